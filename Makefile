@@ -1,0 +1,60 @@
+# The front door. Everything is built by CMake, through the presets of CMakePresets.json, into build/<preset>.
+
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+STARTED := $(shell date +%s)
+COHORT := build/release/bin/cohort
+
+.PHONY: help setup build demo test test-quick bench format lint clean
+.NOTPARALLEL:  # one step after another; each is parallel inside
+.PRECIOUS: build/%/build.ninja
+
+help:
+	@echo 'make build        build everything, optimised, into build/release'
+	@echo 'make demo         traverse a grid while groups come and go, and verify the result'
+	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
+	@echo 'make test-quick   the optimised tests only'
+	@echo 'make bench        run the benchmark scenarios'
+	@echo 'make format       format the sources in place'
+	@echo 'make lint         check format and clang-tidy'
+	@echo 'make setup        install missing Debian packages (every target does this first)'
+	@echo 'make clean        remove build/'
+
+setup:
+	@scripts/setup
+
+# Configures once; afterwards the build itself notices changed CMake files.
+build/%/build.ninja: CMakePresets.json | setup
+	@echo '== $*: configure'
+	@cmake --preset $* > /dev/null
+	@touch $@
+
+build: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target cohort
+	$(COHORT) run bfs --input grid:1000x1000 --resize random:1 --verify
+
+check-%: build/%/build.ninja
+	@echo '== $*: build and test'
+	@cmake --build --preset $* -j $(JOBS)
+	@ctest --preset $* -j $(JOBS)
+
+test-quick: check-release
+
+test: check-release check-asan check-tsan
+	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"
+
+bench: build
+	$(COHORT) bench
+
+format: setup
+	@scripts/lint --fix
+
+lint: build/release/build.ninja
+	@cmake --build --preset release --target cohort_commit_header
+	@scripts/lint
+
+clean:
+	rm -rf build

@@ -1,0 +1,50 @@
+# cohort_test(<name> SOURCES <file>... LABELS <label>... [LIBRARIES <target>...] [TIMEOUT <s>] [PROCESSORS <n>] [SERIAL])
+#
+# One GoogleTest program and one ctest entry for it, which prints only what fails. Labels: unit conformance stress cli
+# cuda. PROCESSORS is what the test keeps busy; SERIAL runs it alone, for those that judge timing. The tests read
+# COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
+find_package(GTest REQUIRED)
+
+add_custom_target(cohort_tests)  # every test program, without what else `all` builds
+
+# Address randomisation of some kernels is too wide for the thread sanitizer's shadow memory: switch it off if we may.
+set(COHORT_TEST_LAUNCHER "")
+if(COHORT_SANITIZE MATCHES thread)
+  find_program(SETARCH setarch)
+  mark_as_advanced(SETARCH)
+  if(SETARCH)
+    execute_process(COMMAND ${SETARCH} --addr-no-randomize true
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+      set(COHORT_TEST_LAUNCHER ${SETARCH} --addr-no-randomize)
+    endif()
+  endif()
+endif()
+
+function(cohort_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT;PROCESSORS" "SOURCES;LABELS;LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
+    message(FATAL_ERROR "cohort_test(${name}): needs SOURCES and LABELS; not understood: '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+
+  cohort_present(present ${arg_SOURCES})
+  if(NOT present STREQUAL arg_SOURCES)
+    return()
+  endif()
+
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE
+    cohort::cohort ${arg_LIBRARIES} cohort_options GTest::gmock_main)
+  add_dependencies(cohort_tests ${name})
+
+  add_test(NAME ${name} COMMAND ${COHORT_TEST_LAUNCHER} $<TARGET_FILE:${name}> --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" RUN_SERIAL ${arg_SERIAL})
+  if(arg_TIMEOUT)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  endif()
+  if(arg_PROCESSORS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${arg_PROCESSORS})
+  endif()
+endfunction()

@@ -1,0 +1,18 @@
+# cohort_options: how our own code is compiled. Linked PRIVATE, so it never reaches a user of the library.
+add_library(cohort_options INTERFACE)
+
+target_compile_options(cohort_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+
+if(COHORT_WERROR)
+  target_compile_options(cohort_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
+endif()
+
+if(COHORT_SANITIZE)
+  target_compile_options(cohort_options INTERFACE
+    -O1 -fno-omit-frame-pointer -fsanitize=${COHORT_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(cohort_options INTERFACE -fsanitize=${COHORT_SANITIZE})
+endif()

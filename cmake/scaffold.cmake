@@ -1,0 +1,18 @@
+# Temporary: lets the tree configure while listed sources are still being written.
+# cohort_present(<out> <file>...): those of the files that exist, in <out>.
+function(cohort_present out)
+  set(present "")
+  foreach(file IN LISTS ARGN)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+      list(APPEND present ${file})
+    else()
+      cmake_path(GET file PARENT_PATH folder)
+      if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+        set(folder "")
+      endif()
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+      message(STATUS "not written yet: ${file}")
+    endif()
+  endforeach()
+  set(${out} ${present} PARENT_SCOPE)
+endfunction()

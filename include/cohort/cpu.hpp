@@ -1,0 +1,196 @@
+// The CPU engine: a pool of worker threads, each a compute unit that runs one group of one job at a
+// time. Invariant: at most `capacity` groups are inside kernels, over all jobs, at any moment.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "cohort/job.hpp"
+#include "cohort/kernel.hpp"
+#include "cohort/platform/cpu.hpp"
+#include "cohort/protocol/driver.hpp"
+
+namespace cohort::cpu {
+
+/// How to make an engine.
+struct EngineOptions {
+  /// Worker threads, that is groups active at a time. Default: the CPUs this process may use, by
+  /// affinity and cgroup quota. More than that works: waiting groups sleep.
+  std::optional<std::uint32_t> capacity = {};
+  /// Binds each worker to one CPU, round robin.
+  bool pin_workers = false;
+};
+
+/// CPUs this process may use: its affinity mask, cut down by cgroup CPU quotas.
+[[nodiscard]] std::uint32_t usable_cpus();
+
+namespace detail {
+
+/// How a worker's visit to a job went.
+enum class Stay : std::uint8_t {
+  refused,   ///< never admitted
+  left,      ///< taken away by an offer or a barrier
+  finished,  ///< returned from the kernel
+  ended,     ///< the job was cancelled or failed
+};
+
+/// What a worker brings to a visit.
+struct Visit {
+  bool first = false;        ///< to the check-in rather than the lobby
+  std::uint32_t serial = 0;  ///< the run of the job it was sent to
+  std::uint32_t hint = 0;    ///< where to look for a free box first
+  Team* team = nullptr;      ///< for groups of more than one thread
+  Samples offers;
+  bool joined = false;
+  /// Told when the group is in, and when it is out again.
+  void (*moved)(void* job, bool in, bool joined) = nullptr;
+  void* job = nullptr;
+};
+
+/// One launched kernel, type-erased: its shared state, and a way for a worker to run a group of it.
+class Body {
+ public:
+  Body() = default;
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+  virtual ~Body() = default;
+
+  virtual Stay run_group(Visit& visit) = 0;
+  /// Makes everything ready for a run that starts with `quorum` groups; `restarted`: from the kept
+  /// state.
+  void prepare(std::uint32_t quorum, bool restarted);
+
+  protocol::Shared<Platform> shared;
+  std::exception_ptr exception;  ///< what the kernel threw, when shared.fault is Fault::exception
+  bool suspendable = true;
+  bool may_all_leave = false;
+
+ protected:
+  std::vector<protocol::Box<Platform>> boxes_;
+  std::vector<Atomic<std::uint64_t>> free_ids_;
+};
+
+template <class Kernel, protocol::Role role>
+class TypedBody final : public Body {
+  using State = StateOf<Kernel>;
+  using Member = protocol::Member<Platform, State>;
+
+ public:
+  TypedBody(Kernel kernel, std::uint32_t max_groups)
+      : kernel_(std::move(kernel)), box_states_(max_groups) {
+    boxes_ = std::vector<protocol::Box<Platform>>(max_groups);
+    free_ids_ = std::vector<Atomic<std::uint64_t>>(protocol::id_words(max_groups));
+    shared.max_groups = max_groups;
+    states_.boxes = box_states_.data();
+    suspendable = traits.suspendable && role != protocol::Role::fixed;
+    may_all_leave = traits.survivors == Survivors::may_all_leave;
+  }
+
+  Stay run_group(Visit& visit) override {
+    Member member{.shared = shared, .states = states_};
+    member.votes = Contract<Kernel>::step_style;
+    member.probe = Probe{visit.offers, shared.recorder.tracer != nullptr};
+    const bool in = (visit.first && protocol::check_in(member)) ||
+                    protocol::wait_in_lobby(member, visit.serial, visit.hint);
+    if (!in) return Stay::refused;
+    visit.joined = !visit.first;
+    visit.moved(visit.job, true, visit.joined);
+    const Stay stay = live(member, visit);
+    visit.moved(visit.job, false, visit.joined);
+    return stay;
+  }
+
+ private:
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+  /// From admission to the end of the stay; whatever the kernel throws ends here.
+  Stay live(Member& member, Visit& visit) noexcept {
+    try {
+      if (protocol::enter<Platform, traits>(member) == protocol::Verdict::stay) run(member, visit);
+    } catch (const Unwind&) {
+      protocol::abandon(member);
+      return Stay::ended;
+    } catch (...) {
+      fail(member);
+      return Stay::ended;
+    }
+    if (member.left) return shared.look().faulted() ? Stay::ended : Stay::left;
+    protocol::finish(member);
+    return member.left ? Stay::ended : Stay::finished;
+  }
+
+  void run(Member& member, Visit& visit) {
+    LocalOf<Kernel> local;
+    if (visit.team == nullptr) {
+      protocol::live<Platform, role>(kernel_, member, local, Threads{});
+      return;
+    }
+    struct Context {
+      const Kernel& kernel;
+      Member& member;
+      LocalOf<Kernel>& local;
+      Team& team;
+    } context{kernel_, member, local, *visit.team};
+    const bool together = visit.team->run(
+        [](void* with, std::uint32_t local_id) {
+          auto& [kernel, its_member, its_local, team] = *static_cast<Context*>(with);
+          protocol::live<Platform, role>(kernel, its_member, its_local, Threads{team, local_id});
+        },
+        &context);
+    if (!together) protocol::break_contract(member, protocol::Fault::divergent_group);
+  }
+
+  void fail(Member& member) noexcept {
+    auto none = protocol::Fault::none;
+    if (shared.fault.compare_exchange(none, protocol::Fault::exception, protocol::Order::acq_rel)) {
+      exception = std::current_exception();  // read by the host after this worker is out
+    }
+    protocol::raise(shared, protocol::Fault::exception);
+    protocol::abandon(member);
+  }
+
+  Kernel kernel_;
+  protocol::States<State> states_{};
+  std::vector<State> box_states_;
+};
+
+}  // namespace detail
+
+/// Runs cooperative kernels on worker threads. Thread-safe. Its destructor cancels what runs and
+/// waits for the groups to leave, which each does at its next primitive.
+class Engine {
+ public:
+  explicit Engine(EngineOptions options = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
+  /// Starts a kernel. Throws Error{bad_options} for options that cannot run.
+  template <class Kernel>
+  Job launch(Kernel kernel, const LaunchOptions& options = {}) {
+    const std::uint32_t groups = checked(options);
+    if (!options.resizable) {
+      return start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(
+                       std::move(kernel), groups),
+                   options);
+    }
+    return start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(
+                     std::move(kernel), groups),
+                 options);
+  }
+
+  /// Groups that can be active at a time.
+  [[nodiscard]] std::uint32_t capacity() const noexcept;
+
+ private:
+  class Core;
+
+  /// The job's max_groups, or an Error.
+  [[nodiscard]] std::uint32_t checked(const LaunchOptions& options) const;
+  Job start(std::unique_ptr<detail::Body> body, const LaunchOptions& options);
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace cohort::cpu

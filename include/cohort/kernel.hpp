@@ -1,0 +1,232 @@
+// The contract between a kernel and the library: traits, Next, State, and the checks that tell an
+// author what is wrong. Invariant: everything here is decided at compile time, so a kernel pays
+// only for what it uses.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+/// Marks a function that runs inside kernels, on every engine.
+#ifdef __CUDACC__
+#define COHORT_FN __host__ __device__
+#else
+#define COHORT_FN
+#endif
+
+namespace cohort {
+
+/// Which group an offer may take away (appendix B of the paper, "killing order").
+enum class KillOrder : std::uint8_t {
+  highest_first,  ///< only the highest id, so ids stay dense: barriers and strides work
+  any,  ///< whoever offers first; ids are unique but not dense: better gather time for work
+        ///< stealing
+};
+
+/// Whether offers may empty the kernel (appendix B, "keeping one workgroup alive").
+enum class Survivors : std::uint8_t {
+  keep_one,       ///< the last group is never taken (except by suspend)
+  may_all_leave,  ///< the job may end as `left`, with work undone
+};
+
+/// Where the number of groups may change.
+enum class Resizes : std::uint8_t {
+  anywhere,     ///< offer_kill and request_fork, mixed freely with barriers
+  at_barriers,  ///< at resizing barriers only: M is stable in between, and barriers are cheaper
+};
+
+/// How a resizing barrier is done. All but the first are the paper's, kept for comparison.
+enum class ResizingBarrier : std::uint8_t {
+  one_pass,  ///< ours: one arrival, the last arriver sets M in one step
+  query,     ///< section 4.2: the master asks how many groups are wanted, those leave one by one
+  plain,     ///< section 4.2: slaves offer themselves once on entry, the master forks
+  modelled,  ///< section 3.1: barrier, fork, barrier, kill, barrier
+};
+
+/// What a kernel declares about itself: `static constexpr cohort::Traits traits{...};`
+struct Traits {
+  KillOrder kill_order = KillOrder::highest_first;
+  Survivors survivors = Survivors::keep_one;
+  Resizes resizes = Resizes::anywhere;
+  ResizingBarrier barrier = ResizingBarrier::one_pass;
+  /// False allows `offer_kill()` without the state; the job can then not be suspended.
+  bool suspendable = true;
+
+  friend constexpr bool operator==(const Traits&, const Traits&) = default;
+};
+
+/// What a step says: another one, or none. The kernel goes on while any thread of any group says
+/// `again`.
+enum class Next : std::uint8_t { halt, again };
+
+/// The state of a kernel that transmits nothing, and the local memory of one that uses none.
+struct Nothing {};
+
+/// A kernel with other traits, e.g. `With<Bfs, Traits{.barrier = ResizingBarrier::query}>`.
+template <class Kernel, Traits with>
+struct With : Kernel {
+  static constexpr Traits traits = with;
+};
+
+/// The indices `first, first + step, ...` below `end`: one thread's part of a strided loop.
+class Stride {
+ public:
+  class Iterator {
+   public:
+    COHORT_FN constexpr Iterator(std::size_t at, std::size_t step) : at_(at), step_(step) {}
+    COHORT_FN constexpr std::size_t operator*() const { return at_; }
+    COHORT_FN constexpr Iterator& operator++() {
+      at_ += step_;
+      return *this;
+    }
+    COHORT_FN constexpr bool operator!=(std::size_t end) const { return at_ < end; }
+
+   private:
+    std::size_t at_;
+    std::size_t step_;
+  };
+
+  COHORT_FN constexpr Stride(std::size_t first, std::size_t step, std::size_t end)
+      : first_(first), step_(step), end_(end) {}
+  [[nodiscard]] COHORT_FN constexpr Iterator begin() const { return {first_, step_}; }
+  [[nodiscard]] COHORT_FN constexpr std::size_t end() const { return end_; }
+
+ private:
+  std::size_t first_;
+  std::size_t step_;
+  std::size_t end_;
+};
+
+namespace detail {
+
+template <class Kernel>
+struct StateType {
+  using type = Nothing;
+};
+template <class Kernel>
+requires requires { typename Kernel::State; }
+struct StateType<Kernel> {
+  using type = typename Kernel::State;
+};
+
+template <class Kernel>
+struct LocalType {
+  using type = Nothing;
+};
+template <class Kernel>
+requires requires { typename Kernel::Local; }
+struct LocalType<Kernel> {
+  using type = typename Kernel::Local;
+};
+
+template <class Kernel>
+consteval Traits declared_traits() {
+  if constexpr (requires { Traits{Kernel::traits}; }) {
+    return Kernel::traits;
+  } else {
+    return {};
+  }
+}
+
+}  // namespace detail
+
+/// What joining groups receive: `Kernel::State`, or Nothing.
+template <class Kernel>
+using StateOf = typename detail::StateType<Kernel>::type;
+
+/// What the threads of one group share: `Kernel::Local`, or Nothing.
+template <class Kernel>
+using LocalOf = typename detail::LocalType<Kernel>::type;
+
+namespace detail {
+
+/// Stands for any engine's Group where only the shape of a kernel is looked at; never called.
+struct AnyGroup {};
+
+template <class Kernel>
+concept HasStep = requires(Kernel& kernel, AnyGroup& group, StateOf<Kernel>& state) {
+  kernel.step(group, state);
+};
+template <class Kernel>
+concept HasRun = requires(Kernel& kernel, AnyGroup& group, StateOf<Kernel> state) {
+  kernel.run(group, state);
+};
+
+}  // namespace detail
+
+/// Step style: `Next step(Group&, State&) const`. The library owns the loop; resizing happens
+/// between steps.
+template <class Kernel>
+concept StepKernel = requires(const Kernel& kernel, detail::AnyGroup& group,
+                              StateOf<Kernel>& state) {
+  { kernel.step(group, state) } -> std::same_as<Next>;
+};
+
+/// Direct style: `void run(Group&, State) const`. The kernel owns the loop and places the
+/// primitives itself.
+template <class Kernel>
+concept DirectKernel = requires(const Kernel& kernel, detail::AnyGroup& group,
+                                StateOf<Kernel> state) {
+  { kernel.run(group, state) } -> std::same_as<void>;
+};
+
+/// A prologue that only the groups present at the start run: `void setup(Group&) const`.
+template <class Kernel>
+concept HasSetup = requires(const Kernel& kernel, detail::AnyGroup& group) {
+  kernel.setup(group);
+};
+
+/// Checks a kernel and sums up what the engines need to know. Each message says what to change.
+template <class Kernel>
+struct Contract {
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+
+  static_assert(detail::HasStep<Kernel> || detail::HasRun<Kernel>,
+                "cohort: a kernel needs `template <class Group> COHORT_FN cohort::Next "
+                "step(Group&, State&) const` "
+                "(step style) or `template <class Group> COHORT_FN void run(Group&, State) const` "
+                "(direct style)");
+  static_assert(!(detail::HasStep<Kernel> && detail::HasRun<Kernel>),
+                "cohort: a kernel has step() or run(), not both: the library would not know who "
+                "owns the loop");
+  static_assert(
+      !detail::HasStep<Kernel> || StepKernel<Kernel>,
+      "cohort: step() must be const (kernel parameters are immutable) and return cohort::Next");
+  static_assert(!detail::HasRun<Kernel> || DirectKernel<Kernel>,
+                "cohort: run() must be const (kernel parameters are immutable) and return void");
+  static_assert(std::copy_constructible<Kernel>,
+                "cohort: a kernel is copied to where it runs, so it must be copy-constructible");
+  static_assert(
+      std::is_trivially_copyable_v<State>,
+      "cohort: Kernel::State is transmitted byte by byte to joining groups, so it must be "
+      "trivially "
+      "copyable (no std::vector, std::string or virtual functions; use pointers and plain values)");
+  static_assert(
+      std::is_default_constructible_v<State>,
+      "cohort: Kernel::State needs a default constructor: the first groups start with State{}");
+  static_assert(std::is_trivially_copyable_v<Local> && std::is_default_constructible_v<Local>,
+                "cohort: Kernel::Local is the group's local memory, so it must be a plain, "
+                "trivially copyable type");
+
+  static constexpr bool step_style = detail::HasStep<Kernel>;
+
+  /// The declared traits; a step kernel resizes at barriers, whatever it declares.
+  static constexpr Traits traits = [] {
+    Traits result = detail::declared_traits<Kernel>();
+    if (step_style) result.resizes = Resizes::at_barriers;
+    return result;
+  }();
+
+  static_assert(!(traits.kill_order == KillOrder::any && step_style),
+                "cohort: a step kernel has a barrier after each step, which KillOrder::any cannot "
+                "offer: its ids are "
+                "not dense. Declare KillOrder::highest_first, or write the kernel in direct style");
+  static_assert(!(traits.kill_order == KillOrder::any && traits.resizes == Resizes::at_barriers),
+                "cohort: a kernel of KillOrder::any has no barriers to resize at: its ids are not "
+                "dense. Declare "
+                "KillOrder::highest_first, or Resizes::anywhere with offer_kill and request_fork");
+};
+
+}  // namespace cohort

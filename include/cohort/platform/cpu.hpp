@@ -1,0 +1,357 @@
+// The CPU platform: atomics, waiting and the threads of a group, for groups that are
+// operating-system threads. Invariant: whoever changes a word that others may sleep on calls
+// notify() afterwards, and no wake-up is lost.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "cohort/protocol/group.hpp"
+#include "cohort/samples.hpp"
+#include "cohort/trace.hpp"
+
+namespace cohort::cpu {
+
+/// Thrown through a kernel to end it; never seen by users unless they catch everything, and then
+/// they must rethrow.
+struct Unwind {};
+
+/// Nanoseconds of the engine's clock.
+inline std::uint64_t now() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// std::atomic with the protocol's orders. Everything stronger than relaxed is strengthened to
+/// seq_cst: on x86-64 and ARMv8 that costs loads and read-modify-writes nothing, and the sleepers'
+/// count of Event relies on one total order of "change the word, then look for sleepers" and
+/// "announce a sleeper, then look at the word".
+template <class T>
+class Atomic {
+ public:
+  constexpr Atomic() noexcept = default;
+  constexpr Atomic(T value) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] T load(protocol::Order order) const noexcept { return value_.load(map(order)); }
+  void store(T value, protocol::Order order) noexcept { value_.store(value, map(order)); }
+  T exchange(T value, protocol::Order order) noexcept { return value_.exchange(value, map(order)); }
+  T fetch_add(T value, protocol::Order order) noexcept {
+    return value_.fetch_add(value, map(order));
+  }
+  T fetch_sub(T value, protocol::Order order) noexcept {
+    return value_.fetch_sub(value, map(order));
+  }
+  T fetch_or(T value, protocol::Order order) noexcept { return value_.fetch_or(value, map(order)); }
+  T fetch_and(T value, protocol::Order order) noexcept {
+    return value_.fetch_and(value, map(order));
+  }
+  bool compare_exchange(T& expected, T desired, protocol::Order order) noexcept {
+    return value_.compare_exchange_strong(expected, desired, map(order), std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::memory_order map(protocol::Order order) noexcept {
+    return order == protocol::Order::relaxed ? std::memory_order_relaxed
+                                             : std::memory_order_seq_cst;
+  }
+
+  std::atomic<T> value_{};
+};
+
+/// How long a waiter looks before it sleeps: first on the spot, then letting others run.
+struct Patience {
+  std::uint32_t spins = 0;
+  std::uint32_t yields = 0;
+};
+
+/// A place to wait at: an event count. Waiters look at any words they like, and sleep when those
+/// stay as they are.
+class Event {
+ public:
+  Patience patience{};
+
+  /// Returns when `done()` is true. `done` reads with Order::acquire, and somebody notifies after
+  /// making it true.
+  template <class Done>
+  void await(Done&& done) noexcept {
+    if (look(done)) return;
+    for (;;) {
+      const std::uint32_t ticket = announce();
+      if (done()) break;
+      sleep(ticket);
+      retract();
+      if (done()) return;
+    }
+    retract();
+  }
+
+  /// The same, for at most `nanoseconds`. Returns whether it became true.
+  template <class Done>
+  bool await_for(std::uint64_t nanoseconds, Done&& done) noexcept {
+    if (look(done)) return true;
+    const std::uint64_t deadline = now() + nanoseconds;
+    for (;;) {
+      const std::uint64_t at = now();
+      if (at >= deadline) return done();
+      const std::uint32_t ticket = announce();
+      const bool met = done();
+      if (!met) sleep_for(ticket, deadline - at);
+      retract();
+      if (met || done()) return true;
+    }
+  }
+
+  /// Wakes the sleepers, if any. After a change made with at least Order::release.
+  void notify() noexcept {
+    if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();  // in one order with announce()
+  }
+
+ private:
+  template <class Done>
+  bool look(Done& done) const noexcept {
+    if (done()) return true;
+    for (std::uint32_t i = 0; i < patience.spins; ++i) {
+      relax();
+      if (done()) return true;
+    }
+    for (std::uint32_t i = 0; i < patience.yields; ++i) {
+      yield();
+      if (done()) return true;
+    }
+    return false;
+  }
+
+  std::uint32_t announce() noexcept {
+    sleepers_.fetch_add(
+        1, std::memory_order_seq_cst);  // before the last look at the words: pairs with notify()
+    return epoch_.load(std::memory_order_seq_cst);
+  }
+  void retract() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
+
+  static void yield() noexcept;
+  void sleep(std::uint32_t ticket) noexcept;
+  void sleep_for(std::uint32_t ticket, std::uint64_t nanoseconds) noexcept;
+  void wake() noexcept;
+
+  std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> epoch_{0};
+};
+
+/// The threads of one group as fibres of one worker. A conductor runs each of them to its next
+/// meeting, checks that all are at the same one, acts for them, and sends them on.
+class Team {
+ public:
+  /// What happens at a meeting: once, with every thread's slot, after all have come.
+  using Act = void (*)(void* context, std::span<void* const> slots);
+
+  explicit Team(std::uint32_t local_size);
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team();
+
+  [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
+
+  /// Runs `body(context, local_id)` on every thread to its end. False: the threads called different
+  /// functions. Rethrows what a thread threw.
+  bool run(void (*body)(void* context, std::uint32_t local_id), void* context);
+
+  /// Called by the threads. `act` and `context` of thread 0 are the ones used.
+  void meet(std::uint32_t local_id, protocol::Point point, void* slot, Act act, void* context);
+
+ private:
+  struct Fibres;
+  Fibres* fibres_;
+  std::uint32_t local_size_;
+};
+
+/// One thread's view of its group's threads. A group of one thread has no team and pays nothing.
+class Threads {
+  using Point = protocol::Point;
+
+ public:
+  Threads() noexcept = default;
+  Threads(Team& team, std::uint32_t local_id) noexcept
+      : team_(&team), local_id_(local_id), local_size_(team.local_size()) {}
+
+  [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
+  [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
+
+  void barrier() const {
+    if (team_ != nullptr) team_->meet(local_id_, Point::barrier, nullptr, nullptr, nullptr);
+  }
+
+  /// The leader calls `act` when all threads are there; each gets its result.
+  template <class Function>
+  auto lead(Point point, Function&& act) const {
+    return lead_any(point, false, [&act](bool) { return act(); });
+  }
+
+  /// The same; `act` is told whether any thread said true.
+  template <class Function>
+  auto lead_any(Point point, bool mine, Function&& act) const -> decltype(act(mine)) {
+    if (team_ == nullptr) return act(mine);
+    using Result = decltype(act(mine));
+    struct Slot {
+      bool said;
+      Result result;
+    } slot{mine, {}};
+    meet(point, slot, act, [](auto& function, std::span<void* const> slots) {
+      bool any = false;
+      for (void* each : slots) any |= static_cast<Slot*>(each)->said;
+      const Result result = function(any);
+      for (void* each : slots) static_cast<Slot*>(each)->result = result;
+    });
+    return slot.result;
+  }
+
+  template <class T>
+  T broadcast(T value, std::uint32_t from) const {
+    if (team_ == nullptr) return value;
+    meet(Point::broadcast, value, from, [](std::uint32_t source, std::span<void* const> slots) {
+      const T sent = *static_cast<T*>(slots[source]);
+      for (void* each : slots) *static_cast<T*>(each) = sent;
+    });
+    return value;
+  }
+
+  template <class T, class Op>
+  T reduce(T value, Op op) const {
+    if (team_ == nullptr) return value;
+    meet(Point::reduce, value, op, [](Op& combine, std::span<void* const> slots) {
+      T sum = *static_cast<T*>(slots[0]);
+      for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
+      for (void* each : slots) *static_cast<T*>(each) = sum;
+    });
+    return value;
+  }
+
+  template <class T, class Op>
+  T inclusive_scan(T value, Op op) const {
+    if (team_ == nullptr) return value;
+    meet(Point::scan, value, op, [](Op& combine, std::span<void* const> slots) {
+      for (std::size_t i = 1; i < slots.size(); ++i) {
+        T& here = *static_cast<T*>(slots[i]);
+        here = combine(*static_cast<T*>(slots[i - 1]), here);
+      }
+    });
+    return value;
+  }
+
+  template <class T, class Op>
+  T exclusive_scan(T value, T zero, Op op) const {
+    if (team_ == nullptr) return zero;
+    meet(Point::scan, value, std::pair{zero, op}, [](auto& with, std::span<void* const> slots) {
+      T before = with.first;
+      for (void* each : slots) {
+        const T here = *static_cast<T*>(each);
+        *static_cast<T*>(each) = before;
+        before = with.second(before, here);
+      }
+    });
+    return value;
+  }
+
+ private:
+  template <class Slot, class Context, class Function>
+  void meet(Point point, Slot& slot, Context&& context, Function /*act: stateless*/) const {
+    using Held = std::remove_reference_t<Context>;
+    team_->meet(
+        local_id_, point, &slot,
+        [](void* held, std::span<void* const> slots) {
+          Function{}(*static_cast<Held*>(held), slots);
+        },
+        const_cast<void*>(
+            static_cast<const void*>(&context)));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  }
+
+  Team* team_ = nullptr;
+  std::uint32_t local_id_ = 0;
+  std::uint32_t local_size_ = 1;
+};
+
+/// Hands events to a Tracer, when there is one.
+struct Recorder {
+  Tracer* tracer = nullptr;
+
+  void record(Trace what, std::uint32_t group, std::uint32_t active,
+              std::uint64_t value) const noexcept {
+    if (tracer != nullptr) [[unlikely]]
+      tracer->record({now(), what, group, active, value});
+  }
+};
+
+/// Measures the intervals between a group's offers: one in `period`, so that an offer costs one
+/// decrement.
+class Probe {
+ public:
+  static constexpr std::uint32_t period = 64;
+
+  Probe() noexcept = default;
+  Probe(Samples& samples, bool tracing) noexcept : samples_(&samples), tracing_(tracing) {}
+
+  template <class Member>
+  void offer(Member& member) noexcept {
+    if (--countdown_ == 0) [[unlikely]] {
+      if (tracing_) member.trace(Trace::offer);
+      sample();
+    }
+  }
+
+ private:
+  void sample() noexcept {
+    const std::uint64_t at = now();
+    if (since_ != 0) samples_->add(at - since_);
+    const bool next_ends = since_ == 0 || tracing_;
+    since_ = next_ends ? at : 0;
+    countdown_ = next_ends ? 1 : period;
+  }
+
+  Samples* samples_ = nullptr;
+  std::uint64_t since_ = 0;  // the offer an interval began with, 0 between intervals
+  std::uint32_t countdown_ = 1;
+  bool tracing_ = false;
+};
+
+/// Everything the protocol asks of a platform.
+struct Platform {
+  template <class T>
+  using Atomic = cpu::Atomic<T>;
+  using Event = cpu::Event;
+  using Threads = cpu::Threads;
+  using Recorder = cpu::Recorder;
+  using Probe = cpu::Probe;
+
+  template <class Done>
+  static void await(Event& event, Done&& done) noexcept {
+    event.await(done);
+  }
+  template <class Done>
+  static bool await_for(Event& event, std::uint64_t nanoseconds, Done&& done) noexcept {
+    return event.await_for(nanoseconds, done);
+  }
+  static void notify(Event& event) noexcept { event.notify(); }
+
+  /// The engine works all demands into the share before it publishes it.
+  static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,
+                                    std::uint32_t share) noexcept {
+    return share;
+  }
+
+  /// Ends the calling thread's kernel function.
+  [[noreturn]] static void unwind() { throw Unwind{}; }
+};
+
+}  // namespace cohort::cpu

@@ -1,0 +1,253 @@
+// The global barrier and our one-pass resizing barrier.
+// Invariant: a generation ends once, when all active groups have arrived; M changes only in the
+// step that ends it.
+#pragma once
+
+#include "cohort/protocol/lobby.hpp"
+
+namespace cohort::protocol {
+
+/// M stands still between resizing barriers, so that arrivals may count by themselves
+/// (Roster::self_flip).
+template <Traits traits>
+inline constexpr bool steady =
+    traits.resizes == Resizes::at_barriers&& traits.barrier == ResizingBarrier::one_pass;
+
+/// Group 0's share of every arrival: it clears the next vote and announces the kind of barrier it
+/// stands at, which is what it adds to the roster. Nothing for the others.
+template <class P, class State>
+COHORT_FN std::uint64_t announcement(Member<P, State>& member, Kind kind) {
+  if (member.id != 0) return 0;
+  // Relaxed: published by the arrival. This slot was last read before the arrivals of generation
+  // gen - 2.
+  if (member.votes) member.shared.vote[(member.gen + 1) & 3U].store(0, Order::relaxed);
+  const std::uint32_t bit = member.gen & 1U;
+  const std::uint64_t was = (member.kinds >> bit) & 1U;
+  const auto now = static_cast<std::uint64_t>(kind);
+  member.kinds = (member.kinds & ~(1U << bit)) | (static_cast<std::uint32_t>(now) << bit);
+  return (now - was) << (Roster::kind_shift + bit);
+}
+
+/// This group wants another step. Call before arriving at the barrier that ends this one.
+template <class P, class State>
+COHORT_FN void vote_again(Member<P, State>& member) {
+  auto& slot = member.shared.vote[member.gen & 3U];
+  if (slot.load(Order::relaxed) == 0) slot.store(1, Order::relaxed);  // published by the arrival
+}
+
+/// Whether anybody voted for another step at generation `gen`; true for kernels that do not vote.
+template <class P, class State>
+COHORT_FN bool goes_on(const Member<P, State>& member, std::uint32_t gen) {
+  return !member.votes ||
+         member.shared.vote[gen & 3U].load(Order::relaxed) != 0;  // ordered by arrivals or release
+}
+
+/// Where an arrival found the roster, and what it made of it. `old` tells of faults and of groups
+/// that have returned.
+struct Arrival {
+  Roster old;
+  Roster now;
+
+  [[nodiscard]] COHORT_FN constexpr bool good() const { return !old.faulted() && !old.draining(); }
+};
+
+/// An arrival that cannot be: after a fault, or at a barrier that a group which has returned can
+/// never reach.
+template <class P, class State>
+COHORT_FN Verdict refuse(Member<P, State>& member, Arrival arrival) {
+  if (!arrival.old.faulted()) return break_contract(member, Fault::barrier_after_return);
+  abandon(member);
+  return Verdict::gone;
+}
+
+/// After the release: the group goes on into the next generation, or finds that it is to leave.
+template <class P, class State>
+COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
+  auto& shared = member.shared;
+  if (now.faulted()) {
+    abandon(member);
+    return Verdict::gone;
+  }
+  if (member.id >= now.active()) {
+    if (kind != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
+    member.active = now.active();
+    member.trace(Trace::shed);
+    member.left = true;
+    member.id = no_id;
+    shared.departing.fetch_sub(
+        1, Order::release);  // pairs with may_grow and resize: ids are free to be given again
+    return Verdict::leave;
+  }
+  if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
+  member.gen = (member.gen + 1) & Roster::gen_mask;
+  member.active = now.active();
+  member.trace(Trace::pass, member.gen);
+  return Verdict::stay;
+}
+
+/// Waits until somebody releases generation `member.gen`.
+template <class P, class State>
+COHORT_FN Roster await_release(Member<P, State>& member) {
+  auto& shared = member.shared;
+  Roster now;
+  P::await(shared.barrier_event, [&] {
+    now = shared.look(
+        Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
+    return now.gen() != member.gen || now.faulted();
+  });
+  return now;
+}
+
+/// The last arriver sets M and releases, in one read-modify-write. `now` is the full, unbiased
+/// roster.
+template <class P, class State>
+COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivors) {
+  auto& shared = member.shared;
+  auto& states = member.states;
+  const std::uint32_t gen = member.gen;
+  const std::uint32_t active = now.active();
+  const bool deposited =
+      shared.deposit_gen.load(Order::relaxed) == gen;  // ordered by group 0's arrival
+  const std::uint32_t target =
+      shared.target(Order::acquire);  // pairs with the host: flags come first
+  const bool last_step =
+      !goes_on(member, gen);  // then nobody may join, or it would run a step too many
+  std::uint32_t next = active;
+  if (!last_step && target < active) {
+    const bool keeps = target == 0 && shared.suspending() && deposited;
+    const bool empties = keeps || (survivors == Survivors::may_all_leave && !shared.suspending());
+    next = target == 0 && !empties ? 1 : target;
+    if (keeps) {
+      states.kept = states.deposit[gen & 1U];
+      shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
+    }
+    shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
+  } else if (!last_step && target > active && deposited &&
+             shared.departing.load(Order::acquire) == 0) {
+    next = active +
+           claim(shared, target - active);  // departing: acquire pairs with the leavers' release
+  }
+
+  const Roster released = now.released(next);
+  shared.roster.fetch_add(released.word - now.word, Order::acq_rel);  // as in release()
+  if (next > active) {
+    std::uint32_t id = active;
+    admit(member, states.deposit[gen & 1U], released.gen(), Entry::run,
+          [&](const Box<P>&) { return id++; });
+  }
+  if (next == 0) close(shared);
+  P::notify(shared.barrier_event);
+  member.active = next;
+  member.trace(Trace::release, active);
+  return released;
+}
+
+/// Group 0 leaves its state for groups that may join at this generation, or for a suspend.
+template <class P, class State>
+COHORT_FN void deposit(Member<P, State>& member, const State& state) {
+  member.states.deposit[member.gen & 1U] = state;
+  member.shared.deposit_gen.store(member.gen,
+                                  Order::relaxed);  // published by the arrival that follows
+}
+
+/// Arrival where M stands still. `veto` keeps the generation from flipping by itself.
+template <class P, class State>
+COHORT_FN Arrival arrive_steadily(Member<P, State>& member, Kind kind, bool veto) {
+  auto& shared = member.shared;
+  const std::uint64_t announced = announcement(member, kind);
+  if (!veto || member.id == 0) {
+    const std::uint64_t add =
+        (member.id == 0 && !veto ? Roster::self_flip(member.active) : Roster::one_arrival) +
+        announced;
+    // Release: this group's writes; acquire: those of all before it, should this arrival be the
+    // last.
+    const Roster old{shared.roster.fetch_add(add, Order::acq_rel)};
+    return {old, {old.word + add}};
+  }
+  Roster old = shared.look();
+  Roster next;
+  do {
+    next.word = old.word + Roster::one_arrival;
+    if (old.biased()) next.word -= Roster::bias(member.active);
+  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
+  return {old, next};
+}
+
+/// Arrival where M may change meanwhile: whoever makes the count full takes the next step.
+template <class P, class State>
+COHORT_FN Arrival arrive(Member<P, State>& member, Kind kind) {
+  const std::uint64_t add = Roster::one_arrival + announcement(member, kind);
+  const Roster old{member.shared.roster.fetch_add(add, Order::acq_rel)};  // as in arrive_steadily
+  const Roster now{old.word + add};
+  if (now.arrived() != now.active())
+    P::notify(member.shared.offer_event);  // who waits in an offer is waited for
+  return {old, now};
+}
+
+/// Releases a full barrier without touching M.
+template <class P>
+COHORT_FN Roster release(Shared<P>& shared, Roster now) {
+  // Everybody is inside, so nothing but FAULT can change the word: an addition leaves that bit
+  // alone.
+  const Roster released = now.released(now.active());
+  shared.roster.fetch_add(released.word - now.word,
+                          Order::acq_rel);  // pairs with the waiters' acquire
+  P::notify(shared.barrier_event);
+  return released;
+}
+
+/// All active groups meet; everything written before is visible after.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict global_barrier(Member<P, State>& member, Kind kind = Kind::plain) {
+  if (member.left) return break_contract(member, Fault::used_after_leaving);
+  member.trace(Trace::arrive, member.gen);
+  Arrival arrival;
+  if constexpr (steady<traits>) {
+    arrival = arrive_steadily(member, kind, false);
+  } else {
+    arrival = arrive(member, kind);
+  }
+  if (!arrival.good()) return refuse(member, arrival);
+  Roster now = arrival.now;
+  if (now.gen() != member.gen) {
+    P::notify(member.shared.barrier_event);
+  } else if (now.arrived() == now.active()) {
+    now = release(member.shared, now);
+  } else {
+    now = await_release(member);
+  }
+  return pass(member, now, kind);
+}
+
+/// Our resizing barrier: everybody arrives once, and the last one sets M.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state) {
+  if (member.left) return break_contract(member, Fault::used_after_leaving);
+  auto& shared = member.shared;
+  const std::uint32_t gen = member.gen;
+  const std::uint32_t target = shared.target();
+  member.trace(Trace::arrive, gen);
+  Arrival arrival;
+  if constexpr (steady<traits>) {
+    const bool pending = member.id == 0 ? target != member.active : target < member.active;
+    if (pending && member.id == 0) deposit(member, state);
+    arrival = arrive_steadily(member, Kind::resizing, pending);
+  } else {
+    if (member.id == 0 && target != shared.look().active()) deposit(member, state);
+    arrival = arrive(member, Kind::resizing);
+  }
+  if (!arrival.good()) return refuse(member, arrival);
+  Roster now = arrival.now;
+  if (now.gen() != gen) {
+    P::notify(shared.barrier_event);
+  } else if (now.arrived() == now.active()) {
+    if (now.kind(gen) != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
+    now = resize(member, now, traits.survivors);
+  } else {
+    now = await_release(member);
+  }
+  const Verdict verdict = pass(member, now, Kind::resizing);
+  return verdict == Verdict::stay && !goes_on(member, gen) ? Verdict::halt : verdict;
+}
+
+}  // namespace cohort::protocol

@@ -1,0 +1,85 @@
+// request_fork: a running group lets waiting ones in.
+// Invariant: ids come from the same swap that makes the new groups active, so no id is ever given
+// twice.
+#pragma once
+
+#include "cohort/protocol/ids.hpp"
+#include "cohort/protocol/lobby.hpp"
+
+namespace cohort::protocol {
+
+/// Whether groups may be added now. Not after a return (they would never meet the others), not
+/// under a suspend, and not while a leaver of an earlier barrier has yet to look: it would take the
+/// new M for its own.
+template <class P>
+COHORT_FN bool may_grow(const Shared<P>& shared, Roster roster) {
+  return !roster.draining() && !roster.faulted() && roster.active() < shared.target() &&
+         !shared.suspending() &&
+         shared.departing.load(Order::acquire) == 0;  // pairs with the leavers' release
+}
+
+/// Names the claimed groups (KillOrder::any): one whose id a leaver has yet to free goes back to
+/// waiting.
+template <class P>
+COHORT_FN std::uint32_t name_claimed(Shared<P>& shared) {
+  std::uint32_t named = 0;
+  for_each_claimed(shared, [&](Box<P>& box, std::uint32_t) {
+    box.id = take_id(shared);
+    if (box.id == no_id) {
+      unclaim(shared, box);
+    } else {
+      ++named;
+    }
+  });
+  return named;
+}
+
+/// The fork itself, by the holder of fork_lock. Returns how many groups were added.
+template <class P, Traits traits, class State>
+COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state, std::uint32_t gen,
+                                    Entry entry) {
+  constexpr bool any = traits.kill_order == KillOrder::any;
+  auto& shared = member.shared;
+  Roster old = shared.look();
+  if (!may_grow(shared, old)) return 0;
+  std::uint32_t claimed = claim(shared, shared.target() - old.active());
+  if constexpr (any) claimed = name_claimed(shared);
+  if (claimed == 0) return 0;
+  Roster next;
+  do {
+    if (!may_grow(shared, old) || old.active() + claimed > shared.max_groups) {
+      for_each_claimed(shared, [&](Box<P>& box, std::uint32_t) {
+        if constexpr (any) free_id(shared, box.id);
+        unclaim(shared, box);
+      });
+      return 0;
+    }
+    next = old.with_active(old.active() + claimed);
+    // Acquire: the new holders of these ids come after their last ones, who left by a release of
+    // this word.
+  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
+  member.active = next.active();
+  member.trace(Trace::fork, claimed);
+  std::uint32_t id = old.active();
+  admit(member, state, gen, entry, [&](const Box<P>& box) { return any ? box.id : id++; });
+  return claimed;
+}
+
+/// The scheduler may add groups, which start with `state`. Costs one load when nobody waits in the
+/// lobby.
+template <class P, Traits traits, class State>
+COHORT_FN std::uint32_t request_fork(Member<P, State>& member, const State& state,
+                                     Entry entry = Entry::run) {
+  auto& shared = member.shared;
+  if (shared.waiting.load(Order::relaxed) == 0) return 0;
+  if (member.left) return 0;
+  const Roster now = shared.look();
+  if (!may_grow(shared, now)) return 0;
+  if (shared.fork_lock.exchange(1, Order::acq_rel) != 0) return 0;  // acquire pairs with the unlock
+  const std::uint32_t forked = fork_locked<P, traits>(member, state, now.gen(), entry);
+  shared.fork_lock.store(
+      0, Order::release);  // pairs with the next holder's acquire: boxes and ids are settled
+  return forked;
+}
+
+}  // namespace cohort::protocol

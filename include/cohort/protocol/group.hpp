@@ -1,0 +1,249 @@
+// Group: what a kernel sees of itself and of the others, on every platform. A handle: copies are
+// the same group. Invariant: a primitive is reached by all threads of the group; its leader acts,
+// and all get the same answer.
+#pragma once
+
+#include <cstddef>
+
+#include "cohort/protocol/barrier.hpp"
+#include "cohort/protocol/fork.hpp"
+#include "cohort/protocol/kill.hpp"
+#include "cohort/protocol/paper_barriers.hpp"
+
+namespace cohort {
+
+namespace protocol {
+
+/// What a Group may do where it stands.
+enum class Role : std::uint8_t {
+  setup,   ///< in setup(): the first groups only, ids dense, M fixed: barriers, no offers
+  member,  ///< in step() or run(): everything the traits allow
+  fixed,   ///< a static launch: cooperation compiled out
+};
+
+/// Primitives by name, so that threads of a group that call different ones can be told.
+enum class Point : std::uint8_t {
+  barrier,
+  broadcast,
+  reduce,
+  scan,
+  offer_kill,
+  request_fork,
+  offer,
+  global_barrier,
+  resizing_global_barrier,
+  query,
+};
+
+}  // namespace protocol
+
+/// The group a kernel function runs in, as one of its threads.
+template <class P, class Kernel, protocol::Role role>
+class Group {
+  using Role = protocol::Role;
+  using Point = protocol::Point;
+  using Verdict = protocol::Verdict;
+
+ public:
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+  using Member = protocol::Member<P, State>;
+  using Threads = typename P::Threads;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+  COHORT_FN Group(Member& member, Local& local, Threads threads)
+      : member_(&member), local_(&local), threads_(threads) {}
+
+  /// This group's id: below num_groups(), or unique and below max_groups() with KillOrder::any.
+  [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
+  /// M, as of this group's last primitive.
+  [[nodiscard]] COHORT_FN std::uint32_t num_groups() const { return member_->active; }
+  /// N: the most groups this job can have.
+  [[nodiscard]] COHORT_FN std::uint32_t max_groups() const { return member_->shared.max_groups; }
+  /// True in a group that was not there at the start: it did not run setup().
+  [[nodiscard]] COHORT_FN bool joined() const { return member_->joined; }
+  [[nodiscard]] COHORT_FN std::uint32_t local_id() const { return threads_.local_id(); }
+  [[nodiscard]] COHORT_FN std::uint32_t local_size() const { return threads_.local_size(); }
+  [[nodiscard]] COHORT_FN std::size_t global_id() const {
+    return static_cast<std::size_t>(group_id()) * local_size() + local_id();
+  }
+  /// M·local_size; N·local_size with KillOrder::any, whose ids are not dense.
+  [[nodiscard]] COHORT_FN std::size_t global_size() const {
+    return static_cast<std::size_t>(dense ? num_groups() : max_groups()) * local_size();
+  }
+
+  /// This thread's part of `count` items, shared among all threads of all groups.
+  [[nodiscard]] COHORT_FN Stride stride(std::size_t count) const {
+    static_assert(dense,
+                  "cohort: stride() in a kernel of KillOrder::any would skip items: its ids are "
+                  "not dense. Take work "
+                  "from a queue, or declare KillOrder::highest_first");
+    return {global_id(), global_size(), count};
+  }
+  /// This thread's part of `count` items, shared among the threads of this group.
+  [[nodiscard]] COHORT_FN Stride local_stride(std::size_t count) const {
+    return {local_id(), local_size(), count};
+  }
+
+  /// Memory shared by the threads of this group. Undefined at the start of run() and of every
+  /// step().
+  [[nodiscard]] COHORT_FN Local& local() const { return *local_; }
+
+  /// All threads of this group meet.
+  COHORT_FN void barrier() const { threads_.barrier(); }
+  /// Thread `from`'s value, for every thread of the group.
+  template <class T>
+  [[nodiscard]] COHORT_FN T broadcast(T value, std::uint32_t from = 0) const {
+    return threads_.broadcast(value, from);
+  }
+  /// The values of all threads of the group combined by an associative `op`, for every thread.
+  template <class T, class Op>
+  [[nodiscard]] COHORT_FN T reduce(T value, Op op) const {
+    return threads_.reduce(value, op);
+  }
+  /// The values of the threads before this one combined by an associative `op`; `zero` for thread
+  /// 0.
+  template <class T, class Op>
+  [[nodiscard]] COHORT_FN T exclusive_scan(T value, T zero, Op op) const {
+    return threads_.exclusive_scan(value, zero, op);
+  }
+  /// As exclusive_scan, this thread's value included.
+  template <class T, class Op>
+  [[nodiscard]] COHORT_FN T inclusive_scan(T value, Op op) const {
+    return threads_.inclusive_scan(value, op);
+  }
+
+  /// The scheduler may take this group away. True: it has; return from the kernel now.
+  [[nodiscard]] COHORT_FN bool offer_kill(const State& state) const {
+    check_offer();
+    if constexpr (role == Role::fixed) return false;
+    return left(threads_.lead(Point::offer_kill,
+                              [&] { return protocol::offer_kill<P, traits>(*member_, &state); }));
+  }
+  /// The same without a state to resume from: for kernels that transmit nothing or declare
+  /// `suspendable = false`.
+  [[nodiscard]] COHORT_FN bool offer_kill() const {
+    check_offer();
+    static_assert(std::is_empty_v<State> || !traits.suspendable,
+                  "cohort: offer_kill() without the state cannot be suspended. Pass the state: "
+                  "offer_kill(state), or "
+                  "declare `suspendable = false` in the kernel's traits");
+    if constexpr (std::is_empty_v<State>) {
+      return offer_kill(State{});
+    } else if constexpr (role == Role::fixed) {
+      return false;
+    } else {
+      return left(threads_.lead(Point::offer_kill, [&] {
+        return protocol::offer_kill<P, traits>(*member_, static_cast<const State*>(nullptr));
+      }));
+    }
+  }
+  /// The scheduler may add groups; each calls run() with `state`. Returns how many.
+  COHORT_FN std::uint32_t request_fork(
+      const State& state) const {  // NOLINT(modernize-use-nodiscard)
+    check_offer();
+    if constexpr (role == Role::fixed) return 0;
+    return threads_.lead(Point::request_fork,
+                         [&] { return protocol::request_fork<P, traits>(*member_, state); });
+  }
+  /// offer_kill and request_fork in one: a single meeting of the group's threads. True: return now.
+  [[nodiscard]] COHORT_FN bool offer(const State& state) const {
+    check_offer();
+    if constexpr (role == Role::fixed) return false;
+    return left(threads_.lead(Point::offer, [&] {
+      const Verdict verdict = protocol::offer_kill<P, traits>(*member_, &state);
+      if (verdict == Verdict::stay) protocol::request_fork<P, traits>(*member_, state);
+      return verdict;
+    }));
+  }
+
+  /// All threads of all active groups meet; everything written before is visible after.
+  COHORT_FN void global_barrier() const {
+    static_assert(dense,
+                  "cohort: global_barrier() in a kernel of KillOrder::any: groups come and go in "
+                  "any order, so there is "
+                  "no set of groups to wait for. Declare KillOrder::highest_first");
+    const Verdict verdict = threads_.lead(Point::global_barrier, [&] {
+      return protocol::global_barrier<P, barrier_traits>(*member_);
+    });
+    if (verdict != Verdict::stay) P::unwind();
+  }
+  /// A global barrier inside which M may become anything from 1 to N. True: this group has left;
+  /// return now.
+  [[nodiscard]] COHORT_FN bool resizing_global_barrier(const State& state) const {
+    return left(meet(state, false));
+  }
+
+  /// How many groups the scheduler wants back.
+  [[nodiscard]] COHORT_FN std::uint32_t query() const {
+    if constexpr (role == Role::fixed) return 0;
+    return threads_.lead(Point::query, [&] {
+      const std::uint32_t active = member_->shared.look().live();
+      const std::uint32_t target = member_->shared.target();
+      return active > target ? active - target : 0U;
+    });
+  }
+
+  /// The barrier of the step driver: a resizing barrier that carries each thread's vote.
+  [[nodiscard]] COHORT_FN Verdict next_step(const State& state, Next vote) const {
+    const Verdict verdict = meet(state, vote == Next::again);
+    if (verdict == Verdict::gone) P::unwind();
+    return verdict;
+  }
+
+ private:
+  static constexpr bool dense =
+      traits.kill_order == KillOrder::highest_first || role == Role::setup;
+  // Cooperation compiled out: M never changes, so the self-flipping barrier serves every kernel.
+  static constexpr Traits barrier_traits = [] {
+    Traits result = traits;
+    if (role == Role::fixed) {
+      result.resizes = Resizes::at_barriers;
+      result.barrier = ResizingBarrier::one_pass;
+    }
+    return result;
+  }();
+
+  static COHORT_FN constexpr void check_offer() {
+    static_assert(role != Role::setup,
+                  "cohort: setup() may not offer or fork: only the first groups run it, and all of "
+                  "them must reach its "
+                  "end. Put the offer into run()");
+    static_assert(
+        traits.resizes == Resizes::anywhere || role == Role::setup,
+        "cohort: offer_kill and request_fork in a kernel that resizes at barriers only. Declare "
+        "`resizes = Resizes::anywhere`, or use resizing_global_barrier");
+  }
+
+  COHORT_FN Verdict meet(const State& state, bool again) const {
+    static_assert(dense,
+                  "cohort: resizing_global_barrier() in a kernel of KillOrder::any: use offer_kill "
+                  "and request_fork, or "
+                  "declare KillOrder::highest_first");
+    static_assert(role != Role::setup,
+                  "cohort: setup() may not resize: use global_barrier() there");
+    return threads_.lead_any(Point::resizing_global_barrier, again, [&](bool any_again) {
+      if (any_again) protocol::vote_again(*member_);
+      if constexpr (role == Role::fixed) {
+        const std::uint32_t gen = member_->gen;
+        const Verdict verdict =
+            protocol::global_barrier<P, barrier_traits>(*member_, protocol::Kind::resizing);
+        return verdict == Verdict::stay && !protocol::goes_on(*member_, gen) ? Verdict::halt
+                                                                             : verdict;
+      } else {
+        return protocol::resizing_barrier<P, traits>(*member_, state);
+      }
+    });
+  }
+
+  COHORT_FN bool left(Verdict verdict) const {
+    if (verdict == Verdict::gone) P::unwind();
+    return verdict == Verdict::leave;
+  }
+
+  Member* member_;
+  Local* local_;
+  Threads threads_;
+};
+
+}  // namespace cohort

@@ -1,0 +1,39 @@
+// Ids that are unique but not dense, for KillOrder::any: a bitmap of the free ones.
+// Invariant: an id is in the bitmap from the moment its holder has left the roster until a fork
+// takes it.
+#pragma once
+
+#include "cohort/protocol/shared.hpp"
+
+namespace cohort::protocol {
+
+/// Words of a bitmap for `max_groups` ids.
+COHORT_FN constexpr std::uint32_t id_words(std::uint32_t max_groups) {
+  return (max_groups + 63) / 64;
+}
+
+/// Takes a free id; no_id when there is none. Under fork_lock.
+template <class P>
+COHORT_FN std::uint32_t take_id(Shared<P>& shared) {
+  for (std::uint32_t word = 0; word < id_words(shared.max_groups); ++word) {
+    const std::uint64_t free = shared.free_ids[word].load(Order::relaxed);
+    for (std::uint32_t bit = 0; bit < 64; ++bit) {
+      const std::uint64_t mask = std::uint64_t{1} << bit;
+      if ((free & mask) == 0) continue;
+      shared.free_ids[word].fetch_and(~mask,
+                                      Order::acq_rel);  // acquire pairs with free_id's release
+      return word * 64 + bit;
+    }
+  }
+  return no_id;
+}
+
+/// Gives an id back for reuse.
+template <class P>
+COHORT_FN void free_id(Shared<P>& shared, std::uint32_t id) {
+  // Release pairs with take_id's acquire: the id's next holder comes after everything its last one
+  // did.
+  shared.free_ids[id / 64].fetch_or(std::uint64_t{1} << (id % 64), Order::acq_rel);
+}
+
+}  // namespace cohort::protocol

@@ -1,0 +1,160 @@
+// The lobby: where groups that have started wait to be admitted, and the check-in by which the
+// first ones begin. Invariant: a box is written by one side at a time: its waiter while empty or
+// waiting, the admitter once claimed.
+#pragma once
+
+#include "cohort/protocol/shared.hpp"
+
+namespace cohort::protocol {
+
+/// Check-in: takes an id of the first set while GATHER is up. False when that is over: try the
+/// lobby.
+template <class P, class State>
+COHORT_FN bool check_in(Member<P, State>& member) {
+  auto& shared = member.shared;
+  Roster old = shared.look();
+  Roster next;
+  do {
+    if (!old.gathering() || old.faulted()) return false;
+    next = old.with_active(old.active() + 1);
+    if (next.active() == shared.quorum) next.word &= ~Roster::gather;
+    // Pairs with the acquire below: the first groups start after everything that led to the launch.
+  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
+  member.id = old.active();
+
+  const auto started = [&shared] {
+    const Roster now = shared.look(Order::acquire);
+    return !now.gathering() || now.faulted();
+  };
+  if (!next.gathering()) {
+    P::notify(shared.barrier_event);
+  } else if (member.id == 0 && shared.start_deadline != 0) {
+    if (!P::await_for(shared.barrier_event, shared.start_deadline, started)) {
+      shared.roster.fetch_and(~Roster::gather,
+                              Order::acq_rel);  // pairs with the acquire in `started`
+      P::notify(shared.barrier_event);
+    }
+  } else {
+    P::await(shared.barrier_event, started);
+  }
+
+  const Roster now = shared.look(Order::acquire);
+  if (now.faulted()) {
+    abandon(member);
+    return false;
+  }
+  member.gen = now.gen();
+  member.active = now.active();
+  member.joined = shared.restarted;
+  member.state = member.states.kept;
+  member.trace(Trace::start, member.active);
+  return true;
+}
+
+/// Whether a group in the lobby should go: nobody will admit it, or its unit is wanted elsewhere.
+template <class P>
+COHORT_FN bool unwanted(const Shared<P>& shared, std::uint32_t serial) {
+  if (shared.closed.load(Order::acquire) != 0 || shared.serial.load(Order::acquire) != serial)
+    return true;
+  return shared.look(Order::acquire).active() + shared.waiting.load(Order::acquire) >
+         shared.target(Order::acquire);
+}
+
+/// Waits in the lobby. True: admitted, the member is filled in. False: not wanted, nothing was
+/// touched.
+template <class P, class State>
+COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std::uint32_t hint) {
+  auto& shared = member.shared;
+  std::uint32_t seat = hint % shared.max_groups;
+  for (std::uint32_t tried = 0;; ++tried) {  // at most max_groups are ever inside, so a box is free
+    if (unwanted(shared, serial) || tried == shared.max_groups) return false;
+    Seat empty = Seat::empty;
+    // Acquire pairs with the last admitted waiter's release of this box.
+    if (shared.boxes[seat].seat.compare_exchange(empty, Seat::waiting, Order::acq_rel)) break;
+    seat = seat + 1 == shared.max_groups ? 0 : seat + 1;
+  }
+  shared.waiting.fetch_add(
+      1, Order::acq_rel);  // after the box, so that a fork that sees the count finds the box
+
+  Box<P>& box = shared.boxes[seat];
+  for (;;) {
+    P::await(shared.lobby_event, [&] {
+      const Seat now = box.seat.load(Order::acquire);
+      return now == Seat::admitted || (now == Seat::waiting && unwanted(shared, serial));
+    });
+    Seat now = Seat::waiting;
+    if (box.seat.load(Order::acquire) == Seat::admitted)
+      break;  // pairs with the release in admit()
+    if (box.seat.compare_exchange(now, Seat::empty, Order::acq_rel)) {
+      shared.waiting.fetch_sub(1, Order::acq_rel);
+      return false;
+    }
+  }
+  member.id = box.id;
+  member.entry = box.entry;
+  member.gen = box.gen;
+  member.state = member.states.boxes[seat];
+  box.seat.store(Seat::empty,
+                 Order::release);  // pairs with the next waiter's acquire: our reads are done
+
+  const Roster roster = shared.look(Order::acquire);
+  if (roster.faulted()) {
+    abandon(member);
+    return false;
+  }
+  member.joined = true;
+  member.active = roster.active();
+  member.trace(Trace::join, member.gen);
+  return true;
+}
+
+/// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock or of a
+/// full barrier.
+template <class P>
+COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
+  std::uint32_t claimed = 0;
+  for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {
+    if (shared.waiting.load(Order::relaxed) == 0) break;
+    Seat waiting = Seat::waiting;
+    if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
+        shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acq_rel)) {
+      shared.waiting.fetch_sub(1, Order::acq_rel);
+      ++claimed;
+    }
+  }
+  return claimed;
+}
+
+/// Gives a claimed box back: its waiter goes on waiting.
+template <class P>
+COHORT_FN void unclaim(Shared<P>& shared, Box<P>& box) {
+  box.seat.store(Seat::waiting, Order::release);  // pairs with the waiter's acquire poll
+  shared.waiting.fetch_add(1, Order::acq_rel);
+  P::notify(shared.lobby_event);
+}
+
+/// Calls `visit(box, index)` for each claimed box. Only their claimer may.
+template <class P, class Visit>
+COHORT_FN void for_each_claimed(Shared<P>& shared, Visit visit) {
+  for (std::uint32_t i = 0; i < shared.max_groups; ++i) {
+    if (shared.boxes[i].seat.load(Order::relaxed) == Seat::claimed) visit(shared.boxes[i], i);
+  }
+}
+
+/// Lets every claimed group in; `id_for(box)` names them.
+template <class P, class State, class IdFor>
+COHORT_FN void admit(Member<P, State>& member, const State& state, std::uint32_t gen, Entry entry,
+                     IdFor id_for) {
+  auto& shared = member.shared;
+  for_each_claimed(shared, [&](Box<P>& box, std::uint32_t i) {
+    box.id = id_for(box);
+    box.gen = gen;
+    box.entry = entry;
+    member.states.boxes[i] = state;
+    box.seat.store(Seat::admitted,
+                   Order::release);  // pairs with the joiner's acquire: it sees id and State
+  });
+  P::notify(shared.lobby_event);
+}
+
+}  // namespace cohort::protocol

@@ -1,0 +1,161 @@
+// The paper's own resizing barriers, for comparison: plain and query (section 4.2) and modelled
+// (section 3.1). They are made of the same primitives as any kernel's code: offer_kill,
+// request_fork, arrivals. Invariant: within an interval all groups work with one M, which the
+// master tells them when it releases them (`settled`).
+#pragma once
+
+#include "cohort/protocol/barrier.hpp"
+#include "cohort/protocol/fork.hpp"
+#include "cohort/protocol/kill.hpp"
+
+namespace cohort::protocol {
+
+/// Leaves in any case, when its turn comes: what the query barrier asks of the groups the scheduler
+/// wants.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
+  auto& shared = member.shared;
+  for (;;) {
+    Roster now;
+    P::await(shared.offer_event, [&] {
+      now = shared.look(Order::acquire);  // pairs with the leaver above this group
+      return now.active() == member.id + 1 || now.faulted();
+    });
+    if (now.faulted()) {
+      abandon(member);
+      return Verdict::leave;
+    }
+    if (leave<P, traits>(member, now)) return Verdict::leave;
+  }
+}
+
+/// After the master's release: the group goes on with the M it was told, or leaves.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
+  if (now.faulted()) {
+    abandon(member);
+    return Verdict::gone;
+  }
+  if (now.kind(member.gen) != Kind::resizing)
+    return break_contract(member, Fault::divergent_barrier);
+  const bool last_step = !goes_on(member, member.gen);
+  member.gen = (member.gen + 1) & Roster::gen_mask;
+  member.active = member.shared.settled.load(
+      Order::relaxed);  // ordered by the release; stable until we arrive again
+  member.trace(Trace::pass, member.gen);
+  if (member.id >= member.active) return leave_in_turn<P, traits>(member);
+  return last_step ? Verdict::halt : Verdict::stay;
+}
+
+/// A slave of the master/slave barrier: signals, then waits to be released.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict slave(Member<P, State>& member) {
+  const Arrival arrival = arrive(member, Kind::resizing);
+  if (!arrival.good()) return refuse(member, arrival);
+  // The master never counts itself: a full count means that it stands at another barrier.
+  if (arrival.now.arrived() == arrival.now.active())
+    return break_contract(member, Fault::divergent_barrier);
+  return settle<P, traits>(member, await_release(member));
+}
+
+/// The master: waits for the slaves, forks, says how many go on, releases.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
+  auto& shared = member.shared;
+  Roster now;
+  P::await(shared.offer_event, [&] {
+    now = shared.look(Order::acquire);  // pairs with the slaves' arrivals
+    return now.arrived() + 1 == now.active() || now.draining() || now.faulted();
+  });
+  if (now.faulted()) {
+    abandon(member);
+    return Verdict::gone;
+  }
+  if (now.draining()) return break_contract(member, Fault::returned_in_barrier);
+
+  std::uint32_t settled = now.active();
+  if (goes_on(member, member.gen)) {
+    request_fork<P, traits>(member, state, Entry::slave);
+    now = shared.look(Order::acquire);
+    settled = now.active();
+    const std::uint32_t target =
+        shared.target(Order::acquire);  // pairs with the host: flags come first
+    if (traits.barrier == ResizingBarrier::query && target < settled)
+      settled = target > 0 ? target : 1;
+    // A suspend takes the master too: at once by query, when no slave is left by plain.
+    if (shared.suspending() && (traits.barrier == ResizingBarrier::query || now.active() == 1)) {
+      member.states.kept = state;
+      shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
+      settled = 0;
+    }
+  }
+  shared.settled.store(settled, Order::relaxed);  // published by the release
+  const std::uint64_t announced = announcement(member, Kind::resizing);
+  const Roster released{now.released(now.active()).word + announced};
+  shared.roster.fetch_add(released.word - now.word,
+                          Order::acq_rel);  // pairs with the slaves' acquire
+  P::notify(shared.barrier_event);
+  member.trace(Trace::release, now.active());
+  return settle<P, traits>(member, released);
+}
+
+/// The second half of the modelled barrier, where the groups it forked come in: barrier, kill,
+/// barrier.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* state, bool goes_on) {
+  Verdict verdict = global_barrier<P, traits>(member, Kind::resizing);
+  if (verdict != Verdict::stay) return verdict;
+  if (goes_on && (member.id != 0 || member.shared.suspending())) {
+    verdict = offer_kill_slowly<P, traits>(member, state, 0);
+    if (verdict != Verdict::stay) return verdict;
+  }
+  verdict = global_barrier<P, traits>(member, Kind::resizing);
+  return verdict == Verdict::stay && !goes_on ? Verdict::halt : verdict;
+}
+
+/// The resizing barrier as section 3.1 models it: barrier, fork, barrier, kill, barrier.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state) {
+  const std::uint32_t gen = member.gen;
+  const Verdict verdict = global_barrier<P, traits>(member, Kind::resizing);
+  if (verdict != Verdict::stay) return verdict;
+  const bool another = goes_on(member, gen);
+  if (another && member.id == 0) request_fork<P, traits>(member, state, Entry::modelled);
+  return modelled_second_half<P, traits>(member, &state, another);
+}
+
+/// Whichever resizing barrier the kernel's traits name.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const State& state) {
+  member.probe.offer(member);
+  if constexpr (traits.barrier == ResizingBarrier::one_pass) {
+    return one_pass_barrier<P, traits>(member, state);
+  } else {
+    if (member.left) return break_contract(member, Fault::used_after_leaving);
+    member.trace(Trace::arrive, member.gen);
+    if constexpr (traits.barrier == ResizingBarrier::modelled) {
+      return modelled_barrier<P, traits>(member, state);
+    } else {
+      if (member.id == 0) return master<P, traits>(member, state);
+      if constexpr (traits.barrier == ResizingBarrier::plain) {
+        const Verdict verdict =
+            offer_kill_slowly<P, traits>(member, static_cast<const State*>(nullptr), 0);
+        if (verdict != Verdict::stay) return verdict;
+      }
+      return slave<P, traits>(member);
+    }
+  }
+}
+
+/// Takes a joiner from where it was forked to where run() begins.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict enter(Member<P, State>& member) {
+  if constexpr (traits.barrier != ResizingBarrier::one_pass) {
+    if (member.entry == Entry::slave) return settle<P, traits>(member, await_release(member));
+    if (member.entry == Entry::modelled)
+      return modelled_second_half<P, traits>(member, &member.state, true);
+  }
+  return Verdict::stay;
+}
+
+}  // namespace cohort::protocol

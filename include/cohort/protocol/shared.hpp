@@ -1,0 +1,183 @@
+// What the groups of one job share, and each group's own view of it.
+// Invariant: nobody waits for a group that has not started: M counts only groups that have checked
+// in or been admitted.
+#pragma once
+
+#include <cstdint>
+
+#include "cohort/protocol/roster.hpp"
+#include "cohort/trace.hpp"
+
+namespace cohort::protocol {
+
+/// The memory orders the protocol names; each platform maps them to its own.
+enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
+
+/// Why a job was ended early. The first one stored wins.
+enum class Fault : std::uint32_t {
+  none,
+  cancelled,             ///< the host asked for it
+  exception,             ///< a kernel function threw; the engine keeps the exception
+  returned_in_barrier,   ///< a group returned while others waited for it in a barrier
+  barrier_after_return,  ///< a group arrived at a barrier that another group, having returned, can
+                         ///< never reach
+  divergent_barrier,     ///< some groups stood at global_barrier, others at resizing_global_barrier
+  divergent_group,       ///< the threads of one group called different group-level functions
+  used_after_leaving,    ///< a group went on after a primitive had told it to leave
+};
+
+/// States of a lobby box.
+enum class Seat : std::uint32_t { empty, waiting, claimed, admitted };
+
+/// Where a joiner continues: with run(), or inside a barrier of the paper that forked it.
+enum class Entry : std::uint32_t { run, slave, modelled };
+
+/// One place in the lobby. `id`, `entry` and the State beside it are written between claimed and
+/// admitted.
+template <class P>
+struct Box {
+  typename P::template Atomic<Seat> seat{Seat::empty};
+  std::uint32_t id = 0;
+  std::uint32_t gen = 0;
+  Entry entry = Entry::run;
+};
+
+/// Flags of the control line.
+inline constexpr std::uint32_t suspend_flag = 1;
+
+/// The shared half of a job. Lines are kept apart by who writes them how often.
+template <class P>
+struct Shared {
+  template <class T>
+  using Atomic = typename P::template Atomic<T>;
+
+  // Written at every barrier. The votes lie beside the roster: who arrives has to own that line
+  // anyway. Four slots, so that they follow the generation through its wrap.
+  alignas(128) Atomic<std::uint64_t> roster{0};
+  Atomic<std::uint32_t> vote[4] = {};
+
+  // Written by the host (and by joiners), polled at every offer.
+  alignas(128) Atomic<std::uint32_t> share{0};  // the target, before demands are taken off
+  Atomic<std::uint32_t> flags{0};               // suspend_flag
+  Atomic<std::uint32_t> waiting{0};  // boxes in Seat::waiting, so that a fork need not look at each
+  Atomic<std::uint32_t> closed{0};   // no group will be admitted any more
+  Atomic<std::uint32_t> serial{
+      0};  // of the current run; a stale group must not touch anything else
+
+  // Written by resizes.
+  alignas(128) Atomic<std::uint32_t> fork_lock{0};
+  Atomic<std::uint32_t> departing{0};  // told to leave by a barrier, but not yet gone
+  Atomic<std::uint32_t> deposit_gen{
+      ~0U};                          // the generation for which group 0 has deposited its State
+  Atomic<std::uint32_t> settled{0};  // M after a barrier of the paper, told by its master
+  Atomic<std::uint32_t> kept{
+      0};  // States::kept holds the job's state: the last group left for a suspend
+  Atomic<Fault> fault{Fault::none};
+
+  alignas(128) typename P::Event barrier_event;  // generation, GATHER, FAULT
+  typename P::Event offer_event;                 // active going down, arrivals, target
+  typename P::Event lobby_event;                 // boxes, closed, target
+
+  // Set before the first group, constant afterwards.
+  std::uint32_t max_groups = 0;
+  std::uint32_t quorum = 0;          // check-in closes by itself at this many
+  std::uint64_t start_deadline = 0;  // nanoseconds the starter waits for the quorum; 0 = for ever
+  std::uint64_t offer_wait = 0;      // nanoseconds a surplus group waits in its offer for its turn
+  bool restarted = false;            // resumed: the first groups continue from `kept`
+  Box<P>* boxes = nullptr;           // max_groups of them
+  Atomic<std::uint64_t>* free_ids = nullptr;  // bitmap, KillOrder::any only
+  typename P::Recorder recorder{};
+
+  /// How many groups the scheduler wants. Level-triggered: a reader needs only the latest value.
+  [[nodiscard]] COHORT_FN std::uint32_t target(Order order = Order::relaxed) const {
+    return P::less_demands(*this, share.load(order));
+  }
+  [[nodiscard]] COHORT_FN bool suspending() const {
+    return (flags.load(Order::relaxed) & suspend_flag) != 0;
+  }
+  [[nodiscard]] COHORT_FN Roster look(Order order = Order::relaxed) const {
+    return {roster.load(order)};
+  }
+};
+
+/// The transmitted states of a job, typed: what Shared is to the numbers.
+template <class State>
+struct States {
+  State deposit[2];  // by parity of the generation: group 0 may be one barrier ahead of the copier
+  State kept;        // what the first groups start with; a suspend leaves the job's state here
+  State* boxes = nullptr;  // beside Shared::boxes
+};
+
+/// One group's own view of the job, shared by its threads and changed only by its leader inside a
+/// primitive.
+template <class P, class JobState>
+struct Member {
+  using State = JobState;
+
+  Shared<P>& shared;
+  States<State>& states;
+  std::uint32_t id = 0;
+  std::uint32_t active = 0;  // M at this group's last primitive
+  std::uint32_t gen = 0;     // barriers passed
+  std::uint32_t kinds = 0;   // what group 0 last announced for even and odd generations
+  bool votes = false;        // a step kernel: barriers carry votes
+  bool joined = false;
+  bool left = false;  // a primitive has said "leave"
+  Entry entry = Entry::run;
+  State state{};  // what run() starts with
+  typename P::Probe probe{};
+
+  COHORT_FN void trace(Trace what, std::uint64_t value = 0) {
+    shared.recorder.record(what, id, active, value);
+  }
+};
+
+/// An id no group has: an offer of a group that has left fails its first comparison and is caught.
+inline constexpr std::uint32_t no_id = ~0U;
+
+/// The job admits nobody any more; whoever waits in the lobby goes.
+template <class P>
+COHORT_FN void close(Shared<P>& shared) {
+  shared.closed.store(1, Order::release);  // pairs with the acquire load in the lobby
+  P::notify(shared.lobby_event);
+}
+
+/// Ends the job for everybody: waiters wake and leave, the others leave at their next primitive.
+template <class P>
+COHORT_FN void raise(Shared<P>& shared, Fault fault) {
+  Fault none = Fault::none;
+  shared.fault.compare_exchange(none, fault, Order::relaxed);
+  shared.roster.fetch_or(Roster::fault,
+                         Order::acq_rel);  // pairs with the acquire polls of all waiters
+  P::notify(shared.barrier_event);
+  P::notify(shared.offer_event);
+  close(shared);
+}
+
+/// What a primitive tells the group.
+enum class Verdict : std::uint8_t {
+  stay,   ///< go on
+  leave,  ///< this group has left: return from the kernel
+  halt,   ///< go on, but nobody voted for another step
+  gone,  ///< the job has ended under this group in a primitive that cannot say "leave": abandon the
+         ///< kernel's frame
+};
+
+/// The group is out, by a fault that somebody raised.
+template <class P, class State>
+COHORT_FN void abandon(Member<P, State>& member) {
+  if (member.left) return;
+  member.trace(Trace::fault, static_cast<std::uint64_t>(member.shared.fault.load(Order::relaxed)));
+  member.left = true;
+  member.id = no_id;
+}
+
+/// This group broke a rule, or saw that one was broken: ends the job.
+template <class P, class State>
+COHORT_FN Verdict break_contract(Member<P, State>& member, Fault fault) {
+  raise(member.shared, fault);
+  abandon(member);
+  return Verdict::gone;
+}
+
+}  // namespace cohort::protocol

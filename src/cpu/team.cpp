@@ -1,0 +1,200 @@
+// The threads of a group as fibres (Boost.Context), with the notes that the sanitizers need to
+// follow a stack switch. Invariant: fibres run one at a time on their worker's thread, and switch
+// only to and from the conductor.
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <vector>
+
+#include "cohort/platform/cpu.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace cohort::cpu {
+namespace {
+
+namespace context = boost::context;
+
+// Deep enough for kernels that call the C++ library; only touched pages cost memory. A guard page
+// lies below.
+constexpr std::size_t stack_bytes = 256UL * 1024UL;
+
+/// Stacks belong to the team and are used again: a fibre's end must not free its own.
+struct KeepStack {
+  static void deallocate(context::stack_context& /*stack*/) noexcept {}
+};
+
+/// Tells the sanitizers which stack runs. One for the conductor's side and one for each fibre.
+class Whereabouts {
+ public:
+  Whereabouts() {
+#if defined(__SANITIZE_THREAD__)
+    tsan_ = __tsan_create_fiber(0);
+#endif
+  }
+  explicit Whereabouts(bool /*here*/) {
+#if defined(__SANITIZE_THREAD__)
+    tsan_ = __tsan_get_current_fiber();
+    borrowed_ = true;
+#endif
+  }
+  Whereabouts(const Whereabouts&) = delete;
+  Whereabouts& operator=(const Whereabouts&) = delete;
+  ~Whereabouts() {
+#if defined(__SANITIZE_THREAD__)
+    if (!borrowed_) __tsan_destroy_fiber(tsan_);
+#endif
+  }
+
+  /// Just before this side switches to `other`; `ends`: it will not come back.
+  void before_switch_to([[maybe_unused]] Whereabouts& other, [[maybe_unused]] bool ends = false) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom, other.size);
+#endif
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(other.tsan_, 0);
+#endif
+  }
+  /// Just after this side has got control; `from` learns its own bounds if it did not know them.
+  void after_switch_from([[maybe_unused]] Whereabouts& from) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom, &from.size);
+#endif
+  }
+
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+
+ private:
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake_stack_ = nullptr;
+#endif
+#if defined(__SANITIZE_THREAD__)
+  void* tsan_ = nullptr;
+  bool borrowed_ = false;
+#endif
+};
+
+}  // namespace
+
+struct Team::Fibres {
+  struct Thread {
+    context::stack_context stack;
+    context::fiber fibre;      // where this thread goes on
+    context::fiber conductor;  // where it came from
+    std::unique_ptr<Whereabouts> whereabouts;
+    bool done = true;
+    protocol::Point point{};
+    Act act = nullptr;
+    void* context = nullptr;
+  };
+
+  explicit Fibres(std::uint32_t count) : threads(count), slots(count) {
+    context::protected_fixedsize_stack allocator{stack_bytes};
+    for (auto& thread : threads) thread.stack = allocator.allocate();
+  }
+  Fibres(const Fibres&) = delete;
+  Fibres& operator=(const Fibres&) = delete;
+  ~Fibres() {
+    context::protected_fixedsize_stack allocator{stack_bytes};
+    for (auto& thread : threads) allocator.deallocate(thread.stack);
+  }
+
+  void begin(std::uint32_t local_id, void (*body)(void*, std::uint32_t), void* with) {
+    Thread& thread = threads[local_id];
+    thread.done = false;
+    thread.whereabouts = std::make_unique<Whereabouts>();
+    thread.whereabouts->bottom = static_cast<char*>(thread.stack.sp) - thread.stack.size;
+    thread.whereabouts->size = thread.stack.size;
+    thread.fibre = context::fiber{
+        std::allocator_arg, context::preallocated{thread.stack.sp, thread.stack.size, thread.stack},
+        KeepStack{}, [this, &thread, local_id, body, with](context::fiber&& conductor) {
+          thread.whereabouts->after_switch_from(*home);
+          thread.conductor = std::move(conductor);
+          try {
+            body(with, local_id);
+          } catch (const Unwind&) {
+            unwinding = true;
+          } catch (...) {
+            if (!thrown) thrown = std::current_exception();
+            unwinding = true;
+          }
+          thread.done = true;
+          thread.whereabouts->before_switch_to(*home, true);
+          return std::move(thread.conductor);
+        }};
+  }
+
+  /// Runs one thread until its next meeting or its end.
+  void advance(Thread& thread) {
+    home->before_switch_to(*thread.whereabouts);
+    thread.fibre = std::move(thread.fibre).resume();
+    home->after_switch_from(*thread.whereabouts);
+  }
+
+  std::vector<Thread> threads;
+  std::vector<void*> slots;
+  std::unique_ptr<Whereabouts> home;
+  std::exception_ptr thrown;
+  bool unwinding = false;  // every thread leaves its kernel function at its next turn
+};
+
+Team::Team(std::uint32_t local_size) : fibres_(new Fibres(local_size)), local_size_(local_size) {}
+
+Team::~Team() { delete fibres_; }
+
+bool Team::run(void (*body)(void* context, std::uint32_t local_id), void* context) {
+  Fibres& all = *fibres_;
+  all.home = std::make_unique<Whereabouts>(true);
+  all.thrown = nullptr;
+  all.unwinding = false;
+  for (std::uint32_t i = 0; i < local_size_; ++i) all.begin(i, body, context);
+
+  bool together = true;
+  const auto& first = all.threads.front();
+  for (;;) {
+    std::uint32_t ended = 0;
+    bool same = true;
+    for (auto& thread : all.threads) {
+      if (!thread.done) all.advance(thread);
+      ended += thread.done ? 1 : 0;
+      same = same && thread.point == first.point;
+    }
+    if (ended == local_size_) break;
+    if (all.unwinding) continue;
+    if (ended != 0 || !same) {
+      together = false;
+      all.unwinding = true;
+    } else if (first.act != nullptr) {
+      try {
+        first.act(first.context, all.slots);
+      } catch (...) {
+        all.thrown = std::current_exception();
+        all.unwinding = true;
+      }
+    }
+  }
+  if (all.thrown) std::rethrow_exception(all.thrown);
+  if (all.unwinding && together) throw Unwind{};
+  return together;
+}
+
+void Team::meet(std::uint32_t local_id, protocol::Point point, void* slot, Act act, void* context) {
+  Fibres& all = *fibres_;
+  Fibres::Thread& thread = all.threads[local_id];
+  if (all.unwinding) throw Unwind{};
+  thread.point = point;
+  thread.act = act;
+  thread.context = context;
+  all.slots[local_id] = slot;
+  thread.whereabouts->before_switch_to(*all.home);
+  thread.conductor = std::move(thread.conductor).resume();
+  thread.whereabouts->after_switch_from(*all.home);
+  if (all.unwinding) throw Unwind{};
+}
+
+}  // namespace cohort::cpu
