@@ -4,6 +4,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
+MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
 .PHONY: help setup build demo test test-quick bench format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
@@ -14,7 +15,7 @@ help:
 	@echo 'make demo         traverse a grid while groups come and go, and verify the result'
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
-	@echo 'make bench        run the benchmark scenarios'
+	@echo 'make bench        run the benchmark scenarios; records go to bench/results/$(MACHINE)'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
 	@echo 'make setup        install missing Debian packages (every target does this first)'
@@ -47,7 +48,7 @@ test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"
 
 bench: build
-	$(COHORT) bench
+	$(COHORT) bench barrier --out bench/results/$(MACHINE)
 
 format: setup
 	@scripts/lint --fix

@@ -90,7 +90,7 @@ class TypedBody final : public Body {
   Stay run_group(Visit& visit) override {
     Member member{.shared = shared, .states = states_};
     member.votes = Contract<Kernel>::step_style;
-    member.probe = Probe{visit.offers, shared.recorder.tracer != nullptr};
+    member.sampler = Sampler{visit.offers, shared.recorder.tracer != nullptr};
     const bool in = (visit.first && protocol::check_in(member)) ||
                     protocol::wait_in_lobby(member, visit.serial, visit.hint);
     if (!in) return Stay::refused;

@@ -15,6 +15,10 @@
 #define COHORT_FN
 #endif
 
+// An offer that changes nothing is a handful of instructions: its first look must be inlined, the rest kept away.
+#define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
+#define COHORT_DETAIL_COLD [[gnu::noinline, gnu::cold]]
+
 namespace cohort {
 
 /// Which group an offer may take away (appendix B of the paper, "killing order").

@@ -195,32 +195,22 @@ class Threads {
 
   /// The leader calls `act` when all threads are there; each gets its result.
   template <class Function>
-  auto lead(Point point, Function&& act) const {
-    return lead_any(point, false, [&act](bool) { return act(); });
+  auto lead(Point point, Function act) const {
+    if (team_ == nullptr) [[likely]] return act();
+    return lead_team(*team_, local_id_, point, false, [act](bool) { return act(); });
   }
 
   /// The same; `act` is told whether any thread said true.
   template <class Function>
-  auto lead_any(Point point, bool mine, Function&& act) const -> decltype(act(mine)) {
-    if (team_ == nullptr) return act(mine);
-    using Result = decltype(act(mine));
-    struct Slot {
-      bool said;
-      Result result;
-    } slot{mine, {}};
-    meet(point, slot, act, [](auto& function, std::span<void* const> slots) {
-      bool any = false;
-      for (void* each : slots) any |= static_cast<Slot*>(each)->said;
-      const Result result = function(any);
-      for (void* each : slots) static_cast<Slot*>(each)->result = result;
-    });
-    return slot.result;
+  auto lead_any(Point point, bool mine, Function act) const {
+    if (team_ == nullptr) [[likely]] return act(mine);
+    return lead_team(*team_, local_id_, point, mine, act);
   }
 
   template <class T>
   T broadcast(T value, std::uint32_t from) const {
     if (team_ == nullptr) return value;
-    meet(Point::broadcast, value, from, [](std::uint32_t source, std::span<void* const> slots) {
+    meet(*team_, local_id_, Point::broadcast, value, from, [](std::uint32_t source, std::span<void* const> slots) {
       const T sent = *static_cast<T*>(slots[source]);
       for (void* each : slots) *static_cast<T*>(each) = sent;
     });
@@ -230,7 +220,7 @@ class Threads {
   template <class T, class Op>
   T reduce(T value, Op op) const {
     if (team_ == nullptr) return value;
-    meet(Point::reduce, value, op, [](Op& combine, std::span<void* const> slots) {
+    meet(*team_, local_id_, Point::reduce, value, op, [](Op& combine, std::span<void* const> slots) {
       T sum = *static_cast<T*>(slots[0]);
       for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
       for (void* each : slots) *static_cast<T*>(each) = sum;
@@ -241,7 +231,7 @@ class Threads {
   template <class T, class Op>
   T inclusive_scan(T value, Op op) const {
     if (team_ == nullptr) return value;
-    meet(Point::scan, value, op, [](Op& combine, std::span<void* const> slots) {
+    meet(*team_, local_id_, Point::scan, value, op, [](Op& combine, std::span<void* const> slots) {
       for (std::size_t i = 1; i < slots.size(); ++i) {
         T& here = *static_cast<T*>(slots[i]);
         here = combine(*static_cast<T*>(slots[i - 1]), here);
@@ -253,7 +243,7 @@ class Threads {
   template <class T, class Op>
   T exclusive_scan(T value, T zero, Op op) const {
     if (team_ == nullptr) return zero;
-    meet(Point::scan, value, std::pair{zero, op}, [](auto& with, std::span<void* const> slots) {
+    meet(*team_, local_id_, Point::scan, value, std::pair{zero, op}, [](auto& with, std::span<void* const> slots) {
       T before = with.first;
       for (void* each : slots) {
         const T here = *static_cast<T*>(each);
@@ -265,11 +255,28 @@ class Threads {
   }
 
  private:
+  /// Out of line and all by value, so that a group of one thread can stay in registers.
+  template <class Function>
+  COHORT_DETAIL_COLD static auto lead_team(Team& team, std::uint32_t local_id, Point point, bool mine, Function act) {
+    using Result = decltype(act(mine));
+    struct Slot {
+      bool said;
+      Result result;
+    } slot{mine, {}};
+    meet(team, local_id, point, slot, act, [](auto& function, std::span<void* const> slots) {
+      bool any = false;
+      for (void* each : slots) any |= static_cast<Slot*>(each)->said;
+      const Result result = function(any);
+      for (void* each : slots) static_cast<Slot*>(each)->result = result;
+    });
+    return slot.result;
+  }
+
   template <class Slot, class Context, class Function>
-  void meet(Point point, Slot& slot, Context&& context, Function /*act: stateless*/) const {
+  static void meet(Team& team, std::uint32_t local_id, Point point, Slot& slot, Context&& context, Function /*act: stateless*/) {
     using Held = std::remove_reference_t<Context>;
-    team_->meet(
-        local_id_, point, &slot,
+    team.meet(
+        local_id, point, &slot,
         [](void* held, std::span<void* const> slots) {
           Function{}(*static_cast<Held*>(held), slots);
         },
@@ -293,36 +300,47 @@ struct Recorder {
   }
 };
 
-/// Measures the intervals between a group's offers: one in `period`, so that an offer costs one
-/// decrement.
-class Probe {
+/// Measures the intervals between a group's offers: short ones are sampled, so that reading the clock costs no more
+/// than about a hundredth of them.
+class Sampler {
  public:
-  static constexpr std::uint32_t period = 64;
+  Sampler() noexcept = default;
+  Sampler(Samples& samples, bool tracing) noexcept : samples_(&samples), tracing_(tracing) {}
 
-  Probe() noexcept = default;
-  Probe(Samples& samples, bool tracing) noexcept : samples_(&samples), tracing_(tracing) {}
-
+  /// At an offer. Returns how many offers from now the next one is to be told.
   template <class Member>
-  void offer(Member& member) noexcept {
-    if (--countdown_ == 0) [[unlikely]] {
-      if (tracing_) member.trace(Trace::offer);
-      sample();
+  COHORT_DETAIL_COLD std::uint32_t sample(Member& member) noexcept {
+    constexpr std::uint64_t long_enough = 8192;  // nanoseconds: intervals from here on are all measured
+    if (tracing_) member.trace(Trace::offer);
+    const std::uint64_t at = now();
+    std::uint64_t skip = 0;
+    if (since_ != 0) {
+      samples_->add(at - since_);
+      if (!tracing_) skip = long_enough / (at - since_ + 1);
     }
+    since_ = skip == 0 ? at : 0;
+    return static_cast<std::uint32_t>(skip < 4096 ? skip : 4096) + 1;
   }
 
  private:
-  void sample() noexcept {
-    const std::uint64_t at = now();
-    if (since_ != 0) samples_->add(at - since_);
-    const bool next_ends = since_ == 0 || tracing_;
-    since_ = next_ends ? at : 0;
-    countdown_ = next_ends ? 1 : period;
-  }
-
   Samples* samples_ = nullptr;
   std::uint64_t since_ = 0;  // the offer an interval began with, 0 between intervals
-  std::uint32_t countdown_ = 1;
   bool tracing_ = false;
+};
+
+/// Counts a thread's offers down to the next one the Sampler is told of. It is kept in the Group, so that a kernel
+/// that takes its Group by value has it in a register.
+class Probe {
+ public:
+  explicit Probe(bool leader) noexcept : countdown_(leader ? 1 : 0) {}
+
+  template <class Member>
+  COHORT_DETAIL_INLINE void offer(Member& member) const noexcept {
+    if (--countdown_ == 0) [[unlikely]] countdown_ = member.sampler.sample(member);
+  }
+
+ private:
+  mutable std::uint32_t countdown_;
 };
 
 /// Everything the protocol asks of a platform.
@@ -332,6 +350,7 @@ struct Platform {
   using Event = cpu::Event;
   using Threads = cpu::Threads;
   using Recorder = cpu::Recorder;
+  using Sampler = cpu::Sampler;
   using Probe = cpu::Probe;
 
   template <class Done>

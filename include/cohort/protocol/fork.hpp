@@ -65,21 +65,29 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
   return claimed;
 }
 
-/// The scheduler may add groups, which start with `state`. Costs one load when nobody waits in the
-/// lobby.
+/// A fork that somebody may be waiting for.
 template <class P, Traits traits, class State>
-COHORT_FN std::uint32_t request_fork(Member<P, State>& member, const State& state,
-                                     Entry entry = Entry::run) {
+COHORT_DETAIL_COLD COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>& member,
+                                                               const State& state, Entry entry) {
   auto& shared = member.shared;
-  if (shared.waiting.load(Order::relaxed) == 0) return 0;
   if (member.left) return 0;
   const Roster now = shared.look();
+  member.active = now.active();
   if (!may_grow(shared, now)) return 0;
   if (shared.fork_lock.exchange(1, Order::acq_rel) != 0) return 0;  // acquire pairs with the unlock
   const std::uint32_t forked = fork_locked<P, traits>(member, state, now.gen(), entry);
-  shared.fork_lock.store(
-      0, Order::release);  // pairs with the next holder's acquire: boxes and ids are settled
+  // Pairs with the next holder's acquire: boxes and ids are settled.
+  shared.fork_lock.store(0, Order::release);
   return forked;
+}
+
+/// The scheduler may add groups, which start with `state`. Costs one load when nobody waits.
+template <class P, Traits traits, class State>
+COHORT_DETAIL_INLINE COHORT_FN std::uint32_t request_fork(Member<P, State>& member,
+                                                          const State& state,
+                                                          Entry entry = Entry::run) {
+  if (member.shared.waiting.load(Order::relaxed) == 0) return 0;
+  return request_fork_slowly<P, traits>(member, state, entry);
 }
 
 }  // namespace cohort::protocol

@@ -52,7 +52,7 @@ class Group {
   static constexpr Traits traits = Contract<Kernel>::traits;
 
   COHORT_FN Group(Member& member, Local& local, Threads threads)
-      : member_(&member), local_(&local), threads_(threads) {}
+      : member_(&member), local_(&local), threads_(threads), probe_(threads.local_id() == 0) {}
 
   /// This group's id: below num_groups(), or unique and below max_groups() with KillOrder::any.
   [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
@@ -114,45 +114,39 @@ class Group {
   }
 
   /// The scheduler may take this group away. True: it has; return from the kernel now.
-  [[nodiscard]] COHORT_FN bool offer_kill(const State& state) const {
+  [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer_kill(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
-    return left(threads_.lead(Point::offer_kill,
-                              [&] { return protocol::offer_kill<P, traits>(*member_, &state); }));
+    return offer_kill_with(&state);
   }
   /// The same without a state to resume from: for kernels that transmit nothing or declare
   /// `suspendable = false`.
-  [[nodiscard]] COHORT_FN bool offer_kill() const {
+  [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer_kill() const {
     check_offer();
     static_assert(std::is_empty_v<State> || !traits.suspendable,
                   "cohort: offer_kill() without the state cannot be suspended. Pass the state: "
-                  "offer_kill(state), or "
-                  "declare `suspendable = false` in the kernel's traits");
-    if constexpr (std::is_empty_v<State>) {
-      return offer_kill(State{});
-    } else if constexpr (role == Role::fixed) {
-      return false;
-    } else {
-      return left(threads_.lead(Point::offer_kill, [&] {
-        return protocol::offer_kill<P, traits>(*member_, static_cast<const State*>(nullptr));
-      }));
-    }
+                  "offer_kill(state), or declare `suspendable = false` in the kernel's traits");
+    if constexpr (role == Role::fixed) return false;
+    if constexpr (std::is_empty_v<State>) return offer_kill(State{});
+    return offer_kill_with(nullptr);
   }
   /// The scheduler may add groups; each calls run() with `state`. Returns how many.
-  COHORT_FN std::uint32_t request_fork(
-      const State& state) const {  // NOLINT(modernize-use-nodiscard)
+  COHORT_DETAIL_INLINE COHORT_FN std::uint32_t request_fork(  // NOLINT(modernize-use-nodiscard)
+      const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return 0;
-    return threads_.lead(Point::request_fork,
-                         [&] { return protocol::request_fork<P, traits>(*member_, state); });
+    return threads_.lead(Point::request_fork, [member = member_, &state] {
+      return protocol::request_fork<P, traits>(*member, state);
+    });
   }
   /// offer_kill and request_fork in one: a single meeting of the group's threads. True: return now.
-  [[nodiscard]] COHORT_FN bool offer(const State& state) const {
+  [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
-    return left(threads_.lead(Point::offer, [&] {
-      const Verdict verdict = protocol::offer_kill<P, traits>(*member_, &state);
-      if (verdict == Verdict::stay) protocol::request_fork<P, traits>(*member_, state);
+    probe_.offer(*member_);
+    return left(threads_.lead(Point::offer, [member = member_, &state] {
+      const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
+      if (verdict == Verdict::stay) protocol::request_fork<P, traits>(*member, state);
       return verdict;
     }));
   }
@@ -161,10 +155,10 @@ class Group {
   COHORT_FN void global_barrier() const {
     static_assert(dense,
                   "cohort: global_barrier() in a kernel of KillOrder::any: groups come and go in "
-                  "any order, so there is "
-                  "no set of groups to wait for. Declare KillOrder::highest_first");
-    const Verdict verdict = threads_.lead(Point::global_barrier, [&] {
-      return protocol::global_barrier<P, barrier_traits>(*member_);
+                  "any order, so there is no set of groups to wait for. Declare "
+                  "KillOrder::highest_first");
+    const Verdict verdict = threads_.lead(Point::global_barrier, [member = member_] {
+      return protocol::global_barrier<P, barrier_traits>(*member);
     });
     if (verdict != Verdict::stay) P::unwind();
   }
@@ -177,9 +171,9 @@ class Group {
   /// How many groups the scheduler wants back.
   [[nodiscard]] COHORT_FN std::uint32_t query() const {
     if constexpr (role == Role::fixed) return 0;
-    return threads_.lead(Point::query, [&] {
-      const std::uint32_t active = member_->shared.look().live();
-      const std::uint32_t target = member_->shared.target();
+    return threads_.lead(Point::query, [member = member_] {
+      const std::uint32_t active = member->shared.look().live();
+      const std::uint32_t target = member->shared.target();
       return active > target ? active - target : 0U;
     });
   }
@@ -222,18 +216,27 @@ class Group {
                   "declare KillOrder::highest_first");
     static_assert(role != Role::setup,
                   "cohort: setup() may not resize: use global_barrier() there");
-    return threads_.lead_any(Point::resizing_global_barrier, again, [&](bool any_again) {
-      if (any_again) protocol::vote_again(*member_);
-      if constexpr (role == Role::fixed) {
-        const std::uint32_t gen = member_->gen;
-        const Verdict verdict =
-            protocol::global_barrier<P, barrier_traits>(*member_, protocol::Kind::resizing);
-        return verdict == Verdict::stay && !protocol::goes_on(*member_, gen) ? Verdict::halt
-                                                                             : verdict;
-      } else {
-        return protocol::resizing_barrier<P, traits>(*member_, state);
-      }
-    });
+    probe_.offer(*member_);
+    return threads_.lead_any(
+        Point::resizing_global_barrier, again, [member = member_, &state](bool any_again) {
+          if (any_again) protocol::vote_again(*member);
+          if constexpr (role == Role::fixed) {
+            const std::uint32_t gen = member->gen;
+            const Verdict verdict =
+                protocol::global_barrier<P, barrier_traits>(*member, protocol::Kind::resizing);
+            const bool last_step = !protocol::goes_on(*member, gen);
+            return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
+          } else {
+            return protocol::resizing_barrier<P, traits>(*member, state);
+          }
+        });
+  }
+
+  COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {
+    probe_.offer(*member_);
+    return left(threads_.lead(Point::offer_kill, [member = member_, state] {
+      return protocol::offer_kill<P, traits>(*member, state);
+    }));
   }
 
   COHORT_FN bool left(Verdict verdict) const {
@@ -244,6 +247,7 @@ class Group {
   Member* member_;
   Local* local_;
   Threads threads_;
+  typename P::Probe probe_;
 };
 
 }  // namespace cohort

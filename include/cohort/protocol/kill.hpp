@@ -34,7 +34,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
 
 /// An offer that the first comparison did not settle.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member, const State* state,
+COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member, const State* state,
                                     std::uint64_t patience) {
   auto& shared = member.shared;
   if (member.left) return break_contract(member, Fault::used_after_leaving);
@@ -83,16 +83,18 @@ COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member, const State* state
 
 /// The scheduler may take the calling group away. Costs two loads when nothing is wanted.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
-  member.probe.offer(member);
+COHORT_DETAIL_INLINE COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
   const Roster now = member.shared.look();
   const std::uint32_t target = member.shared.target();
-  const std::uint32_t rank = traits.kill_order == KillOrder::any ? now.live() - 1 : member.id;
-  if (rank < target && !now.faulted() && member.id != no_id) {
-    member.active = now.active();
-    return Verdict::stay;
+  bool calm = !now.faulted();
+  if constexpr (traits.kill_order == KillOrder::any) {
+    calm = calm && now.live() <= target && !member.left;
+  } else {
+    calm = calm && member.id < target;  // a group that has left has no_id
   }
-  return offer_kill_slowly<P, traits>(member, state, member.shared.offer_wait);
+  if (!calm) return offer_kill_slowly<P, traits>(member, state, member.shared.offer_wait);
+  member.active = now.active();
+  return Verdict::stay;
 }
 
 /// The group has returned from the kernel. When all have, the job is finished.

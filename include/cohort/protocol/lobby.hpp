@@ -7,6 +7,17 @@
 
 namespace cohort::protocol {
 
+/// The starter has waited long enough: the job starts with the groups that have come.
+template <class P>
+COHORT_FN void close_check_in(Shared<P>& shared) {
+  Roster old = shared.look();
+  do {
+    if (!old.gathering()) return;
+    shared.settled.store(old.active(), Order::relaxed);  // published by the swap
+  } while (!shared.roster.compare_exchange(old.word, old.word & ~Roster::gather, Order::acq_rel));
+  P::notify(shared.barrier_event);
+}
+
 /// Check-in: takes an id of the first set while GATHER is up. False when that is over: try the
 /// lobby.
 template <class P, class State>
@@ -17,7 +28,10 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   do {
     if (!old.gathering() || old.faulted()) return false;
     next = old.with_active(old.active() + 1);
-    if (next.active() == shared.quorum) next.word &= ~Roster::gather;
+    if (next.active() == shared.quorum) {
+      next.word &= ~Roster::gather;
+      shared.settled.store(shared.quorum, Order::relaxed);  // published by the swap below
+    }
     // Pairs with the acquire below: the first groups start after everything that led to the launch.
   } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
   member.id = old.active();
@@ -44,7 +58,8 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     return false;
   }
   member.gen = now.gen();
-  member.active = now.active();
+  // Not from the roster: a quicker group may have left again, and the first set works with one M.
+  member.active = shared.settled.load(Order::relaxed);
   member.joined = shared.restarted;
   member.state = member.states.kept;
   member.trace(Trace::start, member.active);

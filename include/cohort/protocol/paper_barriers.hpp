@@ -25,7 +25,9 @@ COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
       abandon(member);
       return Verdict::leave;
     }
-    if (leave<P, traits>(member, now)) return Verdict::leave;
+    if (!leave<P, traits>(member, now)) continue;
+    shared.departing.fetch_sub(1, Order::release);  // pairs with may_grow: nobody may come in above us
+    return Verdict::leave;
   }
 }
 
@@ -89,7 +91,8 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
       settled = 0;
     }
   }
-  shared.settled.store(settled, Order::relaxed);  // published by the release
+  shared.settled.store(settled, Order::relaxed);  // published by the release, like the next line
+  shared.departing.fetch_add(now.active() - settled, Order::relaxed);
   const std::uint64_t announced = announcement(member, Kind::resizing);
   const Roster released{now.released(now.active()).word + announced};
   shared.roster.fetch_add(released.word - now.word,
@@ -127,7 +130,6 @@ COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state)
 /// Whichever resizing barrier the kernel's traits name.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const State& state) {
-  member.probe.offer(member);
   if constexpr (traits.barrier == ResizingBarrier::one_pass) {
     return one_pass_barrier<P, traits>(member, state);
   } else {

@@ -125,7 +125,7 @@ struct Member {
   bool left = false;  // a primitive has said "leave"
   Entry entry = Entry::run;
   State state{};  // what run() starts with
-  typename P::Probe probe{};
+  typename P::Sampler sampler{};
 
   COHORT_FN void trace(Trace what, std::uint64_t value = 0) {
     shared.recorder.record(what, id, active, value);

@@ -1,0 +1,152 @@
+#include "bench/harness.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cohort/error.hpp"
+
+namespace cohort::bench {
+namespace {
+
+/// One line on a terminal that tells what is going on, and goes away.
+class Progress {
+ public:
+  explicit Progress(const std::string& name) : name_(name) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { say(""); }
+
+  void show(std::uint32_t repetition, std::uint32_t of, const std::string& contender) const {
+    say(name_ + ", " + std::to_string(repetition) + "/" + std::to_string(of) + ": " + contender);
+  }
+
+ private:
+  void say(const std::string& text) const {
+    if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  }
+
+  const std::string& name_;
+  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+};
+
+std::vector<double> pooled(const Series& series) {
+  std::vector<double> all;
+  for (const auto& batches : series.repetitions)
+    all.insert(all.end(), batches.begin(), batches.end());
+  return all;
+}
+
+}  // namespace
+
+const Series& Measurement::at(const std::string& contender) const {
+  for (const Series& each : series) {
+    if (each.name == contender) return each;
+  }
+  throw Error{Errc::bad_options, name + ": there is no contender '" + contender + "'"};
+}
+
+const Series* Measurement::best_reference() const {
+  const Series* best = nullptr;
+  for (const Series& each : series) {
+    if (!each.reference) continue;
+    if (best == nullptr || median(pooled(each)) < median(pooled(*best))) best = &each;
+  }
+  return best;
+}
+
+double percentile(std::vector<double> values, double percent) {
+  std::sort(values.begin(), values.end());
+  const double rank = percent / 100.0 * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(std::floor(rank));
+  const auto above = std::min(below + 1, values.size() - 1);
+  return values[below] + (rank - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+double median(std::vector<double> values) { return percentile(std::move(values), 50); }
+
+Statistics statistics(const Series& series) {
+  const std::vector<double> all = pooled(series);
+  return {.p50 = median(all),
+          .p99 = percentile(all, 99),
+          .min = percentile(all, 0),
+          .max = percentile(all, 100),
+          .spread = percentile(all, 75) - percentile(all, 25)};
+}
+
+std::vector<double> ratios(const Series& series, const Series& baseline) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < std::min(series.repetitions.size(), baseline.repetitions.size()); ++i)
+    result.push_back(median(series.repetitions[i]) / median(baseline.repetitions[i]));
+  return result;
+}
+
+Measurement measure(std::string name, std::string unit, const std::vector<Contender>& contenders,
+                    const Plan& plan) {
+  Measurement result{.name = std::move(name), .unit = std::move(unit), .series = {}};
+  for (const Contender& each : contenders)
+    result.series.push_back({.name = each.name, .reference = each.reference, .repetitions = {}});
+
+  const Progress progress{result.name};
+  const std::uint32_t rounds = plan.warm_ups + plan.repetitions;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      const std::size_t turn = (i + round) % contenders.size();
+      if (plan.stop.stop_requested()) throw Stopped{};
+      progress.show(round + 1, rounds, contenders[turn].name);
+      std::vector<double> batches = contenders[turn].measure();
+      if (plan.stop.stop_requested()) throw Stopped{};
+      if (round >= plan.warm_ups) result.series[turn].repetitions.push_back(std::move(batches));
+    }
+  }
+  return result;
+}
+
+void print(std::ostream& out, const Measurement& measurement) {
+  std::size_t width = measurement.name.size();
+  for (const Series& each : measurement.series) width = std::max(width, each.name.size() + 2);
+  const Series* const best = measurement.best_reference();
+  const auto column = static_cast<int>(width);
+
+  out << std::left << std::setw(column) << measurement.name << std::right << std::setw(12)
+      << "p50 ns" << std::setw(12) << "p99 ns";
+  if (best != nullptr) out << "   x " << best->name;
+  out << '\n' << std::fixed;
+  for (const Series& each : measurement.series) {
+    const Statistics numbers = statistics(each);
+    out << "  " << std::left << std::setw(column - 2) << each.name << std::right
+        << std::setprecision(1) << std::setw(12) << numbers.p50 << std::setw(12) << numbers.p99;
+    if (best != nullptr) out << std::setprecision(2) << std::setw(8) << median(ratios(each, *best));
+    out << '\n';
+  }
+}
+
+nlohmann::ordered_json to_json(const Measurement& measurement) {
+  const Series* const best = measurement.best_reference();
+  auto contenders = nlohmann::ordered_json::array();
+  for (const Series& each : measurement.series) {
+    const Statistics numbers = statistics(each);
+    nlohmann::ordered_json entry{{"name", each.name},       {"reference", each.reference},
+                                 {"p50", numbers.p50},      {"p99", numbers.p99},
+                                 {"min", numbers.min},      {"max", numbers.max},
+                                 {"spread", numbers.spread}};
+    if (best != nullptr) {
+      const std::vector<double> paired = ratios(each, *best);
+      entry["ratio"] = median(paired);
+      entry["ratios"] = paired;
+    }
+    entry["samples"] = each.repetitions;
+    contenders.push_back(std::move(entry));
+  }
+  nlohmann::ordered_json result{{"name", measurement.name}, {"unit", measurement.unit}};
+  if (best != nullptr) result["baseline"] = best->name;
+  result["contenders"] = std::move(contenders);
+  return result;
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,84 @@
+// Measuring several contenders side by side. Invariant: every repetition runs all of them, one
+// after another in a changing order, so that what disturbs the machine disturbs them all, and
+// ratios are taken within a repetition.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cohort::bench {
+
+/// Something to measure.
+struct Contender {
+  std::string name;
+  /// One repetition: nanoseconds per operation in each of its batches.
+  std::function<std::vector<double>()> measure;
+  /// Somebody else's: the best of these is what the others are compared with.
+  bool reference = false;
+};
+
+/// How to measure.
+struct Plan {
+  std::uint32_t repetitions = 9;
+  std::uint32_t warm_ups = 1;  ///< repetitions before those, thrown away
+  std::stop_token stop = {};
+};
+
+/// Thrown by measure() when the plan's stop is requested.
+class Stopped : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
+};
+
+/// What one contender did.
+struct Series {
+  std::string name;
+  bool reference = false;
+  std::vector<std::vector<double>> repetitions;  ///< the batches of each
+};
+
+/// What all of them did.
+struct Measurement {
+  std::string name;
+  std::string unit;
+  std::vector<Series> series;
+
+  /// The series of that name. Throws Error{bad_options} when there is none.
+  [[nodiscard]] const Series& at(const std::string& contender) const;
+  /// The reference with the least median; null when there is no reference.
+  [[nodiscard]] const Series* best_reference() const;
+};
+
+/// All batches of a series together.
+struct Statistics {
+  double p50 = 0;
+  double p99 = 0;
+  double min = 0;
+  double max = 0;
+  double spread = 0;  ///< between the quartiles
+};
+
+/// Interpolated between the two nearest values; `percent` from 0 to 100. There must be a value.
+[[nodiscard]] double percentile(std::vector<double> values, double percent);
+[[nodiscard]] double median(std::vector<double> values);
+[[nodiscard]] Statistics statistics(const Series& series);
+
+/// Repetition by repetition, the median of `series` over that of `baseline`.
+[[nodiscard]] std::vector<double> ratios(const Series& series, const Series& baseline);
+
+/// Runs the contenders. Tells how far it is on stderr when that is a terminal.
+[[nodiscard]] Measurement measure(std::string name, std::string unit,
+                                  const std::vector<Contender>& contenders, const Plan& plan);
+
+/// A table: name, p50, p99, ratio to the best reference.
+void print(std::ostream& out, const Measurement& measurement);
+
+/// Everything, the raw samples included.
+[[nodiscard]] nlohmann::ordered_json to_json(const Measurement& measurement);
+
+}  // namespace cohort::bench

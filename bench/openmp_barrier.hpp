@@ -1,0 +1,14 @@
+// The barrier of OpenMP, measured in this process. Only its source is compiled with OpenMP.
+#pragma once
+
+#include <vector>
+
+#include "bench/barrier.hpp"
+
+namespace cohort::bench {
+
+/// Nanoseconds per barrier in each batch. Its threads stay afterwards, and may spin: call it in a
+/// process of its own.
+[[nodiscard]] std::vector<double> openmp_barrier(const BarrierLoad& load);
+
+}  // namespace cohort::bench

@@ -1,0 +1,90 @@
+// cohort bench: the scenarios, and their records.
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "bench/openmp_barrier.hpp"
+#include "bench/record.hpp"
+#include "bench/scenario.hpp"
+#include "cli/commands.hpp"
+#include "cohort/error.hpp"
+
+namespace cohort::cli {
+namespace {
+
+struct Options {
+  std::optional<std::uint32_t> repetitions;
+  bool quick = false;
+  std::string json;
+  std::string out;
+};
+
+/// Where the record goes; empty for nowhere.
+std::filesystem::path record_file(const bench::Scenario& scenario, const Options& options) {
+  if (options.out.empty()) return options.json;
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  if (error) {
+    throw Error{Errc::bad_options, "cannot make the folder '" + options.out +
+                                       "': " + error.message() + "; choose another for --out"};
+  }
+  return std::filesystem::path{options.out} / (std::string{scenario.name} + ".json");
+}
+
+int run(const bench::Scenario& scenario, const Options& options, std::stop_token stop) {
+  if (options.repetitions && *options.repetitions == 0)
+    throw Error{Errc::bad_options, "--reps 0: nothing would be measured; give 1 or more"};
+  const std::filesystem::path file = record_file(scenario, options);
+  if (!file.empty()) bench::check_writable(file);
+
+  const bench::ScenarioOptions how{
+      .repetitions = options.repetitions.value_or(options.quick ? 3 : 9),
+      .quick = options.quick,
+      .stop = std::move(stop)};
+  nlohmann::ordered_json record{{"scenario", scenario.name}};
+  record.update(bench::provenance());
+  record["repetitions"] = how.repetitions;
+  record["quick"] = how.quick;
+  record.update(scenario.run(how));
+  if (!file.empty()) bench::write_atomically(file, record.dump(1) + "\n");
+  return fine;
+}
+
+/// Not for people: a scenario starts it in a process of its own, and reads its output.
+void add_openmp_barrier(CLI::App& bench, Action& chosen) {
+  CLI::App* const command = bench.add_subcommand("openmp-barrier")->group("");
+  const auto load = std::make_shared<bench::BarrierLoad>();
+  command->add_option("--threads", load->threads);
+  command->add_option("--batches", load->batches);
+  command->add_option("--barriers", load->barriers);
+  command->add_flag("--pinned", load->pinned);
+  command->callback([load, &chosen] {
+    chosen = [load] {
+      for (const double each : bench::openmp_barrier(*load)) std::cout << each << '\n';
+      return fine;
+    };
+  });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& tool, Action& chosen, std::stop_token stop) {
+  CLI::App* const command = tool.add_subcommand("bench", "Run a benchmark scenario");
+  command->require_subcommand(1);
+  const auto options = std::make_shared<Options>();
+  for (const bench::Scenario& scenario : bench::scenarios()) {
+    CLI::App* const sub =
+        command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
+    sub->add_option("--reps", options->repetitions, "Repetitions (default 9; 3 with --quick)");
+    sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
+    auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
+    sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
+        ->excludes(json);
+    sub->callback([&scenario, options, &chosen, stop] {
+      chosen = [&scenario, options, stop] { return run(scenario, *options, stop); };
+    });
+  }
+  add_openmp_barrier(*command, chosen);
+}
+
+}  // namespace cohort::cli

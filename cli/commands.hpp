@@ -1,0 +1,20 @@
+// The tool's commands. Each adds itself to the command line, and says what to do if it is chosen.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <stop_token>
+
+namespace cohort::cli {
+
+/// How the tool exits; after a signal it is 128 + its number.
+enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
+
+/// What the chosen command does; returns the exit status.
+using Action = std::function<int()>;
+
+void add_list(CLI::App& tool, Action& chosen);
+void add_run(CLI::App& tool, Action& chosen, std::stop_token stop);
+void add_bench(CLI::App& tool, Action& chosen, std::stop_token stop);
+
+}  // namespace cohort::cli

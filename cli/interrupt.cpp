@@ -1,0 +1,45 @@
+#include "cli/interrupt.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace cohort::cli {
+namespace {
+
+sigset_t watched() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  const sigset_t signals = watched();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  listener_ = std::thread{[this] { listen(); }};
+}
+
+Interrupt::~Interrupt() {
+  over_.store(true, std::memory_order_relaxed);  // the signal below orders it
+  ::pthread_kill(listener_.native_handle(), SIGTERM);
+  listener_.join();
+}
+
+void Interrupt::listen() {
+  const sigset_t signals = watched();
+  for (;;) {
+    int got = 0;
+    if (::sigwait(&signals, &got) != 0) continue;
+    if (over_.load(std::memory_order_relaxed)) return;
+    if (signal() != 0) ::_exit(128 + got);
+    signal_.store(got, std::memory_order_relaxed);
+    source_.request_stop();
+  }
+}
+
+}  // namespace cohort::cli

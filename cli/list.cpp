@@ -1,0 +1,60 @@
+// cohort list: what there is to name on the command line.
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "apps/registry.hpp"
+#include "bench/scenario.hpp"
+#include "cli/commands.hpp"
+#include "cli/engines.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::cli {
+namespace {
+
+/// Sections of things that have a name and a summary.
+nlohmann::ordered_json everything() {
+  nlohmann::ordered_json all;
+  const auto add = [&all](const char* section, std::string_view name, std::string_view summary) {
+    all[section].push_back({{"name", name}, {"summary", summary}});
+  };
+  for (const auto& app : apps::all()) add("apps", app.name, app.summary);
+  for (const auto& engine : engines) add("engines", engine.name, engine.summary);
+  for (const auto& scenario : bench::scenarios())
+    add("benchmarks", scenario.name, scenario.summary);
+  for (const auto& spec : graph_specs()) {
+    all["inputs"].push_back(
+        {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});
+  }
+  return all;
+}
+
+int list(bool json) {
+  const nlohmann::ordered_json all = everything();
+  if (json) {
+    std::cout << all.dump(2) << '\n';
+    return fine;
+  }
+  for (const auto& [section, entries] : all.items()) {
+    std::cout << section << '\n';
+    for (const auto& entry : entries) {
+      std::cout << "  " << std::left << std::setw(24) << entry["name"].get<std::string>()
+                << entry["summary"].get<std::string>();
+      if (entry.contains("example")) std::cout << "; e.g. " << entry["example"].get<std::string>();
+      std::cout << '\n';
+    }
+  }
+  return fine;
+}
+
+}  // namespace
+
+void add_list(CLI::App& tool, Action& chosen) {
+  CLI::App* const command =
+      tool.add_subcommand("list", "Apps, engines, benchmarks and input specs there are");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([json, &chosen] { chosen = [json] { return list(*json); }; });
+}
+
+}  // namespace cohort::cli

@@ -1,0 +1,56 @@
+// cohort: runs and measures cooperative kernels from the command line.
+// Exit status: 0 fine, 1 failed, 2 bad input (one line on stderr says what to change), 128 + n
+// after signal n.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <new>
+
+#include "bench/harness.hpp"
+#include "bench/record.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cohort/error.hpp"
+#include "cohort/version.hpp"
+
+namespace cohort::cli {
+namespace {
+
+int complain(const std::string& message, int status) {
+  std::cerr << "cohort: " << message << '\n';
+  return status;
+}
+
+int run(int argc, char** argv, const Interrupt& interrupt) {
+  CLI::App tool{"Cooperative kernels: run them, resize them, measure them.", "cohort"};
+  tool.set_version_flag("--version",
+                        std::string{"cohort " COHORT_VERSION " ("} + bench::commit() + ")");
+  tool.require_subcommand(1);
+  Action chosen;
+  add_list(tool, chosen);
+  add_run(tool, chosen, interrupt.token());
+  add_bench(tool, chosen, interrupt.token());
+  try {
+    tool.parse(argc, argv);
+    return chosen();
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
+    return complain(std::string{error.what()} + "; see `cohort --help`", bad_input);
+  } catch (const Error& error) {
+    return complain(error.what(), error.code() == Errc::bad_options ? bad_input : failed);
+  } catch (const bench::Stopped&) {
+    return failed;
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory; choose a smaller input", failed);
+  } catch (const std::exception& error) {
+    return complain(error.what(), failed);
+  }
+}
+
+}  // namespace
+}  // namespace cohort::cli
+
+int main(int argc, char** argv) {
+  const cohort::cli::Interrupt interrupt;
+  const int status = cohort::cli::run(argc, argv, interrupt);
+  return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;
+}

@@ -1,0 +1,61 @@
+// Graphs as compressed sparse rows: an owner for the host, and a view that kernels hold by value.
+// Invariant: offsets has one entry more than there are nodes, starts at 0 and never decreases; its
+// last entry is the number of edges, and every target is a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cohort/kernel.hpp"
+
+namespace cohort {
+
+/// A node's id: 0 to num_nodes - 1.
+using Node = std::uint32_t;
+
+/// The targets of one node's edges.
+class Neighbours {
+ public:
+  COHORT_FN constexpr Neighbours(const Node* first, const Node* last)
+      : first_(first), last_(last) {}
+  [[nodiscard]] COHORT_FN constexpr const Node* begin() const { return first_; }
+  [[nodiscard]] COHORT_FN constexpr const Node* end() const { return last_; }
+  [[nodiscard]] COHORT_FN constexpr std::size_t size() const {
+    return static_cast<std::size_t>(last_ - first_);
+  }
+
+ private:
+  const Node* first_;
+  const Node* last_;
+};
+
+/// A graph as kernels see it. The arrays belong to somebody else.
+class CsrView {
+ public:
+  COHORT_FN constexpr CsrView(const std::uint64_t* offsets, const Node* targets, Node num_nodes)
+      : offsets_(offsets), targets_(targets), num_nodes_(num_nodes) {}
+
+  [[nodiscard]] COHORT_FN constexpr Node num_nodes() const { return num_nodes_; }
+  [[nodiscard]] COHORT_FN constexpr std::uint64_t num_edges() const { return offsets_[num_nodes_]; }
+  [[nodiscard]] COHORT_FN constexpr Neighbours neighbours(Node node) const {
+    return {targets_ + offsets_[node], targets_ + offsets_[node + 1]};
+  }
+
+ private:
+  const std::uint64_t* offsets_;
+  const Node* targets_;
+  Node num_nodes_;
+};
+
+/// A graph in host memory.
+struct Csr {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<Node> targets;
+
+  [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets.size() - 1); }
+  [[nodiscard]] std::uint64_t num_edges() const { return targets.size(); }
+  [[nodiscard]] CsrView view() const { return {offsets.data(), targets.data(), num_nodes()}; }
+};
+
+}  // namespace cohort
