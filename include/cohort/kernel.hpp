@@ -15,7 +15,8 @@
 #define COHORT_FN
 #endif
 
-// An offer that changes nothing is a handful of instructions: its first look must be inlined, the rest kept away.
+// An offer that changes nothing is a handful of instructions: its first look must be inlined, the
+// rest kept away.
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
 #define COHORT_DETAIL_COLD [[gnu::noinline, gnu::cold]]
 

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "cohort/cpu.hpp"
@@ -35,6 +36,7 @@ const char* explain(Fault fault) {
     case Fault::divergent_group:
       return "the threads of a group called different group-level functions";
     case Fault::used_after_leaving: return "a group went on after a primitive had told it to leave";
+    case Fault::lost_group: return "a group was lost: this is a bug in cohort, please report it";
   }
   return "unknown fault";
 }
@@ -116,8 +118,9 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
  public:
   class Record;
 
-  explicit Core(std::uint32_t workers, bool pin);
+  explicit Core(std::uint32_t workers);
 
+  void start(bool pin);
   void stop();
   Job launch(std::unique_ptr<detail::Body> body, const LaunchOptions& options);
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
@@ -334,27 +337,29 @@ void Engine::Core::Record::moved(void* job, bool in, bool joined) {
 // ---- the pool
 // -------------------------------------------------------------------------------------------------------
 
-Engine::Core::Core(std::uint32_t workers, bool pin)
-    : capacity_(workers), patience_(patience_for(workers)) {
+Engine::Core::Core(std::uint32_t workers) : capacity_(workers), patience_(patience_for(workers)) {}
+
+void Engine::Core::start(bool pin) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  std::vector<int> cpus;
+  std::vector<std::size_t> cpus;
   if (pin && ::sched_getaffinity(0, sizeof mask, &mask) == 0) {
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
       if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
     }
   }
   const std::lock_guard lock{mutex_};
-  for (std::uint32_t i = 0; i < workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>());
-    workers_[i]->thread = std::thread{[this, i] { work(i); }};
-    idle_.push_back(workers - 1 - i);  // so that worker 0 is sent first
+  for (std::uint32_t i = 0; i < capacity_; ++i) {
+    auto worker = std::make_unique<Worker>();
+    worker->thread = std::thread{[this, i] { work(i); }};
+    workers_.push_back(std::move(worker));
     if (!cpus.empty()) {
       CPU_ZERO(&mask);
-      CPU_SET(static_cast<std::size_t>(cpus[i % cpus.size()]), &mask);
+      CPU_SET(cpus[i % cpus.size()], &mask);
       ::pthread_setaffinity_np(workers_[i]->thread.native_handle(), sizeof mask, &mask);
     }
   }
+  for (std::uint32_t i = capacity_; i > 0; --i) idle_.push_back(i - 1);  // worker 0 is sent first
 }
 
 void Engine::Core::stop() {
@@ -486,8 +491,11 @@ void Engine::Core::settle(Record& job) {
   } else if (shared.kept.load(Order::acquire) != 0) {
     job.kept = true;
     rest(job, Status::suspended);
-  } else {
+  } else if (roster.active() == 0) {
     rest(job, Status::left);
+  } else {
+    protocol::raise(job.body->shared, Fault::lost_group);
+    rest(job, Status::failed);
   }
 }
 
@@ -533,7 +541,14 @@ Engine::Engine(EngineOptions options) {
     throw Error{Errc::bad_options, "engine: a capacity of " + std::to_string(workers) +
                                        "; it can be 1 to " + std::to_string(max_groups_limit)};
   }
-  core_ = std::make_shared<Core>(workers, options.pin_workers);
+  core_ = std::make_shared<Core>(workers);
+  try {
+    core_->start(options.pin_workers);
+  } catch (const std::system_error& error) {
+    core_->stop();
+    throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
+                                       " worker threads: " + error.what()};
+  }
 }
 
 Engine::~Engine() { core_->stop(); }

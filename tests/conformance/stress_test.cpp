@@ -1,5 +1,6 @@
-// Stress: kills, forks, resizing barriers, suspends, cancels and several jobs at once, as fast as the machine resizes.
-// Every kernel checks itself: ids held by one group at a time, each item touched once a step, nobody lost.
+// Stress: kills, forks, resizing barriers, suspends, cancels and several jobs at once, as fast as
+// the machine resizes. Every kernel checks itself: ids held by one group at a time, each item
+// touched once a step, nobody lost.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,7 +27,8 @@ double scale() {
 struct Ids {
   std::atomic<std::uint32_t> holders[64] = {};
   std::atomic<std::uint64_t> errors{0};
-  std::uint64_t last_owner[64] = {};  // plain: successive holders of an id must be ordered by the protocol
+  std::uint64_t last_owner[64] =
+      {};  // plain: successive holders of an id must be ordered by the protocol
 
   void enter(std::uint32_t id) {
     if (id >= 64 || holders[id].fetch_add(1, std::memory_order_relaxed) != 0) {
@@ -62,12 +64,13 @@ struct Steps {
   }
 };
 
-/// Direct style, everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
+/// Direct style, everything mixed: an offer, a fork and a barrier in each round, resizing in every
+/// other one.
 struct Mixed {
   std::atomic<std::uint32_t>* arrivals;  // a ring of 4 rounds
   std::uint32_t* agreed;                 // plain, same ring: what group 0 saw
   const std::atomic<bool>* stop;
-  std::atomic<bool>* last_round;         // group 0's decision, one for each parity
+  std::atomic<bool>* last_round;  // group 0's decision, one for each parity
   Ids* ids;
   struct State {
     std::uint32_t round = 0;
@@ -98,7 +101,8 @@ struct Mixed {
       if (arrived == 0 || arrived > group.max_groups()) ids->errors.fetch_add(1);
       if (group.group_id() == 0) agreed[slot] = arrived;
       const bool last = last_round[state.round & 1U].load(std::memory_order_relaxed);
-      if (state.round > 0 && agreed[(state.round - 1) & 3U] > group.max_groups()) ids->errors.fetch_add(1);
+      if (state.round > 0 && agreed[(state.round - 1) & 3U] > group.max_groups())
+        ids->errors.fetch_add(1);
       if (last) return;
       state = next;
     }
@@ -119,12 +123,14 @@ struct Steal {
       ids->enter(group.group_id());
       done->fetch_add(1, std::memory_order_relaxed);
       ids->exit(group.group_id());
-      std::this_thread::yield();  // more groups than CPUs: let them change places as often as they can
+      std::this_thread::yield();  // more groups than CPUs: let them change places as often as they
+                                  // can
     }
   }
 };
 
-/// Turns the target of a job at random until `events` groups have come and gone; suspends it now and then.
+/// Turns the target of a job at random until `events` groups have come and gone; suspends it now
+/// and then.
 std::uint64_t shake(const Job& job, std::uint32_t max_groups, std::uint64_t events, unsigned seed) {
   std::mt19937 random{seed};
   const auto deadline = std::chrono::steady_clock::now() + 50s;
@@ -134,7 +140,8 @@ std::uint64_t shake(const Job& job, std::uint32_t max_groups, std::uint64_t even
     if (turn % 16 == 0) {
       const Report report = job.report();
       if (report.joins + report.leaves >= events) break;
-      if (std::chrono::steady_clock::now() > deadline) break;  // the counts below then fail the test
+      if (std::chrono::steady_clock::now() > deadline)
+        break;  // the counts below then fail the test
     }
     if (random() % 4 == 0) std::this_thread::yield();
   }
@@ -201,7 +208,8 @@ TEST_F(Stress, StealingInAnyOrder) {
 }
 
 TEST(StressJobs, ComeAndGoTogether) {
-  // Three host threads, each launching jobs of its own kind on one engine, shaking them and ending them in every way.
+  // Three host threads, each launching jobs of its own kind on one engine, shaking them and ending
+  // them in every way.
   constexpr std::uint32_t groups = 4;
   cpu::Engine engine{{.capacity = groups}};
   std::atomic<std::uint64_t> events{0};

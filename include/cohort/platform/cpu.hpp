@@ -196,35 +196,39 @@ class Threads {
   /// The leader calls `act` when all threads are there; each gets its result.
   template <class Function>
   auto lead(Point point, Function act) const {
-    if (team_ == nullptr) [[likely]] return act();
+    if (team_ == nullptr) [[likely]]
+      return act();
     return lead_team(*team_, local_id_, point, false, [act](bool) { return act(); });
   }
 
   /// The same; `act` is told whether any thread said true.
   template <class Function>
   auto lead_any(Point point, bool mine, Function act) const {
-    if (team_ == nullptr) [[likely]] return act(mine);
+    if (team_ == nullptr) [[likely]]
+      return act(mine);
     return lead_team(*team_, local_id_, point, mine, act);
   }
 
   template <class T>
   T broadcast(T value, std::uint32_t from) const {
     if (team_ == nullptr) return value;
-    meet(*team_, local_id_, Point::broadcast, value, from, [](std::uint32_t source, std::span<void* const> slots) {
-      const T sent = *static_cast<T*>(slots[source]);
-      for (void* each : slots) *static_cast<T*>(each) = sent;
-    });
+    meet(*team_, local_id_, Point::broadcast, value, from,
+         [](std::uint32_t source, std::span<void* const> slots) {
+           const T sent = *static_cast<T*>(slots[source]);
+           for (void* each : slots) *static_cast<T*>(each) = sent;
+         });
     return value;
   }
 
   template <class T, class Op>
   T reduce(T value, Op op) const {
     if (team_ == nullptr) return value;
-    meet(*team_, local_id_, Point::reduce, value, op, [](Op& combine, std::span<void* const> slots) {
-      T sum = *static_cast<T*>(slots[0]);
-      for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
-      for (void* each : slots) *static_cast<T*>(each) = sum;
-    });
+    meet(*team_, local_id_, Point::reduce, value, op,
+         [](Op& combine, std::span<void* const> slots) {
+           T sum = *static_cast<T*>(slots[0]);
+           for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
+           for (void* each : slots) *static_cast<T*>(each) = sum;
+         });
     return value;
   }
 
@@ -243,21 +247,23 @@ class Threads {
   template <class T, class Op>
   T exclusive_scan(T value, T zero, Op op) const {
     if (team_ == nullptr) return zero;
-    meet(*team_, local_id_, Point::scan, value, std::pair{zero, op}, [](auto& with, std::span<void* const> slots) {
-      T before = with.first;
-      for (void* each : slots) {
-        const T here = *static_cast<T*>(each);
-        *static_cast<T*>(each) = before;
-        before = with.second(before, here);
-      }
-    });
+    meet(*team_, local_id_, Point::scan, value, std::pair{zero, op},
+         [](auto& with, std::span<void* const> slots) {
+           T before = with.first;
+           for (void* each : slots) {
+             const T here = *static_cast<T*>(each);
+             *static_cast<T*>(each) = before;
+             before = with.second(before, here);
+           }
+         });
     return value;
   }
 
  private:
   /// Out of line and all by value, so that a group of one thread can stay in registers.
   template <class Function>
-  COHORT_DETAIL_COLD static auto lead_team(Team& team, std::uint32_t local_id, Point point, bool mine, Function act) {
+  COHORT_DETAIL_COLD static auto lead_team(Team& team, std::uint32_t local_id, Point point,
+                                           bool mine, Function act) {
     using Result = decltype(act(mine));
     struct Slot {
       bool said;
@@ -273,7 +279,8 @@ class Threads {
   }
 
   template <class Slot, class Context, class Function>
-  static void meet(Team& team, std::uint32_t local_id, Point point, Slot& slot, Context&& context, Function /*act: stateless*/) {
+  static void meet(Team& team, std::uint32_t local_id, Point point, Slot& slot, Context&& context,
+                   Function /*act: stateless*/) {
     using Held = std::remove_reference_t<Context>;
     team.meet(
         local_id, point, &slot,
@@ -300,8 +307,8 @@ struct Recorder {
   }
 };
 
-/// Measures the intervals between a group's offers: short ones are sampled, so that reading the clock costs no more
-/// than about a hundredth of them.
+/// Measures the intervals between a group's offers: short ones are sampled, so that reading the
+/// clock costs no more than about a hundredth of them.
 class Sampler {
  public:
   Sampler() noexcept = default;
@@ -310,7 +317,8 @@ class Sampler {
   /// At an offer. Returns how many offers from now the next one is to be told.
   template <class Member>
   COHORT_DETAIL_COLD std::uint32_t sample(Member& member) noexcept {
-    constexpr std::uint64_t long_enough = 8192;  // nanoseconds: intervals from here on are all measured
+    constexpr std::uint64_t long_enough =
+        8192;  // nanoseconds: intervals from here on are all measured
     if (tracing_) member.trace(Trace::offer);
     const std::uint64_t at = now();
     std::uint64_t skip = 0;
@@ -328,15 +336,16 @@ class Sampler {
   bool tracing_ = false;
 };
 
-/// Counts a thread's offers down to the next one the Sampler is told of. It is kept in the Group, so that a kernel
-/// that takes its Group by value has it in a register.
+/// Counts a thread's offers down to the next one the Sampler is told of. It is kept in the Group,
+/// so that a kernel that takes its Group by value has it in a register.
 class Probe {
  public:
   explicit Probe(bool leader) noexcept : countdown_(leader ? 1 : 0) {}
 
   template <class Member>
   COHORT_DETAIL_INLINE void offer(Member& member) const noexcept {
-    if (--countdown_ == 0) [[unlikely]] countdown_ = member.sampler.sample(member);
+    if (--countdown_ == 0) [[unlikely]]
+      countdown_ = member.sampler.sample(member);
   }
 
  private:

@@ -35,7 +35,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
 /// An offer that the first comparison did not settle.
 template <class P, Traits traits, class State>
 COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member, const State* state,
-                                    std::uint64_t patience) {
+                                                       std::uint64_t patience) {
   auto& shared = member.shared;
   if (member.left) return break_contract(member, Fault::used_after_leaving);
   bool waited = false;
@@ -118,6 +118,7 @@ COHORT_FN void finish(Member<P, State>& member) {
   } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
   member.trace(Trace::finish);
   P::notify(shared.offer_event);
+  P::notify(shared.lobby_event);  // nobody can join any more
   if (next.finished()) close(shared);
 }
 

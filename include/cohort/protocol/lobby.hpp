@@ -69,10 +69,11 @@ COHORT_FN bool check_in(Member<P, State>& member) {
 /// Whether a group in the lobby should go: nobody will admit it, or its unit is wanted elsewhere.
 template <class P>
 COHORT_FN bool unwanted(const Shared<P>& shared, std::uint32_t serial) {
-  if (shared.closed.load(Order::acquire) != 0 || shared.serial.load(Order::acquire) != serial)
-    return true;
-  return shared.look(Order::acquire).active() + shared.waiting.load(Order::acquire) >
-         shared.target(Order::acquire);
+  const bool over = shared.closed.load(Order::acquire) != 0;
+  if (over || shared.serial.load(Order::acquire) != serial) return true;
+  const Roster now = shared.look(Order::acquire);
+  return now.draining() ||
+         now.active() + shared.waiting.load(Order::acquire) > shared.target(Order::acquire);
 }
 
 /// Waits in the lobby. True: admitted, the member is filled in. False: not wanted, nothing was

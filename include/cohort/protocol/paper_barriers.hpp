@@ -26,7 +26,8 @@ COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
       return Verdict::leave;
     }
     if (!leave<P, traits>(member, now)) continue;
-    shared.departing.fetch_sub(1, Order::release);  // pairs with may_grow: nobody may come in above us
+    shared.departing.fetch_sub(1,
+                               Order::release);  // pairs with may_grow: nobody may come in above us
     return Verdict::leave;
   }
 }

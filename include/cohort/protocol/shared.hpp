@@ -24,6 +24,7 @@ enum class Fault : std::uint32_t {
   divergent_barrier,     ///< some groups stood at global_barrier, others at resizing_global_barrier
   divergent_group,       ///< the threads of one group called different group-level functions
   used_after_leaving,    ///< a group went on after a primitive had told it to leave
+  lost_group,            ///< all groups are out, but the roster counts more: a bug of ours
 };
 
 /// States of a lobby box.
@@ -69,7 +70,7 @@ struct Shared {
   Atomic<std::uint32_t> departing{0};  // told to leave by a barrier, but not yet gone
   Atomic<std::uint32_t> deposit_gen{
       ~0U};                          // the generation for which group 0 has deposited its State
-  Atomic<std::uint32_t> settled{0};  // M after a barrier of the paper, told by its master
+  Atomic<std::uint32_t> settled{0};  // M as told by who closed the check-in, or by a master
   Atomic<std::uint32_t> kept{
       0};  // States::kept holds the job's state: the last group left for a suspend
   Atomic<Fault> fault{Fault::none};
