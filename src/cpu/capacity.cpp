@@ -69,7 +69,9 @@ std::uint32_t usable_cpus() {
   std::uint32_t cpus = std::max(1U, std::thread::hardware_concurrency());
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  if (::sched_getaffinity(0, sizeof mask, &mask) == 0) cpus = std::max(1, CPU_COUNT(&mask));
+  if (::sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    cpus = static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&mask)));
+  }
   return std::min(cpus, cgroup_quota().value_or(cpus));
 }
 

@@ -31,7 +31,7 @@ struct KeepStack {
 /// Tells the sanitizers which stack runs. One for the conductor's side and one for each fibre.
 class Whereabouts {
  public:
-  Whereabouts() {
+  Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
 #if defined(__SANITIZE_THREAD__)
     tsan_ = __tsan_create_fiber(0);
 #endif
@@ -44,7 +44,7 @@ class Whereabouts {
   }
   Whereabouts(const Whereabouts&) = delete;
   Whereabouts& operator=(const Whereabouts&) = delete;
-  ~Whereabouts() {
+  ~Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
 #if defined(__SANITIZE_THREAD__)
     if (!borrowed_) __tsan_destroy_fiber(tsan_);
 #endif
