@@ -1,5 +1,7 @@
-// Job: the handle's half that is the same on every engine.
+// Job and Task: the handles' half that is the same on every engine.
 #include "cohort/job.hpp"
+
+#include "cohort/task.hpp"
 
 namespace cohort {
 
@@ -35,5 +37,27 @@ void Job::set_target(std::uint32_t groups) const { control_->set_target(groups);
 void Job::reset_target() const { control_->set_target(std::nullopt); }
 Status Job::status() const { return control_->report().status; }
 Report Job::report() const { return control_->report(); }
+
+TaskReport Task::wait() const {
+  if (control_->wait_until(std::nullopt) == Status::failed) control_->rethrow();
+  return report();
+}
+
+std::optional<TaskReport> Task::wait_until(std::chrono::steady_clock::time_point deadline) const {
+  const Status status = control_->wait_until(deadline);
+  if (status == Status::pending || status == Status::running) return std::nullopt;
+  if (status == Status::failed) control_->rethrow();
+  return report();
+}
+
+void Task::cancel() const { control_->cancel(); }
+
+TaskReport Task::report() const {
+  const Report report = control_->report();
+  return {.status = report.status,
+          .gather = std::chrono::nanoseconds{report.gather.max},
+          .run_time = report.run_time,
+          .error = report.error};
+}
 
 }  // namespace cohort

@@ -10,6 +10,7 @@
 #include "cohort/kernel.hpp"
 #include "cohort/platform/cpu.hpp"
 #include "cohort/protocol/driver.hpp"
+#include "cohort/task.hpp"
 
 namespace cohort::cpu {
 
@@ -171,24 +172,47 @@ class Engine {
   Job launch(Kernel kernel, const LaunchOptions& options = {}) {
     const std::uint32_t groups = checked(options);
     if (!options.resizable) {
-      return start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(
-                       std::move(kernel), groups),
-                   options);
+      return Job{start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(
+                           std::move(kernel), groups),
+                       options)};
     }
-    return start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(
-                     std::move(kernel), groups),
-                 options);
+    return Job{start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(
+                         std::move(kernel), groups),
+                     options)};
   }
 
-  /// Groups that can be active at a time.
-  [[nodiscard]] std::uint32_t capacity() const noexcept;
+  /// Runs `function` on `groups` units at once: taken from the jobs, given back afterwards. It is
+  /// called once for each group, as `function(group)` (ids, strides and barriers among the task's
+  /// own groups) or as `function()`. Throws Error{bad_options} for options that cannot run.
+  template <class Function>
+  Task submit(Function function, const TaskOptions& options = {}) {
+    using Kernel = cohort::detail::TaskKernel<Function>;
+    const std::uint32_t groups = checked(options);
+    return Task{start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(
+                          Kernel{std::move(function)}, groups),
+                      {.max_groups = groups,
+                       .local_size = options.local_size,
+                       .resizable = false,
+                       .stop = options.stop},
+                      options.priority)};
+  }
+
+  /// Units that can be in use at a time.
+  [[nodiscard]] std::uint32_t capacity() const;
+  /// Changes that while jobs run: they shrink at their next resizing points, or grow. Throws
+  /// Error{bad_options} for 0 and beyond max_groups_limit. Tasks that have become too large wait.
+  void set_capacity(std::uint32_t units);
 
  private:
   class Core;
 
   /// The job's max_groups, or an Error.
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options) const;
-  Job start(std::unique_ptr<detail::Body> body, const LaunchOptions& options);
+  [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
+  /// `priority`: of a task; a job has none.
+  std::shared_ptr<cohort::detail::JobControl> start(std::unique_ptr<detail::Body> body,
+                                                    const LaunchOptions& options,
+                                                    std::optional<int> priority = {});
 
   std::shared_ptr<Core> core_;
 };

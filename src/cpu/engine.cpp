@@ -118,12 +118,12 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
  public:
   class Record;
 
-  explicit Core(std::uint32_t workers);
-
-  void start(bool pin);
+  void start(std::uint32_t workers, bool pin);
   void stop();
-  Job launch(std::unique_ptr<detail::Body> body, const LaunchOptions& options);
-  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  std::shared_ptr<Record> launch(std::unique_ptr<detail::Body> body, const LaunchOptions& options,
+                                 std::optional<int> priority);
+  [[nodiscard]] std::uint32_t capacity() const;
+  void set_capacity(std::uint32_t units);
 
  private:
   struct Worker {
@@ -134,8 +134,11 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::unique_ptr<Team> team;  // kept for the next group of as many threads
   };
 
+  void hire(std::uint32_t workers);
   void work(std::uint32_t index);
   void rebalance();
+  bool begin(const std::shared_ptr<Record>& job, std::uint32_t share);
+  [[nodiscard]] std::uint32_t free_units() const;
   void send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first);
   void publish(Record& job, std::uint32_t share);
   void settle(Record& job);
@@ -145,8 +148,8 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
   std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order
-  std::uint32_t capacity_;
-  Patience patience_;
+  std::uint32_t capacity_ = 0;
+  std::vector<std::size_t> cpus_;  // to bind workers to; empty: they go where they like
   bool stopping_ = false;
 };
 
@@ -155,10 +158,12 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 class Engine::Core::Record final : public cohort::detail::JobControl,
                                    public std::enable_shared_from_this<Record> {
  public:
-  Record(std::shared_ptr<Core> its_core, std::unique_ptr<detail::Body> its_body, LaunchOptions with)
+  Record(std::shared_ptr<Core> its_core, std::unique_ptr<detail::Body> its_body, LaunchOptions with,
+         std::optional<int> its_priority)
       : core(std::move(its_core)),
         body(std::move(its_body)),
         options(std::move(with)),
+        priority(its_priority),
         target(options.target) {}
 
   Status wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) override;
@@ -175,14 +180,19 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   [[nodiscard]] bool suspending() const {
     return (body->shared.flags.load(Order::relaxed) & protocol::suspend_flag) != 0;
   }
+  /// Before the share is published: a target of 0 must come with its flag.
+  void ask_to_leave() { body->shared.flags.store(protocol::suspend_flag, Order::release); }
   [[nodiscard]] scheduler::Claim claim() const;
 
   const std::shared_ptr<Core> core;
   const std::unique_ptr<detail::Body> body;
   const LaunchOptions options;
+  const std::optional<int> priority;    // of a task; a job has none
   std::optional<std::uint32_t> target;  // set by hand
   Status status = Status::pending;
   bool kept = false;         // a resume continues from States::kept
+  bool held = false;         // suspended by the host, not for a task: stays out until resumed
+  bool owed = false;         // a task was served while this job waited: its turn now
   std::uint32_t share = 0;   // as published
   std::uint32_t inside = 0;  // workers sent and not yet back
   std::condition_variable changed;
@@ -200,6 +210,7 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   Sizes sizes;
   std::uint32_t in_kernel = 0;
   std::uint64_t joins = 0;
+  std::uint64_t entered = 0;
 
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
 };
@@ -216,7 +227,9 @@ scheduler::Claim Engine::Core::Record::claim() const {
   return {.max_groups = most,
           .weight = options.weight,
           .rigid = !options.resizable,
-          .running = status == Status::running};
+          .running = status == Status::running,
+          .suspendable = body->suspendable,
+          .owed = owed};
 }
 
 Status Engine::Core::Record::wait_until(
@@ -254,12 +267,13 @@ Status Engine::Core::Record::suspend() {
                     : "suspend: a static launch (resizable = false) cannot be suspended"};
   }
   if (status == Status::pending) {
+    held = true;
     core->rest(*this, Status::suspended);
     core->rebalance();
     return status;
   }
-  body->shared.flags.store(protocol::suspend_flag,
-                           Order::release);  // before the share: pairs with target(acquire)
+  held = true;
+  ask_to_leave();
   core->rebalance();
   changed.wait(lock, [this] { return at_rest(status); });
   return status;
@@ -273,6 +287,7 @@ void Engine::Core::Record::resume() {
                 std::string{"resume: the job is "} + to_string(status) + ", not suspended"};
   }
   status = Status::pending;
+  held = false;
   core->rebalance();
 }
 
@@ -299,10 +314,10 @@ Report Engine::Core::Record::report() const {
   report.run_time = std::chrono::nanoseconds{ran_before + this_run};
   report.start_groups = start_groups;
   report.leaves = leaves;
-  report.gather = gather.summary();
   report.offers = offers.summary();
   {
     const std::lock_guard moving{moves};
+    report.gather = gather.summary();
     report.joins = joins;
     report.sizes = sizes.all();
   }
@@ -331,35 +346,68 @@ void Engine::Core::Record::moved(void* job, bool in, bool joined) {
   const std::lock_guard lock{record.moves};
   record.in_kernel += in ? 1U : ~0U;
   record.joins += in && joined ? 1 : 0;
+  record.entered += in ? 1 : 0;
+  if (in && record.priority && record.entered == record.body->shared.max_groups) {
+    record.gather.add(now() - record.launched_at);  // a task has all its groups in hand
+  }
   record.sizes.push(now() - record.launched_at, record.in_kernel);
 }
 
 // ---- the pool
 // -------------------------------------------------------------------------------------------------------
 
-Engine::Core::Core(std::uint32_t workers) : capacity_(workers), patience_(patience_for(workers)) {}
-
-void Engine::Core::start(bool pin) {
+void Engine::Core::start(std::uint32_t workers, bool pin) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  std::vector<std::size_t> cpus;
   if (pin && ::sched_getaffinity(0, sizeof mask, &mask) == 0) {
     for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+      if (CPU_ISSET(cpu, &mask)) cpus_.push_back(cpu);
     }
   }
   const std::lock_guard lock{mutex_};
-  for (std::uint32_t i = 0; i < capacity_; ++i) {
-    auto worker = std::make_unique<Worker>();
-    worker->thread = std::thread{[this, i] { work(i); }};
-    workers_.push_back(std::move(worker));
-    if (!cpus.empty()) {
-      CPU_ZERO(&mask);
-      CPU_SET(cpus[i % cpus.size()], &mask);
-      ::pthread_setaffinity_np(workers_[i]->thread.native_handle(), sizeof mask, &mask);
+  hire(workers);
+  std::reverse(idle_.begin(), idle_.end());  // worker 0 is sent first
+  capacity_ = workers;
+}
+
+/// Starts threads until there are that many.
+void Engine::Core::hire(std::uint32_t workers) {
+  try {
+    while (workers_.size() < workers) {
+      const auto index = static_cast<std::uint32_t>(workers_.size());
+      auto worker = std::make_unique<Worker>();
+      worker->thread = std::thread{[this, index] { work(index); }};
+      if (!cpus_.empty()) {
+        cpu_set_t mask;
+        CPU_ZERO(&mask);
+        CPU_SET(cpus_[index % cpus_.size()], &mask);
+        ::pthread_setaffinity_np(worker->thread.native_handle(), sizeof mask, &mask);
+      }
+      workers_.push_back(std::move(worker));
+      idle_.push_back(index);
     }
+  } catch (const std::system_error& error) {
+    throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
+                                       " worker threads: " + error.what()};
   }
-  for (std::uint32_t i = capacity_; i > 0; --i) idle_.push_back(i - 1);  // worker 0 is sent first
+}
+
+std::uint32_t Engine::Core::capacity() const {
+  const std::lock_guard lock{mutex_};
+  return capacity_;
+}
+
+void Engine::Core::set_capacity(std::uint32_t units) {
+  const std::lock_guard lock{mutex_};
+  hire(units);
+  capacity_ = units;
+  rebalance();
+}
+
+/// Units that may be given out now: workers without work, but no more than the capacity leaves.
+std::uint32_t Engine::Core::free_units() const {
+  const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
+  return capacity_ > busy ? capacity_ - busy : 0;
 }
 
 void Engine::Core::stop() {
@@ -408,44 +456,61 @@ void Engine::Core::work(std::uint32_t index) {
   }
 }
 
-/// Decides everybody's share, and sends idle workers to whoever has fewer groups than that.
+/// Decides what everybody is to have, and sends idle workers to whoever has less than that.
 void Engine::Core::rebalance() {
+  std::vector<std::shared_ptr<Record>> jobs;
+  std::vector<std::shared_ptr<Record>> tasks;
   std::vector<scheduler::Claim> claims;
-  std::vector<std::shared_ptr<Record>> claimants;
-  for (const auto& job : jobs_) {
-    if (job->status == Status::suspended) continue;
-    if (job->suspending()) {
-      publish(*job, 0);
-      continue;
+  std::vector<scheduler::Demand> demands;
+  for (const auto& each : jobs_) {
+    if (each->status == Status::suspended) continue;
+    if (each->priority) {
+      tasks.push_back(each);
+      demands.push_back({.groups = each->body->shared.max_groups,
+                         .priority = *each->priority,
+                         .running = each->status == Status::running});
+    } else if (!each->suspending()) {
+      jobs.push_back(each);
+      claims.push_back(each->claim());
     }
-    claims.push_back(job->claim());
-    claimants.push_back(job);
   }
-  const std::vector<std::uint32_t> shares = scheduler::share_out(capacity_, claims);
-  for (std::size_t i = 0; i < claimants.size();
-       ++i) {  // takes first, so that what is freed soonest is asked for soonest
-    if (claimants[i]->status == Status::running) publish(*claimants[i], shares[i]);
+  const scheduler::Plan plan = scheduler::plan(capacity_, claims, demands);
+
+  for (std::size_t i = 0; i < jobs.size();
+       ++i) {  // takes first: what is asked for soonest is free soonest
+    if (jobs[i]->status != Status::running) continue;
+    if (plan.suspends[i]) jobs[i]->ask_to_leave();
+    publish(*jobs[i], plan.shares[i]);
   }
-  for (std::size_t i = 0; i < claimants.size() && !idle_.empty(); ++i) {
-    const auto& job = claimants[i];
-    const auto free = static_cast<std::uint32_t>(idle_.size());
-    if (job->status == Status::pending && shares[i] > 0) {
-      if (claims[i].rigid && free < shares[i]) continue;
-      const std::uint32_t most = std::min(shares[i], job->options.start_groups.value_or(shares[i]));
-      const std::uint32_t count = std::min(free, most);
-      job->body->prepare(count, job->kept);
-      job->status = Status::running;
-      job->started_at = now();
-      if (!job->kept) job->start_groups = count;
-      publish(*job, shares[i]);
-      send(job, count, true);
-    }
+  for (const std::size_t i : scheduler::serving_order(demands)) {
+    if (!plan.grants[i] || demands[i].running) continue;
+    if (!begin(tasks[i], demands[i].groups)) break;  // what comes free is for this one
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& job = jobs[i];
+    if (job->status == Status::pending && plan.shares[i] > 0) begin(job, plan.shares[i]);
     const Roster roster = job->body->shared.look();
-    if (job->status == Status::running && job->options.resizable && !roster.draining() &&
-        !roster.faulted() && job->inside < shares[i]) {
-      send(job, std::min(static_cast<std::uint32_t>(idle_.size()), shares[i] - job->inside), false);
+    const bool open = job->status == Status::running && job->options.resizable &&
+                      !job->suspending() && !roster.draining() && !roster.faulted();
+    if (open && job->inside < plan.shares[i]) {
+      send(job, std::min(free_units(), plan.shares[i] - job->inside), false);
     }
   }
+}
+
+/// Starts a job, or starts it again, with the units that are free; all or none if it is rigid.
+bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share) {
+  const std::uint32_t most = std::min(share, job->options.start_groups.value_or(share));
+  const std::uint32_t count = std::min(free_units(), most);
+  if (count == 0 || (!job->options.resizable && count < share)) return false;
+  job->body->prepare(count, job->kept);
+  job->status = Status::running;
+  job->started_at = now();
+  job->owed = false;
+  if (!job->kept) job->start_groups = count;
+  publish(*job, share);
+  send(job, count, true);
+  return true;
 }
 
 /// Tells a job its share. Groups poll it; those that sleep over it are woken.
@@ -490,7 +555,8 @@ void Engine::Core::settle(Record& job) {
     rest(job, Status::finished);
   } else if (shared.kept.load(Order::acquire) != 0) {
     job.kept = true;
-    rest(job, Status::suspended);
+    job.owed = !job.held;
+    rest(job, job.held ? Status::suspended : Status::pending);
   } else if (roster.active() == 0) {
     rest(job, Status::left);
   } else {
@@ -506,21 +572,25 @@ void Engine::Core::rest(Record& job, Status status) {
   job.demand_at = 0;
   job.body->shared.flags.store(0,
                                Order::relaxed);  // a suspend has been served, or has come too late
+  if (job.priority) {
+    for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
+  }
   if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
   job.changed.notify_all();
 }
 
-Job Engine::Core::launch(std::unique_ptr<detail::Body> body, const LaunchOptions& options) {
+std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detail::Body> body,
+                                                           const LaunchOptions& options,
+                                                           std::optional<int> priority) {
   auto& shared = body->shared;
-  for (Event* event : {&shared.barrier_event, &shared.offer_event, &shared.lobby_event})
-    event->patience = patience_;
-  shared.lobby_event.patience = {};  // a waiting worker should not take a CPU from those that work
   shared.offer_wait =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.offer_wait.count()));
   shared.recorder.tracer = options.tracer;
-  auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options);
+  auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options, priority);
   {
     const std::lock_guard lock{mutex_};
+    shared.barrier_event.patience = shared.offer_event.patience = patience_for(capacity_);
+    shared.lobby_event.patience = {};  // a waiting worker should not take a CPU from others
     jobs_.push_back(record);
     rebalance();
   }
@@ -529,64 +599,81 @@ Job Engine::Core::launch(std::unique_ptr<detail::Body> body, const LaunchOptions
       if (const auto job = weak.lock()) job->cancel();
     });
   }
-  return Job{record};
+  return record;
 }
 
 // ---- the handle
 // -----------------------------------------------------------------------------------------------------
 
+namespace {
+
+void check_capacity(std::uint32_t units) {
+  if (units >= 1 && units <= max_groups_limit) return;
+  throw Error{Errc::bad_options, "engine: a capacity of " + std::to_string(units) +
+                                     "; it can be 1 to " + std::to_string(max_groups_limit)};
+}
+
+void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
+                 std::uint32_t most) {
+  if (value >= least && value <= most) return;
+  throw Error{Errc::bad_options, name + " = " + std::to_string(value) + "; it can be " +
+                                     std::to_string(least) + " to " + std::to_string(most)};
+}
+
+}  // namespace
+
 Engine::Engine(EngineOptions options) {
   const std::uint32_t workers = options.capacity.value_or(usable_cpus());
-  if (workers == 0 || workers > max_groups_limit) {
-    throw Error{Errc::bad_options, "engine: a capacity of " + std::to_string(workers) +
-                                       "; it can be 1 to " + std::to_string(max_groups_limit)};
-  }
-  core_ = std::make_shared<Core>(workers);
+  check_capacity(workers);
+  core_ = std::make_shared<Core>();
   try {
-    core_->start(options.pin_workers);
-  } catch (const std::system_error& error) {
+    core_->start(workers, options.pin_workers);
+  } catch (...) {
     core_->stop();
-    throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
-                                       " worker threads: " + error.what()};
+    throw;
   }
 }
 
 Engine::~Engine() { core_->stop(); }
 
-std::uint32_t Engine::capacity() const noexcept { return core_->capacity(); }
+std::uint32_t Engine::capacity() const { return core_->capacity(); }
+
+void Engine::set_capacity(std::uint32_t units) {
+  check_capacity(units);
+  core_->set_capacity(units);
+}
+
+std::uint32_t Engine::checked(const TaskOptions& options) const {
+  check_range("submit: groups", options.groups, 1, capacity());
+  check_range("submit: local_size", options.local_size, 1, max_local_size);
+  return options.groups;
+}
 
 std::uint32_t Engine::checked(const LaunchOptions& options) const {
   const std::uint32_t groups = options.max_groups.value_or(capacity());
-  const auto refuse = [](const std::string& why) {
-    throw Error{Errc::bad_options, "launch: " + why};
-  };
-  const auto within = [&](const char* name, std::uint32_t value, std::uint32_t least,
-                          std::uint32_t most) {
-    if (value < least || value > most) {
-      refuse(std::string{name} + " = " + std::to_string(value) + "; it can be " +
-             std::to_string(least) + " to " + std::to_string(most));
-    }
-  };
-  within("max_groups", groups, 1, max_groups_limit);
-  within("local_size", options.local_size, 1, max_local_size);
-  within("weight", options.weight, 1, 1'000'000);
-  if (options.start_groups) within("start_groups", *options.start_groups, 1, groups);
-  if (options.target) within("target", *options.target, 1, groups);
+  check_range("launch: max_groups", groups, 1, max_groups_limit);
+  check_range("launch: local_size", options.local_size, 1, max_local_size);
+  check_range("launch: weight", options.weight, 1, 1'000'000);
+  if (options.start_groups) check_range("launch: start_groups", *options.start_groups, 1, groups);
+  if (options.target) check_range("launch: target", *options.target, 1, groups);
   if (!options.resizable && groups > capacity()) {
-    refuse("a static launch of " + std::to_string(groups) + " groups on an engine of capacity " +
-           std::to_string(capacity()) +
-           " could never start; use at most that many, or resizable = true");
+    throw Error{Errc::bad_options,
+                "launch: a static launch of " + std::to_string(groups) +
+                    " groups on an engine of capacity " + std::to_string(capacity()) +
+                    " could never start; use at most that many, or resizable = true"};
   }
   if (!options.resizable && (options.target || options.start_groups)) {
-    refuse(
-        "a static launch (resizable = false) starts and stays with max_groups groups: drop "
-        "start_groups and target");
+    throw Error{Errc::bad_options,
+                "launch: a static launch (resizable = false) starts and stays with max_groups "
+                "groups: drop start_groups and target"};
   }
   return groups;
 }
 
-Job Engine::start(std::unique_ptr<detail::Body> body, const LaunchOptions& options) {
-  return core_->launch(std::move(body), options);
+std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,
+                                                          const LaunchOptions& options,
+                                                          std::optional<int> priority) {
+  return core_->launch(std::move(body), options, priority);
 }
 
 }  // namespace cohort::cpu
