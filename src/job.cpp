@@ -33,6 +33,7 @@ std::optional<Report> Job::wait_until(std::chrono::steady_clock::time_point dead
 void Job::cancel() const { control_->cancel(); }
 Status Job::suspend() const { return control_->suspend(); }
 void Job::resume() const { control_->resume(); }
+void Job::checkpoint(const std::filesystem::path& file) const { control_->checkpoint(file); }
 void Job::set_target(std::uint32_t groups) const { control_->set_target(groups); }
 void Job::reset_target() const { control_->set_target(std::nullopt); }
 Status Job::status() const { return control_->report().status; }

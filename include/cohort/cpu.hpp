@@ -3,9 +3,11 @@
 #pragma once
 
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
+#include "cohort/checkpoint.hpp"
 #include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
 #include "cohort/platform/cpu.hpp"
@@ -58,6 +60,9 @@ class Body {
   virtual ~Body() = default;
 
   virtual Stay run_group(Visit& visit) = 0;
+  /// Writes the kept State and the kernel's buffers to a file; false if the kernel names none.
+  [[nodiscard]] virtual bool save(const std::filesystem::path& file) = 0;
+  virtual void load(const std::filesystem::path& file) = 0;
   /// Makes everything ready for a run that starts with `quorum` groups; `restarted`: from the kept
   /// state.
   void prepare(std::uint32_t quorum, bool restarted);
@@ -102,8 +107,29 @@ class TypedBody final : public Body {
     return stay;
   }
 
+  bool save(const std::filesystem::path& file) override {
+    if constexpr (NamesBuffers<Kernel>) {
+      cohort::detail::write_checkpoint(file, cohort::detail::checkpoint_name<Kernel>(), kept(),
+                                       buffers().all());
+    }
+    return NamesBuffers<Kernel>;
+  }
+  void load(const std::filesystem::path& file) override {
+    if constexpr (NamesBuffers<Kernel>) {
+      cohort::detail::read_checkpoint(file, cohort::detail::checkpoint_name<Kernel>(), kept(),
+                                      buffers().all());
+    }
+  }
+
  private:
   static constexpr Traits traits = Contract<Kernel>::traits;
+
+  std::span<std::byte> kept() { return std::as_writable_bytes(std::span{&states_.kept, 1}); }
+  BufferList buffers() const {
+    BufferList list;
+    kernel_.buffers(list);
+    return list;
+  }
 
   /// From admission to the end of the stay; whatever the kernel throws ends here.
   Stay live(Member& member, Visit& visit) noexcept {
@@ -181,6 +207,22 @@ class Engine {
                      options)};
   }
 
+  /// Continues a job that was suspended and written to a file by Job::checkpoint: reads the buffers
+  /// that `kernel` names, and starts with the State. Throws Error{bad_file} for files that are
+  /// damaged or of another kernel; nothing is touched then.
+  template <class Kernel>
+  Job restore(Kernel kernel, const std::filesystem::path& file, const LaunchOptions& options = {}) {
+    static_assert(NamesBuffers<Kernel>,
+                  "cohort: to be restored a kernel names its memory: `template <class Visit> void "
+                  "buffers(Visit& visit) const { visit(\"name\", pointer, count); ... }`");
+    const std::uint32_t groups = checked(options);
+    if (!options.resizable) refuse_static_restore();
+    auto body = std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(
+        std::move(kernel), groups);
+    body->load(file);
+    return Job{start(std::move(body), options, {}, true)};
+  }
+
   /// Runs `function` on `groups` units at once: taken from the jobs, given back afterwards. It is
   /// called once for each group, as `function(group)` (ids, strides and barriers among the task's
   /// own groups) or as `function()`. Throws Error{bad_options} for options that cannot run.
@@ -209,10 +251,12 @@ class Engine {
   /// The job's max_groups, or an Error.
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
-  /// `priority`: of a task; a job has none.
+  /// `priority`: of a task; a job has none. `restored`: it starts with the kept State.
   std::shared_ptr<cohort::detail::JobControl> start(std::unique_ptr<detail::Body> body,
                                                     const LaunchOptions& options,
-                                                    std::optional<int> priority = {});
+                                                    std::optional<int> priority = {},
+                                                    bool restored = false);
+  [[noreturn]] static void refuse_static_restore();
 
   std::shared_ptr<Core> core_;
 };

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -90,6 +91,7 @@ class JobControl {
   virtual void cancel() = 0;
   virtual Status suspend() = 0;
   virtual void resume() = 0;
+  virtual void checkpoint(const std::filesystem::path& file) const = 0;
   virtual void set_target(std::optional<std::uint32_t> groups) = 0;
   [[nodiscard]] virtual Report report() const = 0;
   virtual void rethrow() const = 0;
@@ -129,6 +131,10 @@ class Job {
   Status suspend() const;
   /// Continues a suspended job. Throws Error{bad_state} if it is not suspended.
   void resume() const;
+  /// Writes a suspended job to a file: its State and the buffers its kernel names. The engine's
+  /// restore() continues it, in this or another process. Throws Error{bad_state} if the job is not
+  /// suspended or its kernel names no buffers, Error{bad_file} if the file cannot be written.
+  void checkpoint(const std::filesystem::path& file) const;
 
   /// Pins the number of groups the job should have, 1 to max_groups (0 too with may_all_leave), as
   /// far as the machine has room. For tests and experts; the engine decides by itself otherwise.

@@ -121,7 +121,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void start(std::uint32_t workers, bool pin);
   void stop();
   std::shared_ptr<Record> launch(std::unique_ptr<detail::Body> body, const LaunchOptions& options,
-                                 std::optional<int> priority);
+                                 std::optional<int> priority, bool restored);
   [[nodiscard]] std::uint32_t capacity() const;
   void set_capacity(std::uint32_t units);
 
@@ -170,6 +170,7 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   void cancel() override;
   Status suspend() override;
   void resume() override;
+  void checkpoint(const std::filesystem::path& file) const override;
   void set_target(std::optional<std::uint32_t> groups) override;
   [[nodiscard]] Report report() const override;
   void rethrow() const override;
@@ -289,6 +290,20 @@ void Engine::Core::Record::resume() {
   status = Status::pending;
   held = false;
   core->rebalance();
+}
+
+void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
+  const std::lock_guard lock{core->mutex_};
+  if (status != Status::suspended) {
+    throw Error{Errc::bad_state,
+                std::string{"checkpoint: the job is "} + to_string(status) + "; suspend it first"};
+  }
+  if (!kept) throw Error{Errc::bad_state, "checkpoint: the job has not started yet"};
+  if (!body->save(file)) {
+    throw Error{Errc::bad_state,
+                "checkpoint: the kernel names no buffers; give it `template <class Visit> void "
+                "buffers(Visit& visit) const`"};
+  }
 }
 
 void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
@@ -581,12 +596,14 @@ void Engine::Core::rest(Record& job, Status status) {
 
 std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detail::Body> body,
                                                            const LaunchOptions& options,
-                                                           std::optional<int> priority) {
+                                                           std::optional<int> priority,
+                                                           bool restored) {
   auto& shared = body->shared;
   shared.offer_wait =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.offer_wait.count()));
   shared.recorder.tracer = options.tracer;
   auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options, priority);
+  record->kept = restored;
   {
     const std::lock_guard lock{mutex_};
     shared.barrier_event.patience = shared.offer_event.patience = patience_for(capacity_);
@@ -672,8 +689,14 @@ std::uint32_t Engine::checked(const LaunchOptions& options) const {
 
 std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,
                                                           const LaunchOptions& options,
-                                                          std::optional<int> priority) {
-  return core_->launch(std::move(body), options, priority);
+                                                          std::optional<int> priority,
+                                                          bool restored) {
+  return core_->launch(std::move(body), options, priority, restored);
+}
+
+void Engine::refuse_static_restore() {
+  throw Error{Errc::bad_options,
+              "restore: a static launch (resizable = false) cannot be continued"};
 }
 
 }  // namespace cohort::cpu

@@ -1,0 +1,68 @@
+// Checkpoints: at a resizing point a kernel is its State and the memory it names, so both in a file
+// are the job. Invariant: a file is written whole or not at all, and read only when its checksum,
+// kernel and sizes are right.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "cohort/kernel.hpp"
+
+namespace cohort {
+
+/// A piece of memory that belongs to a kernel's progress.
+struct Buffer {
+  std::string name;
+  std::span<std::byte> bytes;
+};
+
+/// Collects what a kernel names: `template <class Visit> void buffers(Visit& visit) const`, which
+/// calls `visit(name, pointer, count)` for each buffer.
+class BufferList {
+ public:
+  template <class T>
+  void operator()(const char* name, T* data, std::size_t count) {
+    static_assert(
+        std::is_trivially_copyable_v<T>,
+        "cohort: a buffer is written byte by byte, so its elements must be trivially copyable");
+    buffers_.push_back({name, {reinterpret_cast<std::byte*>(data), count * sizeof(T)}});
+  }
+  [[nodiscard]] const std::vector<Buffer>& all() const { return buffers_; }
+
+ private:
+  std::vector<Buffer> buffers_;
+};
+
+/// A kernel that can be checkpointed.
+template <class Kernel>
+concept NamesBuffers = requires(const Kernel& kernel, BufferList& list) {
+  kernel.buffers(list);
+};
+
+namespace detail {
+
+/// What tells checkpoints of one kernel from another's: `Kernel::name` where there is one.
+template <class Kernel>
+std::string checkpoint_name() {
+  if constexpr (requires { std::string{Kernel::name}; }) {
+    return Kernel::name;
+  } else {
+    return typeid(Kernel).name();
+  }
+}
+
+/// Writes a checkpoint, atomically. Throws Error{bad_file} with the file and the reason.
+void write_checkpoint(const std::filesystem::path& file, const std::string& kernel,
+                      std::span<const std::byte> state, const std::vector<Buffer>& buffers);
+/// Reads one into `state` and the buffers. Nothing is touched unless everything fits.
+void read_checkpoint(const std::filesystem::path& file, const std::string& kernel,
+                     std::span<std::byte> state, const std::vector<Buffer>& buffers);
+
+}  // namespace detail
+
+}  // namespace cohort
