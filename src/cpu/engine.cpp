@@ -484,7 +484,9 @@ void Engine::Core::rebalance() {
       demands.push_back({.groups = each->body->shared.max_groups,
                          .priority = *each->priority,
                          .running = each->status == Status::running});
-    } else if (!each->suspending()) {
+    } else if (each->suspending()) {
+      publish(*each, 0);
+    } else {
       jobs.push_back(each);
       claims.push_back(each->claim());
     }
