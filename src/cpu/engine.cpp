@@ -572,7 +572,6 @@ void Engine::Core::settle(Record& job) {
     rest(job, Status::finished);
   } else if (shared.kept.load(Order::acquire) != 0) {
     job.kept = true;
-    job.owed = !job.held;
     rest(job, job.held ? Status::suspended : Status::pending);
   } else if (roster.active() == 0) {
     rest(job, Status::left);
