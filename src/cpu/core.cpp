@@ -1,0 +1,301 @@
+// The pool: who is sent where, and what becomes of those who come back.
+#include "cpu/core.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace cohort::cpu {
+namespace {
+
+/// Spinning pays only while whoever is waited for can run meanwhile.
+Patience patience_for(std::uint32_t capacity) {
+  return capacity <= usable_cpus() ? Patience{.spins = 2000, .yields = 20}
+                                   : Patience{.spins = 0, .yields = 40};
+}
+
+}  // namespace
+
+namespace detail {
+
+void Body::prepare(std::uint32_t quorum, bool restarted) {
+  for (auto& box : boxes_) box.seat.store(protocol::Seat::empty, Order::relaxed);
+  for (std::uint32_t word = 0; word < free_ids_.size(); ++word) {
+    std::uint64_t free = 0;  // the first `quorum` ids go by check-in
+    for (std::uint32_t bit = 0; bit < 64; ++bit) {
+      const std::uint32_t id = word * 64 + bit;
+      if (id >= quorum && id < shared.max_groups) free |= std::uint64_t{1} << bit;
+    }
+    free_ids_[word].store(free, Order::relaxed);
+  }
+  shared.boxes = boxes_.data();
+  shared.free_ids = free_ids_.data();
+  shared.quorum = quorum;
+  shared.restarted = restarted;
+  for (auto& vote : shared.vote) vote.store(0, Order::relaxed);
+  shared.flags.store(0, Order::relaxed);
+  shared.waiting.store(0, Order::relaxed);
+  shared.closed.store(0, Order::relaxed);
+  shared.serial.fetch_add(1, Order::relaxed);
+  shared.fork_lock.store(0, Order::relaxed);
+  shared.departing.store(0, Order::relaxed);
+  shared.deposit_gen.store(~0U, Order::relaxed);
+  shared.kept.store(0, Order::relaxed);
+  shared.roster.store(Roster::gather,
+                      Order::release);  // the engine's mutex carries it to the workers
+}
+
+}  // namespace detail
+
+void Engine::Core::start(std::uint32_t workers, bool pin) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (pin && ::sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &mask)) cpus_.push_back(cpu);
+    }
+  }
+  const std::lock_guard lock{mutex_};
+  hire(workers);
+  std::reverse(idle_.begin(), idle_.end());  // worker 0 is sent first
+  capacity_ = workers;
+}
+
+/// Starts threads until there are that many.
+void Engine::Core::hire(std::uint32_t workers) {
+  try {
+    while (workers_.size() < workers) {
+      const auto index = static_cast<std::uint32_t>(workers_.size());
+      auto worker = std::make_unique<Worker>();
+      worker->thread = std::thread{[this, index] { work(index); }};
+      if (!cpus_.empty()) {
+        cpu_set_t mask;
+        CPU_ZERO(&mask);
+        CPU_SET(cpus_[index % cpus_.size()], &mask);
+        ::pthread_setaffinity_np(worker->thread.native_handle(), sizeof mask, &mask);
+      }
+      workers_.push_back(std::move(worker));
+      idle_.push_back(index);
+    }
+  } catch (const std::system_error& error) {
+    throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
+                                       " worker threads: " + error.what()};
+  }
+}
+
+std::uint32_t Engine::Core::capacity() const {
+  const std::lock_guard lock{mutex_};
+  return capacity_;
+}
+
+void Engine::Core::set_capacity(std::uint32_t units) {
+  const std::lock_guard lock{mutex_};
+  hire(units);
+  capacity_ = units;
+  rebalance();
+}
+
+/// Units that may be given out now: workers without work, but no more than the capacity leaves.
+std::uint32_t Engine::Core::free_units() const {
+  const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
+  return capacity_ > busy ? capacity_ - busy : 0;
+}
+
+void Engine::Core::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+    const auto all = jobs_;
+    for (const auto& job : all) {
+      if (job->status == Status::running) {
+        protocol::raise(job->body->shared, Fault::cancelled);
+      } else {
+        rest(*job, Status::cancelled);
+      }
+    }
+    for (const auto& worker : workers_) worker->called.notify_one();
+  }
+  for (const auto& worker : workers_) worker->thread.join();
+}
+
+void Engine::Core::work(std::uint32_t index) {
+  std::unique_lock lock{mutex_};
+  Worker& self = *workers_[index];
+  for (;;) {
+    self.called.wait(lock, [&] { return self.job != nullptr || stopping_; });
+    if (self.job == nullptr) return;
+    const std::shared_ptr<Record> job = std::move(self.job);
+    self.job = nullptr;
+    lock.unlock();
+    const std::uint32_t local_size = job->options.local_size;
+    if (local_size > 1 && (self.team == nullptr || self.team->local_size() != local_size)) {
+      self.team = std::make_unique<Team>(local_size);
+    }
+    self.visit.team = local_size > 1 ? self.team.get() : nullptr;
+    const detail::Stay stay = job->body->run_group(self.visit);
+    lock.lock();
+    --job->inside;
+    job->leaves += stay == detail::Stay::left ? 1 : 0;
+    job->offers.merge(self.visit.offers);
+    if (job->demand_at != 0 && job->inside <= job->share) {
+      job->gather.add(now() - job->demand_at);
+      job->demand_at = 0;
+    }
+    idle_.push_back(index);
+    settle(*job);
+    if (!stopping_) rebalance();
+  }
+}
+
+/// Decides what everybody is to have, and sends idle workers to whoever has less than that.
+void Engine::Core::rebalance() {
+  std::vector<std::shared_ptr<Record>> jobs;
+  std::vector<std::shared_ptr<Record>> tasks;
+  std::vector<scheduler::Claim> claims;
+  std::vector<scheduler::Demand> demands;
+  for (const auto& each : jobs_) {
+    if (each->status == Status::suspended) continue;
+    if (each->priority) {
+      tasks.push_back(each);
+      demands.push_back({.groups = each->body->shared.max_groups,
+                         .priority = *each->priority,
+                         .running = each->status == Status::running});
+    } else if (each->suspending()) {
+      publish(*each, 0);
+    } else {
+      jobs.push_back(each);
+      claims.push_back(each->claim());
+    }
+  }
+  const scheduler::Plan plan = scheduler::plan(capacity_, claims, demands);
+
+  for (std::size_t i = 0; i < jobs.size();
+       ++i) {  // takes first: what is asked for soonest is free soonest
+    if (jobs[i]->status != Status::running) continue;
+    if (plan.suspends[i]) jobs[i]->ask_to_leave();
+    publish(*jobs[i], plan.shares[i]);
+  }
+  for (const std::size_t i : scheduler::serving_order(demands)) {
+    if (!plan.grants[i] || demands[i].running) continue;
+    if (!begin(tasks[i], demands[i].groups)) break;  // what comes free is for this one
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& job = jobs[i];
+    if (job->status == Status::pending && plan.shares[i] > 0) begin(job, plan.shares[i]);
+    const Roster roster = job->body->shared.look();
+    const bool open = job->status == Status::running && job->options.resizable &&
+                      !job->suspending() && !roster.draining() && !roster.faulted();
+    if (open && job->inside < plan.shares[i]) {
+      send(job, std::min(free_units(), plan.shares[i] - job->inside), false);
+    }
+  }
+}
+
+/// Starts a job, or starts it again, with the units that are free; all or none if it is rigid.
+bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share) {
+  const std::uint32_t most = std::min(share, job->options.start_groups.value_or(share));
+  const std::uint32_t count = std::min(free_units(), most);
+  if (count == 0 || (!job->options.resizable && count < share)) return false;
+  job->body->prepare(count, job->kept);
+  job->status = Status::running;
+  job->started_at = now();
+  job->owed = false;
+  if (!job->kept) job->start_groups = count;
+  publish(*job, share);
+  send(job, count, true);
+  return true;
+}
+
+/// Tells a job its share. Groups poll it; those that sleep over it are woken.
+void Engine::Core::publish(Record& job, std::uint32_t share) {
+  auto& shared = job.body->shared;
+  if (share < job.share && share < job.inside) job.demand_at = now();
+  if (share >= job.inside) job.demand_at = 0;
+  job.share = share;
+  if (shared.share.load(Order::relaxed) == share) return;
+  shared.share.store(share, Order::release);  // after the flags: pairs with target(acquire)
+  Platform::notify(shared.lobby_event);
+  Platform::notify(shared.offer_event);
+}
+
+void Engine::Core::send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Worker& worker = *workers_[idle_.back()];
+    worker.job = job;
+    worker.visit = {.first = first,
+                    .serial = job->body->shared.serial.load(Order::relaxed),
+                    .hint = idle_.back(),
+                    .team = nullptr,
+                    .offers = {},
+                    .joined = false,
+                    .moved = &Record::moved,
+                    .job = job.get()};
+    idle_.pop_back();
+    ++job->inside;
+    worker.called.notify_one();
+  }
+}
+
+/// After a worker has come back: if it was the last, how did the job end?
+void Engine::Core::settle(Record& job) {
+  if (job.inside != 0 || job.status != Status::running) return;
+  const auto& shared = job.body->shared;
+  const Roster roster = shared.look(Order::acquire);
+  if (roster.faulted()) {
+    rest(job, shared.fault.load(Order::acquire) == Fault::cancelled ? Status::cancelled
+                                                                    : Status::failed);
+  } else if (roster.finished()) {
+    rest(job, Status::finished);
+  } else if (shared.kept.load(Order::acquire) != 0) {
+    job.kept = true;
+    rest(job, job.held ? Status::suspended : Status::pending);
+  } else if (roster.active() == 0) {
+    rest(job, Status::left);
+  } else {
+    protocol::raise(job.body->shared, Fault::lost_group);
+    rest(job, Status::failed);
+  }
+}
+
+void Engine::Core::rest(Record& job, Status status) {
+  if (job.status == Status::running) job.ran_before += now() - job.started_at;
+  job.status = status;
+  job.share = 0;
+  job.demand_at = 0;
+  job.body->shared.flags.store(0,
+                               Order::relaxed);  // a suspend has been served, or has come too late
+  if (job.priority) {
+    for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
+  }
+  if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  job.changed.notify_all();
+}
+
+std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detail::Body> body,
+                                                           const LaunchOptions& options,
+                                                           std::optional<int> priority,
+                                                           bool restored) {
+  auto& shared = body->shared;
+  shared.offer_wait =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.offer_wait.count()));
+  shared.recorder.tracer = options.tracer;
+  auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options, priority);
+  record->kept = restored;
+  {
+    const std::lock_guard lock{mutex_};
+    shared.barrier_event.patience = shared.offer_event.patience = patience_for(capacity_);
+    shared.lobby_event.patience = {};  // a waiting worker should not take a CPU from others
+    jobs_.push_back(record);
+    rebalance();
+  }
+  if (options.stop.stop_possible()) {
+    record->stop_callback.emplace(options.stop, [weak = std::weak_ptr{record}] {
+      if (const auto job = weak.lock()) job->cancel();
+    });
+  }
+  return record;
+}
+
+}  // namespace cohort::cpu

@@ -1,0 +1,180 @@
+// A job's life as its handles see it: wait, cancel, suspend, resume, checkpoint, report.
+#include <algorithm>
+
+#include "cpu/core.hpp"
+
+namespace cohort::cpu {
+namespace {
+
+const char* explain(Fault fault) {
+  switch (fault) {
+    case Fault::none: return "no fault";
+    case Fault::cancelled: return "cancelled";
+    case Fault::exception: return "the kernel threw an exception";
+    case Fault::returned_in_barrier:
+      return "a group returned while others waited for it in a barrier";
+    case Fault::barrier_after_return:
+      return "a group arrived at a barrier after another group had returned";
+    case Fault::divergent_barrier:
+      return "groups met at different barriers: some at global_barrier, others at "
+             "resizing_global_barrier";
+    case Fault::divergent_group:
+      return "the threads of a group called different group-level functions";
+    case Fault::used_after_leaving: return "a group went on after a primitive had told it to leave";
+    case Fault::lost_group: return "a group was lost: this is a bug in cohort, please report it";
+  }
+  return "unknown fault";
+}
+
+}  // namespace
+
+scheduler::Claim Engine::Core::Record::claim() const {
+  std::uint32_t most = body->shared.max_groups;
+  if (target) most = std::min(most, *target);
+  // Once a group has returned nobody can join: units beyond those inside would only wait.
+  if (status == Status::running && body->shared.look().draining())
+    most = std::min(most, std::max(inside, 1U));
+  return {.max_groups = most,
+          .weight = options.weight,
+          .rigid = !options.resizable,
+          .running = status == Status::running,
+          .suspendable = body->suspendable,
+          .owed = owed};
+}
+
+Status Engine::Core::Record::wait_until(
+    std::optional<std::chrono::steady_clock::time_point> deadline) {
+  std::unique_lock lock{core->mutex_};
+  const auto rests = [this] { return at_rest(status); };
+  if (deadline) {
+    changed.wait_until(lock, *deadline, rests);
+  } else {
+    changed.wait(lock, rests);
+  }
+  return status;
+}
+
+void Engine::Core::Record::cancel() {
+  const std::lock_guard lock{core->mutex_};
+  if (ended(status)) return;
+  if (status == Status::running) {
+    protocol::raise(body->shared, Fault::cancelled);  // settled when the last group is out
+  } else {
+    core->rest(*this, Status::cancelled);
+    core->rebalance();
+  }
+}
+
+Status Engine::Core::Record::suspend() {
+  std::unique_lock lock{core->mutex_};
+  if (at_rest(status)) return status;
+  if (!body->suspendable) {
+    throw Error{Errc::not_suspendable,
+                options.resizable
+                    ? "suspend: this kernel declares suspendable = false, so its state cannot be "
+                      "kept; offer with "
+                      "offer_kill(state) and drop that trait"
+                    : "suspend: a static launch (resizable = false) cannot be suspended"};
+  }
+  if (status == Status::pending) {
+    held = true;
+    core->rest(*this, Status::suspended);
+    core->rebalance();
+    return status;
+  }
+  held = true;
+  ask_to_leave();
+  core->rebalance();
+  changed.wait(lock, [this] { return at_rest(status); });
+  return status;
+}
+
+void Engine::Core::Record::resume() {
+  const std::lock_guard lock{core->mutex_};
+  if (core->stopping_) throw Error{Errc::engine_gone, "resume: the engine has been destroyed"};
+  if (status != Status::suspended) {
+    throw Error{Errc::bad_state,
+                std::string{"resume: the job is "} + to_string(status) + ", not suspended"};
+  }
+  status = Status::pending;
+  held = false;
+  core->rebalance();
+}
+
+void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
+  const std::lock_guard lock{core->mutex_};
+  if (status != Status::suspended) {
+    throw Error{Errc::bad_state,
+                std::string{"checkpoint: the job is "} + to_string(status) + "; suspend it first"};
+  }
+  if (!kept) throw Error{Errc::bad_state, "checkpoint: the job has not started yet"};
+  if (!body->save(file)) {
+    throw Error{Errc::bad_state,
+                "checkpoint: the kernel names no buffers; give it `template <class Visit> void "
+                "buffers(Visit& visit) const`"};
+  }
+}
+
+void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
+  const std::lock_guard lock{core->mutex_};
+  if (!options.resizable)
+    throw Error{Errc::bad_state,
+                "set_target: a static launch (resizable = false) has a fixed size"};
+  const std::uint32_t least = body->may_all_leave ? 0 : 1;
+  if (groups && (*groups < least || *groups > body->shared.max_groups)) {
+    throw Error{Errc::bad_options, "set_target: " + std::to_string(*groups) +
+                                       " groups; this job can have " + std::to_string(least) +
+                                       " to " + std::to_string(body->shared.max_groups)};
+  }
+  target = groups;
+  core->rebalance();
+}
+
+Report Engine::Core::Record::report() const {
+  const std::lock_guard lock{core->mutex_};
+  Report report;
+  report.status = status;
+  const std::uint64_t this_run = status == Status::running ? now() - started_at : 0;
+  report.run_time = std::chrono::nanoseconds{ran_before + this_run};
+  report.start_groups = start_groups;
+  report.leaves = leaves;
+  report.offers = offers.summary();
+  {
+    const std::lock_guard moving{moves};
+    report.gather = gather.summary();
+    report.joins = joins;
+    report.sizes = sizes.all();
+  }
+  if (status == Status::failed) {
+    report.error = explain(body->shared.fault.load(Order::relaxed));
+    if (body->exception) {
+      try {
+        std::rethrow_exception(body->exception);
+      } catch (const std::exception& error) {
+        report.error += std::string{": "} + error.what();
+      } catch (...) {
+        report.error += ": not a std::exception";
+      }
+    }
+  }
+  return report;
+}
+
+void Engine::Core::Record::rethrow() const {
+  if (body->exception) std::rethrow_exception(body->exception);
+  throw Error{Errc::broken_contract, explain(body->shared.fault.load(Order::relaxed))};
+}
+
+void Engine::Core::Record::moved(void* job, bool in, bool joined) {
+  auto& record = *static_cast<Record*>(job);
+  const std::lock_guard lock{record.moves};
+  record.in_kernel += in ? 1U : ~0U;
+  record.joins += in && joined ? 1 : 0;
+  record.entered += in ? 1 : 0;
+  if (in && record.priority && record.entered == record.body->shared.max_groups) {
+    record.gather.add(now() - record.launched_at);  // a task has all its groups in hand
+  }
+  record.sizes.push(now() - record.launched_at, record.in_kernel);
+}
+
+}  // namespace cohort::cpu
