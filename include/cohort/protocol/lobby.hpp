@@ -72,8 +72,10 @@ COHORT_FN bool unwanted(const Shared<P>& shared, std::uint32_t serial) {
   const bool over = shared.closed.load(Order::acquire) != 0;
   if (over || shared.serial.load(Order::acquire) != serial) return true;
   const Roster now = shared.look(Order::acquire);
+  // Those who have yet to check in count: nobody would wake us when they do.
+  const std::uint32_t active = now.gathering() ? shared.quorum : now.active();
   return now.draining() ||
-         now.active() + shared.waiting.load(Order::acquire) > shared.target(Order::acquire);
+         active + shared.waiting.load(Order::acquire) > shared.target(Order::acquire);
 }
 
 /// Waits in the lobby. True: admitted, the member is filled in. False: not wanted, nothing was
