@@ -68,9 +68,8 @@ void add_openmp_barrier(CLI::App& bench, Action& chosen) {
 
 }  // namespace
 
-void add_bench(CLI::App& tool, Action& chosen, std::stop_token stop) {
+void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   CLI::App* const command = tool.add_subcommand("bench", "Run a benchmark scenario");
-  command->require_subcommand(1);
   const auto options = std::make_shared<Options>();
   for (const bench::Scenario& scenario : bench::scenarios()) {
     CLI::App* const sub =
@@ -85,6 +84,9 @@ void add_bench(CLI::App& tool, Action& chosen, std::stop_token stop) {
     });
   }
   add_openmp_barrier(*command, chosen);
+  command->callback([&chosen] {  // after those of the scenarios
+    if (!chosen) throw Error{Errc::bad_options, "bench: no scenario given; see `cohort list`"};
+  });
 }
 
 }  // namespace cohort::cli

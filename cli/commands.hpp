@@ -14,7 +14,7 @@ enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
 using Action = std::function<int()>;
 
 void add_list(CLI::App& tool, Action& chosen);
-void add_run(CLI::App& tool, Action& chosen, std::stop_token stop);
-void add_bench(CLI::App& tool, Action& chosen, std::stop_token stop);
+void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop);
+void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop);
 
 }  // namespace cohort::cli

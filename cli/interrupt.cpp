@@ -26,7 +26,7 @@ Interrupt::Interrupt() {
 
 Interrupt::~Interrupt() {
   over_.store(true, std::memory_order_relaxed);  // the signal below orders it
-  ::pthread_kill(listener_.native_handle(), SIGTERM);
+  ::pthread_kill(listener_.native_handle(), SIGINT);
   listener_.join();
 }
 

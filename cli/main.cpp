@@ -24,13 +24,13 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
   CLI::App tool{"Cooperative kernels: run them, resize them, measure them.", "cohort"};
   tool.set_version_flag("--version",
                         std::string{"cohort " COHORT_VERSION " ("} + bench::commit() + ")");
-  tool.require_subcommand(1);
   Action chosen;
   add_list(tool, chosen);
   add_run(tool, chosen, interrupt.token());
   add_bench(tool, chosen, interrupt.token());
   try {
     tool.parse(argc, argv);
+    if (!chosen) throw Error{Errc::bad_options, "no command given; there is list, run, bench"};
     return chosen();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
@@ -49,8 +49,10 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
 }  // namespace
 }  // namespace cohort::cli
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const cohort::cli::Interrupt interrupt;
   const int status = cohort::cli::run(argc, argv, interrupt);
   return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;
+} catch (...) {
+  return cohort::cli::failed;  // not even a complaint could be made
 }

@@ -122,7 +122,7 @@ int run(const Options& options, std::stop_token stop) {
 
 }  // namespace
 
-void add_run(CLI::App& tool, Action& chosen, std::stop_token stop) {
+void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   CLI::App* const command = tool.add_subcommand("run", "Run an app");
   const auto options = std::make_shared<Options>();
   command->add_option("app", options->app, "Which one; see `cohort list`")->required();
@@ -147,9 +147,8 @@ void add_run(CLI::App& tool, Action& chosen, std::stop_token stop) {
       ->excludes(barrier);
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
   command->add_option("--json", options->json, "Write a report to this file");
-  command->callback([options, &chosen, stop = std::move(stop)] {
-    chosen = [options, stop] { return run(*options, stop); };
-  });
+  command->callback(
+      [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
 }
 
 }  // namespace cohort::cli

@@ -83,10 +83,11 @@ COHORT_DETAIL_COLD COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>&
 
 /// The scheduler may add groups, which start with `state`. Costs one load when nobody waits.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_INLINE COHORT_FN std::uint32_t request_fork(Member<P, State>& member,
+COHORT_DETAIL_INLINE COHORT_FN std::uint32_t request_fork(const Shared<P>& shared,
+                                                          Member<P, State>& member,
                                                           const State& state,
                                                           Entry entry = Entry::run) {
-  if (member.shared.waiting.load(Order::relaxed) == 0) return 0;
+  if (shared.waiting.load(Order::relaxed) == 0) return 0;
   return request_fork_slowly<P, traits>(member, state, entry);
 }
 

@@ -52,7 +52,11 @@ class Group {
   static constexpr Traits traits = Contract<Kernel>::traits;
 
   COHORT_FN Group(Member& member, Local& local, Threads threads)
-      : member_(&member), local_(&local), threads_(threads), probe_(threads.local_id() == 0) {}
+      : shared_(&member.shared),
+        member_(&member),
+        local_(&local),
+        threads_(threads),
+        probe_(threads.local_id() == 0) {}
 
   /// This group's id: below num_groups(), or unique and below max_groups() with KillOrder::any.
   [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
@@ -135,8 +139,8 @@ class Group {
       const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return 0;
-    return threads_.lead(Point::request_fork, [member = member_, &state] {
-      return protocol::request_fork<P, traits>(*member, state);
+    return threads_.lead(Point::request_fork, [shared = shared_, member = member_, &state] {
+      return protocol::request_fork<P, traits>(*shared, *member, state);
     });
   }
   /// offer_kill and request_fork in one: a single meeting of the group's threads. True: return now.
@@ -144,9 +148,9 @@ class Group {
     check_offer();
     if constexpr (role == Role::fixed) return false;
     probe_.offer(*member_);
-    return left(threads_.lead(Point::offer, [member = member_, &state] {
-      const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
-      if (verdict == Verdict::stay) protocol::request_fork<P, traits>(*member, state);
+    return left(threads_.lead(Point::offer, [shared = shared_, member = member_, &state] {
+      const Verdict verdict = protocol::offer_kill<P, traits>(*shared, *member, &state);
+      if (verdict == Verdict::stay) protocol::request_fork<P, traits>(*shared, *member, state);
       return verdict;
     }));
   }
@@ -219,6 +223,7 @@ class Group {
     probe_.offer(*member_);
     return threads_.lead_any(
         Point::resizing_global_barrier, again, [member = member_, &state](bool any_again) {
+          static_cast<void>(state);  // a static launch has no use for it
           if (any_again) protocol::vote_again(*member);
           if constexpr (role == Role::fixed) {
             const std::uint32_t gen = member->gen;
@@ -234,8 +239,8 @@ class Group {
 
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {
     probe_.offer(*member_);
-    return left(threads_.lead(Point::offer_kill, [member = member_, state] {
-      return protocol::offer_kill<P, traits>(*member, state);
+    return left(threads_.lead(Point::offer_kill, [shared = shared_, member = member_, state] {
+      return protocol::offer_kill<P, traits>(*shared, *member, state);
     }));
   }
 
@@ -244,6 +249,7 @@ class Group {
     return verdict == Verdict::leave;
   }
 
+  protocol::Shared<P>* shared_;
   Member* member_;
   Local* local_;
   Threads threads_;

@@ -81,18 +81,20 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
   }
 }
 
-/// The scheduler may take the calling group away. Costs two loads when nothing is wanted.
+/// The scheduler may take the calling group away. Costs two loads when nothing is wanted. `shared`
+/// is the member's: whoever has it in a register saves another load.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_INLINE COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
-  const Roster now = member.shared.look();
-  const std::uint32_t target = member.shared.target();
+COHORT_DETAIL_INLINE COHORT_FN Verdict offer_kill(const Shared<P>& shared, Member<P, State>& member,
+                                                  const State* state) {
+  const Roster now = shared.look();
+  const std::uint32_t target = shared.target();
   bool calm = !now.faulted();
   if constexpr (traits.kill_order == KillOrder::any) {
     calm = calm && now.live() <= target && !member.left;
   } else {
     calm = calm && member.id < target;  // a group that has left has no_id
   }
-  if (!calm) return offer_kill_slowly<P, traits>(member, state, member.shared.offer_wait);
+  if (!calm) return offer_kill_slowly<P, traits>(member, state, shared.offer_wait);
   member.active = now.active();
   return Verdict::stay;
 }

@@ -1,0 +1,227 @@
+// The tool from outside: what it prints, what it writes, and how it exits.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+
+struct Result {
+  int status = -1;
+  std::string out;
+  std::string error;
+};
+
+class Tool : public testing::Test {
+ public:
+  Tool(const Tool&) = delete;
+  Tool& operator=(const Tool&) = delete;
+
+ protected:
+  Tool() { fs::create_directories(folder_); }
+  ~Tool() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return folder_ / name; }
+
+  static std::string read(const std::string& file) {
+    std::ifstream in{file};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+
+  /// Through a shell; `prefix` goes before the program.
+  [[nodiscard]] Result cohort(const std::string& arguments, const std::string& prefix = "") const {
+    const std::string errors = in_folder("stderr");
+    const std::string line =
+        prefix + " '" COHORT_TOOL_FILE "' " + arguments + " 2>'" + errors + "'";
+    std::FILE* const pipe = ::popen(line.c_str(), "r");
+    if (pipe == nullptr) return {};
+    Result result;
+    std::array<char, 4096> buffer{};
+    while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
+      result.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    result.error = read(errors);
+    return result;
+  }
+
+  /// Bad input: status 2, nothing on stdout, and one line.
+  [[nodiscard]] std::string refused(const std::string& arguments) const {
+    const Result result = cohort(arguments);
+    EXPECT_EQ(result.status, 2) << arguments << "\n" << result.error;
+    EXPECT_THAT(result.out, IsEmpty()) << arguments;
+    EXPECT_THAT(result.error, MatchesRegex("cohort: [^\n]*\n")) << arguments;
+    return result.error;
+  }
+
+  const fs::path folder_ =
+      fs::path{testing::TempDir()} / ("cohort_tool_test_" + std::to_string(::getpid()));
+};
+
+TEST_F(Tool, TellsItsVersionAndCommit) {
+  const Result result = cohort("--version");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, MatchesRegex("cohort [0-9]+\\.[0-9]+\\.[0-9]+ \\([0-9a-z-]+\\)\n"));
+}
+
+TEST_F(Tool, HelpsWithEachCommand) {
+  for (const char* command : {"", "list", "run", "bench", "bench barrier"}) {
+    const Result result = cohort(std::string{command} + " --help");
+    EXPECT_EQ(result.status, 0) << command;
+    EXPECT_THAT(result.out, HasSubstr("--help")) << command;
+  }
+  EXPECT_THAT(cohort("bench --help").out, Not(HasSubstr("openmp-barrier")));
+}
+
+TEST_F(Tool, ListsWhatThereIs) {
+  const Result words = cohort("list");
+  EXPECT_EQ(words.status, 0);
+  EXPECT_THAT(words.out, AllOf(HasSubstr("bfs"), HasSubstr("cpu"), HasSubstr("barrier"),
+                               HasSubstr("grid:<width>x<height>")));
+  const json listed = json::parse(cohort("list --json").out);
+  EXPECT_EQ(listed["apps"][0]["name"], "bfs");
+  EXPECT_EQ(listed["engines"][0]["name"], "cpu");
+  EXPECT_EQ(listed["benchmarks"][0]["name"], "barrier");
+  EXPECT_EQ(listed["inputs"][0]["example"], "grid:1000x1000");
+}
+
+TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
+  for (const char* barrier : {"one-pass", "query", "plain", "modelled"}) {
+    const std::string file = in_folder("run.json");
+    const Result result =
+        cohort(std::string{"run bfs --input grid:10x30000 --groups 4 --capacity 4 --verify "
+                           "--resize random:7 --barrier "} +
+               barrier + " --json " + file);
+    ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
+    EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
+    const json report = json::parse(read(file));
+    EXPECT_EQ(report["status"], "finished") << barrier;
+    EXPECT_EQ(report["verified"], true) << barrier;
+    EXPECT_EQ(report["barrier"], barrier);
+    EXPECT_GT(report["joins"], 0) << barrier;
+    EXPECT_GT(report["leaves"], 0) << barrier;
+  }
+}
+
+TEST_F(Tool, WritesAReportOfTheRun) {
+  const std::string file = in_folder("run.json");
+  ASSERT_EQ(cohort("run bfs --input grid:50x40 --groups 3 --local-size 4 --json " + file).status,
+            0);
+  const json report = json::parse(read(file));
+  EXPECT_EQ(report["app"], "bfs");
+  EXPECT_EQ(report["input"], "grid:50x40");
+  EXPECT_EQ(report["engine"], "cpu");
+  EXPECT_EQ(report["groups"], 3);
+  EXPECT_EQ(report["local_size"], 4);
+  EXPECT_EQ(report["verified"], nullptr) << "nobody asked";
+  EXPECT_GT(report["run_time_ns"], 0);
+  for (const char* summary : {"gather", "offers"}) {
+    for (const char* number : {"count", "p50", "p99", "max"})
+      EXPECT_TRUE(report[summary][number].is_number_unsigned()) << summary << " " << number;
+  }
+  EXPECT_GT(report["sizes"].size(), 0U);
+  EXPECT_GE(report["machine"]["usable_cpus"], 1);
+  EXPECT_TRUE(report["commit"].is_string());
+  EXPECT_TRUE(report["version"].is_string());
+}
+
+TEST_F(Tool, RunsWithCooperationCompiledOut) {
+  const std::string file = in_folder("run.json");
+  const Result result =
+      cohort("run bfs --input grid:50x40 --capacity 2 --static --verify --json " + file);
+  EXPECT_EQ(result.status, 0) << result.error;
+  const json report = json::parse(read(file));
+  EXPECT_EQ(report["static"], true);
+  EXPECT_EQ(report["verified"], true);
+  EXPECT_EQ(report["joins"], 0);
+}
+
+TEST_F(Tool, AnswersUnknownNamesWithThoseThereAre) {
+  EXPECT_THAT(refused("run dfs --input grid:5x5"), AllOf(HasSubstr("'dfs'"), HasSubstr("bfs")));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --engine gpu"),
+              AllOf(HasSubstr("'gpu'"), HasSubstr("cpu")));
+  EXPECT_THAT(refused("run bfs --input tree:5"), AllOf(HasSubstr("'tree:5'"), HasSubstr("grid:")));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --barrier round"),
+              AllOf(HasSubstr("'round'"), HasSubstr("one-pass, query, plain, modelled")));
+  EXPECT_THAT(refused("bench nothing"), HasSubstr("nothing"));
+  EXPECT_THAT(refused("walk"), HasSubstr("walk"));
+}
+
+TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
+  EXPECT_THAT(refused(""), HasSubstr("list, run, bench"));
+  EXPECT_THAT(refused("bench"), HasSubstr("scenario"));
+  EXPECT_THAT(refused("run"), HasSubstr("app"));
+  EXPECT_THAT(refused("run bfs"), HasSubstr("--input"));
+  EXPECT_THAT(refused("run bfs --input grid:5"), HasSubstr("grid:5"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --groups 0"), HasSubstr("groups"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --groups -1"), HasSubstr("--groups"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --groups many"), HasSubstr("--groups"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --groups 5000"), HasSubstr("5000"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --capacity 0"), HasSubstr("capacity"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --local-size 1025"), HasSubstr("1025"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --static --groups 3 --capacity 2"),
+              HasSubstr("static"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --resize random"), HasSubstr("random:SEED"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --resize random:x"), HasSubstr("'random:x'"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --static --resize random:1"),
+              HasSubstr("--static"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --frobnicate"), HasSubstr("--frobnicate"));
+  EXPECT_THAT(refused("bench barrier --reps 0"), HasSubstr("--reps"));
+}
+
+TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
+  const std::string file = in_folder("missing/run.json");
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --json " + file), HasSubstr(file));
+  EXPECT_THAT(refused("bench barrier --quick --json " + file), HasSubstr(file));
+}
+
+TEST_F(Tool, EndsCleanlyWhenInterrupted) {
+  const std::string file = in_folder("run.json");
+  const Result result =
+      cohort("run bfs --input grid:1x3000000 --local-size 64 --verify --json " + file,
+             "timeout --foreground --preserve-status --signal=INT 1");
+  EXPECT_EQ(result.status, 130);
+  EXPECT_THAT(result.out, HasSubstr("cancelled"));
+  const json report = json::parse(read(file));
+  EXPECT_EQ(report["status"], "cancelled");
+  EXPECT_EQ(report["verified"], nullptr);
+}
+
+TEST_F(Tool, MeasuresBarriersSideBySide) {
+  const std::string folder = in_folder("made/on/demand");
+  const Result result = cohort("bench barrier --quick --reps 2 --out " + folder);
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_THAT(result.error, IsEmpty()) << "progress is for terminals";
+  const json record = json::parse(read(folder + "/barrier.json"));
+  EXPECT_EQ(record["scenario"], "barrier");
+  EXPECT_EQ(record["repetitions"], 2);
+  EXPECT_TRUE(record["machine"]["cpu"].is_string());
+  EXPECT_TRUE(record["commit"].is_string());
+  EXPECT_TRUE(record["openmp_wait_policy"].is_string());
+  ASSERT_EQ(record["measurements"].size(), 3U);
+  for (const json& measurement : record["measurements"]) {
+    EXPECT_TRUE(measurement["baseline"].is_string());
+    for (const json& contender : measurement["contenders"]) {
+      EXPECT_EQ(contender["samples"].size(), 2U);
+      EXPECT_GT(contender["p50"], 0);
+      EXPECT_GE(contender["p99"], contender["p50"]);
+      EXPECT_GT(contender["ratio"], 0);
+      EXPECT_THAT(result.out, HasSubstr(contender["name"].get<std::string>()));
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,108 @@
+// bfs: right for every shape of job and every resizing barrier, and a check that notices mistakes.
+#include "apps/bfs/bfs.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "apps/bfs/host.hpp"
+#include "graph/generators.hpp"
+
+namespace cohort::apps {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr ResizingBarrier barriers[] = {ResizingBarrier::one_pass, ResizingBarrier::query,
+                                        ResizingBarrier::plain, ResizingBarrier::modelled};
+
+TEST(Bfs, GivesTheDistanceFromTheSource) {
+  cpu::Engine engine{{.capacity = 2}};
+  const BfsResult result = run_bfs(engine, grid(3, 2), 1);
+  EXPECT_EQ(result.report.status, Status::finished);
+  EXPECT_THAT(result.levels, ElementsAre(1, 0, 1, 2, 1, 2));
+}
+
+TEST(Bfs, LeavesWhatHasNoPathUnreached) {
+  cpu::Engine engine{{.capacity = 2}};
+  const Csr two_islands{.offsets = {0, 1, 2, 2}, .targets = {1, 0}};
+  EXPECT_THAT(run_bfs(engine, two_islands, 0).levels, ElementsAre(0, 1, Bfs::unreached));
+  EXPECT_THAT(run_bfs(engine, two_islands, 2).levels,
+              ElementsAre(Bfs::unreached, Bfs::unreached, 0));
+}
+
+TEST(Bfs, RefusesASourceThatIsNoNode) {
+  cpu::Engine engine{{.capacity = 1}};
+  EXPECT_THROW((void)run_bfs(engine, grid(2, 2), 4), Error);
+  EXPECT_THROW((void)run_bfs(engine, Csr{}, 0), Error);
+}
+
+TEST(Bfs, IsRightForEveryNumberOfGroupsAndThreads) {
+  const Csr graph = grid(40, 30);
+  for (const std::uint32_t groups : {1U, 2U, 3U, 8U}) {
+    cpu::Engine engine{{.capacity = groups}};
+    for (const std::uint32_t local_size : {1U, 4U, 33U}) {
+      for (const bool resizable : {true, false}) {
+        RunOptions options;
+        options.launch.local_size = local_size;
+        options.launch.resizable = resizable;
+        const BfsResult result = run_bfs(engine, graph, 0, options);
+        EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt)
+            << groups << " groups of " << local_size << (resizable ? "" : ", static");
+      }
+    }
+  }
+}
+
+TEST(Bfs, TakesTheLargestGroupsThereAre) {
+  const Csr graph = grid(40, 30);
+  cpu::Engine engine{{.capacity = 2}};
+  RunOptions options;
+  options.launch.local_size = max_local_size;
+  EXPECT_EQ(check_bfs(graph, 7, run_bfs(engine, graph, 7, options).levels), std::nullopt);
+}
+
+TEST(Bfs, IsRightWhileGroupsComeAndGoAtEveryResizingBarrier) {
+  const Csr graph = grid(150, 150);
+  for (const ResizingBarrier barrier : barriers) {
+    cpu::Engine engine{{.capacity = 4}};
+    std::mt19937 random{1};
+    RunOptions options;
+    options.barrier = barrier;
+    options.drive = [&random](const Job& job) {
+      for (;;) {
+        if (const auto report = job.wait_for(std::chrono::microseconds{50})) return *report;
+        job.set_target(1 + static_cast<std::uint32_t>(random() % 4));
+      }
+    };
+    const BfsResult result = run_bfs(engine, graph, 0, options);
+    EXPECT_EQ(result.report.status, Status::finished);
+    EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt)
+        << "barrier " << static_cast<int>(barrier);
+  }
+}
+
+TEST(Bfs, IsEndedBeforeADriversExceptionGoesOn) {
+  const Csr graph = grid(1, 1'000'000);
+  cpu::Engine engine{{.capacity = 2}};
+  RunOptions options;
+  Job job{nullptr};
+  options.drive = [&job](const Job& launched) -> Report {
+    job = launched;
+    throw std::logic_error{"the driver gave up"};
+  };
+  EXPECT_THROW((void)run_bfs(engine, graph, 0, options), std::logic_error);
+  EXPECT_EQ(job.status(), Status::cancelled);
+}
+
+TEST(CheckBfs, NamesTheFirstNodeThatIsWrong) {
+  const Csr graph = grid(3, 1);
+  EXPECT_EQ(check_bfs(graph, 0, {0, 1, 2}), std::nullopt);
+  EXPECT_EQ(check_bfs(graph, 0, {0, 1, 3}), "node 2 has level 3 instead of 2");
+  EXPECT_EQ(check_bfs(graph, 0, {0, ~0U, 2}), "node 1 has level none instead of 1");
+  EXPECT_THAT(check_bfs(graph, 0, {0, 1}).value_or(""), HasSubstr("3 nodes"));
+}
+
+}  // namespace
+}  // namespace cohort::apps
