@@ -3,18 +3,23 @@
 #include "cohort/samples.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cohort {
+
+std::uint64_t Samples::random() {
+  random_ ^= random_ << 13U;  // xorshift64: quality hardly matters here, speed does
+  random_ ^= random_ >> 7U;
+  random_ ^= random_ << 17U;
+  return random_;
+}
 
 void Samples::keep(std::uint64_t nanoseconds, std::uint64_t seen) {
   if (kept_.size() < capacity) {
     kept_.push_back(nanoseconds);
     return;
   }
-  random_ ^= random_ << 13U;  // xorshift64: quality hardly matters here, speed does
-  random_ ^= random_ >> 7U;
-  random_ ^= random_ << 17U;
-  const std::uint64_t slot = random_ % seen;
+  const std::uint64_t slot = random() % seen;
   if (slot < capacity) kept_[slot] = nanoseconds;
 }
 
@@ -25,8 +30,20 @@ void Samples::add(std::uint64_t nanoseconds) {
 }
 
 void Samples::merge(const Samples& other) {
-  const std::uint64_t before = count_;
-  for (std::size_t i = 0; i < other.kept_.size(); ++i) keep(other.kept_[i], before + i + 1);
+  if (other.count_ == 0) return;
+  const bool all_kept = other.count_ == other.kept_.size();
+  if (all_kept && kept_.size() + other.kept_.size() <= capacity) {
+    kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
+  } else {
+    // Each place goes to either side with the weight of what that side saw, not of what it kept.
+    const std::vector<std::uint64_t> mine = std::exchange(kept_, {});
+    const std::uint64_t seen = count_ + other.count_;
+    for (std::size_t i = 0; i < capacity; ++i) {
+      const bool from_other = mine.empty() || random() % seen < other.count_;
+      const auto& side = from_other ? other.kept_ : mine;
+      kept_.push_back(side[random() % side.size()]);
+    }
+  }
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
 }

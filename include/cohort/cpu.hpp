@@ -63,6 +63,8 @@ class Body {
   /// Writes the kept State and the kernel's buffers to a file; false if the kernel names none.
   [[nodiscard]] virtual bool save(const std::filesystem::path& file) = 0;
   virtual void load(const std::filesystem::path& file) = 0;
+  /// Ends the job with what the kernel, or making room for it, threw.
+  void fail(std::exception_ptr thrown) noexcept;
   /// Makes everything ready for a run that starts with `quorum` groups; `restarted`: from the kept
   /// state.
   void prepare(std::uint32_t quorum, bool restarted);
@@ -139,7 +141,8 @@ class TypedBody final : public Body {
       protocol::abandon(member);
       return Stay::ended;
     } catch (...) {
-      fail(member);
+      fail(std::current_exception());
+      protocol::abandon(member);
       return Stay::ended;
     }
     if (member.left) return shared.look().faulted() ? Stay::ended : Stay::left;
@@ -166,15 +169,6 @@ class TypedBody final : public Body {
         },
         &context);
     if (!together) protocol::break_contract(member, protocol::Fault::divergent_group);
-  }
-
-  void fail(Member& member) noexcept {
-    auto none = protocol::Fault::none;
-    if (shared.fault.compare_exchange(none, protocol::Fault::exception, protocol::Order::acq_rel)) {
-      exception = std::current_exception();  // read by the host after this worker is out
-    }
-    protocol::raise(shared, protocol::Fault::exception);
-    protocol::abandon(member);
   }
 
   Kernel kernel_;

@@ -83,6 +83,15 @@ struct Report {
 
 namespace detail {
 
+/// `time` from now, or the end of time where that would overflow.
+template <class Rep, class Period>
+std::chrono::steady_clock::time_point deadline_after(std::chrono::duration<Rep, Period> time) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::duration<double> ages{std::chrono::hours{24 * 365 * 100}};
+  if (std::chrono::duration<double>{time} >= ages) return Clock::time_point::max();
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+}
+
 /// An engine's side of a Job.
 class JobControl {
  public:
@@ -117,8 +126,7 @@ class Job {
   /// The same for a limited time; nothing if the job still runs then.
   template <class Rep, class Period>
   std::optional<Report> wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(std::chrono::steady_clock::now() +
-                      std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
+    return wait_until(detail::deadline_after(time));
   }
   std::optional<Report> wait_until(std::chrono::steady_clock::time_point deadline) const;
 

@@ -26,6 +26,7 @@ class Samples {
   [[nodiscard]] const std::vector<std::uint64_t>& kept() const noexcept { return kept_; }
 
  private:
+  std::uint64_t random();
   void keep(std::uint64_t nanoseconds, std::uint64_t seen);
 
   std::vector<std::uint64_t> kept_;

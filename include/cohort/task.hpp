@@ -48,8 +48,7 @@ class Task {
   /// The same for a limited time; nothing if the task is not done then.
   template <class Rep, class Period>
   std::optional<TaskReport> wait_for(std::chrono::duration<Rep, Period> time) const {
-    return wait_until(std::chrono::steady_clock::now() +
-                      std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
+    return wait_until(detail::deadline_after(time));
   }
   std::optional<TaskReport> wait_until(std::chrono::steady_clock::time_point deadline) const;
 

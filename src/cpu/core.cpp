@@ -20,6 +20,14 @@ Patience patience_for(std::uint32_t capacity) {
 
 namespace detail {
 
+void Body::fail(std::exception_ptr thrown) noexcept {
+  auto none = Fault::none;
+  if (shared.fault.compare_exchange(none, Fault::exception, Order::acq_rel)) {
+    exception = std::move(thrown);  // read by the host after this worker is out
+  }
+  protocol::raise(shared, Fault::exception);
+}
+
 void Body::prepare(std::uint32_t quorum, bool restarted) {
   for (auto& box : boxes_) box.seat.store(protocol::Seat::empty, Order::relaxed);
   for (std::uint32_t word = 0; word < free_ids_.size(); ++word) {
@@ -120,6 +128,21 @@ void Engine::Core::stop() {
   for (const auto& worker : workers_) worker->thread.join();
 }
 
+/// One worker's visit to a job, with a team for it if its groups have several threads.
+detail::Stay Engine::Core::visit(Worker& worker, Record& job) {
+  const std::uint32_t local_size = job.options.local_size;
+  if (local_size > 1 && (worker.team == nullptr || worker.team->local_size() != local_size)) {
+    try {
+      worker.team = std::make_unique<Team>(local_size);
+    } catch (...) {
+      job.body->fail(std::current_exception());
+      return detail::Stay::ended;
+    }
+  }
+  worker.visit.team = local_size > 1 ? worker.team.get() : nullptr;
+  return job.body->run_group(worker.visit);
+}
+
 void Engine::Core::work(std::uint32_t index) {
   std::unique_lock lock{mutex_};
   Worker& self = *workers_[index];
@@ -129,12 +152,7 @@ void Engine::Core::work(std::uint32_t index) {
     const std::shared_ptr<Record> job = std::move(self.job);
     self.job = nullptr;
     lock.unlock();
-    const std::uint32_t local_size = job->options.local_size;
-    if (local_size > 1 && (self.team == nullptr || self.team->local_size() != local_size)) {
-      self.team = std::make_unique<Team>(local_size);
-    }
-    self.visit.team = local_size > 1 ? self.team.get() : nullptr;
-    const detail::Stay stay = job->body->run_group(self.visit);
+    const detail::Stay stay = visit(self, *job);
     lock.lock();
     --job->inside;
     job->leaves += stay == detail::Stay::left ? 1 : 0;
@@ -211,11 +229,14 @@ bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share
 /// Tells a job its share. Groups poll it; those that sleep over it are woken.
 void Engine::Core::publish(Record& job, std::uint32_t share) {
   auto& shared = job.body->shared;
+  // Groups that have returned count in M, but use no unit: the target has to count them too.
+  const Roster roster = shared.look();
+  const std::uint32_t target = share + (roster.draining() && share > 0 ? roster.arrived() : 0);
   if (share < job.share && share < job.inside) job.demand_at = now();
   if (share >= job.inside) job.demand_at = 0;
   job.share = share;
-  if (shared.share.load(Order::relaxed) == share) return;
-  shared.share.store(share, Order::release);  // after the flags: pairs with target(acquire)
+  if (shared.share.load(Order::relaxed) == target) return;
+  shared.share.store(target, Order::release);  // after the flags: pairs with target(acquire)
   Platform::notify(shared.lobby_event);
   Platform::notify(shared.offer_event);
 }
@@ -262,6 +283,10 @@ void Engine::Core::settle(Record& job) {
 void Engine::Core::rest(Record& job, Status status) {
   if (job.status == Status::running) job.ran_before += now() - job.started_at;
   job.status = status;
+  if (at_rest(status)) {
+    job.last_rest = status;
+    ++job.rests;
+  }
   job.share = 0;
   job.demand_at = 0;
   job.body->shared.flags.store(0,

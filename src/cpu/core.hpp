@@ -52,6 +52,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   void hire(std::uint32_t workers);
   void work(std::uint32_t index);
+  static detail::Stay visit(Worker& worker, Record& job);
   void rebalance();
   bool begin(const std::shared_ptr<Record>& job, std::uint32_t share);
   [[nodiscard]] std::uint32_t free_units() const;
@@ -107,6 +108,9 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   const std::optional<int> priority;    // of a task; a job has none
   std::optional<std::uint32_t> target;  // set by hand
   Status status = Status::pending;
+  Status last_rest =
+      Status::pending;  // how the job last came to rest, should it have gone on since
+  std::uint64_t rests = 0;
   bool kept = false;         // a resume continues from States::kept
   bool held = false;         // suspended by the host, not for a task: stays out until resumed
   bool owed = false;         // a task was served while this job waited: its turn now

@@ -45,11 +45,11 @@ scheduler::Claim Engine::Core::Record::claim() const {
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
   std::unique_lock lock{core->mutex_};
-  const auto rests = [this] { return at_rest(status); };
-  if (deadline) {
-    changed.wait_until(lock, *deadline, rests);
+  const auto resting = [this] { return at_rest(status); };
+  if (deadline && *deadline != std::chrono::steady_clock::time_point::max()) {
+    changed.wait_until(lock, *deadline, resting);
   } else {
-    changed.wait(lock, rests);
+    changed.wait(lock, resting);
   }
   return status;
 }
@@ -85,8 +85,8 @@ Status Engine::Core::Record::suspend() {
   held = true;
   ask_to_leave();
   core->rebalance();
-  changed.wait(lock, [this] { return at_rest(status); });
-  return status;
+  changed.wait(lock, [this, before = rests] { return rests != before; });
+  return last_rest;
 }
 
 void Engine::Core::Record::resume() {

@@ -95,13 +95,22 @@ struct Team::Fibres {
 
   explicit Fibres(std::uint32_t count) : threads(count), slots(count) {
     context::protected_fixedsize_stack allocator{stack_bytes};
-    for (auto& thread : threads) thread.stack = allocator.allocate();
+    try {
+      for (auto& thread : threads) thread.stack = allocator.allocate();
+    } catch (...) {
+      free_stacks();
+      throw;
+    }
   }
   Fibres(const Fibres&) = delete;
   Fibres& operator=(const Fibres&) = delete;
-  ~Fibres() {
+  ~Fibres() { free_stacks(); }
+
+  void free_stacks() {
     context::protected_fixedsize_stack allocator{stack_bytes};
-    for (auto& thread : threads) allocator.deallocate(thread.stack);
+    for (auto& thread : threads) {
+      if (thread.stack.sp != nullptr) allocator.deallocate(thread.stack);
+    }
   }
 
   void begin(std::uint32_t local_id, void (*body)(void*, std::uint32_t), void* with) {

@@ -79,6 +79,7 @@ TYPED_TEST(Fairness, GroupsMayHandOverInBothDirections) {
   TypeParam engine{{.capacity = capacity}};
   for (const bool upwards : {true, false}) {
     for (const std::uint32_t groups : {2U, 3U, 5U, 8U, 16U}) {
+      if (sanitized && groups != 3 && groups != 16) continue;  // all that spinning takes its time
       std::atomic<std::uint32_t> token{0};
       std::uint32_t visits = 0;
       const ScopedJob job =

@@ -931,6 +931,7 @@ TYPED_TEST(Tracing, SeesOffersKillsAndForks) {
       job.set_target(target);
       ASSERT_TRUE(eventually([&] { return groups_now(job) == target; }));
     }
+    ASSERT_TRUE(eventually([&] { return offered > 5; }));
     stop = true;
     const Report report = job.wait();
     expect_stays(journal);

@@ -61,14 +61,15 @@ COHORT_FN Verdict refuse(Member<P, State>& member, Arrival arrival) {
 }
 
 /// After the release: the group goes on into the next generation, or finds that it is to leave.
-template <class P, class State>
+template <class P, Traits traits, class State>
 COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
   auto& shared = member.shared;
   if (now.faulted()) {
     abandon(member);
     return Verdict::gone;
   }
-  if (member.id >= now.active()) {
+  // Without dense ids (KillOrder::any, in setup) the roster says nothing about who is to leave.
+  if (traits.kill_order == KillOrder::highest_first && member.id >= now.active()) {
     if (kind != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
     member.active = now.active();
     member.trace(Trace::shed);
@@ -80,7 +81,9 @@ COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
   }
   if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
   member.gen = (member.gen + 1) & Roster::gen_mask;
-  member.active = now.active();
+  // Between resizing barriers M stays what it is, even if a quick group is already on its way out
+  // through the next one (the paper's plain barrier).
+  if (kind == Kind::resizing || traits.resizes == Resizes::anywhere) member.active = now.active();
   member.trace(Trace::pass, member.gen);
   return Verdict::stay;
 }
@@ -216,7 +219,7 @@ COHORT_FN Verdict global_barrier(Member<P, State>& member, Kind kind = Kind::pla
   } else {
     now = await_release(member);
   }
-  return pass(member, now, kind);
+  return pass<P, traits>(member, now, kind);
 }
 
 /// Our resizing barrier: everybody arrives once, and the last one sets M.
@@ -246,7 +249,7 @@ COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state)
   } else {
     now = await_release(member);
   }
-  const Verdict verdict = pass(member, now, Kind::resizing);
+  const Verdict verdict = pass<P, traits>(member, now, Kind::resizing);
   return verdict == Verdict::stay && !goes_on(member, gen) ? Verdict::halt : verdict;
 }
 

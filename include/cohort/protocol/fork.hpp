@@ -65,13 +65,19 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
   return claimed;
 }
 
+/// In place of a count: the job has ended under this group.
+inline constexpr std::uint32_t fork_gone = ~0U;
+
 /// A fork that somebody may be waiting for.
 template <class P, Traits traits, class State>
 COHORT_DETAIL_COLD COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>& member,
                                                                const State& state, Entry entry) {
   auto& shared = member.shared;
-  if (member.left) return 0;
   const Roster now = shared.look();
+  if (member.left || now.faulted()) {
+    abandon(member);
+    return fork_gone;
+  }
   member.active = now.active();
   if (!may_grow(shared, now)) return 0;
   if (shared.fork_lock.exchange(1, Order::acq_rel) != 0) return 0;  // acquire pairs with the unlock

@@ -139,9 +139,12 @@ class Group {
       const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return 0;
-    return threads_.lead(Point::request_fork, [shared = shared_, member = member_, &state] {
-      return protocol::request_fork<P, traits>(*shared, *member, state);
-    });
+    const std::uint32_t forked =
+        threads_.lead(Point::request_fork, [shared = shared_, member = member_, &state] {
+          return protocol::request_fork<P, traits>(*shared, *member, state);
+        });
+    if (forked == protocol::fork_gone) P::unwind();
+    return forked;
   }
   /// offer_kill and request_fork in one: a single meeting of the group's threads. True: return now.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer(const State& state) const {
@@ -175,11 +178,17 @@ class Group {
   /// How many groups the scheduler wants back.
   [[nodiscard]] COHORT_FN std::uint32_t query() const {
     if constexpr (role == Role::fixed) return 0;
-    return threads_.lead(Point::query, [member = member_] {
-      const std::uint32_t active = member->shared.look().live();
+    const std::uint32_t wanted = threads_.lead(Point::query, [member = member_] {
+      const protocol::Roster now = member->shared.look();
+      if (member->left || now.faulted()) {
+        protocol::abandon(*member);
+        return protocol::fork_gone;
+      }
       const std::uint32_t target = member->shared.target();
-      return active > target ? active - target : 0U;
+      return now.active() > target ? now.active() - target : 0U;
     });
+    if (wanted == protocol::fork_gone) P::unwind();
+    return wanted;
   }
 
   /// The barrier of the step driver: a resizing barrier that carries each thread's vote.

@@ -49,7 +49,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
     const std::uint32_t target =
         shared.target(Order::acquire);  // pairs with the host's release: flags come first
     constexpr bool any = traits.kill_order == KillOrder::any;
-    const bool surplus = any ? old.live() > target : member.id >= target;
+    const bool surplus = any ? old.active() > target : member.id >= target;
     if (!surplus) return Verdict::stay;
 
     const bool turn = any || old.active() == member.id + 1;
@@ -90,7 +90,7 @@ COHORT_DETAIL_INLINE COHORT_FN Verdict offer_kill(const Shared<P>& shared, Membe
   const std::uint32_t target = shared.target();
   bool calm = !now.faulted();
   if constexpr (traits.kill_order == KillOrder::any) {
-    calm = calm && now.live() <= target && !member.left;
+    calm = calm && now.active() <= target && !member.left;
   } else {
     calm = calm && member.id < target;  // a group that has left has no_id
   }

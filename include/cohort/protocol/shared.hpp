@@ -136,6 +136,9 @@ struct Member {
 /// An id no group has: an offer of a group that has left fails its first comparison and is caught.
 inline constexpr std::uint32_t no_id = ~0U;
 
+/// Beside the count in Shared::waiting: the job has a fault.
+inline constexpr std::uint32_t fault_waiting = 1U << 31U;
+
 /// The job admits nobody any more; whoever waits in the lobby goes.
 template <class P>
 COHORT_FN void close(Shared<P>& shared) {
@@ -150,6 +153,7 @@ COHORT_FN void raise(Shared<P>& shared, Fault fault) {
   shared.fault.compare_exchange(none, fault, Order::relaxed);
   shared.roster.fetch_or(Roster::fault,
                          Order::acq_rel);  // pairs with the acquire polls of all waiters
+  shared.waiting.fetch_or(fault_waiting, Order::relaxed);  // so that a fork looks twice
   P::notify(shared.barrier_event);
   P::notify(shared.offer_event);
   close(shared);
