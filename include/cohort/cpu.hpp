@@ -102,7 +102,7 @@ class TypedBody final : public Body {
     const bool in = (visit.first && protocol::check_in(member)) ||
                     protocol::wait_in_lobby(member, visit.serial, visit.hint);
     if (!in) return Stay::refused;
-    visit.joined = !visit.first;
+    visit.joined = member.joined;
     visit.moved(visit.job, true, visit.joined);
     const Stay stay = live(member, visit);
     visit.moved(visit.job, false, visit.joined);

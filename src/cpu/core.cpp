@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace cohort::cpu {
 namespace {
@@ -112,10 +113,11 @@ std::uint32_t Engine::Core::free_units() const {
 }
 
 void Engine::Core::stop() {
+  std::vector<std::shared_ptr<Record>> all;  // let go of without the lock: kernels have destructors
   {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
-    const auto all = jobs_;
+    all = jobs_;
     for (const auto& job : all) {
       if (job->status == Status::running) {
         protocol::raise(job->body->shared, Fault::cancelled);
@@ -149,8 +151,7 @@ void Engine::Core::work(std::uint32_t index) {
   for (;;) {
     self.called.wait(lock, [&] { return self.job != nullptr || stopping_; });
     if (self.job == nullptr) return;
-    const std::shared_ptr<Record> job = std::move(self.job);
-    self.job = nullptr;
+    std::shared_ptr<Record> job = std::exchange(self.job, nullptr);
     lock.unlock();
     const detail::Stay stay = visit(self, *job);
     lock.lock();
@@ -164,6 +165,11 @@ void Engine::Core::work(std::uint32_t index) {
     idle_.push_back(index);
     settle(*job);
     if (!stopping_) rebalance();
+    if (ended(job->status)) {  // perhaps the last to hold it: its kernel's destructor may call us
+      lock.unlock();
+      job.reset();
+      lock.lock();
+    }
   }
 }
 
@@ -232,8 +238,11 @@ void Engine::Core::publish(Record& job, std::uint32_t share) {
   // Groups that have returned count in M, but use no unit: the target has to count them too.
   const Roster roster = shared.look();
   const std::uint32_t target = share + (roster.draining() && share > 0 ? roster.arrived() : 0);
-  if (share < job.share && share < job.inside) job.demand_at = now();
-  if (share >= job.inside) job.demand_at = 0;
+  if (share >= job.inside) {
+    job.demand_at = 0;
+  } else if (job.demand_at == 0) {
+    job.demand_at = now();  // a demand that grows before it is met keeps its beginning
+  }
   job.share = share;
   if (shared.share.load(Order::relaxed) == target) return;
   shared.share.store(target, Order::release);  // after the flags: pairs with target(acquire)

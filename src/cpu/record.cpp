@@ -31,9 +31,12 @@ const char* explain(Fault fault) {
 scheduler::Claim Engine::Core::Record::claim() const {
   std::uint32_t most = body->shared.max_groups;
   if (target) most = std::min(most, *target);
-  // Once a group has returned nobody can join: units beyond those inside would only wait.
-  if (status == Status::running && body->shared.look().draining())
+  // Once a group has returned, or the job has been ended, nobody can join: units beyond those
+  // inside would only wait.
+  const Roster roster = body->shared.look();
+  if (status == Status::running && (roster.draining() || roster.faulted())) {
     most = std::min(most, std::max(inside, 1U));
+  }
   return {.max_groups = most,
           .weight = options.weight,
           .rigid = !options.resizable,
@@ -61,8 +64,8 @@ void Engine::Core::Record::cancel() {
     protocol::raise(body->shared, Fault::cancelled);  // settled when the last group is out
   } else {
     core->rest(*this, Status::cancelled);
-    core->rebalance();
   }
+  core->rebalance();
 }
 
 Status Engine::Core::Record::suspend() {

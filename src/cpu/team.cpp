@@ -1,8 +1,11 @@
 // The threads of a group as fibres (Boost.Context), with the notes that the sanitizers need to
 // follow a stack switch. Invariant: fibres run one at a time on their worker's thread, and switch
 // only to and from the conductor.
+#include <cxxabi.h>
+
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <utility>
 #include <vector>
 
 #include "cohort/platform/cpu.hpp"
@@ -81,12 +84,26 @@ class Whereabouts {
 
 }  // namespace
 
+namespace {
+
+/// What the C++ runtime keeps for each thread about exceptions being handled (Itanium C++ ABI,
+/// __cxa_eh_globals). Fibres share a thread, so each has to bring its own.
+struct Handling {
+  void* caught = nullptr;
+  unsigned int uncaught = 0;
+
+  static Handling& current() { return *reinterpret_cast<Handling*>(abi::__cxa_get_globals()); }
+};
+
+}  // namespace
+
 struct Team::Fibres {
   struct Thread {
     context::stack_context stack;
     context::fiber fibre;      // where this thread goes on
     context::fiber conductor;  // where it came from
     std::unique_ptr<Whereabouts> whereabouts;
+    Handling handling;
     bool done = true;
     protocol::Point point{};
     Act act = nullptr;
@@ -116,6 +133,7 @@ struct Team::Fibres {
   void begin(std::uint32_t local_id, void (*body)(void*, std::uint32_t), void* with) {
     Thread& thread = threads[local_id];
     thread.done = false;
+    thread.handling = {};
     thread.whereabouts = std::make_unique<Whereabouts>();
     thread.whereabouts->bottom = static_cast<char*>(thread.stack.sp) - thread.stack.size;
     thread.whereabouts->size = thread.stack.size;
@@ -140,9 +158,11 @@ struct Team::Fibres {
 
   /// Runs one thread until its next meeting or its end.
   void advance(Thread& thread) {
+    const Handling mine = std::exchange(Handling::current(), thread.handling);
     home->before_switch_to(*thread.whereabouts);
     thread.fibre = std::move(thread.fibre).resume();
     home->after_switch_from(*thread.whereabouts);
+    thread.handling = std::exchange(Handling::current(), mine);
   }
 
   std::vector<Thread> threads;

@@ -81,9 +81,11 @@ COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
   }
   if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
   member.gen = (member.gen + 1) & Roster::gen_mask;
-  // Between resizing barriers M stays what it is, even if a quick group is already on its way out
-  // through the next one (the paper's plain barrier).
-  if (kind == Kind::resizing || traits.resizes == Resizes::anywhere) member.active = now.active();
+  // Between resizing barriers M stays what it is, even if a quick group has already been taken on
+  // its way into the next one, as the paper's plain barrier does.
+  constexpr bool refresh =
+      traits.resizes == Resizes::anywhere && traits.barrier != ResizingBarrier::plain;
+  if (kind == Kind::resizing || refresh) member.active = now.active();
   member.trace(Trace::pass, member.gen);
   return Verdict::stay;
 }
