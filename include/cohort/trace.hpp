@@ -8,17 +8,17 @@ namespace cohort {
 
 /// What a TraceEvent tells.
 enum class Trace : std::uint8_t {
-  start,    ///< a group of the first set starts; value = groups at the start
-  join,     ///< a group joins; value = the generation it joins in
-  offer,    ///< a group offers itself
-  kill,     ///< the group leaves in offer_kill
-  fork,     ///< request_fork adds groups; value = how many
-  arrive,   ///< the group arrives at a global barrier; value = its generation
-  release,  ///< this group released the barrier; active = the new M; value = the old M
-  pass,     ///< the group passes the barrier
-  shed,     ///< the group leaves in a resizing barrier
-  finish,   ///< the group returns from the kernel
-  fault,    ///< the group found or raised a fault; value = the fault code
+  start,   ///< a group of the first set starts; value = groups at the start
+  join,    ///< a group joins; value = the generation it joins in
+  offer,   ///< a group offers itself
+  kill,    ///< the group leaves in offer_kill
+  fork,    ///< request_fork adds groups; value = how many
+  arrive,  ///< the group arrives at a global barrier; value = its generation
+  resize,  ///< this group sets M for a resizing barrier: active = the new M, value = the old one
+  pass,    ///< the group passes the barrier
+  shed,    ///< the group leaves in a resizing barrier
+  finish,  ///< the group returns from the kernel
+  fault,   ///< the group found or raised a fault; value = the fault code
 };
 
 /// One event. `active` is M as the group saw it.

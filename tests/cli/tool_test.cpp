@@ -78,7 +78,8 @@ TEST_F(Tool, TellsItsVersionAndCommit) {
 }
 
 TEST_F(Tool, HelpsWithEachCommand) {
-  for (const char* command : {"", "list", "run", "bench", "bench barrier"}) {
+  for (const char* command :
+       {"", "list", "run", "bench", "bench barrier", "bench gather", "demo"}) {
     const Result result = cohort(std::string{command} + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("--help")) << command;
@@ -95,6 +96,7 @@ TEST_F(Tool, ListsWhatThereIs) {
   EXPECT_EQ(listed["apps"][0]["name"], "bfs");
   EXPECT_EQ(listed["engines"][0]["name"], "cpu");
   EXPECT_EQ(listed["benchmarks"][0]["name"], "barrier");
+  EXPECT_EQ(listed["benchmarks"][1]["name"], "gather");
   EXPECT_EQ(listed["inputs"][0]["example"], "grid:1000x1000");
 }
 
@@ -161,7 +163,7 @@ TEST_F(Tool, AnswersUnknownNamesWithThoseThereAre) {
 }
 
 TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
-  EXPECT_THAT(refused(""), HasSubstr("list, run, bench"));
+  EXPECT_THAT(refused(""), HasSubstr("list, run, bench, demo"));
   EXPECT_THAT(refused("bench"), HasSubstr("scenario"));
   EXPECT_THAT(refused("run"), HasSubstr("app"));
   EXPECT_THAT(refused("run bfs"), HasSubstr("--input"));
@@ -180,12 +182,15 @@ TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
               HasSubstr("--static"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --frobnicate"), HasSubstr("--frobnicate"));
   EXPECT_THAT(refused("bench barrier --reps 0"), HasSubstr("--reps"));
+  EXPECT_THAT(refused("demo --seconds 0"), HasSubstr("--seconds"));
+  EXPECT_THAT(refused("demo --seconds soon"), HasSubstr("--seconds"));
 }
 
 TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
   const std::string file = in_folder("missing/run.json");
   EXPECT_THAT(refused("run bfs --input grid:5x5 --json " + file), HasSubstr(file));
   EXPECT_THAT(refused("bench barrier --quick --json " + file), HasSubstr(file));
+  EXPECT_THAT(refused("demo --json " + file), HasSubstr(file));
 }
 
 TEST_F(Tool, EndsCleanlyWhenInterrupted) {
@@ -222,6 +227,52 @@ TEST_F(Tool, MeasuresBarriersSideBySide) {
       EXPECT_THAT(result.out, HasSubstr(contender["name"].get<std::string>()));
     }
   }
+}
+
+TEST_F(Tool, MeasuresGatherTimesSideBySide) {
+  const std::string file = in_folder("gather.json");
+  const Result result = cohort("bench gather --quick --reps 1 --json " + file);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json record = json::parse(read(file));
+  EXPECT_EQ(record["scenario"], "gather");
+  ASSERT_EQ(record["gather"].size(), 8U) << "2 demands, 2 lengths of tasks, alike or one long";
+  for (const json& measurement : record["gather"]) {
+    EXPECT_GT(measurement["limit_ns"], measurement["task_ns"]);
+    EXPECT_TRUE(measurement["any_within_limit"].is_boolean());
+    ASSERT_EQ(measurement["contenders"].size(), 5U);
+    for (const json& contender : measurement["contenders"]) {
+      EXPECT_EQ(contender["samples"][0].size(), 3U);
+      EXPECT_GT(contender["p50"], 0) << contender["name"];
+      EXPECT_THAT(result.out, HasSubstr(contender["name"].get<std::string>()));
+    }
+  }
+  ASSERT_EQ(record["barrier_kernel"].size(), 2U);
+  for (const json& measurement : record["barrier_kernel"]) {
+    EXPECT_EQ(measurement["baseline"], "alone");
+    EXPECT_EQ(measurement["contenders"].size(), 3U);
+    for (const char* sharing : {"kill", "yield"})
+      EXPECT_EQ(measurement["tasks"][sharing]["done_ns"].size(), 3U) << sharing;
+  }
+}
+
+TEST_F(Tool, DemonstratesSharingAndVerifiesIt) {
+  const std::string file = in_folder("demo.json");
+  const Result result = cohort("demo --seconds 2 --json " + file);
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.error, IsEmpty()) << "progress is for terminals";
+  EXPECT_THAT(result.out, AllOf(HasSubstr("slowdown"), HasSubstr("on time"), HasSubstr("gather"),
+                                HasSubstr("verified"), Not(HasSubstr("WRONG"))));
+  const json report = json::parse(read(file));
+  EXPECT_EQ(report["verified"], true);
+  for (const char* phase : {"alone", "with_frames"}) {
+    EXPECT_GT(report[phase]["traversals"], 0) << phase;
+    EXPECT_EQ(report[phase]["wrong"], 0) << phase;
+  }
+  EXPECT_GT(report["frames"]["count"], 0);
+  EXPECT_EQ(report["frames"]["wrong"], 0);
+  EXPECT_EQ(report["frames"]["gather"]["count"], report["frames"]["count"]);
+  EXPECT_GE(report["ideal_slowdown"], 1);
+  EXPECT_TRUE(report["commit"].is_string());
 }
 
 }  // namespace

@@ -712,6 +712,7 @@ TYPED_TEST(Reports, CountGroupsThatCameAndWent) {
     const ScopedJob job =
         engine.launch(Returning{&stop, &returned, &offered},
                       {.max_groups = shape.groups, .local_size = shape.local_size});
+    ASSERT_TRUE(eventually([&] { return groups_now(job) == shape.groups; }));
     for (const std::uint32_t target : {1U, shape.groups, 1U}) {
       job.set_target(target);
       ASSERT_TRUE(eventually([&] { return groups_now(job) == target; }));
@@ -909,7 +910,7 @@ TYPED_TEST(Tracing, SeesOneArrivalAndOnePassageForEachBarrier) {
     }
     // The releases that change M are a chain from the first M to the last.
     std::uint64_t groups = report.start_groups;
-    for (const TraceEvent& event : journal.of(Trace::release)) {
+    for (const TraceEvent& event : journal.of(Trace::resize)) {
       EXPECT_EQ(event.value, groups);
       groups = event.active;
     }

@@ -133,6 +133,8 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivor
            claim(shared, target - active);  // departing: acquire pairs with the leavers' release
   }
 
+  member.active = next;
+  member.trace(Trace::resize, active);  // before anybody can act on it
   const Roster released = now.released(next);
   shared.roster.fetch_add(released.word - now.word, Order::acq_rel);  // as in release()
   if (next > active) {
@@ -142,8 +144,6 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivor
   }
   if (next == 0) close(shared);
   P::notify(shared.barrier_event);
-  member.active = next;
-  member.trace(Trace::release, active);
   return released;
 }
 

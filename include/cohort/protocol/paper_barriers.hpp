@@ -94,12 +94,13 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   }
   shared.settled.store(settled, Order::relaxed);  // published by the release, like the next line
   shared.departing.fetch_add(now.active() - settled, Order::relaxed);
+  member.active = settled;
+  member.trace(Trace::resize, now.active());  // before anybody can act on it
   const std::uint64_t announced = announcement(member, Kind::resizing);
   const Roster released{now.released(now.active()).word + announced};
   shared.roster.fetch_add(released.word - now.word,
                           Order::acq_rel);  // pairs with the slaves' acquire
   P::notify(shared.barrier_event);
-  member.trace(Trace::release, now.active());
   return settle<P, traits>(member, released);
 }
 
