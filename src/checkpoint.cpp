@@ -85,6 +85,8 @@ class Reader {
 };
 
 std::vector<std::byte> whole(const fs::path& file) {
+  std::error_code error;
+  if (fs::exists(file, error) && !fs::is_regular_file(file, error)) refuse(file, "not a file");
   std::ifstream in{file, std::ios::binary | std::ios::ate};
   if (!in)
     refuse(file, std::string{"cannot be opened: "} +

@@ -1,0 +1,174 @@
+// Checkpoints: a suspended job in a file, taken up by another engine or process; bad files are
+// refused untouched.
+#include "cohort/checkpoint.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support.hpp"
+
+namespace cohort::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Adds the number of the step to each item, so that an order or a step lost would show.
+struct Sum {
+  static constexpr const char* name = "sum";
+  std::uint64_t* items;
+  std::size_t count;
+  std::uint64_t steps;
+  struct State {
+    std::uint64_t step = 0;
+  };
+
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("items", items, count);
+  }
+  template <class Group>
+  Next step(Group group, State& state) const {
+    for (auto i : group.stride(count)) items[i] = items[i] * 3 + state.step;
+    return ++state.step < steps ? Next::again : Next::halt;
+  }
+};
+
+/// The same under another name.
+struct Other : Sum {
+  static constexpr const char* name = "other";
+};
+
+constexpr std::size_t items = 100;
+constexpr std::uint64_t steps = 20'000;
+
+std::vector<std::uint64_t> expected() {
+  std::vector<std::uint64_t> result(items, 0);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    for (auto& each : result) each = each * 3 + step;
+  }
+  return result;
+}
+
+template <class Engine>
+class Checkpoint : public testing::Test {
+ protected:
+  Checkpoint() : folder_(fs::temp_directory_path() / ("cohort-" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Checkpoint() override { fs::remove_all(folder_); }
+
+  /// A job that has come some way, in a file.
+  fs::path some_way(std::vector<std::uint64_t>& memory) {
+    Engine engine{{.capacity = 3}};
+    const Job job = engine.launch(Sum{memory.data(), items, steps});
+    EXPECT_EQ(job.suspend(), Status::suspended);
+    const fs::path file = folder_ / "job.checkpoint";
+    job.checkpoint(file);
+    return file;
+  }
+
+  fs::path folder_;
+};
+TYPED_TEST_SUITE(Checkpoint, Engines, EngineNames);
+
+TYPED_TEST(Checkpoint, ContinuesInAnotherEngine) {
+  std::vector<std::uint64_t> first(items);
+  const fs::path file = this->some_way(first);
+  std::vector<std::uint64_t> second(items);
+  TypeParam engine{{.capacity = 2}};
+  EXPECT_EQ(engine.restore(Sum{second.data(), items, steps}, file).wait().status, Status::finished);
+  EXPECT_EQ(second, expected());
+}
+
+TYPED_TEST(Checkpoint, ContinuesInAnotherProcess) {
+  const pid_t child = ::fork();
+  const fs::path file = this->folder_ / "job.checkpoint";
+  if (child == 0) {  // writes the file and dies
+    std::vector<std::uint64_t> memory(items);
+    this->some_way(memory);
+    ::_exit(fs::exists(file) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  std::vector<std::uint64_t> memory(items);
+  TypeParam engine{{.capacity = 2}};
+  EXPECT_EQ(engine.restore(Sum{memory.data(), items, steps}, file).wait().status, Status::finished);
+  EXPECT_EQ(memory, expected());
+}
+
+TYPED_TEST(Checkpoint, CanBeResumedBesides) {
+  std::vector<std::uint64_t> memory(items);
+  TypeParam engine{{.capacity = 2}};
+  const Job job = engine.launch(Sum{memory.data(), items, steps});
+  ASSERT_EQ(job.suspend(), Status::suspended);
+  job.checkpoint(this->folder_ / "a");
+  job.resume();
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_EQ(memory, expected());
+}
+
+TYPED_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
+  std::vector<std::uint64_t> memory(items);
+  TypeParam engine{{.capacity = 2}};
+  const Job job = engine.launch(Sum{memory.data(), items, 10});
+  job.wait();
+  EXPECT_THROW(job.checkpoint(this->folder_ / "a"), Error);
+  EXPECT_FALSE(fs::exists(this->folder_ / "a"));
+}
+
+TYPED_TEST(Checkpoint, IntoAFolderThatIsNotThereIsRefused) {
+  std::vector<std::uint64_t> memory(items);
+  TypeParam engine{{.capacity = 2}};
+  const Job job = engine.launch(Sum{memory.data(), items, steps});
+  ASSERT_EQ(job.suspend(), Status::suspended);
+  EXPECT_THROW(job.checkpoint(this->folder_ / "no" / "such" / "folder"), Error);
+  job.resume();
+  EXPECT_EQ(job.wait().status, Status::finished);
+}
+
+TYPED_TEST(Checkpoint, ThatIsDamagedIsRefusedAndNothingTouched) {
+  std::vector<std::uint64_t> first(items);
+  const fs::path file = this->some_way(first);
+  std::ifstream in{file, std::ios::binary};
+  const std::string good{std::istreambuf_iterator<char>{in}, {}};
+  TypeParam engine{{.capacity = 1}};
+  std::vector<std::uint64_t> memory(items, 7);
+  const auto refused = [&](const std::string& content) {
+    const fs::path bad = this->folder_ / "bad";
+    std::ofstream{bad, std::ios::binary} << content;
+    try {
+      engine.restore(Sum{memory.data(), items, steps}, bad);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_file);
+      EXPECT_NE(std::string{error.what()}.find(bad.string()), std::string::npos);
+      return true;
+    }
+    return false;
+  };
+  for (std::size_t at = 0; at < good.size(); at += 1 + at / 20) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x40);
+    EXPECT_TRUE(refused(bad)) << "byte " << at << " flipped";
+    EXPECT_TRUE(refused(good.substr(0, at))) << "cut at " << at;
+  }
+  EXPECT_TRUE(refused(good + "x"));
+  EXPECT_THAT(memory, testing::Each(7U));
+}
+
+TYPED_TEST(Checkpoint, OfAnotherKernelOrSizeIsRefused) {
+  std::vector<std::uint64_t> first(items);
+  const fs::path file = this->some_way(first);
+  TypeParam engine{{.capacity = 1}};
+  std::vector<std::uint64_t> memory(items + 1);
+  EXPECT_THROW(engine.restore(Other{{memory.data(), items, steps}}, file), Error);
+  EXPECT_THROW(engine.restore(Sum{memory.data(), items + 1, steps}, file), Error);
+  EXPECT_THROW(engine.restore(Sum{memory.data(), items, steps}, this->folder_ / "none"), Error);
+  EXPECT_THROW(engine.restore(Sum{memory.data(), items, steps}, this->folder_), Error);
+}
+
+}  // namespace
+}  // namespace cohort::test

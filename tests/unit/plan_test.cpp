@@ -1,0 +1,230 @@
+// The scheduler's plan for jobs and tasks: examples, and properties over random scenes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "scheduler/policy.hpp"
+
+namespace cohort::scheduler {
+namespace {
+
+using testing::ElementsAre;
+
+struct Scene {
+  std::uint32_t capacity = 1;
+  std::vector<Claim> jobs;
+  std::vector<Demand> tasks;
+
+  [[nodiscard]] Plan plan() const { return scheduler::plan(capacity, jobs, tasks); }
+};
+
+/// A scene that can be: what runs fits the machine.
+Scene random_scene(std::mt19937& random) {
+  const auto upto = [&random](std::uint32_t most) {
+    return static_cast<std::uint32_t>(random() % (most + 1));
+  };
+  Scene scene{.capacity = 1 + upto(15), .jobs = {}, .tasks = {}};
+  std::uint32_t room = scene.capacity;
+  for (std::uint32_t i = upto(4); i > 0; --i) {
+    Claim job{.max_groups = 1 + upto(15),
+              .weight = 1 + upto(3),
+              .running = upto(1) == 0,
+              .suspendable = upto(1) == 0};
+    if (room == 0) job.running = false;
+    if (job.running) --room;
+    job.owed = !job.running && upto(2) == 0 && room > 0;
+    if (job.owed) --room;
+    scene.jobs.push_back(job);
+  }
+  for (std::uint32_t i = upto(4); i > 0; --i) {
+    Demand task{.groups = 1 + upto(scene.capacity - 1),
+                .priority = static_cast<int>(upto(2)),
+                .running = upto(1) == 0};
+    if (task.groups > room) task.running = false;
+    if (task.running) room -= task.groups;
+    scene.tasks.push_back(task);
+  }
+  return scene;
+}
+
+/// What the plan gives out in all.
+std::uint64_t given(const Scene& scene, const Plan& plan) {
+  std::uint64_t sum = std::accumulate(plan.shares.begin(), plan.shares.end(), std::uint64_t{0});
+  for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
+    if (plan.grants[i]) sum += scene.tasks[i].groups;
+  }
+  return sum;
+}
+
+template <class Check>
+void for_random_scenes(Check check) {
+  for (unsigned seed = 0; seed < 20000; ++seed) {
+    std::mt19937 random{seed};
+    const Scene scene = random_scene(random);
+    check(scene, scene.plan());
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << "seed " << seed;
+      return;
+    }
+  }
+}
+
+TEST(Plan, TasksComeFirstAndJobsShareTheRest) {
+  const Scene scene{
+      .capacity = 8,
+      .jobs = {{.max_groups = 8, .running = true}, {.max_groups = 8, .running = true}},
+      .tasks = {{.groups = 4}}};
+  const Plan plan = scene.plan();
+  EXPECT_THAT(plan.grants, ElementsAre(true));
+  EXPECT_THAT(plan.shares, ElementsAre(2, 2));
+}
+
+TEST(Plan, ATaskThatNeedsTheMachineSuspendsTheLightestJobThatCanBe) {
+  const Scene scene{.capacity = 4,
+                    .jobs = {{.max_groups = 4, .weight = 1, .running = true},
+                             {.max_groups = 4, .weight = 3, .running = true, .suspendable = true},
+                             {.max_groups = 4, .weight = 2, .running = true, .suspendable = true}},
+                    .tasks = {{.groups = 2}}};
+  const Plan plan = scene.plan();
+  EXPECT_THAT(plan.grants, ElementsAre(true));
+  EXPECT_THAT(plan.suspends, ElementsAre(false, false, true));
+  EXPECT_THAT(plan.shares, ElementsAre(1, 1, 0));
+}
+
+TEST(Plan, ATaskThatCannotBeServedSuspendsNobody) {
+  const Scene scene{.capacity = 4,
+                    .jobs = {{.max_groups = 4, .running = true},
+                             {.max_groups = 4, .running = true, .suspendable = true}},
+                    .tasks = {{.groups = 4}}};
+  const Plan plan = scene.plan();
+  EXPECT_THAT(plan.grants, ElementsAre(false));
+  EXPECT_THAT(plan.suspends, ElementsAre(false, false));
+  EXPECT_THAT(plan.shares, ElementsAre(2, 2));
+}
+
+TEST(Plan, AJobThatMadeWayRunsBeforeItMakesWayAgain) {
+  const Scene scene{.capacity = 2,
+                    .jobs = {{.max_groups = 2, .suspendable = true, .owed = true}},
+                    .tasks = {{.groups = 2}}};
+  const Plan plan = scene.plan();
+  EXPECT_THAT(plan.grants, ElementsAre(false));
+  EXPECT_THAT(plan.shares, ElementsAre(2));
+}
+
+TEST(Plan, IsNeverOverCapacity) {
+  for_random_scenes([](const Scene& scene, const Plan& plan) {
+    EXPECT_LE(given(scene, plan), scene.capacity);
+    for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
+      EXPECT_LE(plan.shares[i], scene.jobs[i].max_groups);
+    }
+  });
+}
+
+TEST(Plan, LeavesNoUnitIdleThatAJobCouldUse) {
+  for_random_scenes([](const Scene& scene, const Plan& plan) {
+    if (given(scene, plan) == scene.capacity) return;
+    for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
+      if (!plan.suspends[i]) {
+        EXPECT_EQ(plan.shares[i], scene.jobs[i].max_groups);
+      }
+    }
+  });
+}
+
+TEST(Plan, JobsThatRunOrAreOwedKeepAUnitUnlessTheyAreSuspended) {
+  for_random_scenes([](const Scene& scene, const Plan& plan) {
+    for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
+      const Claim& job = scene.jobs[i];
+      if (plan.suspends[i]) {
+        EXPECT_TRUE(job.running && job.suspendable && !job.owed);
+        EXPECT_EQ(plan.shares[i], 0U);
+      } else if (job.running || job.owed) {
+        EXPECT_GE(plan.shares[i], 1U);
+      }
+    }
+  });
+}
+
+TEST(Plan, TasksThatRunKeepTheirUnits) {
+  for_random_scenes([](const Scene& scene, const Plan& plan) {
+    for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
+      if (scene.tasks[i].running) {
+        EXPECT_TRUE(plan.grants[i]);
+      }
+    }
+  });
+}
+
+TEST(Plan, NobodyOvertakesATaskOfHigherPriority) {
+  for_random_scenes([](const Scene& scene, const Plan& plan) {
+    for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
+      if (plan.grants[i]) continue;
+      for (std::size_t k = 0; k < scene.tasks.size(); ++k) {
+        const bool behind = scene.tasks[k].priority < scene.tasks[i].priority ||
+                            (scene.tasks[k].priority == scene.tasks[i].priority && k > i);
+        if (behind && !scene.tasks[k].running) {
+          EXPECT_FALSE(plan.grants[k]);
+        }
+      }
+    }
+  });
+}
+
+TEST(Plan, MoreTasksNeverMeanMoreForAJob) {
+  for_random_scenes([](const Scene& scene, const Plan& plan) {
+    Scene more = scene;
+    more.tasks.push_back({.groups = 1 + scene.capacity / 2, .priority = -1});  // served last
+    const Plan with_more = more.plan();
+    for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
+      EXPECT_EQ(with_more.grants[i], plan.grants[i]);
+    }
+    const auto all = [](const Plan& each) {
+      return std::accumulate(each.shares.begin(), each.shares.end(), 0U);
+    };
+    EXPECT_LE(all(with_more), all(plan));
+  });
+}
+
+TEST(Plan, NobodyWaitsForEver) {
+  // A machine that tasks of all sizes keep asking for: every job comes to run, every task too. A
+  // task runs for one round; a job that is suspended comes back when the plan has a unit for it.
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random{seed};
+    Scene scene{.capacity = 1 + static_cast<std::uint32_t>(random() % 8), .jobs = {}, .tasks = {}};
+    for (std::uint32_t i = 0; i < std::min(3U, scene.capacity); ++i) {
+      scene.jobs.push_back({.max_groups = scene.capacity, .suspendable = true});
+    }
+    std::vector<int> waited(scene.jobs.size(), 0);
+    std::vector<int> age;
+    for (int round = 0; round < 400; ++round) {
+      while (scene.tasks.size() < 3) {
+        scene.tasks.push_back(
+            {.groups = 1 + static_cast<std::uint32_t>(random() % scene.capacity)});
+        age.push_back(0);
+      }
+      const Plan plan = scene.plan();
+      for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
+        scene.jobs[i].running = plan.shares[i] > 0;
+        if (scene.jobs[i].running) scene.jobs[i].owed = false;
+        waited[i] = scene.jobs[i].running ? 0 : waited[i] + 1;
+        ASSERT_LT(waited[i], 20) << "a job starves, seed " << seed;
+      }
+      bool served = false;
+      for (std::size_t i = scene.tasks.size(); i-- > 0;) {
+        if (plan.grants[i]) {
+          scene.tasks.erase(scene.tasks.begin() + static_cast<std::ptrdiff_t>(i));
+          age.erase(age.begin() + static_cast<std::ptrdiff_t>(i));
+          served = true;
+        } else {
+          ASSERT_LT(++age[i], 20) << "a task starves, seed " << seed;
+        }
+      }
+      for (Claim& job : scene.jobs) job.owed = job.owed || (served && !job.running);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cohort::scheduler
