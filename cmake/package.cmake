@@ -1,0 +1,39 @@
+# What `cmake --install` puts where: headers, libraries with their exported targets, cohort.pc, and the tool. Nothing in
+# it knows the prefix, so an installed tree can be moved; tests/package moves one.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cohort)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cohort ${PROJECT_BINARY_DIR}/generated/include/cohort
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.hpp PATTERN *.cuh)
+
+set_target_properties(cohort_protocol PROPERTIES EXPORT_NAME protocol)
+set_target_properties(cohort_cpu PROPERTIES EXPORT_NAME cpu)
+set_target_properties(cohort_cohort PROPERTIES EXPORT_NAME cohort)
+install(TARGETS cohort_protocol cohort_cpu cohort_cohort
+  EXPORT cohort-targets
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT cohort-targets NAMESPACE cohort:: DESTINATION ${package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cohortConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/generated/package/cohortConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/package/cohortConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)  # before 1.0 a minor version may change the interface
+install(FILES
+  ${PROJECT_BINARY_DIR}/generated/package/cohortConfig.cmake
+  ${PROJECT_BINARY_DIR}/generated/package/cohortConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/cohort.pc.in
+  ${PROJECT_BINARY_DIR}/generated/package/cohort.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/package/cohort.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET cohort)
+  install(TARGETS cohort)
+endif()

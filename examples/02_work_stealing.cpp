@@ -1,0 +1,79 @@
+// Work stealing, in direct style: ranges of numbers, halved until they are small, in one queue for
+// each group. With KillOrder::any whoever offers first may go; others empty the queue it leaves.
+#include <atomic>
+#include <cohort/cpu.hpp>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+constexpr auto relaxed = std::memory_order_relaxed;  // the queues' locks and wait() order the rest
+
+struct Range {
+  std::uint64_t first, last;
+  constexpr std::uint64_t size() const { return last - first; }
+  Range split() { return {last - size() / 2, std::exchange(last, last - size() / 2)}; }
+};
+
+/// Steps that the numbers of a range take to 1 by Collatz's rule: few for some, many for others.
+std::uint64_t collatz_steps(Range range) {
+  std::uint64_t steps = 0;
+  for (std::uint64_t n = range.first; n < range.last; ++n) {
+    for (std::uint64_t i = n; i != 1; ++steps) i = i % 2 == 0 ? i / 2 : 3 * i + 1;
+  }
+  return steps;
+}
+
+struct Queue {
+  std::mutex mutex;
+  std::vector<Range> ranges;
+  void push(Range range) {
+    const std::lock_guard lock{mutex};
+    ranges.push_back(range);
+  }
+  std::optional<Range> pop() {
+    const std::lock_guard lock{mutex};
+    if (ranges.empty()) return {};
+    const Range range = ranges.back();
+    ranges.pop_back();
+    return range;
+  }
+};
+
+struct Collatz {
+  static constexpr cohort::Traits traits{.kill_order = cohort::KillOrder::any};
+  Queue* queues;                     // one for each id that a group can have
+  std::atomic<std::uint64_t>* left;  // numbers that nobody has done yet
+  std::atomic<std::uint64_t>* steps;
+  template <class Group>
+  void run(Group& group, cohort::Nothing state) const {
+    while (left->load(relaxed) > 0) {
+      if (group.offer(state)) return;  // taken away: nothing is in our hands, our queue stays
+      std::optional<Range> range;
+      for (std::uint32_t i = 0; i < group.max_groups() && !range; ++i) {  // our own queue first
+        range = queues[(group.group_id() + i) % group.max_groups()].pop();
+      }
+      if (!range) continue;
+      while (range->size() > 1000) queues[group.group_id()].push(range->split());
+      steps->fetch_add(collatz_steps(*range), relaxed);
+      left->fetch_sub(range->size(), relaxed);
+    }
+  }
+};
+
+int main() {
+  constexpr Range all{1, 1'000'000};
+  Queue queues[4];
+  queues[0].push(all);
+  std::atomic<std::uint64_t> left{all.size()};
+  std::atomic<std::uint64_t> steps{0};
+  cohort::cpu::Engine engine{{.capacity = 4}};
+  const cohort::Job job = engine.launch(Collatz{queues, &left, &steps}, {.max_groups = 4});
+  for (std::uint32_t round = 0; !job.wait_for(5ms); ++round) job.set_target(1 + round % 4);
+  const bool right = steps == collatz_steps(all);
+  std::cout << job.report().joins << " groups joined and " << job.report().leaves << " left\n"
+            << steps << " steps in all: " << (right ? "as a plain loop says\n" : "WRONG\n");
+  return right ? 0 : 1;
+}
