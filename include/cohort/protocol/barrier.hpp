@@ -105,8 +105,9 @@ COHORT_FN Roster await_release(Member<P, State>& member) {
 
 /// The last arriver sets M and releases, in one read-modify-write. `now` is the full, unbiased
 /// roster.
-template <class P, class State>
-COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivors) {
+template <class P, Traits traits, class State>
+COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
+  constexpr bool may_fork = traits.resizes == Resizes::anywhere;
   auto& shared = member.shared;
   auto& states = member.states;
   const std::uint32_t gen = member.gen;
@@ -120,7 +121,8 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivor
   std::uint32_t next = active;
   if (!last_step && target < active) {
     const bool keeps = target == 0 && shared.suspending() && deposited;
-    const bool empties = keeps || (survivors == Survivors::may_all_leave && !shared.suspending());
+    const bool empties =
+        keeps || (traits.survivors == Survivors::may_all_leave && !shared.suspending());
     next = target == 0 && !empties ? 1 : target;
     if (keeps) {
       states.kept = states.deposit[gen & 1U];
@@ -128,9 +130,14 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivor
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
   } else if (!last_step && target > active && deposited &&
-             shared.departing.load(Order::acquire) == 0) {
-    next = active +
-           claim(shared, target - active);  // departing: acquire pairs with the leavers' release
+             shared.departing.load(Order::acquire) == 0) {  // pairs with the leavers' release
+    // Free now, since everybody is inside. Held until all are admitted: a group that we release may
+    // fork at once, and would take the boxes we have claimed for its own.
+    if constexpr (may_fork) shared.fork_lock.exchange(1, Order::acq_rel);  // pairs with the unlock
+    next = active + claim(shared, target - active);
+    if constexpr (may_fork) {
+      if (next == active) shared.fork_lock.store(0, Order::release);  // pairs with the next holder
+    }
   }
 
   member.active = next;
@@ -141,6 +148,8 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now, Survivors survivor
     std::uint32_t id = active;
     admit(member, states.deposit[gen & 1U], released.gen(), Entry::run,
           [&](const Box<P>&) { return id++; });
+    if constexpr (may_fork)
+      shared.fork_lock.store(0, Order::release);  // pairs with the next holder
   }
   if (next == 0) close(shared);
   P::notify(shared.barrier_event);
@@ -247,7 +256,7 @@ COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state)
     P::notify(shared.barrier_event);
   } else if (now.arrived() == now.active()) {
     if (now.kind(gen) != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
-    now = resize(member, now, traits.survivors);
+    now = resize<P, traits>(member, now);
   } else {
     now = await_release(member);
   }

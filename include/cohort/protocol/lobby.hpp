@@ -126,8 +126,8 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   return true;
 }
 
-/// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock or of a
-/// full barrier.
+/// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock, or of a
+/// full barrier in a kernel that does not fork.
 template <class P>
 COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
   std::uint32_t claimed = 0;
