@@ -6,16 +6,17 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick bench format lint clean
+.PHONY: help setup build demo test test-quick bench docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
 help:
 	@echo 'make build        build everything, optimised, into build/release'
-	@echo 'make demo         traverse a grid while groups come and go, and verify the result'
+	@echo 'make demo         traverse a graph while a renderer takes half of the workers, 25 times a second'
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make bench        run the benchmark scenarios; records go to bench/results/$(MACHINE)'
+	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
 	@echo 'make setup        install missing Debian packages (every target does this first)'
@@ -35,7 +36,7 @@ build: build/release/build.ninja
 
 demo: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort
-	$(COHORT) run bfs --input grid:1000x1000 --resize random:1 --verify
+	$(COHORT) demo
 
 check-%: build/%/build.ninja
 	@echo '== $*: build and test'
@@ -49,6 +50,12 @@ test: check-release check-asan check-tsan
 
 bench: build
 	$(COHORT) bench barrier --out bench/results/$(MACHINE)
+	$(COHORT) bench gather --out bench/results/$(MACHINE)
+
+docs: setup
+	@mkdir -p build
+	@doxygen Doxyfile
+	@echo 'the API reference is in build/docs/html/index.html'
 
 format: setup
 	@scripts/lint --fix

@@ -1,39 +1,16 @@
 #include "bench/harness.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "bench/progress.hpp"
 #include "cohort/error.hpp"
 
 namespace cohort::bench {
 namespace {
-
-/// One line on a terminal that tells what is going on, and goes away.
-class Progress {
- public:
-  explicit Progress(const std::string& name) : name_(name) {}
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() { say(""); }
-
-  void show(std::uint32_t repetition, std::uint32_t of, const std::string& contender) const {
-    say(name_ + ", " + std::to_string(repetition) + "/" + std::to_string(of) + ": " + contender);
-  }
-
- private:
-  void say(const std::string& text) const {
-    if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  }
-
-  const std::string& name_;
-  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-};
 
 std::vector<double> pooled(const Series& series) {
   std::vector<double> all;
@@ -92,13 +69,14 @@ Measurement measure(std::string name, std::string unit, const std::vector<Conten
   for (const Contender& each : contenders)
     result.series.push_back({.name = each.name, .reference = each.reference, .repetitions = {}});
 
-  const Progress progress{result.name};
+  const Progress progress;
   const std::uint32_t rounds = plan.warm_ups + plan.repetitions;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const std::size_t turn = (i + round) % contenders.size();
       if (plan.stop.stop_requested()) throw Stopped{};
-      progress.show(round + 1, rounds, contenders[turn].name);
+      progress.show(result.name + ", " + std::to_string(round + 1) + "/" + std::to_string(rounds) +
+                    ": " + contenders[turn].name);
       std::vector<double> batches = contenders[turn].measure();
       if (plan.stop.stop_requested()) throw Stopped{};
       if (round >= plan.warm_ups) result.series[turn].repetitions.push_back(std::move(batches));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/barrier.hpp"
+#include "bench/gather.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -12,6 +13,9 @@ constexpr std::array known{
     Scenario{.name = "barrier",
              .summary = "barriers and offers with nothing pending, beside std::barrier and OpenMP",
              .run = &barrier_scenario},
+    Scenario{.name = "gather",
+             .summary = "how long a demand for workers waits, by kill order; kill against yield",
+             .run = &gather_scenario},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ BfsResult run_bfs(cpu::Engine& engine, const Csr& graph, Node source, const RunO
   BfsResult result;
   result.levels.assign(nodes, Bfs::unreached);
   result.levels[source] = 0;
-  frontier(0).push(source);
+  frontier(0).push(&source, 1);
   const Bfs kernel{.graph = graph.view(),
                    .frontier = {frontier(0), frontier(1), frontier(2)},
                    .level_of = result.levels.data()};

@@ -22,10 +22,36 @@ struct Frontier {
     return std::atomic_ref{*count}.load(std::memory_order_relaxed);
   }
   [[nodiscard]] COHORT_FN Node operator[](std::size_t i) const { return nodes[i]; }
-  COHORT_FN void push(Node node) const {
-    nodes[std::atomic_ref{*count}.fetch_add(1, std::memory_order_relaxed)] = node;
+  COHORT_FN void push(const Node* first, std::uint32_t size) const {
+    if (size == 0) return;
+    Node* const to = nodes + std::atomic_ref{*count}.fetch_add(size, std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < size; ++i) to[i] = first[i];
   }
   COHORT_FN void clear() const { std::atomic_ref{*count}.store(0, std::memory_order_relaxed); }
+};
+
+/// Fills a frontier in batches, so that threads meet at its count once for many nodes.
+class Batch {
+ public:
+  COHORT_FN explicit Batch(const Frontier& into) : into_(into) {}
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+  COHORT_FN ~Batch() { into_.push(nodes_, size_); }
+
+  COHORT_FN void push(Node node) {
+    if (size_ == room) {
+      into_.push(nodes_, size_);
+      size_ = 0;
+    }
+    nodes_[size_++] = node;
+  }
+
+ private:
+  static constexpr std::uint32_t room = 64;
+
+  const Frontier& into_;
+  Node nodes_[room];
+  std::uint32_t size_ = 0;
 };
 
 struct Bfs {
@@ -41,7 +67,7 @@ struct Bfs {
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Frontier& in = frontier[state.level % 3];
-    const Frontier& out = frontier[(state.level + 1) % 3];
+    Batch out{frontier[(state.level + 1) % 3]};
     bool reached = false;
     for (const std::size_t i : group.stride(in.size())) reached |= visit(in[i], out, state.level);
     if (group.global_id() == 0) frontier[(state.level + 2) % 3].clear();
@@ -51,7 +77,7 @@ struct Bfs {
 
  private:
   /// Takes the neighbours of `node` that nobody has reached. True: there was one.
-  COHORT_FN bool visit(Node node, const Frontier& out, std::uint32_t level) const {
+  COHORT_FN bool visit(Node node, Batch& out, std::uint32_t level) const {
     bool reached = false;
     for (const Node next : graph.neighbours(node)) {
       if (!reach(next, level + 1)) continue;

@@ -546,5 +546,124 @@ TYPED_TEST(Mixed, ABarrierWaitsForGroupsThatJoinMeanwhile) {
   });
 }
 
+/// Groups come and go at offers, and between two global barriers divide items among those who are
+/// there.
+struct DividedBetweenBarriers {
+  struct State {
+    std::uint32_t round = 0;
+  };
+  std::uint32_t* items;  // plain
+  std::uint32_t count;
+  std::atomic<std::uint32_t>* rounds;
+  const std::atomic<bool>* stop;
+  bool* last;  // plain, one for each parity of the round: group 0's word
+  std::atomic<std::uint32_t>* wrong;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    for (;;) {
+      if (group.offer(state)) return;
+      if (group.group_id() == 0 && leader(group)) {
+        last[state.round % 2] = stop->load();
+        rounds->fetch_add(1);
+      }
+      group.global_barrier();
+      for (const std::size_t i : group.stride(count)) {
+        if (items[i]++ != state.round) wrong->fetch_add(1);
+      }
+      group.global_barrier();
+      if (last[state.round % 2]) return;
+      ++state.round;
+    }
+  }
+};
+
+TYPED_TEST(Mixed, GroupsBetweenTwoBarriersAgreeOnM) {
+  TypeParam engine{{.capacity = capacity}};
+  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
+    std::vector<std::uint32_t> items(97);
+    std::atomic<std::uint32_t> rounds{0};
+    std::atomic<bool> stop{false};
+    bool last[2] = {};
+    std::atomic<std::uint32_t> wrong{0};
+    using Kernel = With<DividedBetweenBarriers, Traits{.barrier = barrier}>;
+    const ScopedJob job =
+        engine.launch(Kernel{{items.data(), 97, &rounds, &stop, last, &wrong}},
+                      {.max_groups = shape.groups, .local_size = shape.local_size});
+    for (std::uint32_t i = 0; i < scaled(10, 4); ++i) {
+      for (const std::uint32_t target : {1U, shape.groups}) {
+        job.set_target(target);
+        const std::uint32_t at = rounds;
+        ASSERT_TRUE(eventually([&] { return rounds > at + 3; })) << "stuck";
+      }
+    }
+    stop = true;
+    EXPECT_EQ(job.wait().status, Status::finished);
+    EXPECT_EQ(wrong, 0U);
+    EXPECT_THAT(items, Each(rounds.load()));
+  });
+}
+
+/// Forks right after a resizing barrier that lets groups in. The State is large, so that this takes
+/// its time, and group 0 arrives first, so that it can be quick afterwards.
+struct ForkingAfterABarrier {
+  struct State {
+    std::uint32_t round = 0;
+    std::uint32_t filler[1U << 16U] = {};
+  };
+  const std::atomic<bool>* stop;
+  bool* last;  // plain, one for each parity of the round: group 0's word
+  std::atomic<std::uint32_t>* rounds;
+  Ids* ids;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    for (;;) {
+      const std::uint32_t id = group.group_id();
+      for (int i = 0; i < 10 && id == 0; ++i) {
+        group.request_fork(state);
+        std::this_thread::yield();
+      }
+      ids->enter(id);
+      if (id == 0) {
+        last[state.round % 2] = stop->load();
+        rounds->store(state.round + 1);
+      }
+      ids->exit(id);
+      ++state.round;
+      if (id != 0) {
+        hold_until([&] { return rounds->load() >= state.round; });
+        for (std::uint32_t i = state.round * 7919 % 20; i > 0; --i) std::this_thread::yield();
+      }
+      if (group.resizing_global_barrier(state)) return;
+      if (last[(state.round + 1) % 2]) return;
+    }
+  }
+};
+
+TYPED_TEST(Mixed, AForkMayFollowAResizingBarrierClosely) {
+  TypeParam engine{{.capacity = 8}};
+  for_each_barrier([&]<ResizingBarrier barrier>() {
+    std::atomic<bool> stop{false};
+    bool last[2] = {};
+    std::atomic<std::uint32_t> rounds{0};
+    Ids ids;
+    using Kernel = With<ForkingAfterABarrier, Traits{.barrier = barrier}>;
+    const ScopedJob job = engine.launch(Kernel{{&stop, last, &rounds, &ids}}, {.max_groups = 8});
+    for (std::uint32_t i = 0; i < scaled(100, 10); ++i) {
+      for (std::uint32_t target = 2; target <= 8; ++target) {  // one by one they come to the lobby
+        job.set_target(target);
+        std::this_thread::sleep_for(std::chrono::microseconds{i * 13 % 100});
+      }
+      const std::uint32_t at = rounds;
+      ASSERT_TRUE(eventually([&] { return rounds > at; })) << "a group was lost";
+    }
+    stop = true;
+    ASSERT_TRUE(job.wait_for(20s).has_value()) << "a group was lost";
+    EXPECT_EQ(job.status(), Status::finished);
+    EXPECT_EQ(ids.clashes(), 0U);
+  });
+}
+
 }  // namespace
 }  // namespace cohort::test

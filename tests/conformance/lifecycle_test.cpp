@@ -364,6 +364,37 @@ TYPED_TEST(Cancel, ByAStopTokenMayMeetTheEndOfTheJob) {
   }
 }
 
+/// Checks after every offer that it still is who it was.
+struct KnowsItsId {
+  std::atomic<std::uint32_t>* wrong;
+  std::atomic<std::uint32_t>* started;
+
+  template <class Group>
+  void run(Group& group, Nothing state) const {
+    const std::uint32_t id = group.group_id();
+    if (leader(group)) started->fetch_add(1);
+    for (;;) {
+      if (group.offer(state)) return;
+      if (group.group_id() != id) wrong->fetch_add(1);
+      group.request_fork(state);
+      if (group.group_id() != id) wrong->fetch_add(1);
+    }
+  }
+};
+
+TYPED_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
+  TypeParam engine{{.capacity = 4}};
+  for (std::uint32_t i = 0; i < scaled(1000, 100); ++i) {
+    std::atomic<std::uint32_t> wrong{0};
+    std::atomic<std::uint32_t> started{0};
+    const ScopedJob job = engine.launch(KnowsItsId{&wrong, &started}, {.max_groups = 2 + i % 2});
+    hold_until([&] { return started > 0; });
+    job.cancel();
+    EXPECT_EQ(job.wait().status, Status::cancelled);
+    ASSERT_EQ(wrong, 0U);
+  }
+}
+
 // ---- suspend and resume
 
 template <class Engine>

@@ -450,7 +450,7 @@ TYPED_TEST(BrokenContract, TheThreadsOfAGroupCallDifferentFunctions) {
 
 /// Ignores that it has been told to leave.
 struct Stubborn {
-  enum class Then : std::uint8_t { offers_again, global_barrier, resizing_barrier };
+  enum class Then : std::uint8_t { offers_again, asks, global_barrier, resizing_barrier };
   Then then;
   bool at_barrier;  // it is told so by a resizing barrier
 
@@ -461,6 +461,7 @@ struct Stubborn {
     for (;;) {
       switch (then) {
         case Then::offers_again: (void)group.offer_kill(state); break;
+        case Then::asks: (void)group.query(); break;
         case Then::global_barrier: group.global_barrier(); break;
         case Then::resizing_barrier: (void)group.resizing_global_barrier(state); break;
       }
@@ -473,7 +474,8 @@ TYPED_TEST(BrokenContract, AGroupGoesOnAfterItWasToldToLeave) {
   using Then = Stubborn::Then;
   for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
     if (shape.groups == 1) return;
-    for (const Then then : {Then::offers_again, Then::global_barrier, Then::resizing_barrier}) {
+    for (const Then then :
+         {Then::offers_again, Then::asks, Then::global_barrier, Then::resizing_barrier}) {
       for (const bool at_barrier : {false, true}) {
         using Kernel = With<Stubborn, Traits{.barrier = barrier}>;
         const ScopedJob job =

@@ -1,0 +1,293 @@
+// cohort demo: a graph traversal on all cores, alone and beside a renderer that takes half of them
+// 25 times a second. Everything that is computed is checked.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "apps/bfs/host.hpp"
+#include "bench/harness.hpp"
+#include "bench/progress.hpp"
+#include "bench/record.hpp"
+#include "cli/commands.hpp"
+#include "cli/fractal.hpp"
+#include "cohort/periodic.hpp"
+#include "graph/generators.hpp"
+
+namespace cohort::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using Seconds = std::chrono::duration<double>;
+
+constexpr milliseconds frame_period{40};
+constexpr milliseconds frame_work{8};  ///< for each of the frame's workers
+constexpr Node side = 1000;            ///< of the grid
+
+struct Options {
+  double seconds = 8;
+  std::string json;
+};
+
+/// How long this program's threads have been ready to run without a CPU to run on. Linux tells.
+std::chrono::nanoseconds waited_for_cpu() {
+  std::int64_t all = 0;
+  std::error_code ignored;
+  for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task", ignored}) {
+    std::ifstream file{thread.path() / "schedstat"};
+    std::int64_t ran = 0;
+    std::int64_t waited = 0;
+    if (file >> ran >> waited) all += waited;
+  }
+  return std::chrono::nanoseconds{all};
+}
+
+/// What the traversals of one phase did, all jobs together.
+struct Phase {
+  std::uint64_t traversals = 0;
+  std::uint64_t wrong = 0;
+  std::string difference;
+  Clock::duration elapsed{};
+  Clock::duration run_time{};  ///< from launches to ends: the checks in between are not counted
+  std::uint64_t joins = 0;
+  std::uint64_t leaves = 0;
+  /// M from a moment of the phase on.
+  struct Size {
+    Clock::duration at;
+    std::uint32_t groups;
+  };
+  std::vector<Size> sizes;
+
+  [[nodiscard]] double per_second() const {
+    return static_cast<double>(traversals) / Seconds{run_time}.count();
+  }
+};
+
+/// The graph, and the levels that a sequential search gives.
+struct World {
+  Csr graph = grid(side, side);
+  std::vector<std::uint32_t> levels;  ///< checked
+};
+
+/// Traverses the graph until the time is over; at least once.
+Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std::string& title,
+               const std::stop_token& stop) {
+  const bench::Progress progress;
+  Phase phase;
+  const auto begin = Clock::now();
+  apps::RunOptions how;
+  how.launch.stop = stop;
+  Clock::time_point launched;
+  how.drive = [&](const Job& job) {
+    launched = Clock::now();
+    Report report = job.wait();
+    phase.run_time += Clock::now() - launched;
+    return report;
+  };
+  do {
+    progress.show(title + ": " + std::to_string(phase.traversals) + " traversals");
+    const apps::BfsResult result = apps::run_bfs(engine, world.graph, 0, how);
+    if (result.report.status != Status::finished) throw bench::Stopped{};
+    if (result.levels != world.levels) {
+      ++phase.wrong;
+      phase.difference = apps::check_bfs(world.graph, 0, result.levels).value_or("");
+    }
+    ++phase.traversals;
+    phase.joins += result.report.joins;
+    phase.leaves += result.report.leaves;
+    for (const Report::Size& size : result.report.sizes) {
+      phase.sizes.push_back(
+          {launched - begin + std::chrono::nanoseconds{size.nanoseconds}, size.groups});
+    }
+    phase.elapsed = Clock::now() - begin;
+  } while (phase.elapsed < time);
+  return phase;
+}
+
+/// M over the end of a phase, as bars; a column is the mean over 5 ms.
+void print_strip(const Phase& phase, std::uint32_t most) {
+  constexpr int columns = 72;
+  constexpr Clock::duration column_time = milliseconds{5};
+  const auto from = std::max(Clock::duration{}, phase.elapsed - columns * column_time);
+
+  std::vector<double> area(columns, 0);  // groups times columns
+  for (std::size_t i = 0; i < phase.sizes.size(); ++i) {
+    const auto until = i + 1 < phase.sizes.size() ? phase.sizes[i + 1].at : phase.elapsed;
+    for (int column = 0; column < columns; ++column) {
+      const auto begin = from + column * column_time;
+      const auto shared = std::min(until, begin + column_time) - std::max(phase.sizes[i].at, begin);
+      if (shared > Clock::duration{})
+        area[static_cast<std::size_t>(column)] +=
+            phase.sizes[i].groups * (Seconds{shared} / Seconds{column_time});
+    }
+  }
+  const std::uint32_t rows = std::min(most, 4U);
+  for (std::uint32_t row = rows; row > 0; --row) {
+    const std::uint32_t groups = (most * row + rows - 1) / rows;
+    const double before = static_cast<double>(most * (row - 1)) / rows;
+    std::cout << std::setw(7) << groups << " |";
+    for (const double mean : area) std::cout << (mean > (groups + before) / 2 ? '#' : ' ');
+    std::cout << '\n';
+  }
+  std::cout << " groups +" << std::string(columns, '-') << " last "
+            << std::chrono::duration_cast<milliseconds>(columns * column_time).count() << " ms\n";
+}
+
+struct Outcome {
+  std::uint32_t workers;
+  std::uint32_t frame_workers;
+  std::uint32_t frame_side;
+  Phase alone;
+  Phase shared;
+  PeriodicReport frames;
+  std::uint64_t wrong_frames;
+  double share;      ///< of all workers' time that was spent drawing
+  double disturbed;  ///< of all workers' time that was spent waiting for a CPU
+
+  [[nodiscard]] double slowdown() const { return alone.per_second() / shared.per_second(); }
+  [[nodiscard]] double ideal() const { return 1 / (1 - share); }
+  [[nodiscard]] bool right() const {
+    return alone.wrong == 0 && shared.wrong == 0 && wrong_frames == 0;
+  }
+};
+
+double in_ms(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
+
+void print(const Outcome& outcome) {
+  const PeriodicReport& frames = outcome.frames;
+  std::cout << std::fixed << std::setprecision(1) << "alone        " << outcome.alone.per_second()
+            << " traversals/s on " << outcome.workers << " workers\n"
+            << "with frames  " << outcome.shared.per_second() << " traversals/s: slowdown "
+            << std::setprecision(2) << outcome.slowdown() << ", ideal " << outcome.ideal()
+            << " (frames used " << std::setprecision(1) << outcome.share * 100
+            << "% of the machine)\n"
+            << "frames       " << frames.count - frames.late << " of " << frames.count
+            << " on time, each on " << outcome.frame_workers << " of " << outcome.workers
+            << " workers, drawn in " << in_ms(frames.run_time.p50) << " ms (p50)\n"
+            << "gather time  p50 " << std::setprecision(2) << in_ms(frames.gather.p50)
+            << " ms, p99 " << in_ms(frames.gather.p99) << " ms, max " << in_ms(frames.gather.max)
+            << " ms; " << outcome.shared.leaves << " groups left, " << outcome.shared.joins
+            << " joined\n";
+  print_strip(outcome.shared, outcome.workers);
+  if (outcome.disturbed > 0.1) {
+    std::cout << "note         other programs kept the workers from their CPUs for "
+              << std::setprecision(0) << outcome.disturbed * 100
+              << "% of the time: these are not a quiet machine's figures\n";
+  }
+  const std::uint64_t traversals = outcome.alone.traversals + outcome.shared.traversals;
+  if (outcome.right()) {
+    std::cout << "verified     all " << traversals << " traversals, all " << frames.count
+              << " frames\n";
+  } else {
+    std::cout << "WRONG        " << outcome.alone.wrong + outcome.shared.wrong << " of "
+              << traversals << " traversals, " << outcome.wrong_frames << " of " << frames.count
+              << " frames " << outcome.alone.difference << outcome.shared.difference << '\n';
+  }
+}
+
+nlohmann::ordered_json to_json(const Summary& summary) {
+  return {
+      {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
+}
+
+nlohmann::ordered_json to_json(const Phase& phase) {
+  return {{"traversals", phase.traversals},
+          {"wrong", phase.wrong},
+          {"run_time_ns", std::chrono::nanoseconds{phase.run_time}.count()},
+          {"elapsed_ns", std::chrono::nanoseconds{phase.elapsed}.count()},
+          {"per_second", phase.per_second()},
+          {"joins", phase.joins},
+          {"leaves", phase.leaves}};
+}
+
+nlohmann::ordered_json to_json(const Outcome& outcome) {
+  const PeriodicReport& frames = outcome.frames;
+  nlohmann::ordered_json result{
+      {"workers", outcome.workers},
+      {"alone", to_json(outcome.alone)},
+      {"with_frames", to_json(outcome.shared)},
+      {"slowdown", outcome.slowdown()},
+      {"ideal_slowdown", outcome.ideal()},
+      {"frames",
+       {{"workers", outcome.frame_workers},
+        {"side", outcome.frame_side},
+        {"period_ns", std::chrono::nanoseconds{frame_period}.count()},
+        {"count", frames.count},
+        {"late", frames.late},
+        {"wrong", outcome.wrong_frames},
+        {"gather", to_json(frames.gather)},
+        {"run_time", to_json(frames.run_time)},
+        {"share", outcome.share}}},
+      {"disturbed", outcome.disturbed},
+      {"verified", outcome.right()},
+  };
+  result.update(bench::provenance());
+  return result;
+}
+
+int run(const Options& options, const std::stop_token& stop) {
+  if (!(options.seconds > 0 && options.seconds <= 3600))
+    throw Error{Errc::bad_options, "--seconds: give more than 0 and at most 3600"};
+  if (!options.json.empty()) bench::check_writable(options.json);
+
+  cpu::Engine engine;
+  const std::uint32_t workers = engine.capacity();
+  const std::uint32_t frame_workers = std::max(1U, workers / 2);
+  World world;
+  Fractal fractal{Fractal::side_for(frame_work * frame_workers)};
+  std::cout << "breadth-first search of a grid of " << side << " x " << side << " nodes, "
+            << "and a fractal of " << fractal.side() << " x " << fractal.side() << " pixels every "
+            << frame_period.count() << " ms\n"
+            << std::flush;
+  world.levels = apps::run_bfs(engine, world.graph, 0).levels;
+  if (const auto difference = apps::check_bfs(world.graph, 0, world.levels)) {
+    std::cout << "WRONG        " << *difference << '\n';
+    return failed;
+  }
+
+  const Seconds half{options.seconds / 2};
+  const auto waited = waited_for_cpu();
+  Phase alone = traverse(engine, world, half, "alone", stop);
+  Periodic frames{engine,
+                  frame_period,
+                  [&fractal](auto& group) { fractal.draw(group); },
+                  {.groups = frame_workers, .priority = 1}};
+  Phase shared = traverse(engine, world, half, "with frames", stop);
+  const auto used = fractal.used();
+  const PeriodicReport drawn = frames.stop();
+  const Seconds disturbed = waited_for_cpu() - waited;
+
+  const double share = Seconds{used} / Seconds{shared.elapsed} / workers;
+  const Seconds elapsed = alone.elapsed + shared.elapsed;
+  const Outcome outcome{.workers = workers,
+                        .frame_workers = frame_workers,
+                        .frame_side = fractal.side(),
+                        .alone = std::move(alone),
+                        .shared = std::move(shared),
+                        .frames = drawn,
+                        .wrong_frames = fractal.wrong(),
+                        .share = share,
+                        .disturbed = disturbed / elapsed / workers};
+  print(outcome);
+  if (!options.json.empty()) bench::write_atomically(options.json, to_json(outcome).dump(2) + "\n");
+  return outcome.right() ? fine : failed;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
+  CLI::App* const command =
+      tool.add_subcommand("demo", "Traverse a graph while a renderer takes half of the workers");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--seconds", options->seconds, "How long to measure, half of it alone")
+      ->capture_default_str();
+  command->add_option("--json", options->json, "Write a report to this file");
+  command->callback(
+      [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
+}
+
+}  // namespace cohort::cli
