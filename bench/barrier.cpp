@@ -139,7 +139,7 @@ struct OfferLoop {
   std::uint64_t* marks;
 
   template <class Group>
-  COHORT_FN void run(Group& group, State state) const {
+  COHORT_FN void run(Group group, State state) const {
     const std::uint32_t calls = load.calls;
     for (std::uint32_t batch = 0; batch <= load.batches; ++batch) {
       for (std::uint32_t i = 0; i < calls; ++i) {

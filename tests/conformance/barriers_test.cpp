@@ -620,8 +620,8 @@ struct ForkingAfterABarrier {
   void run(Group& group, State state) const {
     for (;;) {
       const std::uint32_t id = group.group_id();
-      for (int i = 0; i < 10 && id == 0; ++i) {
-        group.request_fork(state);
+      for (int i = 0; i < 60 && id == 0; ++i) {
+        if (i < 4) group.request_fork(state);  // then leave some for the barrier
         std::this_thread::yield();
       }
       ids->enter(id);
@@ -650,7 +650,7 @@ TYPED_TEST(Mixed, AForkMayFollowAResizingBarrierClosely) {
     Ids ids;
     using Kernel = With<ForkingAfterABarrier, Traits{.barrier = barrier}>;
     const ScopedJob job = engine.launch(Kernel{{&stop, last, &rounds, &ids}}, {.max_groups = 8});
-    for (std::uint32_t i = 0; i < scaled(100, 10); ++i) {
+    for (std::uint32_t i = 0; i < scaled(40, 10); ++i) {
       for (std::uint32_t target = 2; target <= 8; ++target) {  // one by one they come to the lobby
         job.set_target(target);
         std::this_thread::sleep_for(std::chrono::microseconds{i * 13 % 100});
