@@ -110,6 +110,7 @@ TYPED_TEST(Wait, ServesManyThreadsAtOnce) {
   const ScopedJob job = engine.launch(Offering{&stop, &present}, {.max_groups = 4});
   std::atomic<std::uint32_t> finished{0};
   std::vector<std::thread> waiters;
+  waiters.reserve(8);
   for (int i = 0; i < 8; ++i) {
     waiters.emplace_back(
         [&finished, &job] { finished.fetch_add(job.wait().status == Status::finished ? 1 : 0); });
@@ -311,6 +312,7 @@ TYPED_TEST(Cancel, MayComeFromManyThreads) {
   std::atomic<std::uint32_t> present{0};
   const ScopedJob job = engine.launch(Offering{&stop, &present}, {.max_groups = 8});
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back([&job] { job.cancel(); });
   EXPECT_EQ(job.wait().status, Status::cancelled);
   for (auto& thread : threads) thread.join();
@@ -604,6 +606,7 @@ TYPED_TEST(Suspend, FromManyThreadsReturnsToEachOfThem) {
     ASSERT_TRUE(eventually([&] { return present > 0; }));
     std::atomic<std::uint32_t> returned{0};
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&returned, &job] {
         EXPECT_EQ(job.suspend(), Status::suspended);
@@ -1057,6 +1060,7 @@ TYPED_TEST(SharedEngine, PostponesJobsItHasNoUnitFor) {
   Board boards[4];
   std::atomic<bool> stops[4] = {};
   std::vector<Job> jobs;
+  jobs.reserve(4);
   for (int i = 0; i < 4; ++i) jobs.push_back(engine.launch(Steps{&boards[i], &stops[i]}));
   EXPECT_TRUE(eventually([&] { return boards[0].steps > 5 && boards[1].steps > 5; }));
   EXPECT_EQ(jobs[2].status(), Status::pending);
@@ -1153,6 +1157,7 @@ TYPED_TEST(SharedEngine, TakesJobsFromManyThreads) {
   TypeParam engine{{.capacity = 4}};
   std::atomic<std::uint32_t> finished{0};
   std::vector<std::thread> hosts;
+  hosts.reserve(4);
   for (int host = 0; host < 4; ++host) {
     hosts.emplace_back([&] {
       for (std::uint32_t i = 0; i < scaled(50, 10); ++i) {

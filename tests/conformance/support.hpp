@@ -32,8 +32,8 @@ using Engines = testing::Types<cpu::Engine>;
 /// The names of the engines in the names of the tests.
 struct EngineNames {
   template <class Engine>
-  static std::string GetName(
-      int /*index*/) {  // NOLINT(readability-identifier-naming): gtest's name
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that gtest looks for
+  static std::string GetName(int /*index*/) {
     return std::is_same_v<Engine, cpu::Engine> ? "cpu" : "other";
   }
 };

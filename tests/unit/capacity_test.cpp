@@ -24,8 +24,6 @@ class CgroupQuota : public testing::Test {
     std::string pattern = (fs::temp_directory_path() / "cohort-capacity-XXXXXX").string();
     root_ = ::mkdtemp(pattern.data());
   }
-  CgroupQuota(const CgroupQuota&) = delete;
-  CgroupQuota& operator=(const CgroupQuota&) = delete;
   ~CgroupQuota() override {
     std::error_code ignored;
     fs::remove_all(root_, ignored);

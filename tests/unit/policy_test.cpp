@@ -31,13 +31,13 @@ struct Scene {
   Claims claims;
 };
 
-void PrintTo(const Scene& scene,
-             std::ostream* out) {  // NOLINT(readability-identifier-naming): gtest's name
-  *out << "capacity " << scene.capacity;
+std::ostream& operator<<(std::ostream& out, const Scene& scene) {
+  out << "capacity " << scene.capacity;
   for (const Claim& each : scene.claims) {
-    *out << ", " << each.max_groups << " groups of weight " << each.weight
-         << (each.rigid ? ", rigid" : "") << (each.running ? ", running" : "");
+    out << ", " << each.max_groups << " groups of weight " << each.weight
+        << (each.rigid ? ", rigid" : "") << (each.running ? ", running" : "");
   }
+  return out;
 }
 
 class Dice {

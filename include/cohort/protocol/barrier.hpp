@@ -81,11 +81,9 @@ COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
   }
   if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
   member.gen = (member.gen + 1) & Roster::gen_mask;
-  // Between resizing barriers M stays what it is, even if a quick group has already been taken on
-  // its way into the next one, as the paper's plain barrier does.
-  constexpr bool refresh =
-      traits.resizes == Resizes::anywhere && traits.barrier != ResizingBarrier::plain;
-  if (kind == Kind::resizing || refresh) member.active = now.active();
+  // M as of the release. The roster may be ahead of it where a quick group has already been taken
+  // again; `settled` is not: the next release has to wait for this group.
+  member.active = steady<traits> ? now.active() : shared.settled.load(Order::relaxed);
   member.trace(Trace::pass, member.gen);
   return Verdict::stay;
 }
@@ -143,7 +141,8 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
   member.active = next;
   member.trace(Trace::resize, active);  // before anybody can act on it
   const Roster released = now.released(next);
-  shared.roster.fetch_add(released.word - now.word, Order::acq_rel);  // as in release()
+  if constexpr (!steady<traits>) shared.settled.store(next, Order::relaxed);  // as in release()
+  shared.roster.fetch_add(released.word - now.word, Order::acq_rel);
   if (next > active) {
     std::uint32_t id = active;
     admit(member, states.deposit[gen & 1U], released.gen(), Entry::run,
@@ -204,6 +203,7 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
   // Everybody is inside, so nothing but FAULT can change the word: an addition leaves that bit
   // alone.
   const Roster released = now.released(now.active());
+  shared.settled.store(now.active(), Order::relaxed);  // published by the next line
   shared.roster.fetch_add(released.word - now.word,
                           Order::acq_rel);  // pairs with the waiters' acquire
   P::notify(shared.barrier_event);

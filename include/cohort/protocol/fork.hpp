@@ -74,6 +74,7 @@ COHORT_DETAIL_COLD COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>&
                                                                const State& state, Entry entry) {
   auto& shared = member.shared;
   const Roster now = shared.look();
+  if (member.left) break_contract(member, Fault::used_after_leaving);
   if (member.left || now.faulted()) {
     abandon(member);
     return fork_gone;

@@ -153,8 +153,9 @@ class Group {
     probe_.offer(*member_);
     return left(threads_.lead(Point::offer, [shared = shared_, member = member_, &state] {
       const Verdict verdict = protocol::offer_kill<P, traits>(*shared, *member, &state);
-      if (verdict == Verdict::stay) protocol::request_fork<P, traits>(*shared, *member, state);
-      return verdict;
+      if (verdict != Verdict::stay) return verdict;
+      const std::uint32_t forked = protocol::request_fork<P, traits>(*shared, *member, state);
+      return forked == protocol::fork_gone ? Verdict::leave : Verdict::stay;
     }));
   }
 
@@ -180,7 +181,11 @@ class Group {
     if constexpr (role == Role::fixed) return 0;
     const std::uint32_t wanted = threads_.lead(Point::query, [member = member_] {
       const protocol::Roster now = member->shared.look();
-      if (member->left || now.faulted()) {
+      if (member->left) {
+        protocol::break_contract(*member, protocol::Fault::used_after_leaving);
+        return protocol::fork_gone;
+      }
+      if (now.faulted()) {
         protocol::abandon(*member);
         return protocol::fork_gone;
       }

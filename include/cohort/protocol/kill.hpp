@@ -16,7 +16,11 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
   const std::uint32_t active = old.active() - 1;
   Roster next = old.with_active(active);
   const bool releases = !old.draining() && active > 0 && old.arrived() == active;
-  if (releases) next = old.released(active);
+  if (releases) {
+    next = old.released(active);
+    // Published by the swap. Everybody else waits in the barrier, so nobody else writes it.
+    shared.settled.store(active, Order::relaxed);
+  }
   // Release: what this group did is seen by those it releases and by the next holder of its id.
   // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;

@@ -70,7 +70,7 @@ struct Shared {
   Atomic<std::uint32_t> departing{0};  // told to leave by a barrier, but not yet gone
   Atomic<std::uint32_t> deposit_gen{
       ~0U};                          // the generation for which group 0 has deposited its State
-  Atomic<std::uint32_t> settled{0};  // M as told by who closed the check-in, or by a master
+  Atomic<std::uint32_t> settled{0};  // M as of the check-in or of the last release
   Atomic<std::uint32_t> kept{
       0};  // States::kept holds the job's state: the last group left for a suspend
   Atomic<Fault> fault{Fault::none};
