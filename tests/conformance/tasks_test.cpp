@@ -150,8 +150,8 @@ TYPED_TEST(Tasks, OfHigherPriorityGoFirst) {
   });
   std::vector<Task> tasks;
   for (const int priority : {0, 2, 1, 2, 0}) {
-    tasks.push_back(engine.submit([&order, priority] { order.push_back(priority); },
-                                  {.priority = priority}));
+    tasks.push_back(
+        engine.submit([&order, priority] { order.push_back(priority); }, {.priority = priority}));
   }
   go = true;
   for (const Task& task : tasks) task.wait();
