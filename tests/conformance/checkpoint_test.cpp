@@ -65,7 +65,7 @@ class Checkpoint : public testing::Test {
     Engine engine{{.capacity = 3}};
     const Job job = engine.launch(Sum{memory.data(), items, steps});
     EXPECT_EQ(job.suspend(), Status::suspended);
-    const fs::path file = folder_ / "job.checkpoint";
+    fs::path file = folder_ / "job.checkpoint";
     job.checkpoint(file);
     return file;
   }

@@ -159,7 +159,7 @@ class Stress : public testing::Test {
     const Job job = engine.launch(kernel, {.max_groups = groups, .local_size = local_size});
     const auto wanted = static_cast<std::uint64_t>(static_cast<double>(events) * scale());
     const std::uint64_t seen = shake(job, groups, wanted, 1);
-    stop = true;
+    stop_ = true;
     job.reset_target();
     const auto report = job.wait_for(20s);
     ASSERT_TRUE(report.has_value()) << "the job did not end";
@@ -167,14 +167,14 @@ class Stress : public testing::Test {
     EXPECT_GE(seen, wanted);
     EXPECT_GT(report->joins, 0U);
     EXPECT_GT(report->leaves, 0U);
-    EXPECT_EQ(ids.errors, 0U);
+    EXPECT_EQ(ids_.errors, 0U);
   }
 
   template <ResizingBarrier barrier>
   void run_steps(std::uint64_t events, std::uint32_t local_size = 1) {
     std::vector<std::uint32_t> items(64);
     using Kernel = With<Steps, Traits{.barrier = barrier}>;
-    run(Kernel{{items.data(), 64, &stop, &ids}}, events, local_size);
+    run(Kernel{{items.data(), 64, &stop_, &ids_}}, events, local_size);
     for (const std::uint32_t each : items) EXPECT_EQ(each, items[0]);
   }
 
@@ -184,11 +184,11 @@ class Stress : public testing::Test {
     std::uint32_t agreed[4] = {};
     std::atomic<bool> last_round[2] = {};
     using Kernel = With<Mixed, Traits{.barrier = barrier}>;
-    run(Kernel{{arrivals, agreed, &stop, last_round, &ids}}, events);
+    run(Kernel{{arrivals, agreed, &stop_, last_round, &ids_}}, events);
   }
 
-  std::atomic<bool> stop{false};
-  Ids ids;
+  std::atomic<bool> stop_{false};
+  Ids ids_;
 };
 
 TEST_F(Stress, StepsOnePass) { run_steps<ResizingBarrier::one_pass>(20000); }
@@ -203,7 +203,7 @@ TEST_F(Stress, MixedModelled) { run_mixed<ResizingBarrier::modelled>(5000); }
 
 TEST_F(Stress, StealingInAnyOrder) {
   std::atomic<std::uint64_t> done{0};
-  run(Steal{&done, &stop, &ids}, 20000);
+  run(Steal{&done, &stop_, &ids_}, 20000);
   EXPECT_GT(done, 0U);
 }
 

@@ -207,6 +207,7 @@ TYPED_TEST(Tasks, OfManyHostsBesideThreeJobsAreAllServed) {
   Monitor monitor;
   std::vector<std::vector<std::uint32_t>> items(3, std::vector<std::uint32_t>(64));
   std::vector<Job> jobs;
+  jobs.reserve(items.size());
   for (auto& each : items) {
     jobs.push_back(engine.launch(Background{each.data(), 64, &stop, &monitor}));
   }
@@ -251,6 +252,7 @@ TYPED_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
   Monitor monitor;
   std::vector<std::uint32_t> items(8);
   std::vector<std::thread> hosts;
+  hosts.reserve(2);
   for (int host = 0; host < 2; ++host) {
     hosts.emplace_back([&] {
       while (!enough) engine.submit([] {}, {.groups = 2}).wait();
