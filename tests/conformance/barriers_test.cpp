@@ -619,6 +619,7 @@ struct ForkingAfterABarrier {
   template <class Group>
   void run(Group& group, State state) const {
     for (;;) {
+      if (state.round > 0 && last[(state.round + 1) % 2]) return;  // also who joined just now
       const std::uint32_t id = group.group_id();
       for (int i = 0; i < 60 && id == 0; ++i) {
         if (i < 4) group.request_fork(state);  // then leave some for the barrier
@@ -636,7 +637,6 @@ struct ForkingAfterABarrier {
         for (std::uint32_t i = state.round * 7919 % 20; i > 0; --i) std::this_thread::yield();
       }
       if (group.resizing_global_barrier(state)) return;
-      if (last[(state.round + 1) % 2]) return;
     }
   }
 };

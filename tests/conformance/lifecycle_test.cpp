@@ -366,6 +366,43 @@ TYPED_TEST(Cancel, ByAStopTokenMayMeetTheEndOfTheJob) {
   }
 }
 
+/// Spends its time in setup: all groups but group 0 in a barrier there.
+struct LongSetup {
+  const std::atomic<bool>* go;
+  std::atomic<std::uint32_t>* in_setup;
+  const std::atomic<bool>* stop;
+
+  template <class Group>
+  void setup(Group& group) const {
+    if (leader(group)) in_setup->fetch_add(1);
+    if (group.group_id() == 0) hold_until([&] { return go->load(); });
+    group.global_barrier();
+  }
+  template <class Group>
+  void run(Group& group, Nothing state) const {
+    while (!group.broadcast(stop->load())) {
+      if (group.offer(state)) return;
+      std::this_thread::yield();
+    }
+  }
+};
+
+TYPED_TEST(Cancel, ReachesGroupsInSetup) {
+  TypeParam engine{{.capacity = capacity}};
+  for_each_shape([&](Shape shape) {
+    std::atomic<bool> go{false};
+    std::atomic<std::uint32_t> in_setup{0};
+    const std::atomic<bool> stop{false};
+    const ScopedJob job =
+        engine.launch(LongSetup{&go, &in_setup, &stop},
+                      {.max_groups = shape.groups, .local_size = shape.local_size});
+    ASSERT_TRUE(eventually([&] { return in_setup == shape.groups; }));
+    job.cancel();
+    go = true;
+    EXPECT_EQ(job.wait().status, Status::cancelled);
+  });
+}
+
 /// Checks after every offer that it still is who it was.
 struct KnowsItsId {
   std::atomic<std::uint32_t>* wrong;
@@ -553,6 +590,68 @@ TYPED_TEST(Suspend, DoesNotRunSetupAgain) {
   });
 }
 
+TYPED_TEST(Suspend, WaitsForTheEndOfSetup) {
+  TypeParam engine{{.capacity = capacity}};
+  for_each_shape([&](Shape shape) {
+    std::atomic<bool> go{false};
+    std::atomic<std::uint32_t> in_setup{0};
+    std::atomic<bool> stop{false};
+    const ScopedJob job =
+        engine.launch(LongSetup{&go, &in_setup, &stop},
+                      {.max_groups = shape.groups, .local_size = shape.local_size});
+    ASSERT_TRUE(eventually([&] { return in_setup == shape.groups; }));
+    std::thread host{[&job] { EXPECT_EQ(job.suspend(), Status::suspended); }};
+    EXPECT_FALSE(job.wait_for(500us).has_value());
+    go = true;
+    host.join();
+    job.resume();
+    ASSERT_TRUE(eventually([&] { return groups_now(job) == shape.groups; }));
+    stop = true;
+    EXPECT_EQ(job.wait().status, Status::finished);
+    EXPECT_EQ(in_setup, shape.groups);  // once
+  });
+}
+
+/// One group returns at once; the others offer themselves until told to stop.
+struct OneHasReturned {
+  const std::atomic<bool>* stop;
+  std::atomic<std::uint32_t>* started;
+
+  template <class Group>
+  void run(Group& group, Nothing state) const {
+    const std::uint32_t groups = group.num_groups();
+    if (leader(group)) started->fetch_add(1);
+    hold_until([&] { return started->load() >= groups; });
+    if (group.group_id() == 0) return;
+    while (!group.broadcast(stop->load())) {
+      if (group.offer_kill(state)) return;
+      std::this_thread::yield();
+    }
+  }
+};
+
+TYPED_TEST(Suspend, ComesTooLateOnceAGroupHasReturned) {
+  TypeParam engine{{.capacity = capacity}};
+  const auto run = [&]<Traits traits>() {
+    for_each_shape([&](Shape shape) {
+      std::atomic<bool> stop{false};
+      std::atomic<std::uint32_t> started{0};
+      const ScopedJob job =
+          engine.launch(With<OneHasReturned, traits>{{&stop, &started}},
+                        {.max_groups = shape.groups, .local_size = shape.local_size});
+      ASSERT_TRUE(eventually([&] { return started == shape.groups; }));
+      std::this_thread::sleep_for(100us);
+      std::thread host{[&job] { EXPECT_EQ(job.suspend(), Status::finished); }};
+      std::this_thread::sleep_for(300us);
+      stop = true;
+      host.join();
+      EXPECT_EQ(job.wait().status, Status::finished);
+    });
+  };
+  run.template operator()<Traits{}>();
+  run.template operator()<Traits{.kill_order = KillOrder::any}>();
+}
+
 TYPED_TEST(Suspend, OfAPendingJobKeepsItFromStarting) {
   TypeParam engine{{.capacity = 1}};
   std::atomic<bool> stop_first{false};
@@ -722,9 +821,9 @@ struct Returning {
   }
 };
 
-void expect_consistent(const Report& report, std::uint32_t max_groups) {
-  EXPECT_THAT(report.start_groups, AllOf(Ge(1U), Le(max_groups)));
-  ASSERT_FALSE(report.sizes.empty());
+/// What holds of a report at any time.
+void expect_consistent_so_far(const Report& report, std::uint32_t max_groups) {
+  EXPECT_LE(report.start_groups, max_groups);
   for (std::size_t i = 1; i < report.sizes.size(); ++i) {
     EXPECT_GE(report.sizes[i].nanoseconds, report.sizes[i - 1].nanoseconds);
   }
@@ -733,7 +832,14 @@ void expect_consistent(const Report& report, std::uint32_t max_groups) {
     EXPECT_LE(summary.p50, summary.p99);
     EXPECT_LE(summary.p99, summary.max);
   }
+}
+
+/// What holds of the report of a job that has started.
+void expect_consistent(const Report& report, std::uint32_t max_groups) {
+  EXPECT_GE(report.start_groups, 1U);
+  EXPECT_FALSE(report.sizes.empty());
   EXPECT_GT(report.run_time.count(), 0);
+  expect_consistent_so_far(report, max_groups);
 }
 
 TYPED_TEST(Reports, CountGroupsThatCameAndWent) {
@@ -830,6 +936,25 @@ TYPED_TEST(Reports, MeasureGatheringFromTheFirstUnmetDemand) {
   EXPECT_GE(job.report().gather.max, 5'000'000U);
   stop = true;
   job.wait();
+}
+
+TYPED_TEST(Reports, MayBeAskedForAtAnyTime) {
+  TypeParam engine{{.capacity = capacity}};
+  Board board;
+  std::atomic<bool> stop{false};
+  const ScopedJob job = engine.launch(Steps{&board, &stop}, {.max_groups = 8});
+  std::thread curious{[&] {
+    while (!stop) expect_consistent_so_far(job.report(), 8);
+  }};
+  for (std::uint32_t i = 0; i < scaled(200, 20); ++i) {
+    job.set_target(1 + i * 5 % 8);
+    if (i % 20 == 19 && job.suspend() == Status::suspended) job.resume();
+    std::this_thread::yield();
+  }
+  stop = true;
+  curious.join();
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_EQ(board.wrong, 0U);
 }
 
 // ---- the tracer
@@ -978,6 +1103,24 @@ TYPED_TEST(Tracing, SeesOffersKillsAndForks) {
       EXPECT_EQ(event.group, event.active);  // the highest id has gone
     }
     EXPECT_FALSE(journal.of(Trace::offer).empty());
+  });
+}
+
+TYPED_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
+  TypeParam engine{{.capacity = capacity}};
+  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
+    Journal journal;
+    Board board;
+    std::atomic<bool> stop{false};
+    using Kernel = With<Steps, Traits{.barrier = barrier}>;
+    const ScopedJob job = engine.launch(
+        Kernel{{&board, &stop}},
+        {.max_groups = shape.groups, .local_size = shape.local_size, .tracer = &journal});
+    ASSERT_TRUE(eventually([&] { return board.steps > 2; }));
+    job.cancel();
+    const Report report = job.wait();
+    EXPECT_EQ(journal.of(Trace::start).size(), report.start_groups);
+    EXPECT_EQ(journal.of(Trace::fault).size(), report.start_groups + report.joins - report.leaves);
   });
 }
 
@@ -1142,6 +1285,27 @@ TYPED_TEST(SharedEngine, GivesTheUnitsOfACancelledJobToOthersAsTheyComeFree) {
   stop = true;
   EXPECT_EQ(ending.wait().status, Status::cancelled);
   EXPECT_EQ(other.wait().status, Status::finished);
+}
+
+/// Launches a job of its own, and waits for it.
+template <class Engine>
+struct Launching {
+  Engine* engine;
+  std::atomic<std::uint32_t>* finished;
+
+  template <class Group>
+  void run(Group& /*group*/, Nothing /*state*/) const {
+    const Job inner = engine->launch(Brief{}, {.max_groups = 1});
+    finished->fetch_add(inner.wait().status == Status::finished ? 1 : 0);
+  }
+};
+
+TYPED_TEST(SharedEngine, TakesJobsFromKernels) {
+  TypeParam engine{{.capacity = 4}};
+  std::atomic<std::uint32_t> finished{0};
+  const ScopedJob job = engine.launch(Launching<TypeParam>{&engine, &finished}, {.max_groups = 3});
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_EQ(finished, 3U);
 }
 
 TYPED_TEST(SharedEngine, TakesManyJobsOneAfterTheOther) {

@@ -327,7 +327,7 @@ TYPED_TEST_SUITE(RequestFork, Engines, EngineNames);
 
 /// Every group forks until told to stop, and transmits who it is.
 struct Forking {
-  struct State {
+  struct alignas(64) State {
     std::uint32_t forker = 1000;  // nobody's id: what the first groups start with
     std::uint32_t thread = 1000;
   };
