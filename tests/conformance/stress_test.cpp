@@ -96,13 +96,15 @@ struct Mixed {
       } else if (group.resizing_global_barrier(next)) {
         return;
       }
-      // Everybody has arrived, so the count is final. Whoever joined in this round counted itself.
+      // Everybody has arrived, so the count is final. Whoever joined in this round counted itself;
+      // so did a group that the plain barrier took while others could still fork.
       const std::uint32_t arrived = arrivals[slot].load(std::memory_order_relaxed);
-      if (arrived == 0 || arrived > group.max_groups()) ids->errors.fetch_add(1);
+      const bool bounded = Group::traits.barrier != ResizingBarrier::plain || state.round % 2 == 0;
+      if (arrived == 0 || (bounded && arrived > group.max_groups())) ids->errors.fetch_add(1);
+      // Nobody is past the next barrier before this group has read what group 0 wrote.
+      if (state.round > 0 && agreed[(state.round - 1) & 3U] == 0) ids->errors.fetch_add(1);
       if (group.group_id() == 0) agreed[slot] = arrived;
       const bool last = last_round[state.round & 1U].load(std::memory_order_relaxed);
-      if (state.round > 0 && agreed[(state.round - 1) & 3U] > group.max_groups())
-        ids->errors.fetch_add(1);
       if (last) return;
       state = next;
     }
