@@ -14,6 +14,9 @@ namespace cohort {
 /// A node's id: 0 to num_nodes - 1.
 using Node = std::uint32_t;
 
+/// What an edge costs. Unweighted graphs have none.
+using Weight = std::uint32_t;
+
 /// The targets of one node's edges.
 class Neighbours {
  public:
@@ -33,8 +36,9 @@ class Neighbours {
 /// A graph as kernels see it. The arrays belong to somebody else.
 class CsrView {
  public:
-  COHORT_FN constexpr CsrView(const std::uint64_t* offsets, const Node* targets, Node num_nodes)
-      : offsets_(offsets), targets_(targets), num_nodes_(num_nodes) {}
+  COHORT_FN constexpr CsrView(const std::uint64_t* offsets, const Node* targets,
+                              const Weight* weights, Node num_nodes)
+      : offsets_(offsets), targets_(targets), weights_(weights), num_nodes_(num_nodes) {}
 
   [[nodiscard]] COHORT_FN constexpr Node num_nodes() const { return num_nodes_; }
   [[nodiscard]] COHORT_FN constexpr std::uint64_t num_edges() const { return offsets_[num_nodes_]; }
@@ -42,9 +46,23 @@ class CsrView {
     return {targets_ + offsets_[node], targets_ + offsets_[node + 1]};
   }
 
+  /// The edges of `node` are `first_edge(node)` to `first_edge(node + 1) - 1`.
+  [[nodiscard]] COHORT_FN constexpr std::uint64_t first_edge(Node node) const {
+    return offsets_[node];
+  }
+  [[nodiscard]] COHORT_FN constexpr std::uint64_t degree(Node node) const {
+    return offsets_[node + 1] - offsets_[node];
+  }
+  [[nodiscard]] COHORT_FN constexpr Node target(std::uint64_t edge) const { return targets_[edge]; }
+  /// 1 for every edge of an unweighted graph.
+  [[nodiscard]] COHORT_FN constexpr Weight weight(std::uint64_t edge) const {
+    return weights_ == nullptr ? 1 : weights_[edge];
+  }
+
  private:
   const std::uint64_t* offsets_;
   const Node* targets_;
+  const Weight* weights_;  // null: unweighted
   Node num_nodes_;
 };
 
@@ -52,10 +70,14 @@ class CsrView {
 struct Csr {
   std::vector<std::uint64_t> offsets{0};
   std::vector<Node> targets;
+  std::vector<Weight> weights;  // beside targets; empty: unweighted
 
   [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t num_edges() const { return targets.size(); }
-  [[nodiscard]] CsrView view() const { return {offsets.data(), targets.data(), num_nodes()}; }
+  [[nodiscard]] CsrView view() const {
+    return {offsets.data(), targets.data(), weights.empty() ? nullptr : weights.data(),
+            num_nodes()};
+  }
 };
 
 }  // namespace cohort
