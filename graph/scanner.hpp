@@ -33,8 +33,10 @@ class Scanner {
   /// The character that comes next, after blanks; 0 at the end of the text.
   [[nodiscard]] char peek() {
     for (;;) {
-      while (is_blank(*at_)) ++at_;
-      if (*at_ != '\0' || at_ != end_ || !refill()) return *at_;
+      const char* at = at_;
+      while (is_blank(*at)) ++at;
+      at_ = at;
+      if (*at != '\0' || at != end_ || !refill()) return *at_;
     }
   }
 
@@ -57,11 +59,12 @@ class Scanner {
   [[nodiscard]] std::uint64_t number(const char* what, std::uint64_t most) {
     (void)peek();
     const char* const start = at_;
+    const char* at = start;  // not the member: the compiler thinks that text may overlap it
     std::uint64_t value = 0;
-    for (auto digit = digit_at(at_); digit < 10; digit = digit_at(++at_))
-      value = 10 * value + digit;
+    for (auto digit = digit_at(at); digit < 10; digit = digit_at(++at)) value = 10 * value + digit;
+    at_ = at;
     constexpr std::ptrdiff_t safe_digits = 19;  // fewer than 2^64 has
-    if (at_ == start || at_ - start > safe_digits || value > most || !is_space(*at_))
+    if (at == start || at - start > safe_digits || value > most || !is_space(*at))
       bad_number(start, what, most);
     return value;
   }

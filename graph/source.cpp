@@ -222,6 +222,19 @@ class Xz : public Source {
   bool done_ = false;
 };
 
+struct Unpacked {
+  std::unique_ptr<Source> source;
+  bool packed;  ///< it was compressed
+};
+
+Unpacked unpack(std::unique_ptr<Source> inner) {
+  Input input{std::move(inner)};
+  const std::string_view start = input.peek(xz_magic.size());
+  if (start.starts_with(gzip_magic)) return {std::make_unique<Gzip>(std::move(input)), true};
+  if (start.starts_with(xz_magic)) return {std::make_unique<Xz>(std::move(input)), true};
+  return {std::make_unique<Plain>(std::move(input)), false};
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_file(const std::filesystem::path& file) {
@@ -233,19 +246,16 @@ std::unique_ptr<Source> open_memory(std::string_view bytes, std::size_t piece) {
 }
 
 std::unique_ptr<Source> decompressed(std::unique_ptr<Source> inner) {
-  Input input{std::move(inner)};
-  const std::string_view start = input.peek(xz_magic.size());
-  if (start.starts_with(gzip_magic)) return std::make_unique<Gzip>(std::move(input));
-  if (start.starts_with(xz_magic)) return std::make_unique<Xz>(std::move(input));
-  return std::make_unique<Plain>(std::move(input));
+  return unpack(std::move(inner)).source;
 }
 
 std::unique_ptr<Source> open_text(const std::filesystem::path& file) {
   constexpr std::uintmax_t worth_a_thread = std::uintmax_t{128} << 10U;
-  auto text = decompressed(open_file(file));
+  Unpacked text = unpack(open_file(file));
   std::error_code no_plain_file;
   const std::uintmax_t size = std::filesystem::file_size(file, no_plain_file);
-  return !no_plain_file && size >= worth_a_thread ? read_ahead(std::move(text)) : std::move(text);
+  if (!text.packed || no_plain_file || size < worth_a_thread) return std::move(text.source);
+  return read_ahead(std::move(text.source));
 }
 
 }  // namespace cohort
