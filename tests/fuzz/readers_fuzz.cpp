@@ -48,7 +48,7 @@ bool same(const Outcome& one, const Outcome& other) {
 }
 
 void try_format(std::string_view text, Format format) {
-  const Outcome whole = outcome(text, format, Scanner::usual_block);
+  const Outcome whole = outcome(text, format, 4096);
   if (const auto* const message = std::get_if<std::string>(&whole)) {
     if (!message->starts_with("input:")) give_up("an error without a place: " + *message);
   } else if (const auto why = broken(std::get<Csr>(whole))) {
