@@ -18,6 +18,7 @@ enum class Errc {
   broken_contract,  ///< the kernel broke a rule of the model; the message names it
   bad_file,     ///< a checkpoint or input that is damaged, not what it should be, or cannot be read
   unsupported,  ///< this machine cannot do what was asked
+  out_of_memory,  ///< the engine has no room for a buffer
 };
 
 /// The exception of the library.
