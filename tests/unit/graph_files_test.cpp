@@ -387,7 +387,7 @@ TEST_F(GraphFiles, MayConsistOfSeveralCompressedStreams) {
 }
 
 TEST_F(GraphFiles, ThatAreLargeAndCompressedAreReadAhead) {
-  const Csr graph = road(60'000);
+  const Csr graph = road(40'000);
   const std::string text = to_text(graph, Format::dimacs);
   for (const auto& packed : {gzipped(text), xzipped(text)}) {
     const fs::path file = write("large.gr", packed);
@@ -499,13 +499,13 @@ TEST_F(Cache, ThatIsDamagedAnywhereIsAsIfItWereNotThere) {
   const auto put = [&](const std::string& bytes) {
     std::ofstream{entry(file), std::ios::binary | std::ios::trunc} << bytes;
   };
-  for (std::size_t i = 0; i < good.size(); ++i) {
+  for (std::size_t i = 0; i < good.size(); i += i < 120 ? 1 : 7) {  // the head is 88
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x40);
     put(bad);
     EXPECT_TRUE(same(read(file), graph_)) << "byte " << i;
   }
-  for (std::size_t size = 0; size < good.size(); size += 5) {
+  for (std::size_t size = 0; size < good.size(); size += 23) {
     put(good.substr(0, size));
     EXPECT_TRUE(same(read(file), graph_)) << "cut to " << size;
   }
