@@ -17,7 +17,8 @@ enum class Errc {
   engine_gone,      ///< the engine that ran this job has been destroyed
   broken_contract,  ///< the kernel broke a rule of the model; the message names it
   bad_file,     ///< a checkpoint that is damaged, of another kernel, or cannot be read or written
-  unsupported,  ///< this machine cannot do what was asked
+  unsupported,    ///< this machine cannot do what was asked
+  out_of_memory,  ///< the engine has no room for a buffer
 };
 
 /// The exception of the library.

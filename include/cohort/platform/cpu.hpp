@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cohort/platform/cpu_atomic.hpp"
 #include "cohort/protocol/group.hpp"
 #include "cohort/samples.hpp"
 #include "cohort/trace.hpp"
@@ -34,42 +35,6 @@ inline void relax() noexcept {
   asm volatile("yield");
 #endif
 }
-
-/// std::atomic with the protocol's orders. Everything stronger than relaxed is strengthened to
-/// seq_cst: on x86-64 and ARMv8 that costs loads and read-modify-writes nothing, and the sleepers'
-/// count of Event relies on one total order of "change the word, then look for sleepers" and
-/// "announce a sleeper, then look at the word".
-template <class T>
-class Atomic {
- public:
-  constexpr Atomic() noexcept = default;
-  constexpr Atomic(T value) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
-
-  [[nodiscard]] T load(protocol::Order order) const noexcept { return value_.load(map(order)); }
-  void store(T value, protocol::Order order) noexcept { value_.store(value, map(order)); }
-  T exchange(T value, protocol::Order order) noexcept { return value_.exchange(value, map(order)); }
-  T fetch_add(T value, protocol::Order order) noexcept {
-    return value_.fetch_add(value, map(order));
-  }
-  T fetch_sub(T value, protocol::Order order) noexcept {
-    return value_.fetch_sub(value, map(order));
-  }
-  T fetch_or(T value, protocol::Order order) noexcept { return value_.fetch_or(value, map(order)); }
-  T fetch_and(T value, protocol::Order order) noexcept {
-    return value_.fetch_and(value, map(order));
-  }
-  bool compare_exchange(T& expected, T desired, protocol::Order order) noexcept {
-    return value_.compare_exchange_strong(expected, desired, map(order), std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr std::memory_order map(protocol::Order order) noexcept {
-    return order == protocol::Order::relaxed ? std::memory_order_relaxed
-                                             : std::memory_order_seq_cst;
-  }
-
-  std::atomic<T> value_{};
-};
 
 /// How long a waiter looks before it sleeps: first on the spot, then letting others run.
 struct Patience {
@@ -356,6 +321,8 @@ class Probe {
 struct Platform {
   template <class T>
   using Atomic = cpu::Atomic<T>;
+  template <class T>
+  using AtomicRef = cpu::AtomicRef<T>;
   using Event = cpu::Event;
   using Threads = cpu::Threads;
   using Recorder = cpu::Recorder;
@@ -371,6 +338,10 @@ struct Platform {
     return event.await_for(nanoseconds, done);
   }
   static void notify(Event& event) noexcept { event.notify(); }
+  template <class T>
+  static T* view(T* memory) noexcept {
+    return memory;
+  }
 
   /// The engine works all demands into the share before it publishes it.
   static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,

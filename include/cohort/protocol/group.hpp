@@ -93,6 +93,19 @@ class Group {
   /// step().
   [[nodiscard]] COHORT_FN Local& local() const { return *local_; }
 
+  /// Atomic access to one word that other threads change at the same time, e.g.
+  /// `group.atomic(count).fetch_add(1)`. Relaxed unless an Order is given.
+  template <class T>
+  [[nodiscard]] COHORT_FN auto atomic(T& word) const {
+    return typename P::template AtomicRef<T>{word};
+  }
+  /// An array for plain accesses that the explorer can watch: `group.view(items)[i]`. On the other
+  /// engines it is the pointer itself.
+  template <class T>
+  [[nodiscard]] COHORT_FN auto view(T* memory) const {
+    return P::view(memory);
+  }
+
   /// All threads of this group meet.
   COHORT_FN void barrier() const { threads_.barrier(); }
   /// Thread `from`'s value, for every thread of the group.

@@ -10,8 +10,7 @@
 
 namespace cohort::protocol {
 
-/// The memory orders the protocol names; each platform maps them to its own.
-enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
+using cohort::Order;
 
 /// Why a job was ended early. The first one stored wins.
 enum class Fault : std::uint32_t {
