@@ -86,17 +86,18 @@ class TraceChecker {
   /// Where the holder of an id is.
   enum class Phase : std::uint8_t {
     absent,     // nobody has the id
-    expected,   // active, but has not told of its start or join yet
     running,    // in the kernel
-    waiting,    // has arrived at barrier `gen`
+    waiting,    // in the barrier of generation `gen`
     leaving,    // sent away by a resizing barrier, and has yet to find out
     parting,    // knows, and waits for its turn
     finished,   // returned; still counts in M
     abandoned,  // out by a fault; still counts in M
   };
+  /// What a holder has to tell before anything else.
+  enum class Due : std::uint8_t { nothing, start, join };
   struct Holder {
     Phase phase = Phase::absent;
-    bool inside = false;    // was forked inside a barrier: is waiting there from the first
+    Due due = Due::nothing;
     std::uint32_t gen = 0;  // barriers passed
   };
   using Refusal = std::optional<std::string>;
@@ -112,28 +113,35 @@ class TraceChecker {
   Refusal finish(const TraceEvent& event);
   Refusal fault(const TraceEvent& event);
 
-  /// Why the group of this event, being where it is, cannot do what the event tells.
-  [[nodiscard]] Refusal out_of_place(const TraceEvent& event) const;
+  [[nodiscard]] bool is(const TraceEvent& event, Phase phase) const {
+    const Holder& holder = holders_[event.group];
+    return holder.phase == phase && holder.due == Due::nothing;
+  }
+  [[nodiscard]] bool all_arrived() const { return arrived_ == active_; }
   [[nodiscard]] std::string refuse(const TraceEvent& event, const std::string& why) const;
-  [[nodiscard]] std::string missing_at_barrier() const;
+  /// Where the event's group is, and that it cannot do this there.
+  [[nodiscard]] std::string out_of_place(const TraceEvent& event) const;
+  [[nodiscard]] std::string too_early(const TraceEvent& event) const;
+  /// The last group has gone: was it allowed to?
+  Refusal empty(const TraceEvent& event);
   void begin_run();
-  void release(std::uint32_t active);
-  void depart(std::uint32_t id);
+  void admit(std::uint32_t id, Phase phase, Due due);
+  void release();
 
   TraceRules rules_;
   std::vector<Holder> holders_;  // by id
   std::uint64_t events_ = 0;
-  std::uint64_t runs_ = 0;
-  std::uint32_t active_ = 0;    // M: expected, running, waiting, finished and abandoned
+  std::uint32_t runs_ = 0;
+  std::uint32_t started_ = 0;   // M at the start of this run; 0: nobody has told yet
+  std::uint32_t active_ = 0;    // M
   std::uint32_t settled_ = 0;   // M as of the last release
   std::uint32_t gen_ = 0;       // the generation that groups arrive at
-  std::uint32_t arrived_ = 0;   // groups in Phase::waiting at gen_
-  std::uint32_t forked_ = 0;    // groups forked inside the barrier of gen_
-  std::uint32_t inside_ = 0;    // groups that have not ended: expected to parting
-  std::uint32_t leaving_ = 0;   // groups in Phase::leaving or parting
-  std::uint32_t finished_ = 0;  // groups in Phase::finished
+  std::uint32_t arrived_ = 0;   // groups that have arrived at it
+  std::uint32_t forked_ = 0;    // and those among them that were forked inside the barrier
+  std::uint32_t inside_ = 0;    // groups that have not ended
+  std::uint32_t leaving_ = 0;   // those among them that a barrier has sent away
+  std::uint32_t finished_ = 0;  // groups that have returned
   std::uint32_t unnamed_ = 0;   // forked under KillOrder::any: their ids are not known yet
-  bool running_ = false;        // a start has been seen in this run
   bool faulted_ = false;
   bool emptied_ = false;  // the last group has left: what follows is another run
   bool kept_ = false;     // and the job's state was kept
