@@ -98,6 +98,7 @@ class Traces : public testing::Test {
       EXPECT_EQ(report->status, end == End::stop ? Status::finished : Status::cancelled);
       EXPECT_GT(report->joins, 0U);
       EXPECT_GT(report->leaves, 0U);
+      expect_modelled(log.events());
       // The oracle is not asleep: the log without one kill, shed or join is illegal.
       for (const Trace what : {Trace::kill, Trace::shed, Trace::join}) {
         std::vector<LoggedEvent> less = log.events();
@@ -111,10 +112,38 @@ class Traces : public testing::Test {
     stop_ = false;
   }
 
+  /// What each resizing barrier made of M is among the things that the modelled one can do.
+  void expect_modelled(const std::vector<LoggedEvent>& log) {
+    std::array<std::vector<Resizing>, groups + 1> modelled;
+    for (std::uint32_t before = 1; before <= groups; ++before) {
+      modelled[before] = modelled_outcomes(before, groups);
+    }
+    std::uint32_t forked = 0;  // by group 0, in the barrier it stands in
+    bool in_barrier = false;
+    for (const auto& [event, worker] : log) {
+      if (event.group == 0 && (event.what == Trace::arrive || event.what == Trace::pass)) {
+        in_barrier = event.what == Trace::arrive;
+        forked = 0;
+      }
+      if (event.group == 0 && event.what == Trace::fork && in_barrier) {
+        forked = static_cast<std::uint32_t>(event.value);
+      }
+      if (event.what != Trace::resize || event.active == 0) continue;  // 0: a suspend
+      const auto full = static_cast<std::uint32_t>(event.value);
+      const std::uint32_t grown = event.active > full ? event.active - full : 0;
+      const Resizing resizing{
+          .before = full - forked, .after = event.active, .forked = forked + grown};
+      const auto& all = modelled.at(resizing.before);
+      EXPECT_TRUE(std::binary_search(all.begin(), all.end(), resizing))
+          << resizing.before << " + " << resizing.forked << " -> " << resizing.after;
+      if (resizing.before != resizing.after) ++resizings_;
+    }
+  }
+
   /// Turns the target at random until so many groups have come and gone; suspends now and then.
   static void shake(const Job& job, std::uint32_t events) {
     std::mt19937 random{1};
-    const auto deadline = std::chrono::steady_clock::now() + 15s;
+    const auto deadline = std::chrono::steady_clock::now() + 5s;
     for (std::uint32_t turn = 1; std::chrono::steady_clock::now() < deadline; ++turn) {
       job.set_target(1 + static_cast<std::uint32_t>(random() % groups));
       if (turn % 32 == 0 && job.suspend() == Status::suspended) job.resume();
@@ -127,29 +156,33 @@ class Traces : public testing::Test {
   }
 
   std::atomic<bool> stop_{false};
+  std::uint32_t resizings_ = 0;  // barriers that changed M
 };
 TYPED_TEST_SUITE(Traces, Engines, EngineNames);
 
 TYPED_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
   for_each_barrier([this]<ResizingBarrier barrier>() {
-    this->judge(With<Steps, Traits{.barrier = barrier}>{{&this->stop_}}, 1500);
+    this->judge(With<Steps, Traits{.barrier = barrier}>{{&this->stop_}}, 400);
+    // The modelled one tells of its barriers, forks and kills instead.
+    EXPECT_EQ(this->resizings_ > 0, barrier != ResizingBarrier::modelled);
+    this->resizings_ = 0;
   });
 }
 
 TYPED_TEST(Traces, OfGroupsOfSeveralThreadsAreLegal) {
-  this->judge(Steps{&this->stop_}, 500, TestFixture::End::stop, 3);
+  this->judge(Steps{&this->stop_}, 200, TestFixture::End::stop, 3);
 }
 
 TYPED_TEST(Traces, OfKillsForksAndBarriersMixedAreLegal) {
   for_each_barrier([this]<ResizingBarrier barrier>() {
     std::atomic<bool> last_round[2] = {};
-    this->judge(With<Mixed, Traits{.barrier = barrier}>{{&this->stop_, last_round}}, 1500);
+    this->judge(With<Mixed, Traits{.barrier = barrier}>{{&this->stop_, last_round}}, 400);
   });
 }
 
 TYPED_TEST(Traces, OfWorkStealingAreLegalInEachKillOrder) {
-  this->judge(Steal{&this->stop_}, 1500);
-  this->judge(With<Steal, Traits{.kill_order = KillOrder::any}>{{&this->stop_}}, 1500);
+  this->judge(Steal{&this->stop_}, 400);
+  this->judge(With<Steal, Traits{.kill_order = KillOrder::any}>{{&this->stop_}}, 400);
 }
 
 TYPED_TEST(Traces, OfCancelledJobsAreLegal) {
