@@ -51,7 +51,7 @@ Report run_with(cpu::Engine& engine, const Kernel& kernel, const RunOptions& opt
   }
   const Job job = engine.launch(With<Kernel, traits>{kernel}, launch);
   try {
-    const Report report = options.drive(job);
+    Report report = options.drive(job);
     if (trace != nullptr) trace->status = report.status;
     return report;
   } catch (...) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cohort/job.hpp"
@@ -39,7 +40,10 @@ struct Resizing {
   std::uint32_t after = 0;   ///< M of those who go on
   std::uint32_t forked = 0;  ///< groups that came in meanwhile; the highest may be gone already
 
-  friend constexpr auto operator<=>(const Resizing&, const Resizing&) = default;
+  friend constexpr bool operator==(const Resizing&, const Resizing&) = default;
+  friend constexpr bool operator<(const Resizing& a, const Resizing& b) {
+    return std::tie(a.before, a.after, a.forked) < std::tie(b.before, b.after, b.forked);
+  }
 };
 
 /// Everything that the resizing barrier of section 3.1 can do to `before` groups of at most

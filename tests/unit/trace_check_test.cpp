@@ -472,6 +472,7 @@ struct At {
 std::string judge_log(const TraceRules& rules, const std::vector<At>& log,
                       std::optional<Status> status = Status::finished) {
   std::vector<LoggedEvent> logged;
+  logged.reserve(log.size());
   for (const At& each : log) logged.push_back({each.event, each.worker});
   return check_trace(logged, rules, status).value_or("");
 }
