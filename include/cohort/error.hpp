@@ -19,6 +19,7 @@ enum class Errc {
   bad_file,     ///< a checkpoint that is damaged, of another kernel, or cannot be read or written
   unsupported,    ///< this machine cannot do what was asked
   out_of_memory,  ///< the engine has no room for a buffer
+  device_lost,    ///< the device reported an error; the message has its own words
 };
 
 /// The exception of the library.

@@ -3,11 +3,13 @@
 // waiting, the admitter once claimed.
 #pragma once
 
+#include "cohort/protocol/ids.hpp"
 #include "cohort/protocol/shared.hpp"
 
 namespace cohort::protocol {
 
-/// The starter has waited long enough: the job starts with the groups that have come.
+/// Ends the check-in with the groups that have come. One closer only, or `settled` could be
+/// overwritten by one that came too late: the starter where there is a deadline.
 template <class P>
 COHORT_FN void close_check_in(Shared<P>& shared) {
   Roster old = shared.look();
@@ -15,6 +17,10 @@ COHORT_FN void close_check_in(Shared<P>& shared) {
     if (!old.gathering()) return;
     shared.settled.store(old.active(), Order::relaxed);  // published by the swap
   } while (!shared.roster.compare_exchange(old.word, old.word & ~Roster::gather, Order::acq_rel));
+  // The ids of those who have not come are free for whoever joins (KillOrder::any).
+  if (shared.free_ids != nullptr) {
+    for (std::uint32_t id = old.active(); id < shared.quorum; ++id) free_id(shared, id);
+  }
   P::notify(shared.barrier_event);
 }
 
@@ -23,12 +29,13 @@ COHORT_FN void close_check_in(Shared<P>& shared) {
 template <class P, class State>
 COHORT_FN bool check_in(Member<P, State>& member) {
   auto& shared = member.shared;
+  const bool starter_closes = shared.start_deadline != 0;
   Roster old = shared.look();
   Roster next;
   do {
-    if (!old.gathering() || old.faulted()) return false;
+    if (!old.gathering() || old.faulted() || old.active() == shared.quorum) return false;
     next = old.with_active(old.active() + 1);
-    if (next.active() == shared.quorum) {
+    if (!starter_closes && next.active() == shared.quorum) {
       next.word &= ~Roster::gather;
       shared.settled.store(shared.quorum, Order::relaxed);  // published by the swap below
     }
@@ -42,13 +49,14 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   };
   if (!next.gathering()) {
     P::notify(shared.barrier_event);
-  } else if (member.id == 0 && shared.start_deadline != 0) {
-    if (!P::await_for(shared.barrier_event, shared.start_deadline, started)) {
-      shared.roster.fetch_and(~Roster::gather,
-                              Order::acq_rel);  // pairs with the acquire in `started`
-      P::notify(shared.barrier_event);
-    }
+  } else if (member.id == 0 && starter_closes) {
+    P::await_for(shared.barrier_event, shared.start_deadline, [&shared] {
+      const Roster now = shared.look(Order::acquire);
+      return now.active() == shared.quorum || now.faulted();
+    });
+    close_check_in(shared);
   } else {
+    if (starter_closes && next.active() == shared.quorum) P::notify(shared.barrier_event);
     P::await(shared.barrier_event, started);
   }
 
