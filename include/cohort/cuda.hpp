@@ -207,13 +207,13 @@ class Engine {
   Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
     const std::uint32_t groups = checked(options);
     if (!options.resizable) {
-      return Job{start(
-          std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(kernel, groups),
-          options)};
+      return Job{
+          start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(kernel, groups),
+                options)};
     }
-    return Job{start(
-        std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(kernel, groups),
-        options)};
+    return Job{
+        start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(kernel, groups),
+              options)};
   }
 
   /// Continues a job that was suspended and written to a file by Job::checkpoint, here or on
@@ -227,8 +227,7 @@ class Engine {
                   "buffers(Visit& visit) const { visit(\"name\", pointer, count); ... }`");
     const std::uint32_t groups = checked(options);
     if (!options.resizable) refuse_static_restore();
-    auto body =
-        std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(kernel, groups);
+    auto body = std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(kernel, groups);
     body->load(file, *memory_);
     return Job{start(std::move(body), options, {}, true)};
   }

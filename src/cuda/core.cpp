@@ -12,7 +12,8 @@ std::uint64_t now() noexcept {
                                         .count());
 }
 
-Engine::Core::Turn::Turn(const Core& core) : lock_(core.mutex_, std::defer_lock), on_device_(core.device_) {
+Engine::Core::Turn::Turn(const Core& core)
+    : lock_(core.mutex_, std::defer_lock), on_device_(core.device_) {
   core.callers_.fetch_add(1, std::memory_order_relaxed);
   lock_.lock();
   core.callers_.fetch_sub(1, std::memory_order_relaxed);

@@ -83,10 +83,10 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   /// One run of a job: from a start to its rest.
   struct Run {
     detail::Desk desk;
-    std::size_t size = 0;         // of the desk's memory
-    std::size_t states_at = 0;    // where the States are in it
+    std::size_t size = 0;       // of the desk's memory
+    std::size_t states_at = 0;  // where the States are in it
     std::size_t states_size = 0;
-    std::uint32_t launched = 0;   // blocks
+    std::uint32_t launched = 0;  // blocks
     std::vector<cudaStream_t> grids;
     bool high = false;
   };
@@ -134,8 +134,8 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   const bool exclusive_;
   const bool self_test_;
   std::uint32_t sms_ = 0;
-  std::size_t sm_memory_ = 0;  // shared memory of an SM
-  std::size_t block_memory_ = 0;  // the most of it for one block
+  std::size_t sm_memory_ = 0;      // shared memory of an SM
+  std::size_t block_memory_ = 0;   // the most of it for one block
   std::size_t block_reserve_ = 0;  // what the system takes of it for each block
   int low_ = 0;
   int high_ = 0;

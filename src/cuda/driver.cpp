@@ -41,8 +41,8 @@ cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t va
   static const Write write = [] {  // from the driver itself, so that nobody has to link it
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    const cudaError_t error = cudaGetDriverEntryPointByVersion(
-        "cuStreamWriteValue32", &function, 12000, cudaEnableDefault, &found);
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &function,
+                                                               12000, cudaEnableDefault, &found);
     const bool good = error == cudaSuccess && found == cudaDriverEntryPointSuccess;
     return good ? reinterpret_cast<Write>(function) : nullptr;
   }();

@@ -12,8 +12,8 @@
 namespace cohort::cuda {
 namespace {
 
-/// A pool and a stream of its own: allocating and freeing in stream order waits for no kernel, where
-/// cudaFree would.
+/// A pool and a stream of its own: allocating and freeing in stream order waits for no kernel,
+/// where cudaFree would.
 class DeviceMemory final : public cohort::detail::Memory {
  public:
   explicit DeviceMemory(int device) : device_(device) {
@@ -74,8 +74,7 @@ class DeviceMemory final : public cohort::detail::Memory {
     }
     const std::size_t total = size * count;
     for (std::size_t done = 0; done < total; done += chunk.size()) {
-      write(static_cast<std::byte*>(to) + done, chunk.data(),
-            std::min(chunk.size(), total - done));
+      write(static_cast<std::byte*>(to) + done, chunk.data(), std::min(chunk.size(), total - done));
     }
   }
 

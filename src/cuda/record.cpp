@@ -8,7 +8,8 @@ namespace cohort::cuda {
 
 std::uint32_t Engine::Core::Record::groups_on(std::uint32_t its_units) const {
   const std::uint32_t most = std::min(body->max_groups, target.value_or(body->max_groups));
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{its_units} * bundle, most));
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{its_units} * bundle, most));
 }
 
 std::uint32_t Engine::Core::Record::inside() const {

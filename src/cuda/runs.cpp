@@ -28,19 +28,20 @@ void Engine::Core::shape(Record& job) const {
   const void* const function = body.function();
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, function), "launch: the kernel's attributes");
-  const auto most_threads =
-      std::min<std::uint32_t>(max_local_size, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
+  const auto most_threads = std::min<std::uint32_t>(
+      max_local_size, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
   const bool chosen = job.options.local_size > 1;
   if (job.options.local_size > most_threads) {
-    throw Error{Errc::bad_options, "launch: local_size = " + std::to_string(job.options.local_size) +
-                                       "; the registers of this kernel allow blocks of at most " +
-                                       std::to_string(most_threads) + " threads"};
+    throw Error{Errc::bad_options,
+                "launch: local_size = " + std::to_string(job.options.local_size) +
+                    "; the registers of this kernel allow blocks of at most " +
+                    std::to_string(most_threads) + " threads"};
   }
   const std::size_t own = attributes.sharedSizeBytes;
   if (own + body.local_memory > block_memory_) {
-    throw Error{Errc::bad_options, "launch: Kernel::Local has " + std::to_string(body.local_memory) +
-                                       " bytes; a block has room for " +
-                                       std::to_string(block_memory_ - own)};
+    throw Error{Errc::bad_options,
+                "launch: Kernel::Local has " + std::to_string(body.local_memory) +
+                    " bytes; a block has room for " + std::to_string(block_memory_ - own)};
   }
   check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(block_memory_ - own)),
@@ -55,8 +56,8 @@ void Engine::Core::shape(Record& job) const {
   };
   const auto fits = [&](std::uint32_t bundle, std::uint32_t threads) {
     int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, static_cast<int>(threads),
-                                                        memory_for(bundle)),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &blocks, function, static_cast<int>(threads), memory_for(bundle)),
           "launch: the kernel's occupancy");
     return static_cast<std::uint32_t>(blocks) >= bundle;
   };
@@ -72,8 +73,9 @@ void Engine::Core::shape(Record& job) const {
         if (job.options.resizable || units <= capacity_) return;
         throw Error{Errc::bad_options,
                     "launch: a static launch of " + std::to_string(body.max_groups) +
-                        " groups needs " + std::to_string(units) + " SMs and could never start on " +
-                        std::to_string(capacity_) + "; use fewer groups, or resizable = true"};
+                        " groups needs " + std::to_string(units) +
+                        " SMs and could never start on " + std::to_string(capacity_) +
+                        "; use fewer groups, or resizable = true"};
       }
       if (chosen) break;
     }
@@ -226,8 +228,8 @@ std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
   const Turn turn{*this};
   check_alive();
   if (sms == 0 || sms > sms_) {
-    throw Error{Errc::bad_options, "lease: sms = " + std::to_string(sms) + "; it can be 1 to " +
-                                       std::to_string(sms_)};
+    throw Error{Errc::bad_options,
+                "lease: sms = " + std::to_string(sms) + "; it can be 1 to " + std::to_string(sms_)};
   }
   std::uint32_t floor = 0;
   for (const auto& job : jobs_) {
@@ -235,20 +237,20 @@ std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
     floor += job->options.resizable ? 1 : job->claim().max_groups;
   }
   if (sms + floor > capacity_) {
-    throw Error{Errc::bad_options,
-                "lease: " + std::to_string(sms) + " of " + std::to_string(capacity_) +
-                    " SMs, but the running jobs need " + std::to_string(floor) +
-                    "; ask for fewer, or suspend a job first"};
+    throw Error{Errc::bad_options, "lease: " + std::to_string(sms) + " of " +
+                                       std::to_string(capacity_) +
+                                       " SMs, but the running jobs need " + std::to_string(floor) +
+                                       "; ask for fewer, or suspend a job first"};
   }
   int priority = 0;
   check(cudaStreamGetPriority(stream, &priority), "lease: the stream's priority");
   if (priority >= low_) {
-    throw Error{Errc::bad_options,
-                "lease: the stream has priority " + std::to_string(priority) +
-                    ", which does not outrank the jobs' " + std::to_string(low_) +
-                    ", so a freed SM might go back to them; make it with "
-                    "cudaStreamCreateWithPriority and " +
-                    std::to_string(low_ - 1) + " to " + std::to_string(high_)};
+    throw Error{Errc::bad_options, "lease: the stream has priority " + std::to_string(priority) +
+                                       ", which does not outrank the jobs' " +
+                                       std::to_string(low_) +
+                                       ", so a freed SM might go back to them; make it with "
+                                       "cudaStreamCreateWithPriority and " +
+                                       std::to_string(low_ - 1) + " to " + std::to_string(high_)};
   }
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream, &capturing), "lease: the stream");

@@ -1,9 +1,8 @@
 // The CUDA engine as a specification: what conformance asks of every engine, on a device, and what
 // only this one has. Skips visibly where there is no device.
-#include "cohort/cuda.hpp"
-
 #include <random>
 
+#include "cohort/cuda.hpp"
 #include "conformance/support.hpp"
 #include "cuda/kernels.cuh"
 
@@ -88,8 +87,8 @@ template <ResizingBarrier barrier>
 void steps_under_resizing(std::uint32_t groups) {
   const Marched march;
   using Kernel = With<Steps, Traits{.barrier = barrier}>;
-  const ScopedJob job = engine().launch(Kernel{march.kernel(~0U)},
-                                        {.max_groups = groups, .local_size = 128});
+  const ScopedJob job =
+      engine().launch(Kernel{march.kernel(~0U)}, {.max_groups = groups, .local_size = 128});
   const auto until = std::chrono::steady_clock::now() + 1s;
   shake(job, groups, 1, [&] { return std::chrono::steady_clock::now() < until; });
   march.stop.set(1);
@@ -103,7 +102,9 @@ void steps_under_resizing(std::uint32_t groups) {
               static_cast<unsigned long long>(report.leaves));
 }
 
-TEST(Cuda, OurBarrierResizes) { steps_under_resizing<ResizingBarrier::one_pass>(engine().capacity()); }
+TEST(Cuda, OurBarrierResizes) {
+  steps_under_resizing<ResizingBarrier::one_pass>(engine().capacity());
+}
 TEST(Cuda, TheQueryBarrierResizes) { steps_under_resizing<ResizingBarrier::query>(64); }
 TEST(Cuda, ThePlainBarrierResizes) { steps_under_resizing<ResizingBarrier::plain>(64); }
 TEST(Cuda, TheModelledBarrierResizes) { steps_under_resizing<ResizingBarrier::modelled>(64); }
@@ -112,9 +113,10 @@ TEST(Cuda, ManyMoreGroupsThanFitFinish) {
   const std::uint32_t groups = std::min(max_groups_limit, engine().capacity() * 8 * 4);
   const auto counts = engine().fill<std::uint32_t>(100, 0);
   const Word wrong;
-  const Report report =
-      engine().launch(Barriers{100, counts.data(), wrong.data()},
-                      {.max_groups = groups, .local_size = 256}).wait();
+  const Report report = engine()
+                            .launch(Barriers{100, counts.data(), wrong.data()},
+                                    {.max_groups = groups, .local_size = 256})
+                            .wait();
   EXPECT_EQ(report.status, Status::finished);
   EXPECT_EQ(wrong.get(), 0U);
 }
@@ -224,10 +226,10 @@ TEST(Cuda, SuspendInOffers) {
   const Word next;
   const Word stop;
   const auto done = engine().fill<std::uint32_t>(tasks, 0);
-  const ScopedJob job = engine().launch(
-      Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks, done.data(), 20'000,
-                                       stop.data()},
-      {.local_size = 64});
+  const ScopedJob job =
+      engine().launch(Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks,
+                                                       done.data(), 20'000, stop.data()},
+                      {.local_size = 64});
   std::uint32_t suspends = 0;
   while (job.suspend() == Status::suspended) {
     ++suspends;
@@ -329,7 +331,8 @@ TEST(Cuda, TasksTakeSmsAndGiveThemBack) {
       const Word arrived;
       const Word wrong;
       const TaskReport report =
-          engine().submit(Gang{arrived.data(), wrong.data()}, {.groups = wanted, .local_size = 128})
+          engine()
+              .submit(Gang{arrived.data(), wrong.data()}, {.groups = wanted, .local_size = 128})
               .wait();
       EXPECT_EQ(report.status, Status::finished);
       EXPECT_EQ(arrived.get(), wanted);
@@ -368,8 +371,9 @@ TEST(Cuda, ALeaseHoldsSmsForForeignWork) {
   const Marched march;
   const Word blocks;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 256});
-  EXPECT_EQ(cudaFuncSetAttribute(count_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 160'000),
-            cudaSuccess);
+  EXPECT_EQ(
+      cudaFuncSetAttribute(count_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 160'000),
+      cudaSuccess);
   std::uint32_t expected = 0;
   for (int i = 0; i < 200; ++i) {
     const std::uint32_t sms = 1 + static_cast<std::uint32_t>(i) * 7 % (engine().capacity() - 1);
@@ -379,8 +383,7 @@ TEST(Cuda, ALeaseHoldsSmsForForeignWork) {
   }
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(blocks.get(), expected);
-  EXPECT_TRUE(
-      eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
+  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
   march.stop.set(1);
   const Report report = job.wait();
   EXPECT_EQ(report.status, Status::finished);
@@ -405,8 +408,7 @@ TEST(Cuda, ALeaseCanBeCaptured) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(blocks.get(), 20U * 33U);
-  EXPECT_TRUE(
-      eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
+  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
   march.stop.set(1);
   EXPECT_EQ(job.wait().status, Status::finished);
   cudaGraphExecDestroy(executable);

@@ -64,14 +64,16 @@ __device__ bool order_by_sm(Member& member, std::uint32_t* places) {
 inline constexpr std::size_t static_local = 16 * 1024;
 
 template <class Kernel, protocol::Role role>
-__global__ void run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
+__global__ void run_groups(const __grid_constant__ Kernel kernel,
+                           const __grid_constant__ Desk desk) {
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
   using Member = protocol::Member<Platform, State>;
   constexpr Traits traits = Contract<Kernel>::traits;
-  static_assert(sizeof(Member) <= 16 * 1024,
-                "cohort: on CUDA Kernel::State lies in shared memory: keep it below 16 KB, and what "
-                "is larger in a buffer");
+  static_assert(
+      sizeof(Member) <= 16 * 1024,
+      "cohort: on CUDA Kernel::State lies in shared memory: keep it below 16 KB, and what "
+      "is larger in a buffer");
   constexpr bool outside = sizeof(Local) > static_local;
 
   extern __shared__ __align__(128) unsigned char cohort_dynamic[];
@@ -91,8 +93,8 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel, const __grid_c
     checked_in = desk.first && protocol::check_in(*member);
     // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
     const std::uint32_t hint = this_sm() * desk.bundle;
-    in = checked_in || protocol::wait_in_lobby(
-                           *member, desk.shared->serial.load(Order::relaxed), hint);
+    in = checked_in ||
+         protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
     if (in) {
       if (checked_in && member->id == 0) desk.mirror->start = member->active;
       if (member->joined) atomicAdd_system(&desk.mirror->joined, 1U);
@@ -111,7 +113,8 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel, const __grid_c
 
   const bool bundled = desk.bundle > 1 && traits.kill_order == KillOrder::highest_first;
   bool good = true;
-  if (bundled && __syncthreads_or(checked_in ? 1 : 0) != 0) good = order_by_sm(*member, desk.places);
+  if (bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
+    good = order_by_sm(*member, desk.places);
   if (threadIdx.x == 0) {
     runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
   }
