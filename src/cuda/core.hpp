@@ -76,7 +76,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
  private:
   /// The most grids that run or wait at a time. At 128 the device starts no more, whatever their
   /// priority.
-  static constexpr std::size_t most_grids = 32;
+  static constexpr std::size_t most_grids = 48;
   /// Of those, kept for tasks.
   static constexpr std::size_t task_grids = 8;
 
@@ -128,6 +128,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void launch_grid(Record& job, std::uint32_t blocks, bool first);
   void bury(std::unique_ptr<Run> run);
   void free_slots();
+  [[nodiscard]] std::uint32_t free_slot(cudaStream_t stream) const;
   [[nodiscard]] Mirror* take_mirror();
 
   const int device_;

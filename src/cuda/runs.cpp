@@ -54,10 +54,10 @@ void Engine::Core::shape(Record& job) const {
     const std::size_t most = block_memory_ - own;
     return std::max(body.local_memory, std::min(most, part > fixed ? part - fixed : 0));
   };
-  const auto fits = [&](std::uint32_t bundle, std::uint32_t threads) {
+  const auto fits = [&](std::uint32_t bundle, std::uint32_t threads, std::size_t memory) {
     int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &blocks, function, static_cast<int>(threads), memory_for(bundle)),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function,
+                                                        static_cast<int>(threads), memory),
           "launch: the kernel's occupancy");
     return static_cast<std::uint32_t>(blocks) >= bundle;
   };
@@ -65,10 +65,17 @@ void Engine::Core::shape(Record& job) const {
   for (std::uint32_t bundle = wanted; bundle > 0; --bundle) {
     for (std::uint32_t threads = chosen ? job.options.local_size : most_threads / 32 * 32;
          threads > 0; threads = threads > 128 ? threads / 64 * 32 : 0) {
-      if (fits(bundle, threads)) {
+      if (fits(bundle, threads, memory_for(bundle))) {
         job.bundle = bundle;
         job.threads = threads;
         job.memory = memory_for(bundle);
+        // No more than so many on an SM, where the threads alone would allow it.
+        const std::size_t alone = sm_memory_ / (bundle + 1) + 1024;
+        const std::size_t fixed = own + block_reserve_;
+        if (exclusive_ && fits(bundle + 1, threads, job.memory) && alone > fixed &&
+            fits(bundle, threads, std::min(alone - fixed, block_memory_ - own))) {
+          job.memory = std::max(job.memory, std::min(alone - fixed, block_memory_ - own));
+        }
         const std::uint32_t units = (body.max_groups + bundle - 1) / bundle;
         if (job.options.resizable || units <= capacity_) return;
         throw Error{Errc::bad_options,
@@ -146,7 +153,6 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.options.offer_wait.count()));
   shared.restarted = job.kept;
   shared.boxes = reinterpret_cast<protocol::Box<Platform>*>(memory + boxes_at);
-  shared.recorder.demands = run->desk.demands;
   shared.recorder.bundle = job.bundle;
   for (Event* const event : {&shared.barrier_event, &shared.offer_event, &shared.lobby_event}) {
     event->job = run->desk.shared;
@@ -224,6 +230,18 @@ void Engine::Core::free_slots() {
   }
 }
 
+/// A slot that nobody uses; or one whose lease ends in the same stream, and so before the new one.
+std::uint32_t Engine::Core::free_slot(cudaStream_t stream) const {
+  for (std::uint32_t i = 0; i < demand_slots; ++i) {
+    if (slots_[i] == Slot::free) return i;
+  }
+  for (std::uint32_t i = 0; i < demand_slots; ++i) {
+    if (slots_[i] == Slot::closing && slot_stream_[i] == stream) return i;
+  }
+  throw Error{Errc::bad_options,
+              "lease: " + std::to_string(demand_slots) + " leases are open; give one back first"};
+}
+
 std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
   const Turn turn{*this};
   check_alive();
@@ -255,14 +273,10 @@ std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream, &capturing), "lease: the stream");
   free_slots();
-  const auto* const found = std::find(std::begin(slots_), std::end(slots_), Slot::free);
-  if (found == std::end(slots_)) {
-    throw Error{Errc::bad_options,
-                "lease: " + std::to_string(demand_slots) + " leases are open; give one back first"};
-  }
-  const auto slot = static_cast<std::uint32_t>(found - std::begin(slots_));
+  const std::uint32_t slot = free_slot(stream);
   check(stream_write(stream, &demands_->slot[slot], sms), "lease: the demand");
   check(stream_write(stream, &leased_[slot], sms), "lease: the demand");
+  slot_stream_[slot] = stream;
   slots_[slot] = capturing == cudaStreamCaptureStatusNone ? Slot::open : Slot::captured;
   called_.notify_all();
   return slot;

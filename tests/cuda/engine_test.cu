@@ -228,7 +228,7 @@ TEST(Cuda, SuspendInOffers) {
   const auto done = engine().fill<std::uint32_t>(tasks, 0);
   const ScopedJob job =
       engine().launch(Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks,
-                                                       done.data(), 20'000, stop.data()},
+                                                       done.data(), 100'000, stop.data()},
                       {.local_size = 64});
   std::uint32_t suspends = 0;
   while (job.suspend() == Status::suspended) {

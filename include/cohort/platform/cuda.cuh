@@ -158,7 +158,6 @@ struct Event {
 
 /// No tracer reaches into a kernel; this is where a job keeps what is the platform's own.
 struct Recorder {
-  const Demands* demands = nullptr;
   Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
   std::uint32_t bundle = 1;         ///< groups that share an SM
 
@@ -336,6 +335,10 @@ struct Platform {
   /// Cycles for which a target that came with the last barrier counts as recent: some 4 us.
   static constexpr long long recent = 8000;
 
+  __device__ static void fence() {
+    ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
+  }
+
   template <class Done>
   __device__ static void await(Event& event, Done done) {
     const std::uint32_t pause = event.pause;
@@ -361,7 +364,7 @@ struct Platform {
   /// The share, less what leases want of it. Raises the fault of a cancelled job on the way.
   template <class Shared>
   __device__ static std::uint32_t less_demands(const Shared& shared, std::uint32_t share) {
-    const Demands* const demands = shared.recorder.demands;
+    const Demands* const demands = here().demands;
     std::uint32_t demanded = 0;
     if (demands != nullptr) {
       std::uint32_t part[4];
