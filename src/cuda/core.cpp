@@ -325,7 +325,7 @@ void Engine::Core::settle(Record& job) {
   // As many have begun as were gone a moment ago, so nobody is inside; who starts later finds the
   // job closed.
   const bool empty = closed && seen(mirror.begun) == gone;
-  const bool over = job.run->grids.empty() && gone == job.run->launched;
+  const bool over = job.run->grids.empty();  // the grids themselves have ended
   if (!empty && !over) return;
 
   protocol::Shared<Platform> shared;
