@@ -180,12 +180,6 @@ struct Sampler {
   long long at = 0;  ///< by the SM's clock; 0: never
 };
 
-struct Probe {
-  COHORT_FN explicit Probe(bool /*leader*/) {}
-  template <class Member>
-  COHORT_FN void offer(Member& /*member*/) const {}
-};
-
 #ifdef __CUDACC__
 #define COHORT_DETAIL_DEVICE __device__
 #else
@@ -207,6 +201,7 @@ struct Threads {
 #ifdef __CUDACC__
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
   [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
+  [[nodiscard]] __device__ bool alone() const { return false; }
   __device__ void barrier() const { __syncthreads(); }
 
   template <class Function>
@@ -311,6 +306,16 @@ struct Threads {
     return sums;
   }
 #endif
+};
+
+/// Nothing is sampled on a GPU; and a group's threads all have to go the same way, so no offer is a
+/// mere glance of one of them.
+struct Probe {
+  COHORT_FN explicit Probe(const Threads& /*threads*/) {}
+  template <class Member>
+  COHORT_FN bool offer(Member& /*member*/) const {
+    return true;
+  }
 };
 
 /// Everything the protocol asks of a platform.
