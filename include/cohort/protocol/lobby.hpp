@@ -174,15 +174,15 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
     if (claimed == 0) return 0;
     P::fence();  // what we write into the boxes comes after what their last joiners read there
     shared.waiting.fetch_sub(claimed, Order::relaxed);
-    return claimed;
-  }
-  for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {
-    if (shared.waiting.load(Order::relaxed) == 0) break;
-    Seat waiting = Seat::waiting;
-    if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
-        shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acq_rel)) {
-      shared.waiting.fetch_sub(1, Order::acq_rel);
-      ++claimed;
+  } else {
+    for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {
+      if (shared.waiting.load(Order::relaxed) == 0) break;
+      Seat waiting = Seat::waiting;
+      if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
+          shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acq_rel)) {
+        shared.waiting.fetch_sub(1, Order::acq_rel);
+        ++claimed;
+      }
     }
   }
   return claimed;
@@ -207,10 +207,10 @@ COHORT_FN void for_each_claimed(Shared<P>& shared, Visit visit) {
         if (seats[i] == Seat::claimed) visit(shared.boxes[first + i], first + i);
       }
     }
-    return;
-  }
-  for (std::uint32_t i = 0; i < shared.max_groups; ++i) {
-    if (shared.boxes[i].seat.load(Order::relaxed) == Seat::claimed) visit(shared.boxes[i], i);
+  } else {
+    for (std::uint32_t i = 0; i < shared.max_groups; ++i) {
+      if (shared.boxes[i].seat.load(Order::relaxed) == Seat::claimed) visit(shared.boxes[i], i);
+    }
   }
 }
 
