@@ -214,7 +214,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     group.barrier();
     for (std::uint32_t at = 0; at < edges; at += group.local_size()) {
       const std::uint32_t mine = at + me;
-      bool wanted = false;
+      decltype(visit(std::uint32_t{}, std::uint64_t{}, Node{})) wanted{};
       Node target = 0;
       if (mine < edges) {
         std::uint32_t owner = 0;  // the last node with `before <= mine`
