@@ -27,7 +27,7 @@ struct OctreeResult {
 /// What a tree has.
 struct TreeSize {
   std::int64_t tasks = 0;
-  std::int64_t depth = 0;
+  std::int64_t depth = 0;  ///< of the deepest box that was divided; the root has 0
   std::int64_t leaves = 0;        ///< with particles
   std::int64_t empty_leaves = 0;
 

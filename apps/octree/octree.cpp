@@ -43,7 +43,7 @@ TreeSize tree_size(const OctreeResult& result) {
   for (const Box& box : result.boxes) {
     if (box.children != Box::leaf) {
       ++size.tasks;
-      size.depth = std::max(size.depth, std::int64_t{box.depth} + 1);
+      size.depth = std::max(size.depth, std::int64_t{box.depth});
     } else {
       ++(box.end > box.begin ? size.leaves : size.empty_leaves);
     }
