@@ -78,7 +78,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
 
   std::uint32_t settled = now.active();
   if (goes_on(member, member.gen)) {
-    request_fork<P, traits>(shared, member, state, Entry::slave);
+    request_fork<P, traits>(member, state, Entry::slave);
     now = shared.look(Order::acquire);
     settled = now.active();
     const std::uint32_t target =
@@ -126,7 +126,7 @@ COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state)
   if (verdict != Verdict::stay) return verdict;
   const bool another = goes_on(member, gen);
   if (another && member.id == 0) {
-    request_fork<P, traits>(member.shared, member, state, Entry::modelled);
+    request_fork<P, traits>(member, state, Entry::modelled);
   }
   return modelled_second_half<P, traits>(member, &state, another);
 }
