@@ -9,7 +9,7 @@
 #include "apps/bfs/one_barrier.hpp"
 #include "apps/graph_memory.hpp"
 #include "apps/registry.hpp"
-#include "apps/reverse.hpp"
+#include "graph/build.hpp"
 
 namespace cohort::apps {
 
@@ -57,7 +57,7 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
   const bool both = how.direction == Direction::both || (how.direction == Direction::automatic &&
                                                          graph.num_edges() / 8 >= nodes);
   Csr made;
-  if (both && how.incoming == nullptr) made = reversed(graph);
+  if (both && how.incoming == nullptr) made = transpose(graph);
   const Csr& turned = how.incoming == nullptr ? made : *how.incoming;
   std::optional<GraphMemory> incoming;
   if (both && &turned != &graph) incoming.emplace(engine, turned);

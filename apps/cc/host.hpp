@@ -9,7 +9,7 @@
 #include "apps/cc/cc.hpp"
 #include "apps/graph_memory.hpp"
 #include "apps/registry.hpp"
-#include "apps/reverse.hpp"
+#include "graph/build.hpp"
 
 namespace cohort::apps {
 
@@ -37,7 +37,7 @@ template <class Engine>
                           .parent = parents.data(),
                           .frequent = frequent.data(),
                           .chunk = how.chunk,
-                          .both_ways = how.both_ways ? *how.both_ways : symmetric(graph)};
+                          .both_ways = how.both_ways ? *how.both_ways : is_symmetric(graph)};
   CcResult result;
   result.report = run(engine, kernel, options);
   result.component = parents.read();

@@ -5,6 +5,7 @@
 
 #include "apps/color/host.hpp"
 #include "apps/outcome.hpp"
+#include "graph/build.hpp"
 #include "graph/spec.hpp"
 
 namespace cohort::apps {
@@ -18,7 +19,8 @@ Outcome color_app(Engine& engine, Request& request) {
   how.priority = static_cast<Priority>(settings.choice("priority", {"hashed", "id"}));
   how.chunk = settings.number("chunk", 0);
   settings.check_all_used();
-  const Csr graph = load_graph(request.input);
+  Csr graph = load_graph(request.input);
+  if (!is_symmetric(graph)) graph = symmetrise(graph);
   const ColorResult result = run_color(engine, graph, request.options, how);
   return outcome(
       in_words(graph), result.report, request.verify,

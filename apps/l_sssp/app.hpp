@@ -17,9 +17,9 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
   how.chunk = settings.number("chunk", 0);
   how.delta = settings.number("delta", 0);
   how.budget = static_cast<std::uint32_t>(settings.number("budget", how.budget, 0, 1U << 30U));
-  const SourceChoice chosen{settings};
+  const SourceChoice chosen{request};
   settings.check_all_used();
-  const Csr graph = load_graph(request.input);
+  const Csr graph = with_weights(load_graph(request.input));
   const Node source = chosen.of(graph);
   const SsspResult result = run_l_sssp(engine, graph, source, request.options, how);
   return outcome(

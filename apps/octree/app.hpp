@@ -1,9 +1,9 @@
 // Octree partitioning as an entry of the registry.
 #pragma once
 
+#include "apps/inputs.hpp"
 #include "apps/octree/host.hpp"
 #include "apps/outcome.hpp"
-#include "apps/spec.hpp"
 
 namespace cohort::apps {
 
@@ -17,7 +17,8 @@ Outcome octree_app(Engine& engine, Request& request) {
   how.boxes = static_cast<std::uint32_t>(settings.number("boxes", 0, 0, 1U << 31U));
   settings.check_all_used();
   const auto count =
-      static_cast<std::uint32_t>(numbered_spec(request.input, "particles", 0, 1U << 28U));
+      static_cast<std::uint32_t>(
+      number_in(request.input, particles_spec, "the number of particles", 0, 1U << 28U));
   const std::vector<Particle> particles = make_particles(count);
   const OctreeResult result = run_octree(engine, particles, request.options, how);
   return outcome(

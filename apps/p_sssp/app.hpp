@@ -15,9 +15,9 @@ Outcome p_sssp_app(Engine& engine, Request& request) {
   how.algorithm =
       static_cast<PullSsspOptions::Algorithm>(settings.choice("algorithm", {"in-place", "paper"}));
   how.chunk = settings.number("chunk", 0);
-  const SourceChoice chosen{settings};
+  const SourceChoice chosen{request};
   settings.check_all_used();
-  const Csr graph = load_graph(request.input);
+  const Csr graph = with_weights(load_graph(request.input));
   const Node source = chosen.of(graph);
   const SsspResult result = run_p_sssp(engine, graph, source, request.options, how);
   return outcome(

@@ -4,7 +4,7 @@
 #include "apps/graph_memory.hpp"
 #include "apps/p_sssp/p_sssp.hpp"
 #include "apps/paths.hpp"
-#include "apps/reverse.hpp"
+#include "graph/build.hpp"
 
 namespace cohort::apps {
 
@@ -30,7 +30,7 @@ template <class Engine>
                                     const PullSsspOptions& how = {}) {
   check_source("p-sssp", graph, source);
   const Node nodes = graph.num_nodes();
-  const GraphMemory memory{engine, how.incoming == nullptr ? reversed(graph) : *how.incoming};
+  const GraphMemory memory{engine, how.incoming == nullptr ? transpose(graph) : *how.incoming};
   std::vector<Distance> start(nodes, infinite);
   start[source] = 0;
   const auto distances = engine.upload(start);
