@@ -34,8 +34,7 @@ class PoolMemory {
       : pools_(most_groups(engine, options)),
         room_(how.room == 0 ? default_room : how.room),
         ends_(engine.template fill<PoolEnds>(pools_ + 1, PoolEnds{})),
-        tasks_(engine.template fill<std::uint32_t>(
-            (std::size_t{pools_} + 1) * room_, 0)),
+        tasks_(engine.template fill<std::uint32_t>((std::size_t{pools_} + 1) * room_, 0)),
         progress_(engine.template fill<Progress>(1, Progress{})) {}
 
   /// Work that is not done at the start, and how much of the app's memory is in use.
@@ -71,10 +70,10 @@ class PoolMemory {
     switch (static_cast<Stop>(progress().error)) {
       case Stop::none: return;
       case Stop::pools_full:
-        throw Error{Errc::out_of_memory, app + ": all pools of tasks are full; give more than pool-room=" +
-                                             std::to_string(room_)};
-      case Stop::memory_full:
-        throw Error{Errc::out_of_memory, app + ": " + memory_option};
+        throw Error{Errc::out_of_memory,
+                    app + ": all pools of tasks are full; give more than pool-room=" +
+                        std::to_string(room_)};
+      case Stop::memory_full: throw Error{Errc::out_of_memory, app + ": " + memory_option};
     }
   }
 

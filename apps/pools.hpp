@@ -1,7 +1,7 @@
-// Work stealing: one pool of tasks for each group slot. A group takes from its own pool, else steals
-// from the others; tasks of groups that have left stay to be stolen. A task is a number that the
-// app can make sense of.
-// Invariant: a task that was pushed is taken once. Full pools are an error, never a lost task.
+// Work stealing: one pool of tasks for each group slot. A group takes from its own pool, else
+// steals from the others; tasks of groups that have left stay to be stolen. A task is a number that
+// the app can make sense of. Invariant: a task that was pushed is taken once. Full pools are an
+// error, never a lost task.
 #pragma once
 
 #include "cohort/kernel.hpp"
@@ -10,9 +10,9 @@ namespace cohort::apps {
 
 /// The words of one pool, in lines of their own.
 struct alignas(64) PoolEnds {
-  std::uint64_t top = 0;                  ///< thieves take here
-  alignas(64) std::uint64_t bottom = 0;   ///< the owner's end
-  alignas(64) std::uint32_t lock = 0;     ///< of MutexPools
+  std::uint64_t top = 0;                 ///< thieves take here
+  alignas(64) std::uint64_t bottom = 0;  ///< the owner's end
+  alignas(64) std::uint32_t lock = 0;    ///< of MutexPools
 };
 
 inline constexpr std::uint32_t no_task = ~0U;
@@ -49,7 +49,7 @@ struct DequePools {
     const std::uint64_t end = bottom.load();
     if (end == 0 || top.load() >= end) return no_task;
     const std::uint64_t last = end - 1;
-    bottom.exchange(last, Order::acq_rel);  // pairs with steal's look at `bottom`
+    bottom.exchange(last, Order::acq_rel);                   // pairs with steal's look at `bottom`
     std::uint64_t first = top.fetch_add(0, Order::acq_rel);  // pairs with the thieves' swaps
     if (first > last) {                                      // they were quicker
       bottom.store(end, Order::release);                     // as in push

@@ -77,7 +77,9 @@ Report run_with(Engine& engine, const Kernel& kernel, const RunOptions& options)
 
 /// Kernels that are also compiled with the paper's barriers say so; each costs a compilation.
 template <class Kernel>
-concept PaperBarriers = requires { requires Kernel::paper_barriers; };
+concept PaperBarriers = requires {
+  requires Kernel::paper_barriers;
+};
 
 }  // namespace detail
 

@@ -1,4 +1,5 @@
-// Where searches start: `source=NODE`, or `source=hub`. By default node 0, for R-MAT graphs the hub.
+// Where searches start: `source=NODE`, or `source=hub`. By default node 0, for R-MAT graphs the
+// hub.
 #pragma once
 
 #include <charconv>

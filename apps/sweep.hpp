@@ -14,7 +14,7 @@ struct Sweep {
   struct State {
     std::uint32_t turn = 0;
     std::uint64_t at = 0;  // how many blocks of the sweep are done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
 
   Node* open;            // block by block; those before the block's count are open
   std::uint32_t* count;  // of each block; not yet set in the first sweep
@@ -50,8 +50,8 @@ struct Sweep {
   COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide) const {
     const std::size_t begin = block * block_size;
     const auto nodes = group.view(open + begin);
-    const auto size = static_cast<std::uint32_t>(
-        first ? least(block_size, num_nodes - begin) : group.view(count)[block]);
+    const auto size = static_cast<std::uint32_t>(first ? least(block_size, num_nodes - begin)
+                                                       : group.view(count)[block]);
     if (size == 0) return 0;
     std::uint32_t kept = 0;
     for (std::uint32_t base = 0; base < size; base += group.local_size()) {

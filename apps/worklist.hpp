@@ -10,7 +10,8 @@
 
 namespace cohort::apps {
 
-/// How many nodes a slot has; a line to itself, because its group writes it while others write theirs.
+/// How many nodes a slot has; a line to itself, because its group writes it while others write
+/// theirs.
 struct alignas(64) Count {
   std::uint32_t nodes = 0;
   std::uint64_t edges = 0;  ///< of those nodes, where somebody asked

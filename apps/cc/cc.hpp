@@ -10,12 +10,19 @@
 namespace cohort::apps {
 
 struct Components {
-  enum class Phase : std::uint32_t { link_first, flatten_first, link_second, flatten_second, sample,
-                                     link_rest, flatten_all };
+  enum class Phase : std::uint32_t {
+    link_first,
+    flatten_first,
+    link_second,
+    flatten_second,
+    sample,
+    link_rest,
+    flatten_all
+  };
   struct State {
     Phase phase = Phase::link_first;
     std::uint64_t at = 0;  // how much of the phase is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
   static constexpr Node no_node = ~Node{0};
 
   CsrView graph;

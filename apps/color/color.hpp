@@ -17,7 +17,7 @@ struct PaperColor {
     std::uint32_t turn = 0;  // the round; its parity chooses the flag
     Phase phase = Phase::look;
     std::uint64_t at = 0;  // how much of the phase is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
 
   CsrView graph;
   Ranking ranking;

@@ -24,8 +24,8 @@ struct ColorResult {
   Report report;
 };
 
-/// Colours an undirected graph: each edge must be there in both directions. The colours are complete
-/// only when the job has finished.
+/// Colours an undirected graph: each edge must be there in both directions. The colours are
+/// complete only when the job has finished.
 template <class Engine>
 [[nodiscard]] ColorResult run_color(Engine& engine, const Csr& graph,
                                     const RunOptions& options = {}, const ColorOptions& how = {}) {

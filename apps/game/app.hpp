@@ -15,8 +15,8 @@ Outcome game_app(Engine& engine, Request& request) {
   how.grain = static_cast<std::uint32_t>(settings.number("grain", 2, 0, 16));
   how.positions = static_cast<std::uint32_t>(settings.number("positions", 0, 0, 1U << 28U));
   settings.check_all_used();
-  how.depth = static_cast<std::uint32_t>(
-      number_in(request.input, connect4_spec, "the depth", 1, 38));
+  how.depth =
+      static_cast<std::uint32_t>(number_in(request.input, connect4_spec, "the depth", 1, 38));
   const Board start = start_board();
   const GameResult result = run_game(engine, start, request.options, how);
   return outcome(

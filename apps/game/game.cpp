@@ -13,7 +13,7 @@ template Outcome game_app(cpu::Engine&, Request&);
 
 Board start_board() {
   Board board;
-  board = board.play(0, false).play(0, false);              // o on o in the first column
+  board = board.play(0, false).play(0, false);             // o on o in the first column
   return board.play(1, true).play(3, true).play(4, true);  // and a row .x.xx..
 }
 

@@ -20,7 +20,7 @@ struct DeltaSssp {
   struct State {
     std::uint32_t turn = 0;
     std::uint64_t at = 0;  // how much of this turn is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
   struct Local {
     ChunkOfNodes chunk;
     Node queue[2][1024];  // a group's own near nodes
@@ -31,10 +31,10 @@ struct DeltaSssp {
   Worklist far[3];   // by epoch modulo 3, likewise
   Distance* least;   // in each far pile, three, lines apart: at most what any of its nodes has
   Distance* distance;
-  Distance* expanded;          // the distance that a node was last expanded with
-  std::uint32_t* near_stamp;   // the last turn that pushed the node
-  std::uint32_t* far_stamp;    // the last epoch whose pile it went to
-  Plan* plans;                 // by turn modulo 2
+  Distance* expanded;         // the distance that a node was last expanded with
+  std::uint32_t* near_stamp;  // the last turn that pushed the node
+  std::uint32_t* far_stamp;   // the last epoch whose pile it went to
+  Plan* plans;                // by turn modulo 2
   Distance delta;
   std::uint64_t chunk;   // nodes for each group in a step; 0: all
   std::uint32_t budget;  // nodes of its own that a group goes on with in a step
@@ -70,8 +70,7 @@ struct DeltaSssp {
         queue[queued++] = node;
         return;
       }
-      const bool fresh =
-          kind == Kind::near && group.atomic(stamp[node]).exchange(turn) != turn;
+      const bool fresh = kind == Kind::near && group.atomic(stamp[node]).exchange(turn) != turn;
       near.push(fresh, node);
       far.push(kind == Kind::far, node);
     }
@@ -173,8 +172,7 @@ struct DeltaSssp {
 
   template <class Group>
   COHORT_FN void tell_least(Group& group, std::uint32_t epoch, Distance mine) const {
-    const Distance ours =
-        group.reduce(mine, [](Distance a, Distance b) { return a < b ? a : b; });
+    const Distance ours = group.reduce(mine, [](Distance a, Distance b) { return a < b ? a : b; });
     if (group.local_id() == 0 && ours != infinite) group.atomic(least_of(epoch)).fetch_min(ours);
   }
 

@@ -15,7 +15,7 @@ struct PaperListSssp {
     std::uint32_t turn = 0;
     Phase phase = Phase::expand;
     std::uint64_t at = 0;  // how much of the list is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
   using Local = ChunkOfNodes;
 
   CsrView graph;

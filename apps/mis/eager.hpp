@@ -1,7 +1,6 @@
-// Maximal independent set by priorities with one resizing barrier a sweep: a node is decided as soon
-// as its neighbours of lower priority are (Blelloch, Fineman and Shun 2012). The set is that of the
-// paper's algorithm.
-// Invariant: a mark is set once, and depends only on marks that are set.
+// Maximal independent set by priorities with one resizing barrier a sweep: a node is decided as
+// soon as its neighbours of lower priority are (Blelloch, Fineman and Shun 2012). The set is that
+// of the paper's algorithm. Invariant: a mark is set once, and depends only on marks that are set.
 #pragma once
 
 #include "apps/mis/mis.hpp"

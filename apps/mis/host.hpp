@@ -24,8 +24,8 @@ struct MisResult {
   Report report;
 };
 
-/// A maximal independent set of an undirected graph: each edge must be there in both directions. The
-/// marks are complete only when the job has finished.
+/// A maximal independent set of an undirected graph: each edge must be there in both directions.
+/// The marks are complete only when the job has finished.
 template <class Engine>
 [[nodiscard]] MisResult run_mis(Engine& engine, const Csr& graph, const RunOptions& options = {},
                                 const MisOptions& how = {}) {

@@ -16,15 +16,15 @@ struct PaperMis {
   struct State {
     Phase phase = Phase::look;
     std::uint64_t at = 0;  // how much of the phase is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
 
   CsrView graph;
   Ranking ranking;
   std::uint32_t* mark;
-  Node* rival;              // the undecided neighbour of least priority; the node itself: none
-  std::uint32_t* stopped;   // a neighbour has joined in this round
+  Node* rival;             // the undecided neighbour of least priority; the node itself: none
+  std::uint32_t* stopped;  // a neighbour has joined in this round
   std::uint32_t* undecided_left;
-  std::uint64_t chunk;      // nodes for each group in a step; 0: all
+  std::uint64_t chunk;  // nodes for each group in a step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -32,7 +32,7 @@ struct PaperMis {
     const Phase phase = state.phase;
     state.at = now.last ? 0 : now.end;
     if (now.last) {
-      state.phase = phase == Phase::look ? Phase::join
+      state.phase = phase == Phase::look   ? Phase::join
                     : phase == Phase::join ? Phase::apply
                                            : Phase::look;
     }

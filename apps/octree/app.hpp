@@ -16,8 +16,7 @@ Outcome octree_app(Engine& engine, Request& request) {
   how.max_depth = static_cast<std::uint32_t>(settings.number("max-depth", 40, 1, 1000));
   how.boxes = static_cast<std::uint32_t>(settings.number("boxes", 0, 0, 1U << 31U));
   settings.check_all_used();
-  const auto count =
-      static_cast<std::uint32_t>(
+  const auto count = static_cast<std::uint32_t>(
       number_in(request.input, particles_spec, "the number of particles", 0, 1U << 28U));
   const std::vector<Particle> particles = make_particles(count);
   const OctreeResult result = run_octree(engine, particles, request.options, how);

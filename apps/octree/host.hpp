@@ -27,8 +27,8 @@ struct OctreeResult {
 /// What a tree has.
 struct TreeSize {
   std::int64_t tasks = 0;
-  std::int64_t depth = 0;  ///< of the deepest box that was divided; the root has 0
-  std::int64_t leaves = 0;        ///< with particles
+  std::int64_t depth = 0;   ///< of the deepest box that was divided; the root has 0
+  std::int64_t leaves = 0;  ///< with particles
   std::int64_t empty_leaves = 0;
 
   friend bool operator==(const TreeSize&, const TreeSize&) = default;

@@ -64,9 +64,8 @@ class Checker {
                                    float reach, std::uint32_t depth, bool root) {
     const Box& box = result_.boxes[at];
     const auto name = [&] {
-      return "the box at depth " + std::to_string(depth) + " around (" +
-             std::to_string(centre[0]) + ", " + std::to_string(centre[1]) + ", " +
-             std::to_string(centre[2]) + ")";
+      return "the box at depth " + std::to_string(depth) + " around (" + std::to_string(centre[0]) +
+             ", " + std::to_string(centre[1]) + ", " + std::to_string(centre[2]) + ")";
     };
     if (box.end - box.begin != points.size()) {
       return name() + " has " + std::to_string(box.end - box.begin) + " particles instead of " +

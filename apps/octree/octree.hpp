@@ -37,8 +37,8 @@ struct Octree {
     std::uint32_t at[8];
   };
 
-  Stealing<Pools> work;   // a task is a box; what is left are particles that are in no leaf yet
-  Particle* buffers[2];   // by depth modulo 2: one is read, the other written
+  Stealing<Pools> work;  // a task is a box; what is left are particles that are in no leaf yet
+  Particle* buffers[2];  // by depth modulo 2: one is read, the other written
   Particle* result;
   Box* boxes;
   std::uint32_t num_boxes;  // that there is room for

@@ -14,7 +14,7 @@ struct PaperPullSssp {
   struct State {
     Phase phase = Phase::copy;
     std::uint64_t at = 0;  // how much of the phase is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
 
   CsrView incoming;
   Distance* x;
@@ -86,7 +86,7 @@ struct PullSssp {
   struct State {
     std::uint32_t turn = 0;
     std::uint64_t at = 0;  // how much of the round is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
 
   CsrView incoming;
   Distance* distance;
@@ -124,7 +124,8 @@ struct PullSssp {
 
   template <class Group>
   COHORT_FN bool relax(Group& group, Node node) const {
-    // Relaxed: any distance that is read is that of a path, and the last round reads the final ones.
+    // Relaxed: any distance that is read is that of a path, and the last round reads the final
+    // ones.
     const Distance old = group.atomic(distance[node]).load();
     Distance least = old;
     for (std::uint64_t edge = incoming.first_edge(node); edge < incoming.first_edge(node + 1);

@@ -19,7 +19,8 @@ inline double test_scale() {
   return text == nullptr ? 1 : std::strtod(text, nullptr);
 }
 
-/// A new target every few hundred microseconds at most; now and then the job goes out and comes back.
+/// A new target every few hundred microseconds at most; now and then the job goes out and comes
+/// back.
 inline RunOptions resized_at_random(std::uint32_t groups, std::uint32_t seed) {
   RunOptions options;
   options.launch.max_groups = groups;

@@ -40,7 +40,9 @@ std::vector<GraphApp> graph_apps() {
       const bool paper = algorithm == BfsOptions::Algorithm::paper;
       const bool both = direction == BfsOptions::Direction::both;
       if (paper && both) continue;
-      apps.push_back({paper ? "bfs paper" : both ? "bfs both directions" : "bfs",
+      apps.push_back({paper  ? "bfs paper"
+                      : both ? "bfs both directions"
+                             : "bfs",
                       [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
                           std::uint64_t chunk) -> Tried {
                         BfsOptions how{.algorithm = algorithm, .direction = direction};
@@ -55,23 +57,23 @@ std::vector<GraphApp> graph_apps() {
     const std::string by = priority == Priority::id ? " by id" : "";
     for (const auto algorithm : {ColorOptions::Algorithm::eager, ColorOptions::Algorithm::paper}) {
       const std::string kind = algorithm == ColorOptions::Algorithm::paper ? " paper" : "";
-      apps.push_back({"color" + kind + by,
-                      [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                          std::uint64_t chunk) -> Tried {
-                        const auto result =
-                            run_color(engine, graph, options, {algorithm, priority, chunk});
-                        return {result.report, check_color(graph, priority, result.colours)};
-                      }});
+      apps.push_back(
+          {"color" + kind + by,
+           [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+               std::uint64_t chunk) -> Tried {
+             const auto result = run_color(engine, graph, options, {algorithm, priority, chunk});
+             return {result.report, check_color(graph, priority, result.colours)};
+           }});
     }
     for (const auto algorithm : {MisOptions::Algorithm::eager, MisOptions::Algorithm::paper}) {
       const std::string kind = algorithm == MisOptions::Algorithm::paper ? " paper" : "";
-      apps.push_back({"mis" + kind + by,
-                      [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                          std::uint64_t chunk) -> Tried {
-                        const auto result =
-                            run_mis(engine, graph, options, {algorithm, priority, chunk});
-                        return {result.report, check_mis(graph, priority, result.marks)};
-                      }});
+      apps.push_back(
+          {"mis" + kind + by,
+           [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+               std::uint64_t chunk) -> Tried {
+             const auto result = run_mis(engine, graph, options, {algorithm, priority, chunk});
+             return {result.report, check_mis(graph, priority, result.marks)};
+           }});
     }
   }
   for (const auto algorithm :
@@ -84,7 +86,8 @@ std::vector<GraphApp> graph_apps() {
                       return {result.report, check_paths(graph, 0, result.distances)};
                     }});
   }
-  for (const auto algorithm : {ListSsspOptions::Algorithm::delta, ListSsspOptions::Algorithm::paper}) {
+  for (const auto algorithm :
+       {ListSsspOptions::Algorithm::delta, ListSsspOptions::Algorithm::paper}) {
     apps.push_back({algorithm == ListSsspOptions::Algorithm::paper ? "l-sssp paper" : "l-sssp",
                     [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
                         std::uint64_t chunk) -> Tried {
@@ -94,8 +97,9 @@ std::vector<GraphApp> graph_apps() {
                       return {result.report, check_paths(graph, 0, result.distances)};
                     }});
   }
-  apps.push_back({"cc", [](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                           std::uint64_t chunk) -> Tried {
+  apps.push_back({"cc",
+                  [](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+                     std::uint64_t chunk) -> Tried {
                     const auto result = run_cc(engine, graph, options, {.chunk = chunk});
                     return {result.report, check_cc(graph, result.component)};
                   }});
