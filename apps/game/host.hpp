@@ -12,7 +12,7 @@
 namespace cohort::apps {
 
 struct GameOptions {
-  PoolOptions pools;
+  PoolOptions pools = {};
   std::uint32_t depth = 6;
   std::uint32_t grain = 2;      ///< levels that a task looks ahead by itself; 0: as in the paper
   std::uint32_t positions = 0;  ///< that there is room for; 0: for every position there can be
