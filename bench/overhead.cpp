@@ -69,8 +69,7 @@ nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
     const Measurement measurement = measure(
         name_of(pair), "ns",
         {
-            {.name = "resizable",
-             .measure = [&] { return run_times(engine, pair, true, enough); }},
+            {.name = "resizable", .measure = [&] { return run_times(engine, pair, true, enough); }},
             {.name = "static",
              .measure = [&] { return run_times(engine, pair, false, enough); },
              .reference = true},
@@ -97,8 +96,8 @@ nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
   summary["barrier"] = in_words(barrier);
   summary["work_stealing"] = in_words(stealing);
   summary["paper_algorithms"] = in_words(papers);
-  std::cout << std::fixed << std::setprecision(3) << "overhead, geometric mean "
-            << geomean(all) << ", most " << worst["max"].get<double>() << " ("
+  std::cout << std::fixed << std::setprecision(3) << "overhead, geometric mean " << geomean(all)
+            << ", most " << worst["max"].get<double>() << " ("
             << worst["culprit"].get<std::string>() << "); with barriers " << geomean(barrier)
             << ", work stealing " << geomean(stealing) << "\n";
   return {{"groups", groups},

@@ -1,5 +1,6 @@
-// Scenario "overhead": what the ability to be resized costs apps that nobody resizes (table 2 of the
-// paper): the same kernel with as many groups, launched resizable and with cooperation compiled out.
+// Scenario "overhead": what the ability to be resized costs apps that nobody resizes (table 2 of
+// the paper): the same kernel with as many groups, launched resizable and with cooperation compiled
+// out.
 #pragma once
 
 #include "bench/scenario.hpp"

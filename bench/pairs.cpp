@@ -88,7 +88,8 @@ class List {
     const auto particles =
         std::make_shared<const std::vector<apps::Particle>>(apps::make_particles(count));
     for (const auto& [algorithm, kind] : pools) {
-      add("octree", algorithm, {"particles:" + std::to_string(count), {}},
+      add(
+          "octree", algorithm, {"particles:" + std::to_string(count), {}},
           [particles, kind = kind](auto& engine, auto& options) {
             return apps::run_octree(engine, *particles, options, {.pools = {.kind = kind}}).report;
           },
@@ -98,7 +99,8 @@ class List {
   void game(std::uint32_t depth) {
     for (const auto& [algorithm, kind] : pools) {
       const std::uint32_t grain = kind == apps::PoolOptions::Kind::mutex ? 0 : 2;
-      add("game", algorithm, {"connect4:" + std::to_string(depth), {}},
+      add(
+          "game", algorithm, {"connect4:" + std::to_string(depth), {}},
           [depth, grain, kind = kind](auto& engine, auto& options) {
             return apps::run_game(engine, apps::start_board(), options,
                                   {.pools = {.kind = kind}, .depth = depth, .grain = grain})
@@ -117,20 +119,20 @@ class List {
   template <class Run>
   void add(const char* app, const char* algorithm, const Input& input, Run run,
            Style style = Style::barriers) {
-    all.push_back({.app = app,
-                   .algorithm = algorithm,
-                   .input = input.name,
-                   .style = style,
-                   .run =
-                       [run, name = std::string{app}](cpu::Engine& engine,
-                                                      const apps::RunOptions& options) {
-                         Report report = run(engine, options);
-                         if (report.status != Status::finished)
-                           throw std::runtime_error{name + " is " + to_string(report.status)};
-                         return report;
-                       },
-                   .graph = input.graph,
-                   .source = input.source});
+    all.push_back(
+        {.app = app,
+         .algorithm = algorithm,
+         .input = input.name,
+         .style = style,
+         .run =
+             [run, name = std::string{app}](cpu::Engine& engine, const apps::RunOptions& options) {
+               Report report = run(engine, options);
+               if (report.status != Status::finished)
+                 throw std::runtime_error{name + " is " + to_string(report.status)};
+               return report;
+             },
+         .graph = input.graph,
+         .source = input.source});
   }
 };
 
@@ -141,7 +143,8 @@ std::vector<Pair> paper_pairs(bool small) {
   const Input ecology = load(small ? "grid:250x250" : "grid:1000x1000", "");
   const Input circuit =
       small ? load("grid:300x200", "") : load("G3_circuit.graph", "grid:1259x1259");
-  const Input north_west = small ? load("road:30000", "") : load("road-NW.topology.gr", "road:1207945");
+  const Input north_west =
+      small ? load("road:30000", "") : load("road-NW.topology.gr", "road:1207945");
   const Input new_york = small ? load("road:20000", "") : load("USA-road-d.NY.gr", "road:264346");
   list.color(ecology);
   list.color(circuit);
