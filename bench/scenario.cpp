@@ -19,16 +19,16 @@ constexpr std::array known{
     Scenario{.name = "gather",
              .summary = "how long a demand for workers waits, by kill order; kill against yield",
              .run = &gather_scenario},
+    Scenario{
+        .name = "read",
+        .summary = "graph files, by format; beside decompression alone and a pass over the text",
+        .run = &read_scenario},
     Scenario{.name = "overhead",
              .summary = "apps that could be resized but are not, beside cooperation compiled out",
              .run = &overhead_scenario},
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario},
-    Scenario{
-        .name = "read",
-        .summary = "graph files, by format; beside decompression alone and a pass over the text",
-        .run = &read_scenario},
 };
 
 }  // namespace
