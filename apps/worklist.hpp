@@ -191,17 +191,10 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   if (group.local_size() == 1) {
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
-    constexpr std::size_t next = 2;
     constexpr std::uint64_t later = 12;  // edges of the same node
     for (std::size_t i = 0; i < count; ++i) {
       if (i + far < count) prefetch(graph.offsets() + list[i + far]);
       if (i + near < count) prefetch(graph.targets() + graph.first_edge(list[i + near]));
-      if (i + next < count) {
-        const Node soon = list[i + next];
-        const std::uint64_t first = graph.first_edge(soon);
-        const std::uint64_t last = least(graph.first_edge(soon + 1), first + 4);
-        for (std::uint64_t edge = first; edge < last; ++edge) ahead(graph.target(edge));
-      }
       const Node node = list[i];
       const std::uint32_t its = value(node);
       if (its == skipped) continue;
