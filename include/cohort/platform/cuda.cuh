@@ -153,7 +153,7 @@ class AtomicRef {
 
 /// A place to wait at. Nobody sleeps on a GPU: notify() is nothing.
 struct Event {
-  std::uint32_t pause = 0;  ///< nanoseconds between two looks
+  std::uint32_t pause = 0;  ///< nanoseconds between two looks, after the first few
   void* job = nullptr;      ///< its Shared, to hear of a cancel while nobody else moves
 };
 
@@ -176,9 +176,9 @@ struct Recorder {
 
 /// The target as of this group's last barrier. Barriers that follow closely use it rather than wait
 /// for a load.
-struct Sampler {
+struct alignas(16) Sampler {
   std::uint32_t target = 0;
-  long long at = 0;  ///< by the SM's clock; 0: never
+  long long at = -(1LL << 62);  ///< by the SM's clock; at first, long ago
 };
 
 #ifdef __CUDACC__
@@ -205,13 +205,18 @@ struct Threads {
   [[nodiscard]] __device__ bool alone() const { return false; }
   __device__ void barrier() const { __syncthreads(); }
 
-  template <class Function>
-  __device__ auto lead(protocol::Point point, Function act) const {
-    return lead_any(point, false, [act](bool) { return act(); });
-  }
   /// Thread 0 acts once all threads are there; each gets the result.
   template <class Function>
-  __device__ auto lead_any(protocol::Point point, bool mine, Function act) const;
+  __device__ auto lead(protocol::Point point, Function act) const {
+    __syncthreads();
+    return lead_all(point, act);
+  }
+  /// The same with a vote: whether any thread says `mine`.
+  template <class Function>
+  __device__ auto lead_any(protocol::Point point, bool mine, Function act) const {
+    const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
+    return lead_all(point, [&act, any] { return act(any); });
+  }
 
   template <class T>
   __device__ T broadcast(T value, std::uint32_t from) const {
@@ -257,6 +262,10 @@ struct Threads {
   }
 
  private:
+  template <class Function>
+  __device__ auto lead_all(protocol::Point point, Function act) const;
+  [[nodiscard]] static __device__ Sampler read_ahead();
+
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
   [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
   [[nodiscard]] static __device__ std::uint32_t warps() { return (blockDim.x + 31) / 32; }
@@ -347,8 +356,9 @@ struct Platform {
 
   template <class Done>
   __device__ static void await(Event& event, Done done) {
-    const std::uint32_t pause = event.pause;
+    std::uint32_t pause = 0;
     for (std::uint32_t looks = 1; !done(); ++looks) {
+      if (looks == 32) pause = event.pause;  // not before: a release is mostly a look or two away
       if (looks % 128 == 0) listen(event);
       if (pause != 0) {
         __nanosleep(pause);
@@ -394,9 +404,8 @@ struct Platform {
   /// See Sampler.
   template <class Member>
   __device__ static std::uint32_t recent_target(const Member& member) {
-    const Sampler& last = member.sampler;
-    if (last.at != 0 && clock64() - last.at < recent) return last.target;
-    return member.shared.target();
+    const Sampler last = member.sampler;
+    return clock64() - last.at < recent ? last.target : member.shared.target();
   }
 
   /// Where a block keeps what it knows of its job.
@@ -441,50 +450,41 @@ struct Platform {
 };
 
 #ifdef __CUDACC__
-/// The first warp reads the control words while its first lane is in the primitive, so that the
-/// next barrier knows them without waiting.
-template <class Function>
-__device__ auto Threads::lead_any(protocol::Point point, bool mine, Function act) const {
-  using protocol::Point;
-  using Result = decltype(act(mine));
-  __shared__ Result result;
-  const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
-  if (warp() == 0) {
-    const bool ahead = point == Point::global_barrier || point == Point::resizing_global_barrier ||
-                       point == Point::request_fork;
-    std::uint32_t demanded = 0;
-    std::uint32_t word = 0;
-    if (ahead) {
-      // Nothing here waits for what it loads: that comes while the leader is in the primitive.
-      const auto& shared = *Platform::here().shared;
-      const Demands* const demands = Platform::here().demands;
-      if (demands != nullptr && blockDim.x >= 32) {
-        demanded = demand(*demands, lane());
-      } else if (demands != nullptr) {
-        for (std::uint32_t i = lane(); i < demand_slots; i += blockDim.x) {
-          demanded += demand(*demands, i);
-        }
-      }
-      word = (lane() == 1 ? shared.recorder.before : shared.share).load(Order::relaxed);
-    }
-    if (lane() == 0) result = act(any);
-    if (ahead) {
-      __syncwarp(lanes());
-      demanded = __reduce_add_sync(lanes(), demanded);
-      const std::uint32_t before = blockDim.x > 1 ? __shfl_sync(lanes(), word, 1) : 0;
-      if (lane() == 0) {
-        Here& here = Platform::here();
-        if ((word & stop_share) != 0) {
-          protocol::raise(*here.shared, protocol::Fault::cancelled);
-          here.recent->at = 0;
-        } else {
-          here.recent->target = here.shared->recorder.target(word, demanded, before);
-          here.recent->at = clock64();
-        }
-      }
+/// The target, read by all threads of a warp together.
+__device__ inline Sampler Threads::read_ahead() {
+  const Here& here = Platform::here();
+  std::uint32_t demanded = 0;
+  if (here.demands != nullptr) {
+    for (std::uint32_t i = lane(); i < demand_slots; i += __popc(lanes())) {
+      demanded += demand(*here.demands, i);
     }
   }
+  const std::uint32_t share = here.shared->share.load(Order::relaxed);
+  const std::uint32_t before = here.shared->recorder.before.load(Order::relaxed);
+  const long long at = clock64();
+  __syncwarp(lanes());
+  demanded = __reduce_add_sync(lanes(), demanded);
+  if ((share & stop_share) == 0) return {here.shared->recorder.target(share, demanded, before), at};
+  if (lane() == 0) protocol::raise(*here.shared, protocol::Fault::cancelled);
+  return {};
+}
+
+/// While the leader is in a barrier the last warp reads the control words, so that the next one
+/// knows them without waiting. The leader's own loads would have to arrive before it does.
+template <class Function>
+__device__ auto Threads::lead_all(protocol::Point point, Function act) const {
+  using protocol::Point;
+  __shared__ decltype(act()) result;
+  if (threadIdx.x == 0) result = act();
+  const bool ahead = point == Point::global_barrier || point == Point::resizing_global_barrier;
+  Sampler* recent = nullptr;
+  Sampler next;
+  if (ahead && warp() + 1 == warps()) {
+    next = read_ahead();
+    if (lane() == 0) recent = Platform::here().recent;
+  }
   __syncthreads();
+  if (recent != nullptr) *recent = next;  // not before: the leader reads it inside the primitive
   return result;
 }
 #endif

@@ -13,6 +13,24 @@ template <Traits traits>
 inline constexpr bool steady =
     traits.resizes == Resizes::at_barriers&& traits.barrier == ResizingBarrier::one_pass;
 
+/// What a barrier needs to know of its group, read once and together: a GPU pays for each look.
+template <class P>
+struct Place {
+  Shared<P>& shared;
+  std::uint32_t id;
+  std::uint32_t active;
+  std::uint32_t gen;
+  bool votes;
+
+  template <class State>
+  COHORT_FN explicit Place(const Member<P, State>& member)
+      : shared(member.shared),
+        id(member.id),
+        active(member.active),
+        gen(member.gen),
+        votes(member.votes) {}
+};
+
 /// Group 0's share of every arrival: it clears the next vote and announces the kind of barrier it
 /// stands at, which is what it adds to the roster. Nothing for the others.
 template <class P, class State>
@@ -28,17 +46,20 @@ COHORT_FN std::uint64_t announcement(Member<P, State>& member, Kind kind) {
   return (now - was) << (Roster::kind_shift + bit);
 }
 
-/// This group wants another step. Call before arriving at the barrier that ends this one.
+/// Whether this group wants another step. Call before arriving at the barrier that ends this one.
 template <class P, class State>
-COHORT_FN void vote_again(Member<P, State>& member) {
+COHORT_FN void vote(Member<P, State>& member, bool again) {
+  member.again = again;
+  if (!again) return;
   auto& slot = member.shared.vote[member.gen & 3U];
-  if (slot.load(Order::relaxed) == 0) slot.store(1, Order::relaxed);  // published by the arrival
+  // A look spares the others the loss of their line; where it is a round trip it costs more.
+  if (Fenced<P> || slot.load(Order::relaxed) == 0) slot.store(1, Order::relaxed);
 }
 
 /// Whether anybody voted for another step at generation `gen`; true for kernels that do not vote.
 template <class P, class State>
 COHORT_FN bool goes_on(const Member<P, State>& member, std::uint32_t gen) {
-  return !member.votes ||
+  return !member.votes || member.again ||
          member.shared.vote[gen & 3U].load(Order::relaxed) != 0;  // ordered by arrivals or release
 }
 
@@ -62,26 +83,26 @@ COHORT_FN Verdict refuse(Member<P, State>& member, Arrival arrival) {
 
 /// After the release: the group goes on into the next generation, or finds that it is to leave.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
-  auto& shared = member.shared;
+COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster now, Kind kind) {
+  auto& shared = place.shared;
   if (now.faulted()) {
     abandon(member);
     return Verdict::gone;
   }
   // Without dense ids (KillOrder::any, in setup) the roster says nothing about who is to leave.
-  if (traits.kill_order == KillOrder::highest_first && member.id >= now.active()) {
+  if (traits.kill_order == KillOrder::highest_first && place.id >= now.active()) {
     if (kind != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
     member.active = now.active();
     // Relaxed: published by the release.
-    member.trace(Trace::shed, member.id == 0 ? shared.kept.load(Order::relaxed) : 0);
+    member.trace(Trace::shed, place.id == 0 ? shared.kept.load(Order::relaxed) : 0);
     member.left = true;
     member.id = no_id;
     shared.departing.fetch_sub(
         1, Order::release);  // pairs with may_grow and resize: ids are free to be given again
     return Verdict::leave;
   }
-  if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
-  member.gen = (member.gen + 1) & Roster::gen_mask;
+  if (now.kind(place.gen) != kind) return break_contract(member, Fault::divergent_barrier);
+  member.gen = (place.gen + 1) & Roster::gen_mask;
   // M as of the release. The roster may be ahead of it where a quick group has already been taken
   // again; `settled` is not: the next release has to wait for this group.
   member.active = steady<traits> ? now.active() : shared.settled.load(Order::relaxed);
@@ -89,15 +110,21 @@ COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
   return Verdict::stay;
 }
 
-/// Waits until somebody releases generation `member.gen`.
+/// Waits until somebody releases this group's generation.
 template <class P, class State>
-COHORT_FN Roster await_release(Member<P, State>& member) {
-  auto& shared = member.shared;
+COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place) {
+  auto& shared = place.shared;
+  const std::uint32_t gen = place.gen;
+  // Where a look after the release would be another round trip, votes are looked for meanwhile: one
+  // that is there stays until the arrivals of generation gen + 3.
+  const bool asks = Fenced<P> && place.votes && !member.again;
   Roster now;
   P::await(shared.barrier_event, [&] {
+    const bool voted = asks && shared.vote[gen & 3U].load(Order::relaxed) != 0;
     now = shared.look(
         Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
-    return now.gen() != member.gen || now.faulted();
+    if (voted) member.again = true;
+    return now.gen() != gen || now.faulted();
   });
   return now;
 }
@@ -164,25 +191,34 @@ COHORT_FN void deposit(Member<P, State>& member, const State& state) {
                                   Order::relaxed);  // published by the arrival that follows
 }
 
+/// Arrival by addition. Release: this group's writes; acquire: those of all before it, should this
+/// arrival be the last. Where an acquire has its price only the last one pays it.
+template <class P>
+COHORT_FN Arrival arrive_by(Shared<P>& shared, std::uint64_t add) {
+  const Roster old{shared.roster.fetch_add(add, Fenced<P> ? Order::release : Order::acq_rel)};
+  const Roster now{old.word + add};
+  if constexpr (Fenced<P>) {
+    if (now.gen() != old.gen() || now.arrived() == now.active()) P::fence();
+  }
+  return {old, now};
+}
+
 /// Arrival where M stands still. `veto` keeps the generation from flipping by itself.
 template <class P, class State>
-COHORT_FN Arrival arrive_steadily(Member<P, State>& member, Kind kind, bool veto) {
-  auto& shared = member.shared;
-  const std::uint64_t announced = announcement(member, kind);
-  if (!veto || member.id == 0) {
-    const std::uint64_t add =
-        (member.id == 0 && !veto ? Roster::self_flip(member.active) : Roster::one_arrival) +
-        announced;
-    // Release: this group's writes; acquire: those of all before it, should this arrival be the
-    // last.
-    const Roster old{shared.roster.fetch_add(add, Order::acq_rel)};
-    return {old, {old.word + add}};
+COHORT_FN Arrival arrive_steadily(Member<P, State>& member, const Place<P>& place, Kind kind,
+                                  bool veto) {
+  auto& shared = place.shared;
+  if (place.id == 0) {
+    const std::uint64_t announced = announcement(member, kind);
+    return arrive_by(shared,
+                     (veto ? Roster::one_arrival : Roster::self_flip(place.active)) + announced);
   }
+  if (!veto) return arrive_by(shared, Roster::one_arrival);
   Roster old = shared.look();
   Roster next;
   do {
     next.word = old.word + Roster::one_arrival;
-    if (old.biased()) next.word -= Roster::bias(member.active);
+    if (old.biased()) next.word -= Roster::bias(place.active);
   } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
   return {old, next};
 }
@@ -190,12 +226,11 @@ COHORT_FN Arrival arrive_steadily(Member<P, State>& member, Kind kind, bool veto
 /// Arrival where M may change meanwhile: whoever makes the count full takes the next step.
 template <class P, class State>
 COHORT_FN Arrival arrive(Member<P, State>& member, Kind kind) {
-  const std::uint64_t add = Roster::one_arrival + announcement(member, kind);
-  const Roster old{member.shared.roster.fetch_add(add, Order::acq_rel)};  // as in arrive_steadily
-  const Roster now{old.word + add};
-  if (now.arrived() != now.active())
+  const Arrival arrival =
+      arrive_by(member.shared, Roster::one_arrival + announcement(member, kind));
+  if (arrival.now.arrived() != arrival.now.active())
     P::notify(member.shared.offer_event);  // who waits in an offer is waited for
-  return {old, now};
+  return arrival;
 }
 
 /// Releases a full barrier without touching M.
@@ -214,24 +249,25 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
 /// All active groups meet; everything written before is visible after.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict global_barrier(Member<P, State>& member, Kind kind = Kind::plain) {
-  if (member.left) return break_contract(member, Fault::used_after_leaving);
-  member.trace(Trace::arrive, member.gen);
+  const Place<P> place{member};
+  if (place.id == no_id) return break_contract(member, Fault::used_after_leaving);
+  member.trace(Trace::arrive, place.gen);
   Arrival arrival;
   if constexpr (steady<traits>) {
-    arrival = arrive_steadily(member, kind, false);
+    arrival = arrive_steadily(member, place, kind, false);
   } else {
     arrival = arrive(member, kind);
   }
   if (!arrival.good()) return refuse(member, arrival);
   Roster now = arrival.now;
-  if (now.gen() != member.gen) {
-    P::notify(member.shared.barrier_event);
+  if (now.gen() != place.gen) {
+    P::notify(place.shared.barrier_event);
   } else if (now.arrived() == now.active()) {
-    now = release(member.shared, now);
+    now = release(place.shared, now);
   } else {
-    now = await_release(member);
+    now = await_release(member, place);
   }
-  return pass<P, traits>(member, now, kind);
+  return pass<P, traits>(member, place, now, kind);
 }
 
 /// The target as of a resizing barrier. A platform may know one that is recent enough without a
@@ -248,18 +284,19 @@ COHORT_FN std::uint32_t target_at_barrier(const Member<P, State>& member) {
 /// Our resizing barrier: everybody arrives once, and the last one sets M.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state) {
-  if (member.left) return break_contract(member, Fault::used_after_leaving);
-  auto& shared = member.shared;
-  const std::uint32_t gen = member.gen;
+  const Place<P> place{member};
+  auto& shared = place.shared;
+  const std::uint32_t gen = place.gen;
   const std::uint32_t target = target_at_barrier(member);
+  if (place.id == no_id) return break_contract(member, Fault::used_after_leaving);
   member.trace(Trace::arrive, gen);
   Arrival arrival;
   if constexpr (steady<traits>) {
-    const bool pending = member.id == 0 ? target != member.active : target < member.active;
-    if (pending && member.id == 0) deposit(member, state);
-    arrival = arrive_steadily(member, Kind::resizing, pending);
+    const bool pending = place.id == 0 ? target != place.active : target < place.active;
+    if (pending && place.id == 0) deposit(member, state);
+    arrival = arrive_steadily(member, place, Kind::resizing, pending);
   } else {
-    if (member.id == 0 && target != shared.look().active()) deposit(member, state);
+    if (place.id == 0 && target != shared.look().active()) deposit(member, state);
     arrival = arrive(member, Kind::resizing);
   }
   if (!arrival.good()) return refuse(member, arrival);
@@ -270,10 +307,11 @@ COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state)
     if (now.kind(gen) != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
     now = resize<P, traits>(member, now);
   } else {
-    now = await_release(member);
+    now = await_release(member, place);
   }
-  const Verdict verdict = pass<P, traits>(member, now, Kind::resizing);
-  return verdict == Verdict::stay && !goes_on(member, gen) ? Verdict::halt : verdict;
+  const Verdict verdict = pass<P, traits>(member, place, now, Kind::resizing);
+  const bool last_step = place.votes && !goes_on(member, gen);
+  return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
 }
 
 }  // namespace cohort::protocol

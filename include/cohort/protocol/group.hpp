@@ -192,7 +192,10 @@ class Group {
   /// A global barrier inside which M may become anything from 1 to N. True: this group has left;
   /// return now.
   [[nodiscard]] COHORT_FN bool resizing_global_barrier(const State& state) const {
-    return left(meet(state, false));
+    check_resizing();
+    static_cast<void>(probe_.offer(*member_));
+    return left(threads_.lead(Point::resizing_global_barrier,
+                              [member = member_, &state] { return cross(*member, state); }));
   }
 
   /// How many groups the scheduler wants back.
@@ -217,7 +220,13 @@ class Group {
 
   /// The barrier of the step driver: a resizing barrier that carries each thread's vote.
   [[nodiscard]] COHORT_FN Verdict next_step(const State& state, Next vote) const {
-    const Verdict verdict = meet(state, vote == Next::again);
+    check_resizing();
+    static_cast<void>(probe_.offer(*member_));
+    const Verdict verdict = threads_.lead_any(Point::resizing_global_barrier, vote == Next::again,
+                                              [member = member_, &state](bool any_again) {
+                                                protocol::vote(*member, any_again);
+                                                return cross(*member, state);
+                                              });
     if (verdict == Verdict::gone) P::unwind();
     return verdict;
   }
@@ -246,28 +255,27 @@ class Group {
         "`resizes = Resizes::anywhere`, or use resizing_global_barrier");
   }
 
-  COHORT_FN Verdict meet(const State& state, bool again) const {
+  static COHORT_FN constexpr void check_resizing() {
     static_assert(dense,
                   "cohort: resizing_global_barrier() in a kernel of KillOrder::any: use offer_kill "
                   "and request_fork, or "
                   "declare KillOrder::highest_first");
     static_assert(role != Role::setup,
                   "cohort: setup() may not resize: use global_barrier() there");
-    static_cast<void>(probe_.offer(*member_));
-    return threads_.lead_any(
-        Point::resizing_global_barrier, again, [member = member_, &state](bool any_again) {
-          static_cast<void>(state);  // a static launch has no use for it
-          if (any_again) protocol::vote_again(*member);
-          if constexpr (role == Role::fixed) {
-            const std::uint32_t gen = member->gen;
-            const Verdict verdict =
-                protocol::global_barrier<P, barrier_traits>(*member, protocol::Kind::resizing);
-            const bool last_step = !protocol::goes_on(*member, gen);
-            return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
-          } else {
-            return protocol::resizing_barrier<P, traits>(*member, state);
-          }
-        });
+  }
+
+  /// The leader's part of a resizing barrier.
+  static COHORT_FN Verdict cross(Member& member, const State& state) {
+    if constexpr (role == Role::fixed) {
+      static_cast<void>(state);  // a static launch has no use for it
+      const std::uint32_t gen = member.gen;
+      const Verdict verdict =
+          protocol::global_barrier<P, barrier_traits>(member, protocol::Kind::resizing);
+      const bool last_step = !protocol::goes_on(member, gen);
+      return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
+    } else {
+      return protocol::resizing_barrier<P, traits>(member, state);
+    }
   }
 
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {

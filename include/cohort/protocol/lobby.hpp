@@ -145,13 +145,6 @@ COHORT_FN void look_at_seats(const Shared<P>& shared, std::uint32_t first, Seat 
   }
 }
 
-/// A platform where every ordered access is a round trip has one fence for many of them instead:
-/// fence() is an acquire and a release.
-template <class P>
-concept Fenced = requires {
-  P::fence();
-};
-
 /// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock, or of a
 /// full barrier in a kernel that does not fork.
 template <class P>

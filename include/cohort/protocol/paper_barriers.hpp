@@ -59,7 +59,7 @@ COHORT_FN Verdict slave(Member<P, State>& member) {
   // The master never counts itself: a full count means that it stands at another barrier.
   if (arrival.now.arrived() == arrival.now.active())
     return break_contract(member, Fault::divergent_barrier);
-  return settle<P, traits>(member, await_release(member));
+  return settle<P, traits>(member, await_release(member, Place<P>{member}));
 }
 
 /// The master: waits for the slaves, forks, says how many go on, releases.
@@ -158,7 +158,8 @@ COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const State& state)
 template <class P, Traits traits, class State>
 COHORT_FN Verdict enter(Member<P, State>& member) {
   if constexpr (traits.barrier != ResizingBarrier::one_pass) {
-    if (member.entry == Entry::slave) return settle<P, traits>(member, await_release(member));
+    if (member.entry == Entry::slave)
+      return settle<P, traits>(member, await_release(member, Place<P>{member}));
     if (member.entry == Entry::modelled)
       return modelled_second_half<P, traits>(member, &member.state, true);
   }

@@ -26,6 +26,13 @@ enum class Fault : std::uint32_t {
   lost_group,            ///< all groups are out, but the roster counts more: a bug of ours
 };
 
+/// A platform where every ordered access is a round trip has one fence for many of them, or for the
+/// rare one that needs it, instead: fence() is an acquire and a release.
+template <class P>
+concept Fenced = requires {
+  P::fence();
+};
+
 /// States of a lobby box.
 enum class Seat : std::uint32_t { empty, waiting, claimed, admitted };
 
@@ -111,7 +118,7 @@ struct States {
 /// One group's own view of the job, shared by its threads and changed only by its leader inside a
 /// primitive.
 template <class P, class JobState>
-struct Member {
+struct alignas(16) Member {
   using State = JobState;
 
   Shared<P>& shared;
@@ -121,6 +128,7 @@ struct Member {
   std::uint32_t gen = 0;     // barriers passed
   std::uint32_t kinds = 0;   // what group 0 last announced for even and odd generations
   bool votes = false;        // a step kernel: barriers carry votes
+  bool again = false;        // this group knows of a vote for another step at its generation
   bool joined = false;
   bool left = false;  // a primitive has said "leave"
   Entry entry = Entry::run;
@@ -132,7 +140,8 @@ struct Member {
   }
 };
 
-/// An id no group has: an offer of a group that has left fails its first comparison and is caught.
+/// An id no group has, for those that have left: an offer of such a one fails its first comparison
+/// and is caught, and so is its arrival at a barrier.
 inline constexpr std::uint32_t no_id = ~0U;
 
 /// Beside the count in Shared::waiting: the job has a fault.
