@@ -110,7 +110,8 @@ struct Stepping {
   }
 };
 
-/// Stays until all its blocks are there, and tells the host then. Cannot hang: 100 ms at most.
+/// Stays until all its blocks are there, and tells the host then. Cannot hang: 100 ms at most, and
+/// the host hears of nothing then.
 __global__ void hold(std::uint32_t* count, volatile std::uint32_t* flag) {
   if (threadIdx.x == 0) {
     if (atomicAdd(count, 1U) + 1 == gridDim.x) {
@@ -211,6 +212,35 @@ class Blas {
 
 }  // namespace kernels
 
+namespace {
+
+/// A job beside which something is measured. Whatever happens it does not outlive the measurement:
+/// what is freed afterwards would wait for it.
+class Background {
+ public:
+  explicit Background(Job job) : job_(std::move(job)) {}
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+  ~Background() {
+    try {
+      job_.cancel();
+      static_cast<void>(job_.wait_for(std::chrono::seconds{5}));
+    } catch (...) {  // NOLINT(bugprone-empty-catch): another error is under way
+    }
+  }
+  [[nodiscard]] const Job& job() const { return job_; }
+  /// The end it comes to by itself.
+  Report end() const {
+    if (auto report = job_.wait_for(std::chrono::seconds{5})) return *report;
+    throw Error{Errc::bad_state, "the kernel beside it does not end"};
+  }
+
+ private:
+  Job job_;
+};
+
+}  // namespace
+
 struct Bench::Inside {
   cuda::Engine engine;
   cudaStream_t stream = nullptr;
@@ -254,7 +284,7 @@ struct Bench::Inside {
       if (!report.sizes.empty() && report.sizes.back().groups == engine.capacity()) return;
       if (report.status != Status::running || Clock::now() > until || stop.stop_requested()) {
         throw Error{Errc::bad_state,
-                    "bench: the kernel has " +
+                    "the kernel beside it has " +
                         std::to_string(report.sizes.empty() ? 0 : report.sizes.back().groups) +
                         " groups and does not get more"};
       }
@@ -306,31 +336,36 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
   std::uint32_t* const counts = words.data() + 2;
   std::uint32_t* const items = counts + demand.trials;
   const LaunchOptions options{.local_size = 256};
-  std::optional<Job> job;
+  std::optional<Background> beside;
   switch (demand.beside) {
     case Beside::nothing: break;
     case Beside::any:
-      job = engine.launch(Offering<KillOrder::any>{demand.interval_ns, over}, options);
+      beside.emplace(engine.launch(Offering<KillOrder::any>{demand.interval_ns, over}, options));
       break;
     case Beside::highest_first:
-      job = engine.launch(Offering<KillOrder::highest_first>{demand.interval_ns, over}, options);
+      beside.emplace(
+          engine.launch(Offering<KillOrder::highest_first>{demand.interval_ns, over}, options));
       break;
     case Beside::barrier:
-      job = engine.launch(Stepping{demand.interval_ns, over, items, 1024}, options);
+      beside.emplace(engine.launch(Stepping{demand.interval_ns, over, items, 1024}, options));
       break;
   }
 
   std::vector<double> times;
   auto* const flag = static_cast<volatile std::uint32_t*>(inside_->pinned);
   for (std::uint32_t i = 0; i < demand.trials; ++i) {
-    if (job) inside_->full(*job, stop);
+    if (beside) inside_->full(beside->job(), stop);
     const auto start = Clock::now() + std::chrono::nanoseconds{inside_->random() % 50'000};
     while (Clock::now() < start) {
     }
     if (demand.task) {
-      const TaskReport report =
-          engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128}).wait();
-      times.push_back(static_cast<double>(report.gather.count()));
+      const Task task = engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
+      const auto report = task.wait_for(std::chrono::seconds{1});
+      if (!report) {
+        task.cancel();
+        throw Error{Errc::bad_state, "the task does not get its SMs"};
+      }
+      times.push_back(static_cast<double>(report->gather.count()));
       continue;
     }
     *flag = 0;
@@ -339,16 +374,16 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
     hold<<<demand.sms, 128, 200'000, inside_->stream>>>(counts + i, inside_->pinned);
     check(cudaGetLastError());
     while (*flag == 0) {
-      if (ns_since(begin) > 1e9) throw Error{Errc::bad_state, "bench: the SMs do not come"};
+      if (ns_since(begin) > 1e9) throw Error{Errc::bad_state, "the SMs do not come"};
       static_cast<void>(cudaStreamQuery(inside_->stream));
     }
     times.push_back(ns_since(begin));
   }
   check(cudaStreamSynchronize(inside_->stream));
-  if (job) {
+  if (beside) {
     const std::vector<std::uint32_t> one{1};
     words.write(one);
-    job->wait();
+    beside->end();
   }
   return times;
 }
@@ -378,10 +413,10 @@ Bench::Products Bench::products(std::uint32_t size, std::uint32_t sms, std::uint
   }
   constexpr std::uint32_t count = 100'000;
   const auto words = engine.fill<std::uint32_t>(1 + count, 0);
-  const Job job =
-      engine.launch(Stepping{10'000, words.data(), words.data() + 1, count}, {.local_size = 256});
+  const Background beside{
+      engine.launch(Stepping{10'000, words.data(), words.data() + 1, count}, {.local_size = 256})};
   for (std::uint32_t i = 0; i < trials; ++i) {
-    inside_->full(job, {});
+    inside_->full(beside.job(), {});
     const auto begin = Clock::now();
     {
       const cuda::Lease lease = engine.lease(inside_->stream, {.sms = sms});
@@ -392,7 +427,7 @@ Bench::Products Bench::products(std::uint32_t size, std::uint32_t sms, std::uint
   }
   const std::vector<std::uint32_t> one{1};
   words.write(one);
-  const Report report = job.wait();
+  const Report report = beside.end();
   result.leaves = report.leaves;
   const std::vector<std::uint32_t> items = words.read();
   result.verified = report.status == Status::finished && items[1] > 0 && items[1] < 1'000'000;

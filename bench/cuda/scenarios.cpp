@@ -40,12 +40,12 @@ nlohmann::ordered_json numbers(const std::vector<double>& ns) {
 void row(const std::string& name, const std::vector<double>& ns) {
   std::cout << "  " << std::left << std::setw(34) << name << std::right << std::setw(10)
             << in_us(percentile(ns, 50)) << std::setw(10) << in_us(percentile(ns, 99))
-            << std::setw(10) << in_us(percentile(ns, 100)) << '\n';
+            << std::setw(10) << in_us(percentile(ns, 100)) << std::endl;
 }
 
 void head(const std::string& name) {
   std::cout << name << "\n  " << std::left << std::setw(34) << "" << std::right << std::setw(10)
-            << "p50 us" << std::setw(10) << "p99 us" << std::setw(10) << "max us" << '\n';
+            << "p50 us" << std::setw(10) << "p99 us" << std::setw(10) << "max us" << std::endl;
 }
 
 }  // namespace
@@ -111,7 +111,17 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
       nlohmann::ordered_json entry{
           {"sms", wanted}, {"by", task ? "submit" : "lease"}, {"idle", numbers(idle)}};
       for (const Kind& kind : kinds) {
-        const std::vector<double> times = measure(kind.beside);
+        std::vector<double> times;
+        try {
+          times = measure(kind.beside);
+        } catch (const Error& error) {
+          if (error.code() != Errc::bad_state || options.stop.stop_requested()) throw;
+          std::cout << "  " << kind.name << ", " << wanted << " SMs: FAILED, " << error.what()
+                    << std::endl;
+          entry[kind.name] = {{"failed", error.what()}};
+          record["failed"] = true;
+          continue;
+        }
         row(kind.name, times);
         const double extra = percentile(times, 50) - percentile(idle, 50);
         const double extra99 = percentile(times, 99) - percentile(idle, 50);

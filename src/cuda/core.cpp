@@ -175,9 +175,16 @@ bool Engine::Core::poll() {
   });
 }
 
-/// Streams whose grid has ended can be used again.
+/// Streams whose grid has ended can be used again. A grid ends soon after its last block has said
+/// so: without such news only the youngest is looked at, for CUDA wants to be called.
 void Engine::Core::reap(Run& run) {
-  for (std::size_t i = run.grids.size(); i-- > 0;) {
+  const std::uint32_t gone = seen(run.desk.mirror->gone);
+  if (gone != run.gone || gone == run.launched) run.looks = 100;
+  run.gone = gone;
+  const bool all = run.looks > 0 || run.grids.empty();
+  if (run.looks > 0) --run.looks;
+  const std::size_t oldest = all ? 0 : run.grids.size() - 1;
+  for (std::size_t i = run.grids.size(); i-- > oldest;) {
     const cudaError_t state = cudaStreamQuery(run.grids[i]);
     if (state == cudaErrorNotReady) continue;
     check(state, "a kernel");
@@ -256,6 +263,7 @@ void Engine::Core::rebalance() {
     if (jobs[i]->status != Status::running) continue;
     if (plan.suspends[i]) jobs[i]->suspending = true;
     publish(*jobs[i], plan.shares[i]);
+    thin_out(*jobs[i]);
   }
   publish_order();
   for (const std::size_t i : scheduler::serving_order(demands)) {
@@ -277,6 +285,7 @@ void Engine::Core::publish(Record& job, std::uint32_t units) {
     check(stream_write(control_, word, value), "a write of a control word");
   };
   std::uint32_t word = job.suspending ? 0 : job.groups_on(units);
+  if (job.thinning && word > 1) word /= 2;
   // Groups that have returned count in M, but use no SM: the target has to count them too.
   if (word > 0) word += seen(job.run->desk.mirror->finished);
   if (job.cancelled) word = stop_share;
@@ -313,8 +322,20 @@ void Engine::Core::refill(Record& job) {
   if (!job.open() || now() < job.refill_after) return;
   const std::uint32_t present = job.run->launched - seen(job.run->desk.mirror->gone);
   const std::uint32_t wanted = target_of(job);
-  if (wanted <= present || grids_ + task_grids >= most_grids) return;
-  launch_grid(job, wanted - present, false);
+  if (wanted <= present) return;
+  if (grids_ + task_grids < most_grids) {
+    launch_grid(job, wanted - present, false);
+  } else {
+    job.thinning = job.run->grids.size() > 1;
+  }
+}
+
+/// Where groups leave in any order a job ends up as many grids of a block each, and then there is
+/// none left for who should come back. So half of the groups go, and come back as one grid.
+void Engine::Core::thin_out(Record& job) {
+  if (!job.thinning || job.inside() > target_of(job)) return;
+  job.thinning = false;
+  job.refill_after = now() + 50'000;  // until the grids of those who left have ended
 }
 
 /// Once nobody is inside any more: how did the job come to rest?
@@ -364,6 +385,7 @@ void Engine::Core::rest(Record& job, Status status) {
   job.units = 0;
   job.demand_at = 0;
   job.suspending = false;
+  job.thinning = false;
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }

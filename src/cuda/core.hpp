@@ -87,6 +87,8 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::size_t states_at = 0;  // where the States are in it
     std::size_t states_size = 0;
     std::uint32_t launched = 0;  // blocks
+    std::uint32_t gone = 0;      // as of the last look at the grids
+    std::uint32_t looks = 0;     // at all grids, before only the youngest is looked at again
     std::vector<cudaStream_t> grids;
     bool high = false;
   };
@@ -114,6 +116,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void publish(Record& job, std::uint32_t units);
   void publish_order();
   void refill(Record& job);
+  void thin_out(Record& job);
   void settle(Record& job);
   void rest(Record& job, Status status);
   void lose(const std::string& why);
@@ -214,6 +217,7 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   bool owed = false;        // a task was served while this job waited: its turn now
   bool cancelled = false;   // has been told so
   bool suspending = false;  // has been told so
+  bool thinning = false;    // gives half of its groups away, to come back with fewer grids
   Fault fault = Fault::none;
   std::string error;  // of CUDA
   std::unique_ptr<Run> run;

@@ -410,7 +410,9 @@ TEST(Cuda, ALeaseCanBeCaptured) {
     const Word arrived;
     const Word wrong;
     const TaskReport beside =
-        engine().submit(Gang{arrived.data(), wrong.data()}, {.groups = 1, .local_size = 128}).wait();
+        engine()
+            .submit(Gang{arrived.data(), wrong.data()}, {.groups = 1, .local_size = 128})
+            .wait();
     EXPECT_EQ(beside.status, Status::finished);
   }
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
