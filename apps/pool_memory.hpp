@@ -86,15 +86,18 @@ class PoolMemory {
 };
 
 /// Calls `function.template operator()<Pools, order>()` for what the options say.
-template <class Function>
-auto with_pools(const PoolOptions& how, Function function) {
+template <class Engine, class Function>
+auto with_pools(const Engine& /*engine*/, const PoolOptions& how, Function function) {
+  const bool any = how.order == KillOrder::any;
   if (how.kind == PoolOptions::Kind::mutex) {
-    return how.order == KillOrder::any
-               ? function.template operator()<MutexPools, KillOrder::any>()
-               : function.template operator()<MutexPools, KillOrder::highest_first>();
+    if constexpr (has_paper_variants<Engine>) {
+      return any ? function.template operator()<MutexPools, KillOrder::any>()
+                 : function.template operator()<MutexPools, KillOrder::highest_first>();
+    } else {
+      refuse_paper_variant();
+    }
   }
-  return how.order == KillOrder::any
-             ? function.template operator()<DequePools, KillOrder::any>()
+  return any ? function.template operator()<DequePools, KillOrder::any>()
              : function.template operator()<DequePools, KillOrder::highest_first>();
 }
 

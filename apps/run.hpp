@@ -23,6 +23,17 @@ struct JobTrace {
   std::optional<Status> status = {};  ///< how it ended; nothing when it failed
 };
 
+/// Whether the paper's algorithms, pools and barriers are compiled for an engine beside ours. Each
+/// costs a compilation, which on some engines takes long.
+template <class Engine>
+inline constexpr bool has_paper_variants = true;
+
+[[noreturn]] inline void refuse_paper_variant() {
+  throw Error{Errc::bad_options,
+              "this engine has our own algorithms and barriers only; use --engine cpu for the "
+              "paper's"};
+}
+
 /// How to run an app.
 struct RunOptions {
   LaunchOptions launch;
@@ -88,7 +99,8 @@ template <class Engine, class Kernel>
 Report run(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   if (options.barrier == ResizingBarrier::one_pass)
     return detail::see_through(engine, kernel, options);
-  if constexpr (detail::PaperBarriers<Kernel>) {
+  if constexpr (!has_paper_variants<Engine>) refuse_paper_variant();
+  if constexpr (has_paper_variants<Engine> && detail::PaperBarriers<Kernel>) {
     switch (options.barrier) {
       case ResizingBarrier::query:
         return detail::run_with<ResizingBarrier::query>(engine, kernel, options);

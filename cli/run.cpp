@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/registry.hpp"
+#ifdef COHORT_WITH_CUDA
+#include "apps/cuda/registry.hpp"
+#endif
 #include "bench/record.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
@@ -32,7 +35,8 @@ struct Options {
   std::string input;
   std::string engine = "cpu";
   std::optional<std::uint32_t> groups;
-  std::uint32_t local_size = 1;
+  std::optional<std::uint32_t> local_size;
+  std::optional<int> device;
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
@@ -73,10 +77,17 @@ nlohmann::ordered_json to_json(const Summary& summary) {
       {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
-nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
-                               const apps::Outcome& outcome,
+/// What came out, and with what the app was run where nobody said.
+struct Run {
+  std::uint32_t groups = 0;
+  std::uint32_t local_size = 1;
+  std::uint32_t capacity = 0;
+  apps::Outcome outcome;
+};
+
+nlohmann::ordered_json to_json(const Options& options, const Run& run,
                                const std::optional<Judgement>& judgement) {
-  const Report& report = outcome.report;
+  const Report& report = run.outcome.report;
   auto sizes = nlohmann::ordered_json::array();
   for (const Report::Size& size : report.sizes)
     sizes.push_back({{"ns", size.nanoseconds}, {"groups", size.groups}});
@@ -84,9 +95,9 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"app", options.app},
       {"input", options.input},
       {"engine", options.engine},
-      {"groups", groups},
-      {"local_size", options.local_size},
-      {"capacity", capacity},
+      {"groups", run.groups},
+      {"local_size", run.local_size},
+      {"capacity", run.capacity},
       {"resize", options.resize},
       {"static", options.fixed},
       {"barrier", options.barrier},
@@ -103,8 +114,8 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"offers", to_json(report.offers)},
       {"sizes", std::move(sizes)},
   };
-  for (const auto& [name, number] : outcome.result) result["result"][name] = number;
-  if (outcome.verified) result["verified"] = *outcome.verified;
+  for (const auto& [name, number] : run.outcome.result) result["result"][name] = number;
+  if (run.outcome.verified) result["verified"] = *run.outcome.verified;
   if (judgement) {
     result["trace"] = {{"events", judgement->events}, {"legal", nullptr}};
     if (judgement->legal) result["trace"]["legal"] = *judgement->legal;
@@ -114,8 +125,8 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
   return result;
 }
 
-void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
-           const std::optional<Judgement>& judgement) {
+void print(const Options& options, const Run& run, const std::optional<Judgement>& judgement) {
+  const apps::Outcome& outcome = run.outcome;
   const Report& report = outcome.report;
   const auto micro = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
@@ -124,7 +135,7 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
             << outcome.input << '\n'
             << to_string(report.status) << " in "
             << micro(static_cast<std::uint64_t>(report.run_time.count())) / 1e3 << " ms, at most "
-            << groups << " groups of " << options.local_size << ", " << report.joins << " joined, "
+            << run.groups << " groups of " << run.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
   if (report.gather.count > 0) {
     std::cout << "gather time p50 " << micro(report.gather.p50) << " us, p99 "
@@ -141,38 +152,59 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   }
 }
 
-int run(const Options& options, std::stop_token stop) {
+template <class Engine, class Start>
+Run run_on(Engine& engine, const Options& options, std::uint32_t local_size, apps::Request& request,
+           Start start) {
+  Run run{.groups = options.groups.value_or(engine.capacity()),
+          .local_size = options.local_size.value_or(local_size),
+          .capacity = engine.capacity(),
+          .outcome = {}};
+  request.options.launch.max_groups = run.groups;
+  request.options.launch.local_size = run.local_size;
+  request.options.drive = resizer(options.resize, run.groups);
+  run.outcome = start(engine, request);
+  return run;
+}
+
+/// On the engine that was asked for.
+Run start(const Options& options, apps::Request& request) {
   const apps::App& app = choose("app", options.app, apps::all());
+#ifdef COHORT_WITH_CUDA
+  if (options.engine == "cuda") {
+    cuda::Engine engine{{.device = options.device.value_or(0), .capacity = options.capacity}};
+    return run_on(engine, options, 256, request, [&](cuda::Engine& on, apps::Request& what) {
+      return apps::run_on_cuda(app.name, on, what);
+    });
+  }
+#endif
+  if (options.device) throw Error{Errc::bad_options, "run: --device is for --engine cuda; drop it"};
+  cpu::Engine engine{{.capacity = options.capacity}};
+  return run_on(engine, options, 1, request, app.run);
+}
+
+int run(const Options& options, std::stop_token stop) {
+  static_cast<void>(choose("app", options.app, apps::all()));
   choose("engine", options.engine, engines);
-  if (options.engine != "cpu")
-    throw Error{Errc::bad_options, "run: this app is not built for the engine '" + options.engine +
-                                       "'; use --engine cpu"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   if (!options.json.empty()) bench::check_writable(options.json);
 
-  cpu::Engine engine{{.capacity = options.capacity}};
-  const std::uint32_t groups = options.groups.value_or(engine.capacity());
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
                         .verify = options.verify};
   apps::RunOptions& how = request.options;
-  how.launch.max_groups = groups;
-  how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
   how.launch.stop = std::move(stop);
   how.barrier = barrier;
-  how.drive = resizer(options.resize, groups);
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const apps::Outcome outcome = app.run(engine, request);
+  const Run done = start(options, request);
+  const apps::Outcome& outcome = done.outcome;
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
-  print(options, groups, outcome, judgement);
+  print(options, done, judgement);
   if (!options.json.empty()) {
-    bench::write_atomically(
-        options.json,
-        to_json(options, groups, engine.capacity(), outcome, judgement).dump(2) + "\n");
+    bench::write_atomically(options.json, to_json(options, done, judgement).dump(2) + "\n");
   }
   const bool wrong =
       (outcome.verified && !*outcome.verified) || (judgement && !judgement->error.empty());
@@ -188,10 +220,11 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   command->add_option("--input", options->input, "What on, e.g. grid:1000x1000")->required();
   command->add_option("--engine", options->engine, "Where")->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
-  command->add_option("--local-size", options->local_size, "Threads in a group")
-      ->capture_default_str();
+  command->add_option("--local-size", options->local_size,
+                      "Threads in a group (default: 1, on a GPU 256)");
   command->add_option("--capacity", options->capacity,
-                      "Groups that run at a time (default: usable CPUs)");
+                      "Groups that run at a time (default: usable CPUs, or SMs)");
+  command->add_option("--device", options->device, "Which GPU, for --engine cuda (default: 0)");
   auto* const resize = command->add_option("--resize", options->resize,
                                            "Who changes the number of groups: none|random:SEED");
   resize->capture_default_str();

@@ -25,6 +25,9 @@ if(COHORT_CUDA)
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer for what comes after
+    set(COHORT_APP_ARCHITECTURES 90)  # there are many kernels, and they are no part of the library
+  else()
+    set(COHORT_APP_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)

@@ -99,10 +99,14 @@ template <class Engine>
   start[source] = 0;
   levels.write(start);
   BfsResult result;
-  result.report =
-      how.algorithm == BfsOptions::Algorithm::paper
-          ? detail::run_paper_bfs(engine, memory, levels.data(), source, options, how)
-          : detail::run_one_barrier_bfs(engine, graph, memory, levels.data(), source, options, how);
+  if (how.algorithm != BfsOptions::Algorithm::paper) {
+    result.report =
+        detail::run_one_barrier_bfs(engine, graph, memory, levels.data(), source, options, how);
+  } else if constexpr (has_paper_variants<Engine>) {
+    result.report = detail::run_paper_bfs(engine, memory, levels.data(), source, options, how);
+  } else {
+    refuse_paper_variant();
+  }
   result.levels = levels.read();
   return result;
 }

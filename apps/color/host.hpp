@@ -33,7 +33,14 @@ template <class Engine>
   const GraphMemory memory{engine, graph};
   const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
   ColorResult result;
-  if (how.algorithm == ColorOptions::Algorithm::paper) {
+  if (how.algorithm != ColorOptions::Algorithm::paper) {
+    const SweepMemory sweep{engine, nodes, how.chunk};
+    const EagerColor kernel{.graph = memory.view(),
+                            .ranking = Ranking{how.priority},
+                            .colour_of = colours.data(),
+                            .sweep = sweep.view()};
+    result.report = run(engine, kernel, options);
+  } else if constexpr (has_paper_variants<Engine>) {
     const auto rivals = engine.template fill<Node>(nodes, 0);
     const auto flags = engine.template fill<std::uint32_t>(32, 0);
     const PaperColor kernel{.graph = memory.view(),
@@ -44,12 +51,7 @@ template <class Engine>
                             .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else {
-    const SweepMemory sweep{engine, nodes, how.chunk};
-    const EagerColor kernel{.graph = memory.view(),
-                            .ranking = Ranking{how.priority},
-                            .colour_of = colours.data(),
-                            .sweep = sweep.view()};
-    result.report = run(engine, kernel, options);
+    refuse_paper_variant();
   }
   result.colours = colours.read();
   return result;

@@ -64,7 +64,7 @@ template <class Engine>
   const PoolMemory pools{engine, options, how.pools, 1U << 12U};
   pools.start(first.size(), static_cast<std::uint32_t>(first.size()));
   GameResult result;
-  result.report = with_pools(how.pools, [&]<class Pools, KillOrder order>() {
+  result.report = with_pools(engine, how.pools, [&]<class Pools, KillOrder order>() {
     pools.template put<Pools>(tasks);
     const Game<Pools, order> kernel{.work = pools.template view<Pools>(),
                                     .positions = positions.data(),

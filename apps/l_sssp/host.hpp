@@ -69,7 +69,11 @@ template <class Engine>
   start[source] = 0;
   const auto distances = engine.upload(start);
   SsspResult result;
-  if (how.algorithm == ListSsspOptions::Algorithm::paper) {
+  if (how.algorithm != ListSsspOptions::Algorithm::paper) {
+    const Distance delta = how.delta == 0 ? fitting_delta(graph) : how.delta;
+    result.report =
+        detail::run_delta(engine, memory, distances.data(), source, delta, options, how);
+  } else if constexpr (has_paper_variants<Engine>) {
     const WorklistMemory lists[] = {{engine, nodes, options, false},
                                     {engine, nodes, options, false}};
     lists[0].put(source, 0);
@@ -81,9 +85,7 @@ template <class Engine>
                                .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else {
-    const Distance delta = how.delta == 0 ? fitting_delta(graph) : how.delta;
-    result.report =
-        detail::run_delta(engine, memory, distances.data(), source, delta, options, how);
+    refuse_paper_variant();
   }
   result.distances = distances.read();
   return result;

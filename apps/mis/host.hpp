@@ -33,7 +33,14 @@ template <class Engine>
   const GraphMemory memory{engine, graph};
   const auto marks = engine.template fill<std::uint32_t>(nodes, std::uint32_t{undecided});
   MisResult result;
-  if (how.algorithm == MisOptions::Algorithm::paper) {
+  if (how.algorithm != MisOptions::Algorithm::paper) {
+    const SweepMemory sweep{engine, nodes, how.chunk};
+    const EagerMis kernel{.graph = memory.view(),
+                          .ranking = Ranking{how.priority},
+                          .mark = marks.data(),
+                          .sweep = sweep.view()};
+    result.report = run(engine, kernel, options);
+  } else if constexpr (has_paper_variants<Engine>) {
     const auto rivals = engine.template fill<Node>(nodes, 0);
     const auto stopped = engine.template fill<std::uint32_t>(nodes, 0);
     const auto left = engine.template fill<std::uint32_t>(1, 0);
@@ -46,12 +53,7 @@ template <class Engine>
                           .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else {
-    const SweepMemory sweep{engine, nodes, how.chunk};
-    const EagerMis kernel{.graph = memory.view(),
-                          .ranking = Ranking{how.priority},
-                          .mark = marks.data(),
-                          .sweep = sweep.view()};
-    result.report = run(engine, kernel, options);
+    refuse_paper_variant();
   }
   result.marks = marks.read();
   return result;

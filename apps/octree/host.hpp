@@ -66,7 +66,7 @@ template <class Engine>
   const PoolMemory pools{engine, options, how.pools, 1U << 16U};
   pools.start(count, 1);
   OctreeResult tree;
-  tree.report = with_pools(how.pools, [&]<class Pools, KillOrder order>() {
+  tree.report = with_pools(engine, how.pools, [&]<class Pools, KillOrder order>() {
     pools.template put<Pools>({0});
     const Octree<Pools, order> kernel{.work = pools.template view<Pools>(),
                                       .buffers = {buffers[0].data(), buffers[1].data()},

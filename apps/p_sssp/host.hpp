@@ -36,7 +36,13 @@ template <class Engine>
   const auto distances = engine.upload(start);
   const auto flags = engine.template fill<std::uint32_t>(32, 0);
   SsspResult result;
-  if (how.algorithm == PullSsspOptions::Algorithm::paper) {
+  if (how.algorithm != PullSsspOptions::Algorithm::paper) {
+    const PullSssp kernel{.incoming = memory.view(),
+                          .distance = distances.data(),
+                          .flags = flags.data(),
+                          .chunk = how.chunk};
+    result.report = run(engine, kernel, options);
+  } else if constexpr (has_paper_variants<Engine>) {
     const auto old = engine.template fill<Distance>(nodes, infinite);
     const PaperPullSssp kernel{.incoming = memory.view(),
                                .x = old.data(),
@@ -45,11 +51,7 @@ template <class Engine>
                                .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else {
-    const PullSssp kernel{.incoming = memory.view(),
-                          .distance = distances.data(),
-                          .flags = flags.data(),
-                          .chunk = how.chunk};
-    result.report = run(engine, kernel, options);
+    refuse_paper_variant();
   }
   result.distances = distances.read();
   return result;
