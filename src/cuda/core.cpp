@@ -176,13 +176,14 @@ bool Engine::Core::poll() {
 }
 
 /// Streams whose grid has ended can be used again. A grid ends soon after its last block has said
-/// so: without such news only the youngest is looked at, for CUDA wants to be called.
+/// that it goes. Later on mostly the youngest alone is looked at: CUDA wants to be called, but each
+/// call takes its time, and who wants the mutex has to wait for it.
 void Engine::Core::reap(Run& run) {
   const std::uint32_t gone = seen(run.desk.mirror->gone);
-  if (gone != run.gone || gone == run.launched) run.looks = 100;
+  if (gone != run.gone || gone == run.launched) run.looks = 0;
   run.gone = gone;
-  const bool all = run.looks > 0 || run.grids.empty();
-  if (run.looks > 0) --run.looks;
+  const bool all = run.grids.empty() || run.looks < 10 || run.looks % 256 == 0;
+  ++run.looks;
   const std::size_t oldest = all ? 0 : run.grids.size() - 1;
   for (std::size_t i = run.grids.size(); i-- > oldest;) {
     const cudaError_t state = cudaStreamQuery(run.grids[i]);

@@ -88,7 +88,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::size_t states_size = 0;
     std::uint32_t launched = 0;  // blocks
     std::uint32_t gone = 0;      // as of the last look at the grids
-    std::uint32_t looks = 0;     // at all grids, before only the youngest is looked at again
+    std::uint32_t looks = 0;     // at the grids since then
     std::vector<cudaStream_t> grids;
     bool high = false;
   };
