@@ -8,6 +8,7 @@
 #include "bench/child.hpp"
 #include "bench/cuda/device.hpp"
 #include "bench/harness.hpp"
+#include "cohort/error.hpp"
 
 namespace cohort::bench {
 namespace {
