@@ -36,12 +36,14 @@ class ReducedSearch final : public Strategy {
       for (Actors rest = still; rest != 0; rest &= rest - 1) {
         const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
         if ((enabled >> each & 1U) == 0) continue;
-        if (!outlook.next[each].depends_on(events_.back().touched)) asleep |= 1U << each;
+        const Footprint& its = (waiting_ >> each & 1U) != 0 ? looked_[each] : outlook.next[each];
+        if (!its.depends_on(events_.back().touched)) asleep |= 1U << each;
       }
     }
     if (at_ == path_.size()) {
       const Actors open = enabled & ~asleep;
       if (open == 0) {  // whatever comes has been seen already
+        races_of_waiting(outlook.alive & ~enabled);
         redundant_ = true;
         return usual_pick(enabled, last);
       }
@@ -66,8 +68,10 @@ class ReducedSearch final : public Strategy {
     return path_[at_++].taken;
   }
 
-  void stepped(std::uint32_t actor, const Footprint& touched) override {
+  void stepped(std::uint32_t actor, const Footprint& touches) override {
     if (redundant_) return;
+    Footprint touched = touches;
+    if ((waiting_ >> actor & 1U) != 0) merge(touched, looked_[actor]);
     Event event{.actor = actor, .number = ++counts_[actor], .node = last_pick_, .touched = touched,
                 .clock = clocks_[actor]};
     const bool awaited = (waiting_ >> actor & 1U) != 0;
@@ -105,15 +109,12 @@ class ReducedSearch final : public Strategy {
 
   void woke(std::uint32_t actor, std::uint32_t by) override { clocks_[actor].join(clocks_[by]); }
 
-  bool end(const Outlook& outlook) override {
+  void end(const Outlook& outlook) override {
     note_waits(outlook);
-    if (!redundant_) {
-      // Those who wait for ever might have gone on, had they looked before somebody's step.
-      for (Actors rest = waiting_ & outlook.alive; rest != 0; rest &= rest - 1) {
-        const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
-        races_of_await(each, outlook.next[each]);
-      }
-    }
+    if (!redundant_) races_of_waiting(outlook.alive);
+  }
+
+  bool next() override {
     while (!path_.empty()) {
       Node& node = path_.back();
       if (node.options != 0) {
@@ -176,9 +177,23 @@ class ReducedSearch final : public Strategy {
   void note_waits(const Outlook& outlook) {
     const auto now = static_cast<std::uint32_t>(events_.size());
     for (Actors fresh = outlook.waiting & ~waiting_; fresh != 0; fresh &= fresh - 1) {
-      waits_since_[static_cast<std::size_t>(std::countr_zero(fresh))] = now;
+      const auto each = static_cast<std::size_t>(std::countr_zero(fresh));
+      waits_since_[each] = now;
+      looked_[each].count = 0;
     }
     waiting_ |= outlook.waiting;
+    for (Actors rest = outlook.waiting; rest != 0; rest &= rest - 1) {
+      const auto each = static_cast<std::size_t>(std::countr_zero(rest));
+      merge(looked_[each], outlook.next[each]);
+    }
+  }
+
+  /// A condition need not look at all its words each time; what it looked at while it did not hold
+  /// matters too.
+  static void merge(Footprint& into, const Footprint& from) {
+    for (std::uint32_t i = 0; i < from.count; ++i) {
+      into.add(from.touches[i].slot, from.touches[i].writes);
+    }
   }
 
   [[nodiscard]] bool before(const Event& event, const Clock& clock) const {
@@ -205,8 +220,8 @@ class ReducedSearch final : public Strategy {
     reverse(index, actor, touched);
   }
 
-  /// An await that is over, or never will be: for each word it looks at, the latest step it could
-  /// have come before.
+  /// An await that is over, or never will be: for each word it looks at, the steps it might have
+  /// come before.
   void races_of_await(std::uint32_t actor, const Footprint& touched) {
     for (std::uint32_t i = 0; i < touched.count; ++i) {
       for (auto index = static_cast<std::uint32_t>(events_.size()); index-- > 0;) {
@@ -214,10 +229,18 @@ class ReducedSearch final : public Strategy {
         if (event.actor == actor || !writes(event, touched.touches[i].slot)) continue;
         if (before(event, clocks_[actor])) break;
         const bool stood_there = waits_since_[actor] <= index;
-        if (stood_there && (path_[event.node].enabled >> actor & 1U) == 0) continue;
-        reverse(index, actor, touched);
-        break;
+        const bool could = (path_[event.node].enabled >> actor & 1U) != 0;
+        reverse(index, actor, touched, stood_there && !could);
+        if (stood_there && could) break;  // otherwise it may not have gone on there
       }
+    }
+  }
+
+  /// Those who wait, here or for ever, might have gone on, had they looked before somebody's step.
+  void races_of_waiting(Actors who) {
+    for (Actors rest = waiting_ & who; rest != 0; rest &= rest - 1) {
+      const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
+      races_of_await(each, looked_[each]);
     }
   }
 
@@ -230,7 +253,9 @@ class ReducedSearch final : public Strategy {
 
   /// Sees to it that, from where event `index` was taken, a run is made in which the pending step of
   /// `actor` comes first: some thread that can begin what leads there has to be tried.
-  void reverse(std::uint32_t index, std::uint32_t actor, const Footprint& touched) {
+  /// `stuck`: it waited in vain there, so that something else has to come first.
+  void reverse(std::uint32_t index, std::uint32_t actor, const Footprint& touched,
+               bool stuck = false) {
     const Event& event = events_[index];
     Node& node = path_[event.node];
     Actors initials = 0;
@@ -248,7 +273,13 @@ class ReducedSearch final : public Strategy {
       }
       later_.push_back(i);
     }
-    if ((seen >> actor & 1U) == 0) {
+    if (stuck) {
+      bool helped = false;
+      for (const std::uint32_t j : later_) {
+        helped = helped || events_[j].touched.depends_on(touched);
+      }
+      if (!helped) return;
+    } else if ((seen >> actor & 1U) == 0) {
       bool first = true;
       for (const std::uint32_t j : later_) {
         first = first && !before(events_[j], clocks_[actor]) &&
@@ -272,6 +303,7 @@ class ReducedSearch final : public Strategy {
   std::array<Clock, max_actors> clocks_{};
   std::array<std::uint32_t, max_actors> counts_{};
   std::array<std::uint32_t, max_actors> waits_since_{};
+  std::array<Footprint, max_actors> looked_{};
   Actors waiting_ = 0;
   std::vector<std::uint32_t> later_;
 };

@@ -18,16 +18,16 @@ namespace {
 /// Small and quick: a run makes thousands of choices.
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) { next(); }
+  explicit Dice(std::uint64_t seed) : state_(seed) { roll(); }
 
-  std::uint64_t next() {  // splitmix64: Steele, Lea and Flood, OOPSLA 2014
+  std::uint64_t roll() {  // splitmix64: Steele, Lea and Flood, OOPSLA 2014
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
   }
   std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>((next() >> 32U) * bound >> 32U);
+    return static_cast<std::uint32_t>((roll() >> 32U) * bound >> 32U);
   }
 
  private:
@@ -56,7 +56,7 @@ class RandomWalk final : public Strategy {
     return nth(enabled, dice_.below(static_cast<std::uint32_t>(std::popcount(enabled))));
   }
   std::uint32_t choose(std::uint32_t options) override { return dice_.below(options); }
-  bool end(const Outlook& /*outlook*/) override {
+  bool next() override {
     ++seed_;
     return true;
   }
@@ -97,7 +97,7 @@ class Pct final : public Strategy {
     return best;
   }
   std::uint32_t choose(std::uint32_t options) override { return dice_.below(options); }
-  bool end(const Outlook& /*outlook*/) override {
+  bool next() override {
     length_ = std::clamp(std::max(length_, length_so_far_), 1U, 4096U);
     ++seed_;
     return true;
@@ -140,7 +140,7 @@ class BoundedSearch final : public Strategy {
     if (at_ == path_.size()) path_.push_back({.left = ((1U << options) - 1U) & ~1U, .taken = 0});
     return path_[at_++].taken;
   }
-  bool end(const Outlook& /*outlook*/) override {
+  bool next() override {
     while (!path_.empty() && path_.back().left == 0) path_.pop_back();
     if (path_.empty()) return false;
     Branch& branch = path_.back();
@@ -178,7 +178,7 @@ class Follower final : public Strategy {
     ++at_;
     return wish < options ? wish : 0;
   }
-  bool end(const Outlook& /*outlook*/) override { return false; }
+  bool next() override { return false; }
 
  private:
   std::vector<std::uint8_t> choices_;

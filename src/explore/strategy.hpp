@@ -73,8 +73,10 @@ class Strategy {
   virtual void stepped(std::uint32_t /*actor*/, const Footprint& /*touched*/) {}
   /// `actor` can go on because of what `by` has done, without any word in between.
   virtual void woke(std::uint32_t /*actor*/, std::uint32_t /*by*/) {}
-  /// The run is over; whether there is another one to make.
-  virtual bool end(const Outlook& outlook) = 0;
+  /// The run is over; who is still alive waits for ever.
+  virtual void end(const Outlook& /*outlook*/) {}
+  /// Whether there is another run to make.
+  virtual bool next() = 0;
 
   [[nodiscard]] virtual std::uint64_t seed() const { return 0; }
   [[nodiscard]] virtual bool redundant() const { return false; }

@@ -281,6 +281,8 @@ void World::Impl::go() {
   if (first != max_actors) switch_to(actors[first]);
   if (failure.empty() && outlook.alive != 0) fail("deadlock: " + stuck());
   running = home;
+  outlook.waiting = awaiting;
+  strategy->end(outlook);
   if (outlook.alive != 0) drain();
   running = nullptr;
 }
@@ -365,6 +367,8 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
   const Actors bit = 1U << self.index;
   for (bool again = false;; again = true) {
     const std::uint64_t heard = event.value;
+    // Who announces that it will sleep sees what was changed before the last notification.
+    if (options.waiting == Waiting::notified) self.clock.join(word(event).released);
     self.read.clear();
     self.recording = true;
     self.latest_only = again;  // a value that stays old for ever would be no memory
@@ -397,7 +401,6 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
     awake &= ~bit;
     ready |= bit;
     self.stance = Stance::ready;
-    if (self.listens) self.clock.join(word(event).released);
   }
 }
 
@@ -507,7 +510,7 @@ void World::enlist(std::uint32_t team, std::uint32_t first, std::uint32_t size) 
   impl_->meetings[team].size = size;
 }
 void World::go() { impl_->go(); }
-bool World::next() { return impl_->strategy->end(impl_->outlook); }
+bool World::next() { return impl_->strategy->next(); }
 std::uint32_t World::choose(std::uint32_t options) { return impl_->choose(options); }
 void World::fail(std::string sentence) { impl_->fail(std::move(sentence)); }
 const std::string& World::failure() const { return impl_->failure; }

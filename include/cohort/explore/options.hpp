@@ -24,6 +24,13 @@ enum class Waiting : std::uint8_t {
   notified,  ///< when it has been notified, as on a CPU: finds wake-ups that are lost
 };
 
+/// How groups come to the job.
+enum class Start : std::uint8_t {
+  sent,      ///< the engine sends units as it needs them; the first ones check in
+  by_itself,  ///< the first ones check in, the others come when they like: less to search through
+  gathered,  ///< the same, and the first ones have checked in already
+};
+
 class Host;
 
 /// What to explore. Everything has a default.
@@ -52,8 +59,7 @@ struct Options {
   /// exhaustive search without `preemptions`.
   bool weak_memory = false;
   Waiting waiting = Waiting::polled;
-  /// The first groups have checked in already: for searches that look at what comes later.
-  bool gathered = false;
+  Start start = Start::sent;
   /// A surplus group waits in its offer, for a time that the schedule chooses.
   bool offer_wait = true;
   /// In step kernels the State must be the same in all groups at the end of a step.

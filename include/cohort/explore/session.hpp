@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cohort/error.hpp"
 #include "cohort/explore/world.hpp"
 #include "cohort/job.hpp"
 #include "cohort/protocol/driver.hpp"
@@ -104,6 +105,13 @@ class Session {
     const std::uint32_t most = std::min(shared.max_groups, units);
     // The first groups, and what the scheduler wants at the beginning.
     first_ = options.start_groups ? std::min(*options.start_groups, most) : 0;
+    if (!sent()) {
+      if (first_ == 0) first_ = most;
+      target_ = first_target.value_or(first_);
+      keep_initial();
+      begin(first_, false);
+      inside_ = units;  // whoever comes later may come at any time
+    }
     world.go();
     if (world.failure().empty()) judge();
   }
@@ -111,20 +119,23 @@ class Session {
   // What Host and pinned actions do.
 
   void set_target(std::uint32_t groups) {
+    publish(groups);  // before anybody is sent because of it
     move([&] { target_ = groups; });
-    publish(groups);
   }
   Status suspend() {
     if (at_rest()) return status;
     held_ = true;
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
-    move([&] { target_ = 0; });
     publish(0);
+    move([&] { target_ = 0; });
     wait_for_rest();
     return status;
   }
   void resume() {
     if (status != Status::suspended) return;
+    if (!sent()) {
+      throw Error{Errc::bad_state, "explore: resume() needs units that can be sent again: choose Start::sent"};
+    }
     move([&] {
       world.settle();
       held_ = false;
@@ -169,6 +180,7 @@ class Session {
     Session* session = nullptr;
     std::uint32_t index = 0;
     std::uint32_t visits = 0;
+    std::uint32_t refusals = 0;
     void* stay = nullptr;  // of the group inside, for its other threads
     bool closes = false;
   };
@@ -189,6 +201,7 @@ class Session {
   [[nodiscard]] bool restarted() const { return shared.restarted; }
 
  private:
+  [[nodiscard]] bool sent() const { return options.start == Start::sent; }
   [[nodiscard]] bool at_rest() const {
     return status != Status::pending && status != Status::running;
   }
@@ -203,9 +216,9 @@ class Session {
   /// A change of what the engine knows, as one step.
   template <class Change>
   void move(Change change) {
-    desk_.fetch_add(1, Order::relaxed);
+    if (sent()) desk_.fetch_add(1, Order::relaxed);
     change();
-    P::notify(desk_event_);
+    if (sent()) P::notify(desk_event_);
   }
 
   /// Tells the groups what the scheduler wants.
@@ -244,7 +257,7 @@ class Session {
     shared.deposit_gen.reset(~0U);
     shared.kept.reset(0);
     shared.share.reset(target_ != 0 ? target_ : quorum);
-    if (options.gathered) {
+    if (options.start == Start::gathered) {
       shared.settled.reset(quorum);
       shared.roster.reset(quorum);
     } else {
@@ -261,14 +274,15 @@ class Session {
 
   void host() {
     const std::uint32_t most = std::min(shared.max_groups, options.capacity);
-    if (first_ == 0) first_ = most - world.choose(most);
     const bool pinned = options.host || (pins != nullptr && !pins->before_step.empty());
-    target_ = first_target.value_or(first_);
-    keep_initial();
-    // The first move: the launch. Nobody has looked yet.
-    desk_.fetch_add(1, Order::relaxed);
-    begin(first_, false);
-    P::notify(desk_event_);
+    if (sent()) {
+      if (first_ == 0) first_ = most - world.choose(most);
+      target_ = first_target.value_or(first_);
+      keep_initial();
+      desk_.fetch_add(1, Order::relaxed);  // the launch
+      begin(first_, false);
+      P::notify(desk_event_);
+    }
     Host host{*this};
     if (options.host) {
       options.host(host);
@@ -293,8 +307,33 @@ class Session {
     }
   }
 
+  /// A unit's life where nobody sends it: the first ones are inside, the others come when they
+  /// like. Without the desk there is less to search through.
+  void work_unsent(Unit& unit) {
+    const bool first = unit.index < first_;
+    for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
+      const Stay stay = run_group(unit, first && visit == 0, unit.index);
+      if (stay == Stay::left) ++leaves;
+      if (stay != Stay::left) break;
+    }
+    if (--inside_ != 0) return;
+    settle();
+    desk_.fetch_add(1, Order::relaxed);
+    P::notify(desk_event_);
+  }
+
   /// A unit's life: it waits to be sent, visits the job, comes back.
   void work(Unit& unit) {
+    if (sent()) {
+      work_sent(unit);
+    } else {
+      work_unsent(unit);
+    }
+    unit.closes = true;
+    gather(unit, 0, stay_begins);
+  }
+
+  void work_sent(Unit& unit) {
     for (;;) {
       const auto called = [&] {
         return over() || first_left_ > 0 || (unit.visits < options.visits && wants_more());
@@ -306,7 +345,6 @@ class Session {
       desk_.fetch_add(1, Order::relaxed);
       if (!called()) continue;
       if (over()) break;
-      ++unit.visits;
       const bool first = first_left_ > 0;
       std::uint32_t id = 0;
       if (first) {
@@ -319,14 +357,13 @@ class Session {
       const Stay stay = run_group(unit, first, id);
       desk_.fetch_add(1, Order::relaxed);
       --inside_;
+      if (stay != Stay::refused || ++unit.refusals % 4 == 0) ++unit.visits;
       if (stay == Stay::left) ++leaves;
       if (stay == Stay::finished) returned_ = true;
       if (inside_ == 0) settle();
       world.stir();
       P::notify(desk_event_);
     }
-    unit.closes = true;
-    gather(unit, 0, stay_begins);
   }
 
   /// The other threads of a unit.
@@ -507,7 +544,7 @@ class TypedSession final : public Session {
     Member& member = visit.member;
     member.votes = Contract<Kernel>::step_style;
     try {
-      if (first && options.gathered) {
+      if (first && options.start == Start::gathered) {
         take_part(member, id);
       } else if (!(first && protocol::check_in(member)) &&
                  !protocol::wait_in_lobby(member, shared.serial.peek(), unit.index)) {
