@@ -76,9 +76,13 @@ class Engine {
   }
   [[nodiscard]] std::uint32_t capacity() const { return options_.capacity; }
 
-  /// For check(): a new schedule, and the run of what was launched for it.
+  /// For check(): a new schedule, what to run in it, and the run.
   World& world() { return *world_; }
   void begin();
+  template <class Kernel>
+  void prepare(const Kernel& kernel) {
+    session_ = detail::make_session<Kernel, protocol::Role::member>(*world_, kernel, options_);
+  }
   void run();
   [[nodiscard]] const detail::Session* session() const { return session_.get(); }
 
@@ -139,7 +143,7 @@ std::string ask(Oracle& oracle, const Outcome& outcome) {
 template <class Make, class Oracle>
 [[nodiscard]] Result check(Make make, Oracle oracle, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {
-    engine.launch(make(engine), {});
+    engine.prepare(make(engine));
     engine.run();
     const detail::Session& session = *engine.session();
     if (!engine.world().failure().empty()) return engine.world().failure();

@@ -1,0 +1,41 @@
+// One mutant of the protocol: compiled with a header that has a planted bug, and explored until the
+// bug is found. Exit status 0: found.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "explore/scenarios.hpp"
+
+#ifndef MUTANT_WEAK
+#define MUTANT_WEAK false
+#endif
+#ifndef MUTANT_WAITING
+#define MUTANT_WAITING polled
+#endif
+#ifndef MUTANT_START
+#define MUTANT_START gathered
+#endif
+#ifndef MUTANT_VISITS
+#define MUTANT_VISITS 2
+#endif
+
+int main() {
+  using namespace cohort::test;
+  const Result result = explore_kernel<MUTANT_KERNEL>({.search = Search::random,
+                                                       .schedules = 300000,
+                                                       .capacity = MUTANT_UNITS,
+                                                       .start_groups = MUTANT_FIRST,
+                                                       .visits = MUTANT_VISITS,
+                                                       .host = MUTANT_HOST,
+                                                       .weak_memory = MUTANT_WEAK,
+                                                       .waiting = Waiting::MUTANT_WAITING,
+                                                       .start = Start::MUTANT_START},
+                                                      MUTANT_COUNT);
+  if (result.ok) {
+    std::cout << "not found in " << result.schedules << " schedules\n";
+    return 1;
+  }
+  std::cout << "found in schedule " << result.schedules << ": " << result.failure << '\n';
+  if (std::getenv("COHORT_MUTANT_TIMELINE") != nullptr) std::cout << result;  // NOLINT
+  return 0;
+}
