@@ -141,10 +141,10 @@ Report Engine::Core::Record::report() const {
   report.run_time = std::chrono::nanoseconds{ran_before + this_run};
   report.start_groups = start_groups;
   report.leaves = leaves;
+  report.gather = gather.summary();
   report.offers = offers.summary();
   {
     const std::lock_guard moving{moves};
-    report.gather = gather.summary();
     report.joins = joins;
     report.sizes = sizes.all();
   }
@@ -173,10 +173,6 @@ void Engine::Core::Record::moved(void* job, bool in, bool joined) {
   const std::lock_guard lock{record.moves};
   record.in_kernel += in ? 1U : ~0U;
   record.joins += in && joined ? 1 : 0;
-  record.entered += in ? 1 : 0;
-  if (in && record.priority && record.entered == record.body->shared.max_groups) {
-    record.gather.add(now() - record.launched_at);  // a task has all its groups in hand
-  }
   record.sizes.push(now() - record.launched_at, record.in_kernel);
 }
 

@@ -8,13 +8,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "cohort/explore/world.hpp"
 #include "explore/clock.hpp"
-#include "explore/monitor.hpp"
 #include "explore/strategy.hpp"
 #include "fibre_notes.hpp"
 
@@ -197,7 +197,7 @@ struct World::Impl {
   std::string failure;
   std::vector<std::uint8_t> choices;  // with `usual` where it was
   std::vector<TraceEvent> events;
-  Monitor monitor;
+  std::optional<TraceChecker> checker;
 
   bool logging = false;
   struct Line {

@@ -165,8 +165,8 @@ void World::Impl::record(const TraceEvent& event) {
     }
     note(text + " (M " + std::to_string(event.active) + ")");
   }
-  std::string wrong = monitor.check(event);
-  if (!wrong.empty()) fail(std::move(wrong));
+  if (!checker) return;
+  if (const auto wrong = checker->see(event)) fail(*wrong);
 }
 
 }  // namespace cohort::explore

@@ -96,7 +96,7 @@ void World::Impl::begin() {
   lines.clear();
   names.clear();
   regions.clear();
-  monitor.begin({});
+  checker.reset();
   strategy->begin();
 }
 
@@ -506,6 +506,7 @@ void World::spawn(std::uint32_t actor, std::string_view what, void (*body)(void*
   impl_->spawn(actor, what, body, context);
 }
 void World::enlist(std::uint32_t team, std::uint32_t first, std::uint32_t size) {
+  impl_->meetings[team] = {};
   impl_->meetings[team].first = first;
   impl_->meetings[team].size = size;
 }
@@ -520,7 +521,11 @@ void World::settle() {
   for (Actor& actor : impl_->actors) actor.clock.join(all);
 }
 void World::stir() { impl_->stale |= impl_->awaiting; }
-void World::expect(const Rules& rules) { impl_->monitor.begin(rules); }
+void World::expect(const TraceRules& rules) { impl_->checker.emplace(rules); }
+void World::expect_end(Status status) {
+  if (!impl_->checker || !impl_->failure.empty()) return;
+  if (const auto wrong = impl_->checker->end(status)) impl_->fail(*wrong);
+}
 std::uint32_t World::running() const { return impl_->running->index; }
 std::uint64_t World::steps() const { return impl_->all_steps; }
 bool World::redundant() const { return impl_->strategy->redundant(); }

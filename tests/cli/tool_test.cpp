@@ -105,13 +105,16 @@ TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
     const std::string file = in_folder("run.json");
     const Result result =
         cohort(std::string{"run bfs --input grid:10x30000 --groups 4 --capacity 4 --verify "
-                           "--resize random:7 --barrier "} +
+                           "--check-trace --resize random:7 --barrier "} +
                barrier + " --json " + file);
     ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
     EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
     const json report = json::parse(read(file));
     EXPECT_EQ(report["status"], "finished") << barrier;
     EXPECT_EQ(report["verified"], true) << barrier;
+    EXPECT_THAT(result.out, HasSubstr("legal: ")) << barrier;
+    EXPECT_EQ(report["trace"]["legal"], true) << barrier;
+    EXPECT_GT(report["trace"]["events"], 1000) << barrier;
     EXPECT_EQ(report["barrier"], barrier);
     EXPECT_GT(report["joins"], 0) << barrier;
     EXPECT_GT(report["leaves"], 0) << barrier;
@@ -129,6 +132,7 @@ TEST_F(Tool, WritesAReportOfTheRun) {
   EXPECT_EQ(report["groups"], 3);
   EXPECT_EQ(report["local_size"], 4);
   EXPECT_EQ(report["verified"], nullptr) << "nobody asked";
+  EXPECT_EQ(report["trace"], nullptr) << "nobody asked";
   EXPECT_GT(report["run_time_ns"], 0);
   for (const char* summary : {"gather", "offers"}) {
     for (const char* number : {"count", "p50", "p99", "max"})
@@ -140,13 +144,26 @@ TEST_F(Tool, WritesAReportOfTheRun) {
   EXPECT_TRUE(report["version"].is_string());
 }
 
-TEST_F(Tool, RunsWithCooperationCompiledOut) {
+TEST_F(Tool, DoesNotCallATraceLegalThatItHasOnlySeenTheBeginningOf) {
   const std::string file = in_folder("run.json");
   const Result result =
-      cohort("run bfs --input grid:50x40 --capacity 2 --static --verify --json " + file);
+      cohort("run bfs --input grid:50x40 --groups 2 --check-trace --trace-limit 10 --json " + file);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("NOT JUDGED: "));
+  EXPECT_THAT(result.out, HasSubstr("--trace-limit"));
+  const json report = json::parse(read(file));
+  EXPECT_EQ(report["trace"]["legal"], nullptr);
+  EXPECT_EQ(report["trace"]["events"], 10);
+}
+
+TEST_F(Tool, RunsWithCooperationCompiledOut) {
+  const std::string file = in_folder("run.json");
+  const Result result = cohort(
+      "run bfs --input grid:50x40 --capacity 2 --static --verify --check-trace --json " + file);
   EXPECT_EQ(result.status, 0) << result.error;
   const json report = json::parse(read(file));
   EXPECT_EQ(report["static"], true);
+  EXPECT_EQ(report["trace"]["legal"], true);
   EXPECT_EQ(report["verified"], true);
   EXPECT_EQ(report["joins"], 0);
 }

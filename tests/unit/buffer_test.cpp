@@ -69,8 +69,8 @@ struct Tally {
 TEST(Atomic, CombinesWhatAllThreadsDo) {
   cpu::Engine engine{{.capacity = 2}};
   auto words = engine.upload(std::vector<std::uint32_t>{0, 99, 0, 0, ~0U, 0, 0, 0, 9, 9, 9, 9});
-  const Job job = engine.launch(Tally{words.data()},
-                                {.max_groups = 2, .local_size = 2, .resizable = false});
+  const Job job =
+      engine.launch(Tally{words.data()}, {.max_groups = 2, .local_size = 2, .resizable = false});
   job.wait();
   EXPECT_THAT(words.read(), ElementsAre(4, 1, 4, 15, ~15U, 8, 0, 0, 0, 1, 2, 3));
 }

@@ -82,7 +82,7 @@ class Session {
   /// Runs the schedule.
   void run() {
     if (world.logging()) name_words();
-    world.expect({.max_groups = shared.max_groups, .dense = dense, .one_pass = one_pass});
+    world.expect(rules);
     const std::uint32_t units = options.capacity;
     world.spawn(0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
     for (std::uint32_t u = 0; u < units; ++u) {
@@ -114,6 +114,7 @@ class Session {
     }
     world.go();
     if (world.failure().empty()) judge();
+    world.expect_end(status);
   }
 
   // What Host and pinned actions do.
@@ -166,8 +167,7 @@ class Session {
   std::uint32_t leaves = 0;
   std::optional<std::uint32_t> first_target;
   const Pins* pins = nullptr;
-  bool dense = true;
-  bool one_pass = true;
+  TraceRules rules;
   bool resizable = true;
   bool suspendable = true;
   bool may_all_leave = false;
@@ -508,8 +508,7 @@ class TypedSession final : public Session {
       poison(box_states_.data(), sizeof(State) * box_states_.size());
     }
     states_.boxes = box_states_.data();
-    dense = traits.kill_order == KillOrder::highest_first;
-    one_pass = traits.barrier == ResizingBarrier::one_pass;
+    rules = rules_of(traits, shared.max_groups);
     resizable = role != protocol::Role::fixed;
     suspendable = traits.suspendable && resizable;
     may_all_leave = traits.survivors == Survivors::may_all_leave;

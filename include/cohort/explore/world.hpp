@@ -10,15 +10,9 @@
 #include "cohort/explore/options.hpp"
 #include "cohort/platform/explore.hpp"
 #include "cohort/trace.hpp"
+#include "cohort/trace_check.hpp"
 
 namespace cohort::explore {
-
-/// What the events of a run are checked against.
-struct Rules {
-  std::uint32_t max_groups = 0;
-  bool dense = false;     ///< ids are below M
-  bool one_pass = false;  ///< every pass of a barrier follows everybody's arrival
-};
 
 /// One at a time may be alive on an operating-system thread.
 class World {
@@ -35,7 +29,10 @@ class World {
              void* context);
   /// The threads `first .. first + size - 1` can meet each other, as `team`.
   void enlist(std::uint32_t team, std::uint32_t first, std::uint32_t size);
-  void expect(const Rules& rules);
+  /// Checks the events of the coming run against the rules of the model.
+  void expect(const TraceRules& rules);
+  /// No more events: how the job ended.
+  void expect_end(Status status);
   /// Runs the schedule to its end.
   void go();
   /// Takes up the schedule after this one. False: there is none.

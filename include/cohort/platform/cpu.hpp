@@ -153,6 +153,8 @@ class Threads {
 
   [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
+  /// A group of one thread: it need not ask others before it acts.
+  [[nodiscard]] bool alone() const noexcept { return team_ == nullptr; }
 
   void barrier() const {
     if (team_ != nullptr) team_->meet(local_id_, Point::barrier, nullptr, nullptr, nullptr);
@@ -305,16 +307,22 @@ class Sampler {
 /// so that a kernel that takes its Group by value has it in a register.
 class Probe {
  public:
-  explicit Probe(bool leader) noexcept : countdown_(leader ? 1 : 0) {}
+  explicit Probe(const Threads& threads) noexcept
+      : countdown_(threads.local_id() == 0 ? 1 : 0), each_(threads.alone() ? 0 : 1) {}
 
+  /// At an offer. True: it has to look closely. Every one of a team's does, since its threads must
+  /// all go the same way; of the others those that are sampled, which is often enough for faults.
   template <class Member>
-  COHORT_DETAIL_INLINE void offer(Member& member) const noexcept {
-    if (--countdown_ == 0) [[unlikely]]
-      countdown_ = member.sampler.sample(member);
+  COHORT_DETAIL_INLINE bool offer(Member& member) const noexcept {
+    if (--countdown_ != 0) [[likely]]
+      return each_ != 0;
+    countdown_ = member.sampler.sample(member);
+    return true;
   }
 
  private:
   mutable std::uint32_t countdown_;
+  std::uint32_t each_;
 };
 
 /// Everything the protocol asks of a platform.

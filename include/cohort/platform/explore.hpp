@@ -285,6 +285,7 @@ class Threads {
 
   [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
+  [[nodiscard]] bool alone() const noexcept { return local_size_ == 1; }
 
   void barrier() const {
     if (local_size_ > 1) detail::meet(team_, local_id_, Point::barrier, nullptr, nullptr, nullptr);
@@ -393,13 +394,21 @@ struct Recorder {
 
 /// There is no time here, so nothing to sample.
 struct Sampler {};
-struct Probe {
-  bool leader;
-  explicit Probe(bool leads) noexcept : leader(leads) {}
+class Probe {
+ public:
+  explicit Probe(const Threads& threads) noexcept
+      : leads_(threads.local_id() == 0), alone_(threads.alone()) {}
+
+  /// At an offer. True: it has to look closely; as on the CPU a thread that is alone need not.
   template <class Member>
-  void offer(Member& member) const {
-    if (leader) member.trace(Trace::offer);
+  bool offer(Member& member) const {
+    if (leads_) member.trace(Trace::offer);
+    return !alone_;
   }
+
+ private:
+  bool leads_;
+  bool alone_;
 };
 
 /// Everything the protocol asks of a platform.

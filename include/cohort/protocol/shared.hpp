@@ -117,7 +117,7 @@ struct Member {
   Shared<P>& shared;
   States<State>& states;
   std::uint32_t id = 0;
-  std::uint32_t active = 0;  // M at this group's last primitive
+  std::uint32_t active = 0;  // M at this group's last primitive; 0: ask the roster
   std::uint32_t gen = 0;     // barriers passed
   std::uint32_t kinds = 0;   // what group 0 last announced for even and odd generations
   bool votes = false;        // a step kernel: barriers carry votes

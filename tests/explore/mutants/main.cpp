@@ -19,6 +19,9 @@
 #define MUTANT_VISITS 2
 #endif
 
+using cohort::KillOrder;
+using cohort::ResizingBarrier;
+
 int main() {
   using namespace cohort::test;
   const Result result = explore_kernel<MUTANT_KERNEL>({.search = Search::random,
