@@ -39,6 +39,7 @@ class Engine {
                    ? detail::make_session<Kernel, protocol::Role::member>(*world_, kernel, with)
                    : detail::make_session<Kernel, protocol::Role::fixed>(*world_, kernel, with);
     session_->pins = &pins_;
+    session_->tracer = launch.tracer;
     if (launch.target) session_->first_target = launch.target;
     return Job{ticket()};
   }
@@ -149,6 +150,22 @@ template <class Make, class Oracle>
     if (!engine.world().failure().empty()) return engine.world().failure();
     if (session.status != Status::finished) return std::string{};
     return detail::ask(oracle, {session.status, session.joins, session.leaves});
+  });
+}
+
+/// Explores a whole host program: `run(engine)` allocates, launches kernels one after another, waits
+/// for each, and judges the results: as an oracle does.
+template <class Run>
+[[nodiscard]] Result check_program(Run run, const Options& options = {}) {
+  return detail::explore(options, [&](Engine& engine) {
+    const auto judged = [&] { return run(engine); };
+    try {
+      const std::string wrong = detail::ask(judged, {});
+      return engine.world().failure().empty() ? wrong : engine.world().failure();
+    } catch (const Error& error) {
+      const std::string& failure = engine.world().failure();
+      return failure.empty() ? std::string{error.what()} : failure;
+    }
   });
 }
 

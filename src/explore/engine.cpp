@@ -59,10 +59,10 @@ class Engine::Ticket final : public cohort::detail::JobControl {
       const World& world = *engine_.world_;
       engine_.result_.schedules = 1;
       engine_.result_.steps = world.steps();
-      engine_.result_.replay = world.schedule();
-      engine_.result_.seed = world.seed();
+      engine_.result_.ok = world.failure().empty();
       if (!world.failure().empty()) {
-        engine_.result_.ok = false;
+        engine_.result_.replay = world.schedule();
+        engine_.result_.seed = world.seed();
         engine_.result_.failure = world.failure();
         engine_.result_.timeline = world.timeline();
       }

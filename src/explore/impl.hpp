@@ -198,6 +198,7 @@ struct World::Impl {
   std::vector<std::uint8_t> choices;  // with `usual` where it was
   std::vector<TraceEvent> events;
   std::optional<TraceChecker> checker;
+  Tracer* tracer = nullptr;
 
   bool logging = false;
   struct Line {

@@ -151,6 +151,7 @@ const char* in_words(Trace what) {
 
 void World::Impl::record(const TraceEvent& event) {
   events.push_back(event);
+  if (tracer != nullptr) tracer->record(event);
   if (logging) {
     std::string text = "** group " + std::to_string(event.group) + " " + in_words(event.what);
     switch (event.what) {

@@ -97,6 +97,7 @@ void World::Impl::begin() {
   names.clear();
   regions.clear();
   checker.reset();
+  tracer = nullptr;
   strategy->begin();
 }
 
@@ -521,7 +522,10 @@ void World::settle() {
   for (Actor& actor : impl_->actors) actor.clock.join(all);
 }
 void World::stir() { impl_->stale |= impl_->awaiting; }
-void World::expect(const TraceRules& rules) { impl_->checker.emplace(rules); }
+void World::expect(const TraceRules& rules, Tracer* tracer) {
+  impl_->checker.emplace(rules);
+  impl_->tracer = tracer;
+}
 void World::expect_end(Status status) {
   if (!impl_->checker || !impl_->failure.empty()) return;
   if (const auto wrong = impl_->checker->end(status)) impl_->fail(*wrong);

@@ -232,6 +232,10 @@ inline void down_and_up_to_two(Host& host) {
   host.set_target(1);
   host.set_target(2);
 }
+inline void one_by_one(Host& host) {
+  host.set_target(3);
+  host.set_target(4);
+}
 inline void up_and_down(Host& host) {
   for (int i = 0; i < 3; ++i) {
     host.set_target(3);

@@ -82,7 +82,7 @@ class Session {
   /// Runs the schedule.
   void run() {
     if (world.logging()) name_words();
-    world.expect(rules);
+    world.expect(rules, tracer);
     const std::uint32_t units = options.capacity;
     world.spawn(0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
     for (std::uint32_t u = 0; u < units; ++u) {
@@ -105,6 +105,7 @@ class Session {
     const std::uint32_t most = std::min(shared.max_groups, units);
     // The first groups, and what the scheduler wants at the beginning.
     first_ = options.start_groups ? std::min(*options.start_groups, most) : 0;
+    if (!resizable) first_ = most;
     if (!sent()) {
       if (first_ == 0) first_ = most;
       target_ = first_target.value_or(first_);
@@ -167,6 +168,7 @@ class Session {
   std::uint32_t leaves = 0;
   std::optional<std::uint32_t> first_target;
   const Pins* pins = nullptr;
+  Tracer* tracer = nullptr;
   TraceRules rules;
   bool resizable = true;
   bool suspendable = true;

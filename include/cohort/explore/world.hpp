@@ -29,8 +29,8 @@ class World {
              void* context);
   /// The threads `first .. first + size - 1` can meet each other, as `team`.
   void enlist(std::uint32_t team, std::uint32_t first, std::uint32_t size);
-  /// Checks the events of the coming run against the rules of the model.
-  void expect(const TraceRules& rules);
+  /// Checks the events of the coming run against the rules of the model, and passes them on.
+  void expect(const TraceRules& rules, Tracer* tracer = nullptr);
   /// No more events: how the job ended.
   void expect_end(Status status);
   /// Runs the schedule to its end.

@@ -24,21 +24,27 @@ using cohort::ResizingBarrier;
 
 int main() {
   using namespace cohort::test;
-  const Result result = explore_kernel<MUTANT_KERNEL>({.search = Search::random,
-                                                       .schedules = 300000,
-                                                       .capacity = MUTANT_UNITS,
-                                                       .start_groups = MUTANT_FIRST,
-                                                       .visits = MUTANT_VISITS,
-                                                       .host = MUTANT_HOST,
-                                                       .weak_memory = MUTANT_WEAK,
-                                                       .waiting = Waiting::MUTANT_WAITING,
-                                                       .start = Start::MUTANT_START},
-                                                      MUTANT_COUNT);
-  if (result.ok) {
-    std::cout << "not found in " << result.schedules << " schedules\n";
-    return 1;
+  std::uint64_t schedules = 0;
+  for (const Search search : {Search::random, Search::pct, Search::exhaustive}) {
+    if (MUTANT_WEAK && search == Search::exhaustive) break;
+    const Result result =
+        explore_kernel<MUTANT_KERNEL>({.search = search,
+                                       .schedules = 100000,
+                                       .depth = 4,
+                                       .capacity = MUTANT_UNITS,
+                                       .start_groups = MUTANT_FIRST,
+                                       .visits = search == Search::exhaustive ? 1 : MUTANT_VISITS,
+                                       .host = MUTANT_HOST,
+                                       .weak_memory = MUTANT_WEAK,
+                                       .waiting = Waiting::MUTANT_WAITING,
+                                       .start = Start::MUTANT_START},
+                                      MUTANT_COUNT);
+    schedules += result.schedules;
+    if (result.ok) continue;
+    std::cout << "found in schedule " << schedules << ": " << result.failure << '\n';
+    if (std::getenv("COHORT_MUTANT_TIMELINE") != nullptr) std::cout << result << '\n';  // NOLINT
+    return 0;
   }
-  std::cout << "found in schedule " << result.schedules << ": " << result.failure << '\n';
-  if (std::getenv("COHORT_MUTANT_TIMELINE") != nullptr) std::cout << result;  // NOLINT
-  return 0;
+  std::cout << "not found in " << schedules << " schedules\n";
+  return 1;
 }
