@@ -1,5 +1,5 @@
-// What a switch between stacks has to tell others: the sanitizers, and the C++ runtime's exceptions.
-// Invariant: without sanitizers it costs nothing but the copy of two words.
+// What a switch between stacks has to tell others: the sanitizers, and the C++ runtime's
+// exceptions. Invariant: without sanitizers it costs nothing but the copy of two words.
 #pragma once
 
 #include <cxxabi.h>

@@ -137,10 +137,10 @@ std::string ask(Oracle& oracle, const Outcome& outcome) {
 
 }  // namespace detail
 
-/// Explores the schedules of a kernel. `make(engine)` makes the kernel, with memory from the engine,
-/// anew for each schedule. `oracle(outcome)` or `oracle()` judges each run that has finished: a bool,
-/// a string that says what is wrong, or an optional one. Use the result in a test:
-/// `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
+/// Explores the schedules of a kernel. `make(engine)` makes the kernel, with memory from the
+/// engine, anew for each schedule. `oracle(outcome)` or `oracle()` judges each run that has
+/// finished: a bool, a string that says what is wrong, or an optional one. Use the result in a
+/// test: `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
 template <class Make, class Oracle>
 [[nodiscard]] Result check(Make make, Oracle oracle, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {
@@ -153,8 +153,8 @@ template <class Make, class Oracle>
   });
 }
 
-/// Explores a whole host program: `run(engine)` allocates, launches kernels one after another, waits
-/// for each, and judges the results: as an oracle does.
+/// Explores a whole host program: `run(engine)` allocates, launches kernels one after another,
+/// waits for each, and judges the results: as an oracle does.
 template <class Run>
 [[nodiscard]] Result check_program(Run run, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {
@@ -163,6 +163,7 @@ template <class Run>
       const std::string wrong = detail::ask(judged, {});
       return engine.world().failure().empty() ? wrong : engine.world().failure();
     } catch (const Error& error) {
+      if (error.code() == Errc::bad_options) throw;
       const std::string& failure = engine.world().failure();
       return failure.empty() ? std::string{error.what()} : failure;
     }

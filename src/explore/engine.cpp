@@ -154,9 +154,10 @@ std::string kind(const std::string& failure) {
 
 /// Makes a failing list of choices shorter: takes unusual choices out, in ever smaller pieces, as
 /// long as it still fails in the same way.
-std::vector<std::uint8_t> shrink(std::vector<std::uint8_t> choices, const std::string& failure,
-                                 const std::function<std::string(const std::vector<std::uint8_t>&,
-                                                                 std::vector<std::uint8_t>&)>& fails) {
+std::vector<std::uint8_t> shrink(
+    std::vector<std::uint8_t> choices, const std::string& failure,
+    const std::function<std::string(const std::vector<std::uint8_t>&, std::vector<std::uint8_t>&)>&
+        fails) {
   std::uint32_t attempts = 600;
   const auto unusual = [](const std::vector<std::uint8_t>& list) {
     std::vector<std::size_t> places;
@@ -168,7 +169,7 @@ std::vector<std::uint8_t> shrink(std::vector<std::uint8_t> choices, const std::s
   std::size_t piece = std::max<std::size_t>(unusual(choices).size() / 2, 1);
   for (;;) {
     bool shorter = false;
-    for (std::size_t at = 0;; ) {
+    for (std::size_t at = 0;;) {
       const std::vector<std::size_t> places = unusual(choices);
       if (at >= places.size() || attempts == 0) break;
       std::vector<std::uint8_t> without = choices;

@@ -34,8 +34,8 @@ struct Store {
 /// What is known of a word in this run.
 struct Word {
   std::uint32_t version = 0;
-  Actors watchers = 0;  // threads in an await that looks at it
-  Clock released;       // of the latest value
+  Actors watchers = 0;         // threads in an await that looks at it
+  Clock released;              // of the latest value
   std::vector<Store> history;  // the latest last; only with weak memory
 };
 
@@ -45,10 +45,10 @@ struct Cell {
   const void* memory = nullptr;
   std::size_t bytes = 0;  // of the word
   std::uint32_t writer = max_actors;
-  std::uint32_t written = 0;                          // the writer's clock then
-  std::array<std::uint32_t, max_actors> read{};       // plain reads since, by clock
-  std::array<std::uint32_t, max_actors> swapped{};    // atomic writes
-  std::array<std::uint32_t, max_actors> loaded{};     // atomic reads
+  std::uint32_t written = 0;                        // the writer's clock then
+  std::array<std::uint32_t, max_actors> read{};     // plain reads since, by clock
+  std::array<std::uint32_t, max_actors> swapped{};  // atomic writes
+  std::array<std::uint32_t, max_actors> loaded{};   // atomic reads
 };
 
 enum class Stance : std::uint8_t { ended, ready, awaiting, meeting };

@@ -248,7 +248,8 @@ void World::Impl::touch_atomically(const Location& location, bool writes_it) {
     its.word.value = now;
     if (weak && its.word.run == run) {
       Word& word_of_it = words[its.word.slot];
-      word_of_it.history.assign(1, {.value = now, .version = word_of_it.version, .released = {}, .seen = {}});
+      word_of_it.history.assign(
+          1, {.value = now, .version = word_of_it.version, .released = {}, .seen = {}});
     }
   }
   if (draining || stopping) return;

@@ -62,8 +62,8 @@ class ReducedSearch final : public Strategy {
   std::uint32_t choose(std::uint32_t options) override {
     if (redundant_) return 0;
     if (at_ == path_.size()) {
-      path_.push_back({.enabled = 0, .sleep = 0, .backtrack = 0, .done = 0, .taken = 0,
-                       .options = options});
+      path_.push_back(
+          {.enabled = 0, .sleep = 0, .backtrack = 0, .done = 0, .taken = 0, .options = options});
     }
     return path_[at_++].taken;
   }
@@ -72,13 +72,17 @@ class ReducedSearch final : public Strategy {
     if (redundant_) return;
     Footprint touched = touches;
     if ((waiting_ >> actor & 1U) != 0) merge(touched, looked_[actor]);
-    Event event{.actor = actor, .number = ++counts_[actor], .node = last_pick_, .touched = touched,
+    Event event{.actor = actor,
+                .number = ++counts_[actor],
+                .node = last_pick_,
+                .touched = touched,
                 .clock = clocks_[actor]};
     const bool awaited = (waiting_ >> actor & 1U) != 0;
     if (awaited) {
       races_of_await(actor, touched);
     } else {
-      for (std::uint32_t i = 0; i < touched.count; ++i) races_of(actor, touched.touches[i], touched);
+      for (std::uint32_t i = 0; i < touched.count; ++i)
+        races_of(actor, touched.touches[i], touched);
     }
     waiting_ &= ~(1U << actor);
 
@@ -251,9 +255,9 @@ class ReducedSearch final : public Strategy {
     return false;
   }
 
-  /// Sees to it that, from where event `index` was taken, a run is made in which the pending step of
-  /// `actor` comes first: some thread that can begin what leads there has to be tried.
-  /// `stuck`: it waited in vain there, so that something else has to come first.
+  /// Sees to it that, from where event `index` was taken, a run is made in which the pending step
+  /// of `actor` comes first: some thread that can begin what leads there has to be tried. `stuck`:
+  /// it waited in vain there, so that something else has to come first.
   void reverse(std::uint32_t index, std::uint32_t actor, const Footprint& touched,
                bool stuck = false) {
     const Event& event = events_[index];
@@ -282,8 +286,8 @@ class ReducedSearch final : public Strategy {
     } else if ((seen >> actor & 1U) == 0) {
       bool first = true;
       for (const std::uint32_t j : later_) {
-        first = first && !before(events_[j], clocks_[actor]) &&
-                !events_[j].touched.depends_on(touched);
+        first =
+            first && !before(events_[j], clocks_[actor]) && !events_[j].touched.depends_on(touched);
       }
       if (first) initials |= 1U << actor;
     }

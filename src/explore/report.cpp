@@ -44,8 +44,8 @@ void World::follow(const std::string& schedule) {
       list.insert(list.end(), count, usual);
       i += length;
     } else {
-      throw Error{Errc::bad_options, "replay: '" + schedule +
-                                         "' is no schedule; copy it from a report, e.g. 17B3C"};
+      throw Error{Errc::bad_options,
+                  "replay: '" + schedule + "' is no schedule; copy it from a report, e.g. 17B3C"};
     }
   }
   follow(list);
@@ -76,9 +76,9 @@ std::string World::Impl::name_of(const Location& location) const {
   return found == names.end() ? "word " + std::to_string(location.slot) : found->second.text;
 }
 
-void World::Impl::log_access(const Location& location, std::string_view what,
-                             std::uint64_t value) {
+void World::Impl::log_access(const Location& location, std::string_view what, std::uint64_t value) {
   const auto found = names.find(&location);
+  if (found != names.end() && found->second.text.empty()) return;
   const bool formats = found != names.end() && found->second.format != nullptr;
   note(std::string{what} + " " + name_of(location) + ": " +
        (formats ? found->second.format(value) : std::to_string(value)));

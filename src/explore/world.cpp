@@ -104,8 +104,9 @@ void World::Impl::begin() {
 void World::Impl::spawn(std::uint32_t index, std::string_view what, void (*body)(void*),
                         void* with) {
   if (index >= max_actors) {
-    throw Error{Errc::bad_options, "explore: too many threads: capacity x local_size may be at most " +
-                                       std::to_string(max_actors - 1)};
+    throw Error{Errc::bad_options,
+                "explore: too many threads: capacity x local_size may be at most " +
+                    std::to_string(max_actors - 1)};
   }
   Actor& actor = actors[index];
   if (logging) actor.what = what;
@@ -126,28 +127,28 @@ void World::Impl::start_fibre(Actor& actor) {
   }
   actor.fresh = false;
   actor.handling = {};
-  actor.fibre = context::fiber{
-      std::allocator_arg, context::preallocated{actor.stack.sp, actor.stack.size, actor.stack},
-      KeepStack{}, [this, &actor](context::fiber&& from) {
-        actor.whereabouts.after_switch_from(previous->whereabouts);
-        previous->fibre = std::move(from);
-        while (!quitting) {  // one turn for each run
-          if (!draining) stepped(Footprint{});
-          try {
-            if (!draining) actor.body(actor.context);
-          } catch (const Unwind&) {
-            // The run has been ended.
-          } catch (...) {
-            fail("the kernel threw an exception that nobody caught");
-          }
-          actor.stance = Stance::ended;
-          outlook.alive &= ~(1U << actor.index);
-          ready &= ~(1U << actor.index);
-          switch_to(draining ? *home : actors[choose_next()]);
-        }
-        actor.whereabouts.before_switch_to(home->whereabouts, true);
-        return std::move(home->fibre);
-      }};
+  actor.fibre = context::fiber{std::allocator_arg,
+                               context::preallocated{actor.stack.sp, actor.stack.size, actor.stack},
+                               KeepStack{}, [this, &actor](context::fiber&& from) {
+                                 actor.whereabouts.after_switch_from(previous->whereabouts);
+                                 previous->fibre = std::move(from);
+                                 while (!quitting) {  // one turn for each run
+                                   if (!draining) stepped(Footprint{});
+                                   try {
+                                     if (!draining) actor.body(actor.context);
+                                   } catch (const Unwind&) {
+                                     // The run has been ended.
+                                   } catch (...) {
+                                     fail("the kernel threw an exception that nobody caught");
+                                   }
+                                   actor.stance = Stance::ended;
+                                   outlook.alive &= ~(1U << actor.index);
+                                   ready &= ~(1U << actor.index);
+                                   switch_to(draining ? *home : actors[choose_next()]);
+                                 }
+                                 actor.whereabouts.before_switch_to(home->whereabouts, true);
+                                 return std::move(home->fibre);
+                               }};
 }
 
 void World::Impl::switch_to(Actor& other) {
@@ -234,9 +235,7 @@ std::uint32_t World::Impl::choose_next() {
   return picked;
 }
 
-void World::Impl::reschedule() {
-  switch_to(actors[choose_next()]);
-}
+void World::Impl::reschedule() { switch_to(actors[choose_next()]); }
 
 std::uint32_t World::Impl::choose(std::uint32_t count) {
   if (running == nullptr || draining || count <= 1) return 0;
@@ -355,7 +354,8 @@ bool World::Impl::await(Location& event, bool timed, bool (*done)(void*), void* 
       seen.add(event.slot, false);
     }
     ++self.clock.at[self.index];
-    if (logging) note(met ? "sees what it waited for" : timed ? "waits no longer" : "looks in vain");
+    if (logging)
+      note(met ? "sees what it waited for" : timed ? "waits no longer" : "looks in vain");
     stepped(seen);
     if (met || timed) return met;
     self.listens = true;
@@ -414,7 +414,7 @@ void World::Impl::notify(Location& event) {
   commit(event, its, event.value + 1, Order::acq_rel, true);
   Footprint touched;
   touched.add(event.slot, true);
-  if (logging) note("notifies " + name_of(event));
+  if (logging && !name_of(event).empty()) note("notifies " + name_of(event));
   stepped(touched);
 }
 

@@ -23,23 +23,23 @@ double seconds() {
 class Exhaustive : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Exhaustive, NothingIsWrongInAnySchedule) {
-  const char* const text = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
+  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
   const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
   const Scenario& scenario = scenarios()[GetParam()];
   const double begun = seconds();
-  const Result result =
-      scenario.run({.search = Search::exhaustive,
-                    .schedules = scale < 1.0 ? static_cast<std::uint64_t>(20000 * scale) : 2000000});
+  const Result result = scenario.run(
+      {.search = Search::exhaustive,
+       .schedules = scale < 1.0 ? static_cast<std::uint64_t>(20000 * scale) : 2000000});
   EXPECT_TRUE(result.ok) << result;
   if (scale >= 1.0) {
     EXPECT_TRUE(result.complete) << "gave up after " << result.schedules << " schedules";
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   if (const char* const file = std::getenv("COHORT_EXPLORE_TABLE"); file != nullptr) {
-    std::ofstream{file, std::ios::app}
-        << "| " << scenario.name << " | " << scenario.units << " (" << scenario.first
-        << " at first) | " << result.schedules << " | " << (result.complete ? "all, " : "")
-        << (result.ok ? "no violation" : "VIOLATION") << " |\n";
+    std::ofstream{file, std::ios::app} << "| " << scenario.name << " | " << scenario.units << " ("
+                                       << scenario.first << " at first) | " << result.schedules
+                                       << " | " << (result.complete ? "all, " : "")
+                                       << (result.ok ? "no violation" : "VIOLATION") << " |\n";
   }
   if (seconds() - begun > 1) {
     std::cout << scenario.name << ", " << scenario.units << " groups: " << result.schedules

@@ -1,5 +1,5 @@
-// What the explorer tells the authors of kernels: typical mistakes, each found, beside the kernel as
-// it should be, which passes.
+// What the explorer tells the authors of kernels: typical mistakes, each found, beside the kernel
+// as it should be, which passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ void expect_found(const Result& result, const char* sentence) {
   std::cout << "  found in schedule " << result.schedules << ": " << result.failure << '\n';
 }
 
-#define COHORT_TEST_MEMORY   \
+#define COHORT_TEST_MEMORY \
   std::uint32_t* counters; \
   std::uint32_t* flags
 

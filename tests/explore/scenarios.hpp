@@ -38,6 +38,7 @@ struct Witness {
   /// What `id` wrote in `round` is seen.
   template <class Group>
   void see(Group& group, std::uint32_t round, std::uint32_t id) const {
+    if (round >= rounds || id >= groups) throw std::logic_error{"a group was given no State"};
     const std::uint32_t seen = group.view(cells)[round * groups + id];
     if (seen != round + 1) throw std::logic_error{"a group did not see what another had written"};
   }
@@ -242,7 +243,15 @@ inline void up_and_down(Host& host) {
     host.set_target(2);
   }
 }
+inline void up_to_two_and_down(Host& host) {
+  host.set_target(2);
+  host.set_target(1);
+}
 inline void suspended(Host& host) { host.suspend(); }
+inline void grown_and_suspended(Host& host) {
+  host.set_target(3);
+  host.suspend();
+}
 
 // clang-format off
 /// All that is searched through exhaustively.
@@ -260,10 +269,11 @@ inline const std::vector<Scenario>& scenarios() {
       {"resizing barrier, growing", 3, 2, 1, 1, &to_three, &explore_kernel<Resizing<here, one_pass>>},
       {"resizing barrier, growing, groups of two threads", 2, 1, 2, 1, &to_two, &explore_kernel<Resizing<here, one_pass>>},
       {"resizing barrier, shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking and growing in a row", 3, 2, 1, 2, &down_and_up, &explore_kernel<Resizing<here, one_pass>>},
       {"votes against growth", 2, 1, 1, 1, &to_two, &explore_kernel<Steps>},
-      {"kill against fork", 2, 1, 1, 1, &to_two, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"kill against fork", 3, 2, 1, 1, &to_one, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"kill against fork, any order", 3, 2, 1, 1, &to_one, &explore_kernel<Offers<KillOrder::any>>},
+      {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"kill against fork", 3, 2, 1, 1, &down_and_up, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"kill against fork, any order", 3, 2, 1, 1, &down_and_up, &explore_kernel<Offers<KillOrder::any>>},
       {"kill against fork, groups of two threads", 2, 2, 2, 1, &to_one, &explore_kernel<Offers<KillOrder::highest_first>>},
       {"kill against barrier", 2, 2, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>},
       {"kill against barrier", 3, 3, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>},
@@ -272,14 +282,15 @@ inline const std::vector<Scenario>& scenarios() {
       {"join against finish", 2, 1, 1, 1, &to_two, &explore_kernel<ForkAndReturn>},
       {"join against finish", 3, 2, 1, 1, &to_three, &explore_kernel<ForkAndReturn>},
       {"join against finish, asleep until notified", 2, 1, 1, 1, &to_two, &explore_kernel<ForkAndReturn>, Start::gathered, Waiting::notified},
-      {"suspend against fork", 2, 1, 1, 1, &suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"suspend against fork", 3, 2, 1, 1, &suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"suspend against fork", 2, 1, 1, 2, &grown_and_suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"suspend against fork", 3, 2, 1, 1, &grown_and_suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
       {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended, &explore_kernel<Resizing<here, one_pass>>},
       {"check-in", 2, 2, 1, 0, &nothing, &explore_kernel<Barriers<here>>, Start::by_itself},
+      {"check-in", 3, 3, 1, 0, &nothing, &explore_kernel<Barriers<here>>, Start::by_itself},
       {"lobby during the check-in, asleep until notified", 2, 1, 1, 0, &to_two, &explore_kernel<Barriers<here>>, Start::by_itself, Waiting::notified},
       {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<anywhere, one_pass, true>>},
-      {"fork right after a shrinking resizing barrier", 2, 2, 1, 1, &down_and_up_to_two, &explore_kernel<Resizing<anywhere, one_pass, true>>},
-      {"query barrier, its leavers against a fork", 2, 2, 1, 1, &down_and_up_to_two, &explore_kernel<Resizing<anywhere, ResizingBarrier::query, true>>},
+      {"fork right after a shrinking resizing barrier", 3, 2, 1, 1, &down_and_up, &explore_kernel<Resizing<anywhere, one_pass, true>>},
+      {"query barrier, its leavers against a fork", 3, 2, 1, 1, &down_and_up, &explore_kernel<Resizing<anywhere, ResizingBarrier::query, true>>},
       {"plain barrier of the paper, growing", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<anywhere, ResizingBarrier::plain>>},
       {"modelled barrier of the paper, shrinking", 2, 2, 1, 1, &to_one, &explore_kernel<Resizing<anywhere, ResizingBarrier::modelled>>},
   };

@@ -48,7 +48,10 @@ class Program {
     for (std::uint32_t i = 0; i < threads; ++i) {
       self_[i] = {this, i};
       world.spawn(
-          i, "thread", [](void* thread) { static_cast<Thread*>(thread)->program->execute(static_cast<Thread*>(thread)->index); },
+          i, "thread",
+          [](void* thread) {
+            static_cast<Thread*>(thread)->program->execute(static_cast<Thread*>(thread)->index);
+          },
           &self_[i]);
     }
     world.go();
@@ -67,9 +70,7 @@ class Program {
       switch (each.kind) {
         case Instruction::load: seen += std::to_string(word.load(Order::acquire)); break;
         case Instruction::store: word.store(each.value, Order::release); break;
-        case Instruction::add:
-          seen += std::to_string(word.fetch_add(1, Order::acq_rel));
-          break;
+        case Instruction::add: seen += std::to_string(word.fetch_add(1, Order::acq_rel)); break;
         case Instruction::swap: {
           std::uint32_t expected = each.value;
           seen += word.compare_exchange(expected, 2 - each.value, Order::acq_rel) ? "y" : "n";
@@ -86,9 +87,10 @@ class Program {
           seen += std::to_string(word.peek());
           break;
         case Instruction::timed:
-          seen += Platform::await_for(event_, 1, [&] {
-            return word.load(Order::acquire) == each.value;
-          }) ? "t" : "f";
+          seen += Platform::await_for(event_, 1,
+                                      [&] { return word.load(Order::acquire) == each.value; })
+                      ? "t"
+                      : "f";
           break;
       }
     }
@@ -124,8 +126,7 @@ TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
   const char* const from = std::getenv("FROM");
   const std::uint32_t first = from ? static_cast<std::uint32_t>(std::atoi(from)) : 0;
   for (std::uint32_t seed = first; seed < first + 400; ++seed) {
-    const Found expected =
-        search(seed, {.search = Search::exhaustive, .preemptions = 1000});
+    const Found expected = search(seed, {.search = Search::exhaustive, .preemptions = 1000});
     const Found found = search(seed, {.search = Search::exhaustive});
     ASSERT_EQ(found.outcomes, expected.outcomes) << "program " << seed;
     all += expected.runs;

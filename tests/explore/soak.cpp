@@ -1,5 +1,5 @@
-// make explore: every scenario under random schedules with fresh seeds, for some minutes. What fails
-// is stored, one file each, with the seed and the schedule that replay it.
+// make explore: every scenario under random schedules with fresh seeds, for some minutes. What
+// fails is stored, one file each, with the seed and the schedule that replay it.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>

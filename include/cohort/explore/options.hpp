@@ -26,9 +26,9 @@ enum class Waiting : std::uint8_t {
 
 /// How groups come to the job.
 enum class Start : std::uint8_t {
-  sent,      ///< the engine sends units as it needs them; the first ones check in
+  sent,       ///< the engine sends units as it needs them; the first ones check in
   by_itself,  ///< the first ones check in, the others come when they like: less to search through
-  gathered,  ///< the same, and the first ones have checked in already
+  gathered,   ///< the same, and the first ones have checked in already
 };
 
 class Host;
@@ -43,11 +43,11 @@ struct Options {
   std::optional<std::uint32_t> preemptions = {};
   std::uint32_t depth = 3;  ///< of PCT: how many orderings a bug needs
 
-  std::uint32_t capacity = 3;    ///< units, that is groups active at a time
-  std::uint32_t local_size = 1;  ///< threads in a group
+  std::uint32_t capacity = 3;                      ///< units, that is groups active at a time
+  std::uint32_t local_size = 1;                    ///< threads in a group
   std::optional<std::uint32_t> max_groups = {};    ///< default: the capacity
   std::optional<std::uint32_t> start_groups = {};  ///< default: chosen by the schedule
-  std::uint32_t visits = 3;  ///< how often a unit may come to the job
+  std::uint32_t visits = 3;                        ///< how often a unit may come to the job
 
   /// What the scheduler does: `host(h)` calls h.set_target and the like, each at a moment that the
   /// schedule chooses. Default: `changes` targets and `suspends` suspends, chosen by the schedule.

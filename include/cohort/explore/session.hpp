@@ -84,7 +84,8 @@ class Session {
     if (world.logging()) name_words();
     world.expect(rules, tracer);
     const std::uint32_t units = options.capacity;
-    world.spawn(0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
+    world.spawn(
+        0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
     for (std::uint32_t u = 0; u < units; ++u) {
       units_[u].session = this;
       units_[u].index = u;
@@ -136,7 +137,8 @@ class Session {
   void resume() {
     if (status != Status::suspended) return;
     if (!sent()) {
-      throw Error{Errc::bad_state, "explore: resume() needs units that can be sent again: choose Start::sent"};
+      throw Error{Errc::bad_state,
+                  "explore: resume() needs units that can be sent again: choose Start::sent"};
     }
     move([&] {
       world.settle();
@@ -191,6 +193,8 @@ class Session {
   /// What a thread other than the leader does in its group's stay.
   virtual void live(Unit& unit, std::uint32_t local_id) = 0;
   virtual void keep_initial() = 0;
+  /// A run of the job begins: its barriers count from 0 again.
+  virtual void forget_steps() = 0;
 
   static constexpr auto stay_begins = static_cast<protocol::Point>(250);
   static constexpr auto stay_ends = static_cast<protocol::Point>(251);
@@ -227,7 +231,8 @@ class Session {
   void publish(std::uint32_t share) {
     const Roster roster = shared.look();
     const std::uint32_t more = roster.draining() && share > 0 ? roster.arrived() : 0;
-    shared.share.store(share + more, Order::release);  // after the flags: pairs with target(acquire)
+    shared.share.store(share + more,
+                       Order::release);  // after the flags: pairs with target(acquire)
     P::notify(shared.lobby_event);
     P::notify(shared.offer_event);
   }
@@ -267,6 +272,7 @@ class Session {
       shared.roster.reset(Roster::gather);
     }
     if (target_ == 0) target_ = quorum;
+    forget_steps();
     status = Status::running;
     inside_ = quorum;
     first_left_ = quorum;
@@ -429,11 +435,11 @@ class Session {
     world.name(location_of(shared.settled), "settled");
     world.name(location_of(shared.kept), "kept");
     world.name(location_of(shared.fault), "fault");
-    world.name(location_of(desk_), "the engine's desk");
+    world.name(location_of(desk_), {});  // the explorer's own
     world.name(shared.barrier_event.word, "the barrier's event");
     world.name(shared.offer_event.word, "the offers' event");
     world.name(shared.lobby_event.word, "the lobby's event");
-    world.name(desk_event_.word, "the desk's event");
+    world.name(desk_event_.word, {});
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
       world.name(location_of(boxes_[i].seat), "box " + std::to_string(i));
     }
@@ -539,6 +545,7 @@ class TypedSession final : public Session {
   static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
 
   void keep_initial() override { states_.kept = State{}; }
+  void forget_steps() override { expected_ = {}; }
 
   Stay run_group(Unit& unit, bool first, std::uint32_t id) override {
     Visit visit{.member = Member{.shared = shared, .states = states_}, .local = {}};
@@ -584,7 +591,8 @@ class TypedSession final : public Session {
   void live(Unit& unit, std::uint32_t local_id) override {
     Visit& visit = *static_cast<Visit*>(unit.stay);
     const Wrapped kernel{&kernel_, this};
-    const Threads threads = local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
+    const Threads threads =
+        local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
     try {
       protocol::live<Platform, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local),
                                      threads);
@@ -611,15 +619,16 @@ class TypedSession final : public Session {
         expected.gen = gen;
         std::memcpy(static_cast<void*>(expected.bytes.data()), &mine, sizeof mine);
       } else if (std::memcmp(expected.bytes.data(), &mine, sizeof mine) != 0) {
-        world.fail("the State of group " + std::to_string(group.group_id()) + " differs from another's after step " +
-                   std::to_string(gen) + ": whoever joins gets group 0's alone");
+        world.fail("the State of group " + std::to_string(group.group_id()) +
+                   " differs from another's after step " + std::to_string(gen) +
+                   ": whoever joins gets group 0's alone");
       }
     }
   }
 
   struct Expected {
     std::uint32_t gen = ~0U;
-    std::array<std::byte, sizeof(State)> bytes;
+    std::array<std::byte, sizeof(State)> bytes{};
   };
 
   Kernel kernel_;

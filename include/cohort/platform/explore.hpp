@@ -1,6 +1,6 @@
 // The explorer's platform: every atomic access is a scheduling point, and every thread of every
-// group is a fibre of one operating-system thread. Invariant: outside a run the same types are plain
-// memory, so that hosts and tests can set things up without a schedule.
+// group is a fibre of one operating-system thread. Invariant: outside a run the same types are
+// plain memory, so that hosts and tests can set things up without a schedule.
 #pragma once
 
 #include <array>
@@ -351,15 +351,14 @@ class Threads {
   T exclusive_scan(T value, T zero, Op op) const {
     if (local_size_ == 1) return zero;
     std::pair with{zero, op};
-    meet(Point::scan, value, with,
-         [](std::pair<T, Op>& start, std::span<void* const> slots) {
-           T before = start.first;
-           for (void* each : slots) {
-             const T here = *static_cast<T*>(each);
-             *static_cast<T*>(each) = before;
-             before = start.second(before, here);
-           }
-         });
+    meet(Point::scan, value, with, [](std::pair<T, Op>& start, std::span<void* const> slots) {
+      T before = start.first;
+      for (void* each : slots) {
+        const T here = *static_cast<T*>(each);
+        *static_cast<T*>(each) = before;
+        before = start.second(before, here);
+      }
+    });
     return value;
   }
 

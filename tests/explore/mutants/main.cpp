@@ -15,6 +15,9 @@
 #ifndef MUTANT_START
 #define MUTANT_START gathered
 #endif
+#ifndef MUTANT_SEARCH
+#define MUTANT_SEARCH random
+#endif
 #ifndef MUTANT_VISITS
 #define MUTANT_VISITS 2
 #endif
@@ -25,20 +28,19 @@ using cohort::ResizingBarrier;
 int main() {
   using namespace cohort::test;
   std::uint64_t schedules = 0;
-  for (const Search search : {Search::random, Search::pct, Search::exhaustive}) {
-    if (MUTANT_WEAK && search == Search::exhaustive) break;
-    const Result result =
-        explore_kernel<MUTANT_KERNEL>({.search = search,
-                                       .schedules = 100000,
-                                       .depth = 4,
-                                       .capacity = MUTANT_UNITS,
-                                       .start_groups = MUTANT_FIRST,
-                                       .visits = search == Search::exhaustive ? 1 : MUTANT_VISITS,
-                                       .host = MUTANT_HOST,
-                                       .weak_memory = MUTANT_WEAK,
-                                       .waiting = Waiting::MUTANT_WAITING,
-                                       .start = Start::MUTANT_START},
-                                      MUTANT_COUNT);
+  for (const Search search : {Search::MUTANT_SEARCH, Search::pct}) {
+    const Result result = explore_kernel<MUTANT_KERNEL>(
+        {.search = search,
+         .schedules = 100000,
+         .depth = 4,
+         .capacity = MUTANT_UNITS,
+         .start_groups = MUTANT_FIRST,
+         .visits = search == Search::exhaustive ? 1U : unsigned{MUTANT_VISITS},
+         .host = MUTANT_HOST,
+         .weak_memory = MUTANT_WEAK,
+         .waiting = Waiting::MUTANT_WAITING,
+         .start = Start::MUTANT_START},
+        MUTANT_COUNT);
     schedules += result.schedules;
     if (result.ok) continue;
     std::cout << "found in schedule " << schedules << ": " << result.failure << '\n';
