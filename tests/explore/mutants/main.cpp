@@ -31,7 +31,7 @@ int main() {
   for (const Search search : {Search::MUTANT_SEARCH, Search::pct}) {
     const Result result = explore_kernel<MUTANT_KERNEL>(
         {.search = search,
-         .schedules = 100000,
+         .schedules = search == Search::exhaustive ? 500000U : 100000U,
          .depth = 4,
          .capacity = MUTANT_UNITS,
          .start_groups = MUTANT_FIRST,
