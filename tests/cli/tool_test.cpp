@@ -79,7 +79,7 @@ TEST_F(Tool, TellsItsVersionAndCommit) {
 
 TEST_F(Tool, HelpsWithEachCommand) {
   for (const char* command :
-       {"", "list", "run", "bench", "bench barrier", "bench gather", "demo"}) {
+       {"", "list", "run", "bench", "bench barrier", "bench gather", "bench read", "demo"}) {
     const Result result = cohort(std::string{command} + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("--help")) << command;
@@ -97,7 +97,11 @@ TEST_F(Tool, ListsWhatThereIs) {
   EXPECT_EQ(listed["engines"][0]["name"], "cpu");
   EXPECT_EQ(listed["benchmarks"][0]["name"], "barrier");
   EXPECT_EQ(listed["benchmarks"][1]["name"], "gather");
+  EXPECT_EQ(listed["benchmarks"][2]["name"], "read");
   EXPECT_EQ(listed["inputs"][0]["example"], "grid:1000x1000");
+  for (const char* kind :
+       {"rmat:", "road:", "geometric:", "star:", "path:", "complete:", "empty:", "<file>"})
+    EXPECT_THAT(words.out, HasSubstr(kind));
 }
 
 TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
@@ -203,6 +207,17 @@ TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
   EXPECT_THAT(refused("demo --seconds soon"), HasSubstr("--seconds"));
 }
 
+TEST_F(Tool, RunsOnAFileAndNamesTheLineThatIsWrong) {
+  const std::string file = in_folder("small.el");
+  std::ofstream{file} << "0 1\n1 2\n";
+  const Result result = cohort("run bfs --verify --input " + file);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("3 nodes, 2 edges"), HasSubstr("verified")));
+  std::ofstream{file} << "0 1\n1 two\n";
+  EXPECT_THAT(refused("run bfs --input " + file), HasSubstr(file + ":2: 'two'"));
+  EXPECT_THAT(refused("run bfs --input " + in_folder("none.el")), HasSubstr("none.el"));
+}
+
 TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
   const std::string file = in_folder("missing/run.json");
   EXPECT_THAT(refused("run bfs --input grid:5x5 --json " + file), HasSubstr(file));
@@ -281,6 +296,21 @@ TEST_F(Tool, ExploresAnAppUnderManySchedules) {
   EXPECT_EQ(cohort("check bfs --search chance").status, 2);
   EXPECT_EQ(cohort("check bfs --replay x!").status, 2);
   EXPECT_EQ(cohort("check bfs --groups 15 --local-size 15").status, 2);
+}
+
+TEST_F(Tool, MeasuresReadingByFormat) {
+  const std::string file = in_folder("read.json");
+  const Result result = cohort("bench read --quick --reps 1 --json " + file, "COHORT_DATA=");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json record = json::parse(read(file));
+  ASSERT_EQ(record["text"].size(), 9U);
+  for (const json& each : record["text"]) {
+    EXPECT_GT(each["mb_per_s"], 0) << each["name"];
+    EXPECT_THAT(result.out, HasSubstr(each["name"].get<std::string>()));
+  }
+  EXPECT_EQ(record["compressed"]["contenders"].size(), 4U);
+  EXPECT_GT(record["compressed"]["limit_ns"], 0);
+  EXPECT_TRUE(record["compressed"]["within_limit"].is_boolean());
 }
 
 TEST_F(Tool, DemonstratesSharingAndVerifiesIt) {
