@@ -78,7 +78,9 @@ class Engine::Ticket final : public cohort::detail::JobControl {
   }
   [[nodiscard]] Report report() const override {
     Report report;
-    report.status = done_ ? engine_.session_->status : Status::pending;
+    report.status = !done_               ? Status::pending
+                    : engine_.result_.ok ? engine_.session_->status
+                                         : Status::failed;
     report.joins = engine_.session_->joins;
     report.leaves = engine_.session_->leaves;
     report.error = engine_.result_.failure;
