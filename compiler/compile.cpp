@@ -12,6 +12,7 @@
 #include "compiler/describe.hpp"
 #include "compiler/emit.hpp"
 #include "compiler/liveness.hpp"
+#include "compiler/program.hpp"
 #include "compiler/rules.hpp"
 #include "compiler/transmit.hpp"
 #include "compiler/uniformity.hpp"
@@ -83,8 +84,7 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
   std::vector<std::string> result{"-triple", "spir64-unknown-unknown", "-x", "cl", "-cl-std=CL3.0", "-finclude-default-header",
                                   "-fdeclare-opencl-builtins", "-resource-dir", COHORT_CLANG_RESOURCES, "-internal-isystem",
                                   COHORT_CLANG_RESOURCES "/include", "-fsyntax-only", "-ferror-limit", "50", "-include", prelude_file,
-                                  // pointers to generic and to named address spaces mix freely in what we generate
-                                  "-Wno-unused-value"};
+                                  "-D__opencl_c_work_group_collective_functions=1"};
   for (const std::string& each : options.defines) result.push_back("-D" + each);
   for (const std::string& each : options.include_paths) result.push_back("-I" + each);
   if (options.verify) result.emplace_back("-verify");

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program.hpp"
+#include "compiler/mode.hpp"
 
 namespace cohort::compiler {
 

@@ -9,17 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/mode.hpp"
 #include "compiler/vocabulary.hpp"
 
 namespace cohort::compiler {
-
-/// Which variables a joining group receives, and from whom (appendix B of the paper).
-enum class Transmit {
-  annotated,   ///< those that say so, from thread 0
-  live,        ///< those that a joining group can read, from thread 0
-  all,         ///< every variable in scope, from thread 0
-  per_thread,  ///< those that a joining group can read, from the thread of the same local id
-};
 
 /// The calls that lead from the kernel to a place: inlined functions, outermost first.
 using Chain = std::vector<const clang::CallExpr*>;
