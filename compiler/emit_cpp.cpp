@@ -53,7 +53,6 @@ class Cpp final : public Printer {
  protected:
   bool is_word(llvm::StringRef name) const override { return is_cpp_word(name); }
   std::string context_argument() const override { return "cohort_item"; }
-  std::string print_null() const override { return "nullptr"; }
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return type(of.getUnqualifiedType()) + list;
   }
@@ -103,6 +102,9 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
+  std::string print_as(clang::QualType to, const std::string& value) override {
+    return "cl::as<" + type(to.getUnqualifiedType()) + ">(" + value + ")";
+  }
   std::string print_vector_choice(const clang::ConditionalOperator& choice) override {
     return "cl::choose(" + Printer::print(choice.getCond()) + ", " + Printer::print(choice.getTrueExpr()) + ", " +
            Printer::print(choice.getFalseExpr()) + ")";

@@ -61,7 +61,6 @@ class OpenCl final : public Printer {
   bool inlines(const clang::FunctionDecl& function) const override { return !plain_ && program_.resizes.contains(&function); }
   bool is_word(llvm::StringRef name) const override { return name.startswith("cohort_"); }
   std::string context_argument() const override { return plain_ ? "cohort_barrier" : "cohort_self"; }
-  std::string print_null() const override { return "0"; }
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return "(" + type(of.getUnqualifiedType()) + ")" + list;
   }
@@ -107,6 +106,11 @@ class OpenCl final : public Printer {
   std::string print_element(const clang::ExtVectorElementExpr& element, bool /*written*/) override {
     return print_postfix(element.getBase()) + (element.isArrow() ? "->" : ".") + element.getAccessor().getName().str();
   }
+  std::string print_as(clang::QualType to, const std::string& value) override {
+    std::string name = type(to.getUnqualifiedType());
+    if (name.starts_with("unsigned ")) name = "u" + name.substr(9);
+    return "as_" + name + "(" + value + ")";
+  }
   std::string print_vector_choice(const clang::ConditionalOperator& choice) override {
     return Printer::print(choice.getCond()) + " ? " + Printer::print(choice.getTrueExpr()) + " : " + Printer::print(choice.getFalseExpr());
   }
@@ -131,12 +135,14 @@ class OpenCl final : public Printer {
 
   std::string local_variable(const clang::VarDecl& variable) override {
     const std::string name = unique(escaped(variable.getName()));
-    const clang::QualType of = program_.context.removeAddrSpaceQualType(variable.getType()).getUnqualifiedType();
+    const std::string declared = declare(variable.getType(), name) + ";";
     if (plain_) {
-      hoisted_.push_back("__local " + declare(of, name) + ";");
+      hoisted_.push_back(declared);
       return name;
     }
-    locals_.push_back(declare(of, name) + ";");
+    llvm::StringRef field = declared;
+    field.consume_front("__local ");  // the whole struct is
+    locals_.push_back(field.str());
     return "cohort_local->" + name;
   }
 

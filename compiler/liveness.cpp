@@ -277,11 +277,9 @@ bool is_alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call) 
   const auto* name = dyn_cast<clang::DeclRefExpr>(argument->IgnoreParenImpCasts());
   const auto* variable = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
   if (variable == nullptr) return false;
-  const auto& context = parameter.getASTContext();
-  const auto plain = [&](clang::QualType type) {
+  const auto plain = [](clang::QualType type) {
     type = type.getCanonicalType().getUnqualifiedType();
-    if (type->isPointerType()) type = context.removeAddrSpaceQualType(type->getPointeeType()).getUnqualifiedType();
-    return type.getCanonicalType();
+    return type->isPointerType() ? type->getPointeeType().getUnqualifiedType() : type;
   };
   if (plain(variable->getType()) != plain(parameter.getType())) return false;  // it is converted
   return address_never_taken(*variable);

@@ -564,6 +564,7 @@ std::string Printer::print(const clang::Expr* expression) {
   }
   if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(expression)) return print_element(*element, false);
   if (const auto* cast = dyn_cast<clang::CastExpr>(expression)) return print_cast(*cast);
+  if (const auto* same = dyn_cast<clang::AsTypeExpr>(expression)) return print_as(same->getType(), print(same->getSrcExpr()));
   if (const auto* list = dyn_cast<clang::InitListExpr>(expression)) {
     return list->getType()->isVectorType() ? print_vector(*list) : print_list(*list);
   }

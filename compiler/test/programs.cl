@@ -488,19 +488,16 @@ kernel kill_order(any) void any_order(global uint *out, global uint *next, uint 
   }
 }
 
-bool take(global uint *next, uint n, uint *item) {
+uint take(global uint *next) {
   offer_kill();
   request_fork();
-  uint i = work_group_broadcast(atomic_inc(next), 0);
-  *item = i;
-  return i < n;
+  return work_group_broadcast(atomic_inc(next), 0);
 }
 
 kernel void kill_in_function(global uint *out, global uint *next, uint n) {
   for (;;) {
-    uint i;
-    bool more = take(next, n, &i);
-    if (!more) break;
+    uint i = take(next);
+    if (i >= n) break;
     if (get_local_id() == 0) out[i] = stir(out[i], i);
   }
 }
@@ -520,6 +517,7 @@ kernel void atomic_types(global uint *out, global atomic_uint *next, uint n) {
     uint i = mine;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i >= n) break;
-    if (get_local_id() == 0) out[i] = stir(out[i], i + query() * 0);
+    uint wanted = query();
+    if (get_local_id() == 0) out[i] = stir(out[i], i + wanted * 0);
   }
 }

@@ -504,9 +504,9 @@ TEST(ProgramArguments, AreChecked) {
 
 TEST(ProgramDescription, NamesParametersAndPoints) {
   const KernelInfo& info = programs("figure4.cl").kernel("graph_app").info();
-  ASSERT_EQ(test.parameters.size(), 3U);
-  EXPECT_EQ(test.parameters[1].name, "n0");
-  EXPECT_EQ(test.parameters[1].element_size, sizeof(Nodes));
+  ASSERT_EQ(info.parameters.size(), 3U);
+  EXPECT_EQ(info.parameters[1].name, "n0");
+  EXPECT_EQ(info.parameters[1].element_size, sizeof(Nodes));
   EXPECT_EQ(info.points, 2U);
   EXPECT_TRUE(info.suspendable);
 }
