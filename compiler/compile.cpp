@@ -42,8 +42,12 @@ class Passes final : public clang::ASTConsumer {
     Program program{context};
     if (!collect(program)) return;
     check_rules(program, options_.output != Output::opencl && options_.output != Output::plain);
+    if (engine.hasErrorOccurred()) return;
     for (Kernel& kernel : program.kernels) {
+      const unsigned before = engine.getClient()->getNumErrors();
       const std::vector<Facts> facts = check_uniformity(program, kernel);
+      // Threads that part make values differ everywhere after: one error says it.
+      if (engine.hasErrorOccurred() && (options_.verify || engine.getClient()->getNumErrors() > before)) continue;
       find_live(program, kernel);
       decide_transmission(program, kernel, facts, options_.transmit, options_.remarks);
     }

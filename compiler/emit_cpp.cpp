@@ -102,6 +102,9 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
+  std::string copy_array(const std::string& to, const std::string& from) const override {
+    return "__builtin_memcpy(&" + to + ", &" + from + ", sizeof(" + to + "));";
+  }
   std::string print_as(clang::QualType to, const std::string& value) override {
     return "cl::as<" + type(to.getUnqualifiedType()) + ">(" + value + ")";
   }
@@ -155,8 +158,7 @@ class Cpp final : public Printer {
     if (mode_ == Transmit::per_thread) {
       for (const Variable& each : point.transmits) {
         const std::string name = name_of(each);
-        line("__builtin_memcpy(&cohort_local.cohort_stage." + field(each) + "[cohort_group.local_id()], &" + name + ", sizeof(" + name +
-             "));");
+        line(copy_array("cohort_local.cohort_stage." + field(each) + "[cohort_group.local_id()]", name));
       }
       line("if (cohort_group.local_id() == 0) cohort_local.cohort_stage.phase = " + std::to_string(point.phase) + ";");
       line("cohort_group.barrier();");
@@ -167,7 +169,7 @@ class Cpp final : public Printer {
     if (arrays) {
       line("cohort_state.phase = " + std::to_string(point.phase) + ";");
       for (const Variable& each : point.transmits) {
-        line("__builtin_memcpy(&cohort_state." + field(each) + ", &" + name_of(each) + ", sizeof(" + name_of(each) + "));");
+        line(copy_array("cohort_state." + field(each), name_of(each)));
       }
       return "cohort_state";
     }
@@ -199,7 +201,7 @@ class Cpp final : public Printer {
       const std::string from = "cohort_state." + field(each) + (mode_ == Transmit::per_thread ? "[cohort_group.local_id()]" : "");
       const std::string name = name_of(each);
       if (mode_ == Transmit::per_thread || each.decl->getType()->isArrayType()) {
-        entries_.push_back("  __builtin_memcpy(&" + name + ", &" + from + ", sizeof(" + name + "));");
+        entries_.push_back("  " + copy_array(name, from));
       } else {
         entries_.push_back("  " + name + " = " + from + ";");
       }

@@ -106,6 +106,10 @@ class OpenCl final : public Printer {
   std::string print_element(const clang::ExtVectorElementExpr& element, bool /*written*/) override {
     return print_postfix(element.getBase()) + (element.isArrow() ? "->" : ".") + element.getAccessor().getName().str();
   }
+  std::string copy_array(const std::string& to, const std::string& from) const override {
+    return "for (uint cohort_i = 0; cohort_i < sizeof(" + to + "); ++cohort_i) ((__private char*)&" + to +
+           ")[cohort_i] = ((__private char*)&" + from + ")[cohort_i];";
+  }
   std::string print_as(clang::QualType to, const std::string& value) override {
     std::string name = type(to.getUnqualifiedType());
     if (name.starts_with("unsigned ")) name = "u" + name.substr(9);
@@ -151,21 +155,22 @@ class OpenCl final : public Printer {
       if (point.kind == Primitive::resizing_global_barrier) line("cohort_global_barrier(cohort_barrier);");
       return;
     }
-    line("cohort_state.phase = " + std::to_string(point.phase) + ";");
+    line("cohort_state.cohort_phase = " + std::to_string(point.phase) + ";");
     entries_.push_back("case " + std::to_string(point.phase) + ":");
     for (const Variable& each : point.transmits) {
       const std::string field = "cohort_state." + name_of(each);
       const std::string name = name_of(each);
       if (each.decl->getType()->isArrayType()) {
-        line("for (uint cohort_i = 0; cohort_i < sizeof(" + name + ") / sizeof(" + name + "[0]); ++cohort_i) " + field +
-             "[cohort_i] = " + name + "[cohort_i];");
-        entries_.push_back("  for (uint cohort_i = 0; cohort_i < sizeof(" + name + ") / sizeof(" + name + "[0]); ++cohort_i) " + name +
-                           "[cohort_i] = " + field + "[cohort_i];");
+        line(copy_array(field, name));
+        entries_.push_back("  " + copy_array(name, field));
       } else {
         line(field + " = " + name + ";");
         entries_.push_back("  " + name + " = " + field + ";");
       }
-      fields_.insert(declare(each.decl->getType().getUnqualifiedType(), name) + ";");
+      const std::string declared = declare(each.decl->getType().getUnqualifiedType(), name) + ";";
+      llvm::StringRef plain = declared;
+      plain.consume_front("__private ");  // an array's elements say so
+      fields_.insert(plain.str());
     }
     const std::string label = "cohort_point_" + std::to_string(point.phase);
     entries_.push_back("  goto " + label + ";");
@@ -246,7 +251,7 @@ class OpenCl final : public Printer {
       line("__kernel " + attributes + "void " + escaped(name) + "(" + parameters(function, barriers ? context_parameter() : "", true) + ") {");
     } else {
       line("typedef struct {");
-      line("  uint phase;");
+      line("  uint cohort_phase;");
       for (const std::string& each : fields_) line("  " + each);
       line("} " + name + "_state;");
       line("typedef struct {");
@@ -260,7 +265,7 @@ class OpenCl final : public Printer {
     open();
     for (const std::string& each : hoisted_) line(each);
     if (!entries_.empty()) {
-      line("switch (cohort_state.phase) {");
+      line("switch (cohort_state.cohort_phase) {");
       open();
       for (const std::string& each : entries_) line(each);
       line("default: break;");

@@ -399,7 +399,7 @@ void Printer::initialise(const clang::VarDecl& variable, const std::string& name
     line("{");
     open();
     line(declare(unqualified, "cohort_from") + " = " + print(init) + ";");
-    line("__builtin_memcpy(&" + name + ", &cohort_from, sizeof(" + name + "));");
+    line(copy_array(name, "cohort_from"));
     close();
     line("}");
   } else if (const auto* list = dyn_cast<clang::InitListExpr>(init); list != nullptr && !unqualified->isVectorType()) {

@@ -39,6 +39,7 @@ class Printer {
   virtual std::string print_element(const clang::ExtVectorElementExpr& element, bool written) = 0;
   virtual std::string print_vector_choice(const clang::ConditionalOperator& choice) = 0;
   virtual std::string print_as(clang::QualType to, const std::string& value) = 0;  // the same bits
+  virtual std::string copy_array(const std::string& to, const std::string& from) const = 0;
   virtual void print_point(const Point& point) = 0;
   /// An offer_kill and the request_fork right after it, in one. True: both are written.
   virtual bool merge_points(const Point& /*kill*/, const Point& /*fork*/) { return false; }

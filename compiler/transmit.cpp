@@ -134,9 +134,7 @@ class Decision {
     if (!can_be_sent(variable)) {
       if (annotated(variable)) return;  // reported where it is declared
       say(call.getBeginLoc(), Say::not_transmittable) << variable.decl << name_of(point.kind) << call.getSourceRange();
-      const bool local = variable.decl->getType()->getPointeeType().getAddressSpace() == clang::LangAS::opencl_local;
       say(variable.decl->getLocation(), Say::declared_here) << variable.decl;
-      static_cast<void>(local);
       return;
     }
     const Fact known = fact(point, variable);

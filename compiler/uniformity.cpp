@@ -73,12 +73,12 @@ class Run {
 
   /// How unevenly threads are here.
   Fact control() const {
-    Fact result;
-    for (const Fact& each : conditions_) result = join(result, each);
+    Fact result;  // those who left first: they may be why conditions differ
     for (const Call* call : calls_) {
       result = join(result, call->returned);
       for (const Breakable* scope : call->scopes) result = join(join(result, scope->left), scope->skipped);
     }
+    for (const Fact& each : conditions_) result = join(result, each);
     return result;
   }
 

@@ -29,8 +29,9 @@ int h(void) { return g(); }
 kernel void f(global int *p) {
   g();
   p[0] = g();
-  int x = g();
-  p[x] = h();
+  transmit int x = g();
+  p[1] = h();
+  p[x] = 2;
 }
 // ---- goto beside a point
 kernel void f(global int *p) {
@@ -72,17 +73,17 @@ kernel kill_order(any) void f(global int *p) { g(); }
 // ---- a variable in program scope
 global int counter;  // expected-error {{variable 'counter' in program scope is not supported unless it is 'constant'; pass a pointer to the kernel}}
 // ---- an image
-kernel void f(read_only image2d_t image) {  // expected-error {{type '__private __read_only image2d_t' is not supported}}
+kernel void f(read_only image2d_t image) {  // expected-error {{type '__read_only image2d_t' is not supported}}
 }
 // ---- half precision
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-kernel void f(global half *p) {  // expected-error {{type '__global half' is not supported}}
-  half x = p[0];  // expected-error {{type '__private half' is not supported}}
+kernel void f(global half *p) {  // expected-error {{type 'half' is not supported}}
+  half x = p[0];  // expected-error {{type 'half' is not supported}}
 }
 // ---- an event
 kernel void f(global int *p) {
   local int shared[4];
-  event_t done = async_work_group_copy(shared, p, 4, 0);  // expected-error {{type '__private event_t' is not supported}} expected-error {{built-in function 'async_work_group_copy' is not supported}}
+  event_t done = async_work_group_copy(shared, p, 4, 0);  // expected-error {{type 'event_t' is not supported}} expected-error {{built-in function 'async_work_group_copy' is not supported}}
 }
 // ---- a sub-group function
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
