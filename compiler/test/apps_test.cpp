@@ -256,7 +256,8 @@ int score_of(const Board& board) {
   const auto line = [&](int row, int column, int down, int right) -> int {
     std::string cells;
     for (; row >= 0 && row < 6 && column >= 0 && column < 7; row += down, column += right) {
-      cells += ".xo"[board[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)]];
+      const char piece = board[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+      cells += piece == 0 ? '.' : piece == 1 ? 'x' : 'o';
     }
     for (std::size_t i = 0; i < cells.size();) {
       std::size_t end = i;

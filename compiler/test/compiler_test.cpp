@@ -198,11 +198,11 @@ TEST(Fuzz, NoMutationCrashesTheCompiler) {
   }
   const char* scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
   const int count = static_cast<int>(400 * (scale == nullptr ? 1.0 : std::atof(scale)));
+  const std::filesystem::path last = std::filesystem::path{testing::TempDir()} / ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
   constexpr int batch = 40;  // a process each, so that a crash is seen and told
   for (int first = 0; first < count; first += batch) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
-    const std::filesystem::path last = std::filesystem::path{testing::TempDir()} / ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
     if (child == 0) {
       alarm(60);
       std::mt19937 random{static_cast<std::uint32_t>(first)};
