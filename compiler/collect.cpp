@@ -114,6 +114,9 @@ class Collector {
   /// Depth first, so that callees come before their callers.
   void visit(const clang::FunctionDecl& function) {
     if (!done_.insert(&function).second) return;
+    if (!function.getType()->isFunctionProtoType()) {
+      complain(function.getLocation(), Say::unsupported_construct) << "a function without a prototype";
+    }
     open_.insert(&function);
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
       if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) visit_call(function, *call);

@@ -197,7 +197,7 @@ TEST(Fuzz, NoMutationCrashesTheCompiler) {
     for (std::string line; std::getline(stream, line);) lines.push_back(line);
   }
   const char* scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
-  const int count = static_cast<int>(400 * (scale == nullptr ? 1.0 : std::atof(scale)));
+  const int count = static_cast<int>(2000 * (scale == nullptr ? 1.0 : std::atof(scale)));
   const std::filesystem::path last = std::filesystem::path{testing::TempDir()} / ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
   constexpr int batch = 40;  // a process each, so that a crash is seen and told
   for (int first = 0; first < count; first += batch) {

@@ -117,3 +117,6 @@ kernel void f(global int *p) {
 // ---- a name of the dialect is free for a user's variable
 // expected-no-diagnostics
 kernel void f(global int *p) { int query = 1; p[query] = query; }
+// ---- a function without a prototype
+int g(x) { return x; }  // expected-error {{a function without a prototype is not supported}}
+kernel void f(global int *p) { p[0] = g(1); }
