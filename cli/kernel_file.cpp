@@ -45,7 +45,8 @@ class Arguments {
  public:
   explicit Arguments(ProgramKernel& kernel) : kernel_(kernel) {}
 
-  /// NAME=VALUE for a value; NAME=COUNT, NAME=COUNT*VALUE, NAME=COUNT*iota, NAME=V,V,... or NAME=@FILE for a buffer.
+  /// NAME=VALUE for a value; NAME=COUNT, NAME=COUNT*VALUE, NAME=COUNT*iota, NAME=V,V,... or
+  /// NAME=@FILE for a buffer.
   void set(const std::string& argument) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) refuse(argument, "write NAME=VALUE");
@@ -67,7 +68,8 @@ class Arguments {
     const std::size_t colon = wanted.find(':');
     const std::string name = wanted.substr(0, colon);
     const auto found = buffers_.find(name);
-    if (found == buffers_.end()) throw Error{Errc::bad_options, "--print '" + wanted + "': no buffer of that name was given"};
+    if (found == buffers_.end())
+      throw Error{Errc::bad_options, "--print '" + wanted + "': no buffer of that name was given"};
     const Parameter& parameter = *found->second.parameter;
     const std::size_t scalar = std::max<std::size_t>(1, scalar_size(parameter));
     std::size_t count = found->second.bytes.size() / scalar;
@@ -105,7 +107,8 @@ class Arguments {
     if (!known) refuse(argument, "a " + parameter.type + " cannot be given on the command line");
   }
 
-  void set_buffer(const std::string& argument, const Parameter& parameter, const std::string& text) {
+  void set_buffer(const std::string& argument, const Parameter& parameter,
+                  const std::string& text) {
     Buffer& buffer = buffers_[parameter.name];
     buffer.parameter = &parameter;
     if (text.starts_with('@')) {
@@ -122,22 +125,27 @@ class Arguments {
     kernel_.set(parameter.name, static_cast<void*>(buffer.bytes.data()));
   }
 
-  static void fill_list(const std::string& argument, const Parameter& parameter, const std::string& text, std::vector<std::byte>& bytes) {
+  static void fill_list(const std::string& argument, const Parameter& parameter,
+                        const std::string& text, std::vector<std::byte>& bytes) {
     for (std::size_t from = 0; from <= text.size();) {
       const std::size_t end = std::min(text.find(',', from), text.size());
       const std::string item = text.substr(from, end - from);
       const bool known = with_type(parameter.element, [&](auto number) {
-        if (!parse(item, number)) refuse(argument, "'" + item + "' is not a number that fits " + parameter.type);
+        if (!parse(item, number))
+          refuse(argument, "'" + item + "' is not a number that fits " + parameter.type);
         const std::size_t at = bytes.size();
         bytes.resize(at + sizeof(number));
         std::memcpy(bytes.data() + at, &number, sizeof(number));
       });
-      if (!known) refuse(argument, "elements of a " + parameter.type + " cannot be listed; give a count or @FILE");
+      if (!known)
+        refuse(argument,
+               "elements of a " + parameter.type + " cannot be listed; give a count or @FILE");
       from = end + 1;
     }
   }
 
-  static void fill(const std::string& argument, const Parameter& parameter, const std::string& text, std::vector<std::byte>& bytes) {
+  static void fill(const std::string& argument, const Parameter& parameter, const std::string& text,
+                   std::vector<std::byte>& bytes) {
     const std::size_t star = text.find('*');
     std::size_t count = 0;
     if (!parse(std::string_view{text}.substr(0, star), count)) {
@@ -149,13 +157,15 @@ class Arguments {
     if (star == std::string::npos) return;
     const std::string value = text.substr(star + 1);
     const bool known = with_type(parameter.element, [&](auto number) {
-      if (value != "iota" && !parse(value, number)) refuse(argument, "'" + value + "' is not a number that fits " + parameter.type);
+      if (value != "iota" && !parse(value, number))
+        refuse(argument, "'" + value + "' is not a number that fits " + parameter.type);
       for (std::size_t i = 0; i < bytes.size() / sizeof(number); ++i) {
         if (value == "iota") number = static_cast<decltype(number)>(i);
         std::memcpy(bytes.data() + i * sizeof(number), &number, sizeof(number));
       }
     });
-    if (!known) refuse(argument, "elements of a " + parameter.type + " can only be zero, or come from @FILE");
+    if (!known)
+      refuse(argument, "elements of a " + parameter.type + " can only be zero, or come from @FILE");
   }
 
   ProgramKernel& kernel_;
@@ -192,9 +202,11 @@ int run_kernel_file(const KernelFileOptions& options) {
   const auto drive = resizer(options.resize, *launch.max_groups);
   const Job job = kernel.launch(engine, launch);
   const Report report = drive(job);
-  std::cout << kernel.info().name << " of " << options.file << ": " << to_string(report.status) << " in " << std::fixed
-            << std::setprecision(1) << static_cast<double>(report.run_time.count()) / 1e6 << " ms, at most " << *launch.max_groups
-            << " groups of " << launch.local_size << ", " << report.joins << " joined, " << report.leaves << " left\n";
+  std::cout << kernel.info().name << " of " << options.file << ": " << to_string(report.status)
+            << " in " << std::fixed << std::setprecision(1)
+            << static_cast<double>(report.run_time.count()) / 1e6 << " ms, at most "
+            << *launch.max_groups << " groups of " << launch.local_size << ", " << report.joins
+            << " joined, " << report.leaves << " left\n";
   for (const std::string& each : options.prints) arguments.print(each);
   return report.status == Status::finished ? fine : failed;
 }

@@ -1,4 +1,5 @@
-// `cohort run kernel.cl`: a kernel from source, with buffers made and printed as the command line says.
+// `cohort run kernel.cl`: a kernel from source, with buffers made and printed as the command line
+// says.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace cohort::cli {
 
 struct KernelFileOptions {
   std::string file;
-  std::string kernel;                ///< empty: the only one
+  std::string kernel;                  ///< empty: the only one
   std::vector<std::string> arguments;  ///< NAME=VALUE
   std::vector<std::string> prints;     ///< NAME or NAME:COUNT
   std::vector<std::string> defines;

@@ -114,13 +114,18 @@ int run_source(const Options& options, std::stop_token stop) {
   return run_kernel_file(how);
 #else
   static_cast<void>(stop);
-  throw Error{Errc::bad_options, "'" + options.app + "' is a source file, and this build has no compiler; configure with COHORT_COMPILER=ON"};
+  throw Error{
+      Errc::bad_options,
+      "'" + options.app +
+          "' is a source file, and this build has no compiler; configure with COHORT_COMPILER=ON"};
 #endif
 }
 
 int run(const Options& options, std::stop_token stop) {
   if (options.app.ends_with(".cl")) return run_source(options, std::move(stop));
-  if (options.input.empty()) throw Error{Errc::bad_options, "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
+  if (options.input.empty())
+    throw Error{Errc::bad_options,
+                "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
   const apps::App& app = choose("app", options.app, apps::all());
   choose("engine", options.engine, engines);
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
@@ -150,7 +155,8 @@ int run(const Options& options, std::stop_token stop) {
 void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   CLI::App* const command = tool.add_subcommand("run", "Run an app");
   const auto options = std::make_shared<Options>();
-  command->add_option("app", options->app, "Which one; see `cohort list`. Or a kernel: FILE.cl")->required();
+  command->add_option("app", options->app, "Which one; see `cohort list`. Or a kernel: FILE.cl")
+      ->required();
   command->add_option("--input", options->input, "What on, e.g. grid:1000x1000");
   command->add_option("--engine", options->engine, "Where")->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
@@ -174,11 +180,19 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   command->add_option("--json", options->json, "Write a report to this file");
   KernelFileOptions& source = options->kernel_file;
   command->add_option("--kernel", source.kernel, "FILE.cl: which kernel, if there are several");
-  command->add_option("--arg", source.arguments,
-                      "FILE.cl: a parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, COUNT*iota, V,V,... or @FILE")->allow_extra_args(false);
-  command->add_option("--print", source.prints, "FILE.cl: print a buffer afterwards, NAME or NAME:COUNT")->allow_extra_args(false);
-  command->add_option("-D,--define", source.defines, "FILE.cl: define a macro")->allow_extra_args(false);
-  command->add_option("--transmit", source.transmit, "FILE.cl: annotated|live|all|per-thread")->capture_default_str();
+  command
+      ->add_option("--arg", source.arguments,
+                   "FILE.cl: a parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, "
+                   "COUNT*iota, V,V,... or @FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--print", source.prints,
+                   "FILE.cl: print a buffer afterwards, NAME or NAME:COUNT")
+      ->allow_extra_args(false);
+  command->add_option("-D,--define", source.defines, "FILE.cl: define a macro")
+      ->allow_extra_args(false);
+  command->add_option("--transmit", source.transmit, "FILE.cl: annotated|live|all|per-thread")
+      ->capture_default_str();
   command->callback(
       [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
 }

@@ -15,6 +15,10 @@ set_target_properties(cohort_cohort PROPERTIES EXPORT_NAME cohort)
 install(TARGETS cohort_protocol cohort_cpu cohort_cohort
   EXPORT cohort-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET cohort_program)
+  set_target_properties(cohort_program PROPERTIES EXPORT_NAME program)
+  install(TARGETS cohort_program EXPORT cohort-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(EXPORT cohort-targets NAMESPACE cohort:: DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cohortConfig.cmake.in
@@ -36,4 +40,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/package/cohort.pc
 
 if(TARGET cohort)
   install(TARGETS cohort)
+endif()
+if(TARGET cohortc)
+  install(TARGETS cohortc)
 endif()

@@ -1,4 +1,5 @@
-// The built-in functions of OpenCL C that generated C++ can call: those that cohort/dialect.hpp defines.
+// The built-in functions of OpenCL C that generated C++ can call: those that cohort/dialect.hpp
+// defines.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>

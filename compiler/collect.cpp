@@ -85,7 +85,9 @@ class Collector {
   bool run() {
     const auto& sources = program_.context.getSourceManager();
     for (const clang::Decl* each : program_.context.getTranslationUnitDecl()->decls()) {
-      if (each->isImplicit() || each->getLocation().isInvalid() || sources.isInSystemHeader(each->getLocation())) continue;
+      if (each->isImplicit() || each->getLocation().isInvalid() ||
+          sources.isInSystemHeader(each->getLocation()))
+        continue;
       if (const auto* function = dyn_cast<clang::FunctionDecl>(each)) {
         if (function->isThisDeclarationADefinition()) visit(*function);
       } else if (isa<clang::TagDecl>(each) || isa<clang::VarDecl>(each)) {
@@ -114,9 +116,6 @@ class Collector {
   /// Depth first, so that callees come before their callers.
   void visit(const clang::FunctionDecl& function) {
     if (!done_.insert(&function).second) return;
-    if (!function.getType()->isFunctionProtoType()) {
-      complain(function.getLocation(), Say::unsupported_construct) << "a function without a prototype";
-    }
     open_.insert(&function);
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
       if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) visit_call(function, *call);
@@ -150,6 +149,11 @@ class Collector {
       complain(call.getBeginLoc(), Say::kernel_called) << &target << call.getSourceRange();
       return;
     }
+    if (call.getNumArgs() != target.getNumParams()) {  // which C lets pass for `int f(x) {...}`
+      complain(call.getBeginLoc(), Say::unsupported_construct)
+          << "a call without the arguments of its function";
+      return;
+    }
     if (open_.contains(&target)) {
       complain(call.getBeginLoc(), Say::recursion) << &target << call.getSourceRange();
       return;
@@ -169,9 +173,11 @@ class Collector {
       const auto* call = dyn_cast<clang::CallExpr>(&stmt);
       if (call == nullptr || allowed.contains(call)) return true;
       if (is_resizing(primitive(*call))) {
-        complain(call->getBeginLoc(), Say::primitive_not_a_statement) << callee_of(*call) << call->getSourceRange();
+        complain(call->getBeginLoc(), Say::primitive_not_a_statement)
+            << callee_of(*call) << call->getSourceRange();
       } else if (program_.resizes.contains(&definition_of(*callee_of(*call)))) {
-        complain(call->getBeginLoc(), Say::helper_not_a_statement) << callee_of(*call) << call->getSourceRange();
+        complain(call->getBeginLoc(), Say::helper_not_a_statement)
+            << callee_of(*call) << call->getSourceRange();
       }
       return true;
     });

@@ -28,13 +28,15 @@ unsigned lines_of_code(const clang::SourceManager& sources, const clang::LangOpt
   clang::Lexer lexer{file, *buffer, sources, language};
   std::set<unsigned> lines;
   clang::Token token;
-  while (!lexer.LexFromRawLexer(token)) lines.insert(sources.getSpellingLineNumber(token.getLocation()));
+  while (!lexer.LexFromRawLexer(token))
+    lines.insert(sources.getSpellingLineNumber(token.getLocation()));
   return static_cast<unsigned>(lines.size());
 }
 
 class Passes final : public clang::ASTConsumer {
  public:
-  Passes(const CompileOptions& options, CompileResult& result) : options_(options), result_(result) {}
+  Passes(const CompileOptions& options, CompileResult& result)
+      : options_(options), result_(result) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     clang::DiagnosticsEngine& engine = context.getDiagnostics();
@@ -47,21 +49,28 @@ class Passes final : public clang::ASTConsumer {
       const unsigned before = engine.getClient()->getNumErrors();
       const std::vector<Facts> facts = check_uniformity(program, kernel);
       // Threads that part make values differ everywhere after: one error says it.
-      if (engine.hasErrorOccurred() && (options_.verify || engine.getClient()->getNumErrors() > before)) continue;
+      if (engine.hasErrorOccurred() &&
+          (options_.verify || engine.getClient()->getNumErrors() > before))
+        continue;
       find_live(program, kernel);
       decide_transmission(program, kernel, facts, options_.transmit, options_.remarks);
     }
     const unsigned lines = lines_of_code(context.getSourceManager(), context.getLangOpts());
     for (const Kernel& each : program.kernels) {
-      result_.stats.push_back({each.decl->getNameAsString(), each.resizing_barriers, each.resizing_barriers + each.global_barriers,
-                               each.kills, each.forks, each.annotated, lines});
+      result_.stats.push_back({each.decl->getNameAsString(), each.resizing_barriers,
+                               each.resizing_barriers + each.global_barriers, each.kills,
+                               each.forks, each.annotated, lines});
     }
     if (engine.hasErrorOccurred()) return;
     result_.description = describe(program, options_.transmit);
     switch (options_.output) {
       case Output::none: break;
-      case Output::cpu: result_.output = emit_cpp(program, Engine::cpu, options_.transmit, result_.description); break;
-      case Output::cuda: result_.output = emit_cpp(program, Engine::cuda, options_.transmit, result_.description); break;
+      case Output::cpu:
+        result_.output = emit_cpp(program, Engine::cpu, options_.transmit, result_.description);
+        break;
+      case Output::cuda:
+        result_.output = emit_cpp(program, Engine::cuda, options_.transmit, result_.description);
+        break;
       case Output::opencl: result_.output = emit_opencl(program, options_.transmit); break;
       case Output::plain: result_.output = emit_plain(program); break;
     }
@@ -74,8 +83,10 @@ class Passes final : public clang::ASTConsumer {
 
 class Action final : public clang::ASTFrontendAction {
  public:
-  Action(const CompileOptions& options, CompileResult& result) : options_(options), result_(result) {}
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& /*instance*/, llvm::StringRef /*file*/) override {
+  Action(const CompileOptions& options, CompileResult& result)
+      : options_(options), result_(result) {}
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& /*instance*/,
+                                                        llvm::StringRef /*file*/) override {
     return std::make_unique<Passes>(options_, result_);
   }
 
@@ -85,9 +96,22 @@ class Action final : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> arguments_for(const CompileOptions& options) {
-  std::vector<std::string> result{"-triple", "spir64-unknown-unknown", "-x", "cl", "-cl-std=CL3.0", "-finclude-default-header",
-                                  "-fdeclare-opencl-builtins", "-resource-dir", COHORT_CLANG_RESOURCES, "-internal-isystem",
-                                  COHORT_CLANG_RESOURCES "/include", "-fsyntax-only", "-ferror-limit", "50", "-include", prelude_file,
+  std::vector<std::string> result{"-triple",
+                                  "spir64-unknown-unknown",
+                                  "-x",
+                                  "cl",
+                                  "-cl-std=CL3.0",
+                                  "-finclude-default-header",
+                                  "-fdeclare-opencl-builtins",
+                                  "-resource-dir",
+                                  COHORT_CLANG_RESOURCES,
+                                  "-internal-isystem",
+                                  COHORT_CLANG_RESOURCES "/include",
+                                  "-fsyntax-only",
+                                  "-ferror-limit",
+                                  "50",
+                                  "-include",
+                                  prelude_file,
                                   "-D__opencl_c_work_group_collective_functions=1"};
   for (const std::string& each : options.defines) result.push_back("-D" + each);
   for (const std::string& each : options.include_paths) result.push_back("-I" + each);
@@ -108,17 +132,20 @@ CompileResult compile(const CompileOptions& options) {
   for (const std::string& each : arguments) raw.push_back(each.c_str());
 
   clang::IntrusiveRefCntPtr<clang::DiagnosticOptions> how{new clang::DiagnosticOptions};
-  clang::DiagnosticsEngine early{new clang::DiagnosticIDs, how, new clang::TextDiagnosticPrinter{stream, how.get()}};
+  clang::DiagnosticsEngine early{new clang::DiagnosticIDs, how,
+                                 new clang::TextDiagnosticPrinter{stream, how.get()}};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, raw, early)) return result;
 
   clang::CompilerInstance instance;
   instance.setInvocation(invocation);
   instance.setVerboseOutputStream(stream);
-  instance.createDiagnostics(new clang::TextDiagnosticPrinter{stream, &instance.getDiagnosticOpts()}, true);
+  instance.createDiagnostics(
+      new clang::TextDiagnosticPrinter{stream, &instance.getDiagnosticOpts()}, true);
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> ours{new llvm::vfs::InMemoryFileSystem};
   ours->addFile(prelude_file, 0, llvm::MemoryBuffer::getMemBuffer(prelude_text));
-  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> files{new llvm::vfs::OverlayFileSystem{llvm::vfs::getRealFileSystem()}};
+  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> files{
+      new llvm::vfs::OverlayFileSystem{llvm::vfs::getRealFileSystem()}};
   if (options.text) {
     llvm::SmallString<256> path{options.file};
     llvm::sys::fs::make_absolute(path);

@@ -1,5 +1,5 @@
-// One source file through all passes: parse, collect, rules, uniformity, liveness, transmission, output.
-// Invariant: there is output only if no pass has reported an error.
+// One source file through all passes: parse, collect, rules, uniformity, liveness, transmission,
+// output. Invariant: there is output only if no pass has reported an error.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct CompileOptions {
   std::vector<std::string> defines = {};
   std::vector<std::string> include_paths = {};
   bool remarks = false;  ///< say what is transmitted
-  bool verify = false;   ///< compare the diagnostics with the `expected-error` comments in the source
+  bool verify =
+      false;  ///< compare the diagnostics with the `expected-error` comments in the source
   bool colour = false;
 };
 

@@ -32,11 +32,13 @@ const char* name_of(Transmit mode) {
   return "annotated";
 }
 
-/// The scalar that a buffer or a value is made of: "int32", "uint64", "float32"; empty for structs and the like.
+/// The scalar that a buffer or a value is made of: "int32", "uint64", "float32"; empty for structs
+/// and the like.
 std::string scalar(const clang::ASTContext& context, clang::QualType type) {
   if (const auto* vector = type->getAs<clang::VectorType>()) type = vector->getElementType();
   if (const auto* atomic = type->getAs<clang::AtomicType>()) type = atomic->getValueType();
-  const std::string bits = type->isIncompleteType() ? "" : std::to_string(context.getTypeSize(type));
+  const std::string bits =
+      type->isIncompleteType() ? "" : std::to_string(context.getTypeSize(type));
   if (type->isRealFloatingType()) return "float" + bits;
   if (type->isUnsignedIntegerOrEnumerationType()) return "uint" + bits;
   if (type->isSignedIntegerOrEnumerationType()) return "int" + bits;
@@ -44,15 +46,20 @@ std::string scalar(const clang::ASTContext& context, clang::QualType type) {
 }
 
 std::int64_t bytes(const clang::ASTContext& context, clang::QualType type) {
-  return type->isIncompleteType() || type->isFunctionType() ? 0 : context.getTypeSizeInChars(type).getQuantity();
+  return type->isIncompleteType() || type->isFunctionType()
+             ? 0
+             : context.getTypeSizeInChars(type).getQuantity();
 }
 
 json::Object parameter(const clang::ASTContext& context, const clang::ParmVarDecl& decl) {
   const clang::QualType type = decl.getType().getUnqualifiedType();
-  json::Object result{{"name", decl.getName()}, {"type", type.getAsString(context.getPrintingPolicy())}, {"size", bytes(context, type)}};
+  json::Object result{{"name", decl.getName()},
+                      {"type", type.getAsString(context.getPrintingPolicy())},
+                      {"size", bytes(context, type)}};
   if (type->isPointerType()) {
     const clang::QualType element = type->getPointeeType();
-    result["kind"] = element.getAddressSpace() == clang::LangAS::opencl_constant ? "constant" : "global";
+    result["kind"] =
+        element.getAddressSpace() == clang::LangAS::opencl_constant ? "constant" : "global";
     result["element"] = scalar(context, element);
     result["element_size"] = bytes(context, element);
     result["const"] = element.isConstQualified();
@@ -71,10 +78,11 @@ json::Object state(const clang::ASTContext& context, const Kernel& kernel, Trans
     const std::int64_t align = context.getTypeAlignInChars(type).getQuantity();
     offset = (offset + align - 1) / align * align;
     alignment = std::max(alignment, align);
-    fields.push_back(json::Object{{"name", name},
-                                  {"type", type.getUnqualifiedType().getAsString(context.getPrintingPolicy())},
-                                  {"offset", offset},
-                                  {"size", bytes(context, type)}});
+    fields.push_back(
+        json::Object{{"name", name},
+                     {"type", type.getUnqualifiedType().getAsString(context.getPrintingPolicy())},
+                     {"offset", offset},
+                     {"size", bytes(context, type)}});
     offset += bytes(context, type);
   };
   add("phase", context.UnsignedIntTy);
@@ -89,14 +97,16 @@ json::Object state(const clang::ASTContext& context, const Kernel& kernel, Trans
 json::Object describe(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
   const auto& sources = context.getSourceManager();
   json::Array parameters;
-  for (const clang::ParmVarDecl* each : kernel.decl->parameters()) parameters.push_back(parameter(context, *each));
+  for (const clang::ParmVarDecl* each : kernel.decl->parameters())
+    parameters.push_back(parameter(context, *each));
   json::Array points;
   for (const Point& point : kernel.points) {
     const clang::PresumedLoc at = sources.getPresumedLoc(point.chain.back()->getBeginLoc());
     json::Array transmits;
     for (const Variable& each : point.transmits) transmits.push_back(each.decl->getName());
     json::Array through;
-    for (std::size_t i = 0; i + 1 < point.chain.size(); ++i) through.push_back(callee_of(*point.chain[i])->getName());
+    for (std::size_t i = 0; i + 1 < point.chain.size(); ++i)
+      through.push_back(callee_of(*point.chain[i])->getName());
     points.push_back(json::Object{{"phase", point.phase},
                                   {"kind", name_of(point.kind)},
                                   {"line", at.getLine()},
@@ -123,10 +133,12 @@ json::Object describe(const clang::ASTContext& context, const Kernel& kernel, Tr
 
 std::string describe(const Program& program, Transmit mode) {
   json::Array kernels;
-  for (const Kernel& each : program.kernels) kernels.push_back(describe(program.context, each, mode));
+  for (const Kernel& each : program.kernels)
+    kernels.push_back(describe(program.context, each, mode));
   std::string text;
   llvm::raw_string_ostream stream{text};
-  stream << llvm::formatv("{0:2}", json::Value(json::Object{{"format", 1}, {"kernels", std::move(kernels)}}));
+  stream << llvm::formatv(
+      "{0:2}", json::Value(json::Object{{"format", 1}, {"kernels", std::move(kernels)}}));
   return stream.str() + "\n";
 }
 

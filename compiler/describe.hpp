@@ -1,4 +1,5 @@
-// What the host side needs to know of a compiled file, as JSON: parameters, the State and its layout, points, traits.
+// What the host side needs to know of a compiled file, as JSON: parameters, the State and its
+// layout, points, traits.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// Everything cohortc has to say about a kernel, in one table, reported through Clang's own engine: with location,
-// caret, notes and fix-its. Invariant: a pass reports by name and never spells a message itself.
+// Everything cohortc has to say about a kernel, in one table, reported through Clang's own engine:
+// with location, caret, notes and fix-its. Invariant: a pass reports by name and never spells a
+// message itself.
 #pragma once
 
 #include <clang/Basic/Diagnostic.h>
@@ -63,6 +64,7 @@ enum class Say {
 };
 
 /// Starts a report; stream arguments and fix-its into it.
-clang::DiagnosticBuilder report(clang::DiagnosticsEngine& engine, clang::SourceLocation at, Say what);
+clang::DiagnosticBuilder report(clang::DiagnosticsEngine& engine, clang::SourceLocation at,
+                                Say what);
 
 }  // namespace cohort::compiler

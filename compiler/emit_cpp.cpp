@@ -14,14 +14,89 @@ using clang::isa;
 
 /// Words of C++, and names that the generated file gives to its own things.
 bool is_cpp_word(llvm::StringRef name) {
-  static const llvm::StringSet<> words{
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "catch", "char8_t", "char16_t", "char32_t",
-      "class", "compl", "concept", "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return", "co_yield",
-      "decltype", "delete", "dynamic_cast", "explicit", "export", "extern", "false", "friend", "inline", "mutable", "namespace",
-      "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
-      "reinterpret_cast", "requires", "signed", "static", "static_assert", "static_cast", "template", "this", "thread_local",
-      "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq", "cl", "cohort", "std", "State",
-      "Local", "traits", "run", "main", "printf", "linux", "unix", "errno", "stdin", "stdout", "stderr", "assert", "NULL", "EOF"};
+  static const llvm::StringSet<> words{"alignas",
+                                       "alignof",
+                                       "and",
+                                       "and_eq",
+                                       "asm",
+                                       "auto",
+                                       "bitand",
+                                       "bitor",
+                                       "bool",
+                                       "catch",
+                                       "char8_t",
+                                       "char16_t",
+                                       "char32_t",
+                                       "class",
+                                       "compl",
+                                       "concept",
+                                       "consteval",
+                                       "constexpr",
+                                       "constinit",
+                                       "const_cast",
+                                       "co_await",
+                                       "co_return",
+                                       "co_yield",
+                                       "decltype",
+                                       "delete",
+                                       "dynamic_cast",
+                                       "explicit",
+                                       "export",
+                                       "extern",
+                                       "false",
+                                       "friend",
+                                       "inline",
+                                       "mutable",
+                                       "namespace",
+                                       "new",
+                                       "noexcept",
+                                       "not",
+                                       "not_eq",
+                                       "nullptr",
+                                       "operator",
+                                       "or",
+                                       "or_eq",
+                                       "private",
+                                       "protected",
+                                       "public",
+                                       "register",
+                                       "reinterpret_cast",
+                                       "requires",
+                                       "signed",
+                                       "static",
+                                       "static_assert",
+                                       "static_cast",
+                                       "template",
+                                       "this",
+                                       "thread_local",
+                                       "throw",
+                                       "true",
+                                       "try",
+                                       "typeid",
+                                       "typename",
+                                       "using",
+                                       "virtual",
+                                       "wchar_t",
+                                       "xor",
+                                       "xor_eq",
+                                       "cl",
+                                       "cohort",
+                                       "std",
+                                       "State",
+                                       "Local",
+                                       "traits",
+                                       "run",
+                                       "main",
+                                       "printf",
+                                       "linux",
+                                       "unix",
+                                       "errno",
+                                       "stdin",
+                                       "stdout",
+                                       "stderr",
+                                       "assert",
+                                       "NULL",
+                                       "EOF"};
   return words.contains(name) || name.startswith("cohort_") || name.startswith("COHORT_");
 }
 
@@ -57,7 +132,8 @@ class Cpp final : public Printer {
     return type(of.getUnqualifiedType()) + list;
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    return "COHORT_CL_CONSTANT " + declare(variable.getType().getUnqualifiedType(), name) + " = " + Printer::print(variable.getInit());
+    return "COHORT_CL_CONSTANT " + declare(variable.getType().getUnqualifiedType(), name) + " = " +
+           Printer::print(variable.getInit());
   }
 
   std::string space(clang::LangAS /*of*/) const override { return ""; }
@@ -80,7 +156,8 @@ class Cpp final : public Printer {
         if (isa<clang::ImplicitCastExpr>(cast)) return inner;
         break;
       case clang::CK_NullToPointer: return "nullptr";
-      case clang::CK_VectorSplat: return type(cast.getType().getUnqualifiedType()) + "(" + inner + ")";
+      case clang::CK_VectorSplat:
+        return type(cast.getType().getUnqualifiedType()) + "(" + inner + ")";
       default: break;
     }
     return "(" + type(cast.getType().getUnqualifiedType()) + ")(" + inner + ")";
@@ -88,17 +165,20 @@ class Cpp final : public Printer {
 
   std::string print_vector(const clang::InitListExpr& list) override {
     std::string parts;
-    for (const clang::Expr* each : list.inits()) parts += (parts.empty() ? "" : ", ") + Printer::print(each);
+    for (const clang::Expr* each : list.inits())
+      parts += (parts.empty() ? "" : ", ") + Printer::print(each);
     return "cl::join<" + type(list.getType().getUnqualifiedType()) + ">(" + parts + ")";
   }
 
   std::string print_element(const clang::ExtVectorElementExpr& element, bool written) override {
     llvm::SmallVector<std::uint32_t, 16> parts;
     element.getEncodedElementAccess(parts);
-    const std::string base = element.isArrow() ? "(*" + print_postfix(element.getBase()) + ")" : print_postfix(element.getBase());
+    const std::string base = element.isArrow() ? "(*" + print_postfix(element.getBase()) + ")"
+                                               : print_postfix(element.getBase());
     if (parts.size() == 1) return base + "[" + std::to_string(parts[0]) + "]";
     std::string list;
-    for (const std::uint32_t each : parts) list += (list.empty() ? "" : ", ") + std::to_string(each);
+    for (const std::uint32_t each : parts)
+      list += (list.empty() ? "" : ", ") + std::to_string(each);
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
@@ -109,8 +189,9 @@ class Cpp final : public Printer {
     return "cl::as<" + type(to.getUnqualifiedType()) + ">(" + value + ")";
   }
   std::string print_vector_choice(const clang::ConditionalOperator& choice) override {
-    return "cl::choose(" + Printer::print(choice.getCond()) + ", " + Printer::print(choice.getTrueExpr()) + ", " +
-           Printer::print(choice.getFalseExpr()) + ")";
+    return "cl::choose(" + Printer::print(choice.getCond()) + ", " +
+           Printer::print(choice.getTrueExpr()) + ", " + Printer::print(choice.getFalseExpr()) +
+           ")";
   }
 
   /// An argument in its parameter's very type: C's comparisons are ints, C++'s are not.
@@ -126,10 +207,12 @@ class Cpp final : public Printer {
     return "(" + type(argument->getType().getUnqualifiedType()) + ")(" + text + ")";
   }
 
-  std::string print_builtin(const clang::CallExpr& call, const clang::FunctionDecl& builtin) override {
+  std::string print_builtin(const clang::CallExpr& call,
+                            const clang::FunctionDecl& builtin) override {
     const llvm::StringRef name = builtin.getName();
     std::string arguments;
-    for (unsigned i = 0; i < call.getNumArgs(); ++i) arguments += (i == 0 ? "" : ", ") + exact_argument(call, i);
+    for (unsigned i = 0; i < call.getNumArgs(); ++i)
+      arguments += (i == 0 ? "" : ", ") + exact_argument(call, i);
     if (name == "barrier" || name == "work_group_barrier") return "cohort_item.barrier()";
     if (name == "global_barrier") return "cohort_item.group.global_barrier()";
     if (name == "query") return "cohort_item.group.query()";
@@ -137,7 +220,8 @@ class Cpp final : public Printer {
     if (name == "printf") return "::printf(" + arguments + ")";
     const std::string result = type(call.getType().getUnqualifiedType());
     if (name.startswith("convert_")) {
-      return (name.contains("_sat") ? "cl::convert_sat<" : "cl::convert<") + result + ">(" + arguments + ")";
+      return (name.contains("_sat") ? "cl::convert_sat<" : "cl::convert<") + result + ">(" +
+             arguments + ")";
     }
     if (name.startswith("as_")) return "cl::as<" + result + ">(" + arguments + ")";
     if (name.startswith("vload")) return "cl::vload<" + result + ">(" + arguments + ")";
@@ -158,14 +242,17 @@ class Cpp final : public Printer {
     if (mode_ == Transmit::per_thread) {
       for (const Variable& each : point.transmits) {
         const std::string name = name_of(each);
-        line(copy_array("cohort_local.cohort_stage." + field(each) + "[cohort_group.local_id()]", name));
+        line(copy_array("cohort_local.cohort_stage." + field(each) + "[cohort_group.local_id()]",
+                        name));
       }
-      line("if (cohort_group.local_id() == 0) cohort_local.cohort_stage.phase = " + std::to_string(point.phase) + ";");
+      line("if (cohort_group.local_id() == 0) cohort_local.cohort_stage.phase = " +
+           std::to_string(point.phase) + ";");
       line("cohort_group.barrier();");
       return "cohort_local.cohort_stage";
     }
-    const bool arrays = std::any_of(point.transmits.begin(), point.transmits.end(),
-                                    [](const Variable& each) { return each.decl->getType()->isArrayType(); });
+    const bool arrays =
+        std::any_of(point.transmits.begin(), point.transmits.end(),
+                    [](const Variable& each) { return each.decl->getType()->isArrayType(); });
     if (arrays) {
       line("cohort_state.phase = " + std::to_string(point.phase) + ";");
       for (const Variable& each : point.transmits) {
@@ -175,7 +262,8 @@ class Cpp final : public Printer {
     }
     std::string result = "State{.phase = " + std::to_string(point.phase);
     for (const Variable& each : kernel_->state) {
-      if (std::find(point.transmits.begin(), point.transmits.end(), each) == point.transmits.end()) continue;
+      if (std::find(point.transmits.begin(), point.transmits.end(), each) == point.transmits.end())
+        continue;
       result += ", ." + field(each) + " = " + name_of(each);
     }
     return result + "}";
@@ -193,12 +281,15 @@ class Cpp final : public Printer {
     return name == "phase" ? "phase_" : name;
   }
 
-  std::string label(const Point& point) const { return "cohort_point_" + std::to_string(point.phase); }
+  std::string label(const Point& point) const {
+    return "cohort_point_" + std::to_string(point.phase);
+  }
 
   void enter(const Point& point) {
     entries_.push_back("case " + std::to_string(point.phase) + ":");
     for (const Variable& each : point.transmits) {
-      const std::string from = "cohort_state." + field(each) + (mode_ == Transmit::per_thread ? "[cohort_group.local_id()]" : "");
+      const std::string from = "cohort_state." + field(each) +
+                               (mode_ == Transmit::per_thread ? "[cohort_group.local_id()]" : "");
       const std::string name = name_of(each);
       if (mode_ == Transmit::per_thread || each.decl->getType()->isArrayType()) {
         entries_.push_back("  " + copy_array(name, from));
@@ -219,8 +310,12 @@ class Cpp final : public Printer {
         }
         line("if (cohort_group.offer_kill(" + state_of(point) + ")) return;");
         break;
-      case Primitive::request_fork: line("cohort_group.request_fork(" + state_of(point) + ");"); break;
-      default: line("if (cohort_group.resizing_global_barrier(" + state_of(point) + ")) return;"); break;
+      case Primitive::request_fork:
+        line("cohort_group.request_fork(" + state_of(point) + ");");
+        break;
+      default:
+        line("if (cohort_group.resizing_global_barrier(" + state_of(point) + ")) return;");
+        break;
     }
     enter(point);
   }
@@ -239,7 +334,8 @@ class Cpp final : public Printer {
     const bool asks = program_.asks_group.contains(&function);
     std::string parameters = asks ? "Item& cohort_item" : "";
     for (const clang::ParmVarDecl* each : function.parameters()) {
-      parameters += (parameters.empty() ? "" : ", ") + declare(each->getType().getUnqualifiedType(), name_of(*each));
+      parameters += (parameters.empty() ? "" : ", ") +
+                    declare(each->getType().getUnqualifiedType(), name_of(*each));
     }
     const std::string body = [&] {
       open();
@@ -248,7 +344,9 @@ class Cpp final : public Printer {
       return text;
     }();
     if (asks) line("template <class Item>");
-    line("COHORT_FN inline " + declare(function.getReturnType().getUnqualifiedType(), escaped(function.getName()) + "(" + parameters + ")") +
+    line("COHORT_FN inline " +
+         declare(function.getReturnType().getUnqualifiedType(),
+                 escaped(function.getName()) + "(" + parameters + ")") +
          " {");
     open();
     for (const std::string& each : hoisted_) line(each);
@@ -270,7 +368,8 @@ class Cpp final : public Printer {
 
     line("struct " + struct_name(kernel) + " {");
     open();
-    for (const clang::ParmVarDecl* each : function.parameters()) line(declare(each->getType().getUnqualifiedType(), name_of(*each)) + ";");
+    for (const clang::ParmVarDecl* each : function.parameters())
+      line(declare(each->getType().getUnqualifiedType(), name_of(*each)) + ";");
     line("");
     print_state(kernel);
     if (mode_ == Transmit::per_thread) locals_.push_back("State cohort_stage;");
@@ -282,9 +381,12 @@ class Cpp final : public Printer {
       line("};");
     }
     line("static constexpr ::cohort::Traits traits{");
-    line(std::string{"    .kill_order = ::cohort::KillOrder::"} + (kernel.kill_any ? "any," : "highest_first,"));
-    line(std::string{"    .survivors = ::cohort::Survivors::"} + (kernel.may_all_leave ? "may_all_leave," : "keep_one,"));
-    line(std::string{"    .resizes = ::cohort::Resizes::"} + (kernel.at_barriers() && !kernel.kill_any ? "at_barriers," : "anywhere,"));
+    line(std::string{"    .kill_order = ::cohort::KillOrder::"} +
+         (kernel.kill_any ? "any," : "highest_first,"));
+    line(std::string{"    .survivors = ::cohort::Survivors::"} +
+         (kernel.may_all_leave ? "may_all_leave," : "keep_one,"));
+    line(std::string{"    .resizes = ::cohort::Resizes::"} +
+         (kernel.at_barriers() && !kernel.kill_any ? "at_barriers," : "anywhere,"));
     line("    .barrier = ::cohort::ResizingBarrier::COHORT_CL_BARRIER,");
     line(std::string{"    .suspendable = "} + (kernel.suspendable ? "true};" : "false};"));
     line("");
@@ -297,8 +399,8 @@ class Cpp final : public Printer {
       dims[1] = required->getYDim();
       dims[2] = required->getZDim();
     }
-    line("cl::Item<Group, " + std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + ", " + std::to_string(dims[2]) +
-         "> cohort_item{cohort_group};");
+    line("cl::Item<Group, " + std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + ", " +
+         std::to_string(dims[2]) + "> cohort_item{cohort_group};");
     if (!locals_.empty()) line("Local& cohort_local = cohort_group.local();");
     for (const std::string& each : hoisted_) line(each);
     if (!entries_.empty()) {
@@ -334,7 +436,9 @@ class Cpp final : public Printer {
     line("};");
   }
 
-  std::string struct_name(const Kernel& kernel) const { return kernel.decl->getNameAsString() + "_kernel"; }
+  std::string struct_name(const Kernel& kernel) const {
+    return kernel.decl->getNameAsString() + "_kernel";
+  }
 
   void print_exports() {
     const std::string engine = engine_ == Engine::cpu ? "cpu" : "cuda";
@@ -344,7 +448,9 @@ class Cpp final : public Printer {
     line("const char cohort_description[] = R\"~~(" + description_ + ")~~\";");
     line("void cohort_launch_" + engine + "(unsigned cohort_kernel, ::cohort::" + engine +
          "::Engine& cohort_engine, const void* const* cohort_args,");
-    line("    const ::cohort::LaunchOptions& cohort_options, ::std::optional<::cohort::Job>& cohort_job) {");
+    line(
+        "    const ::cohort::LaunchOptions& cohort_options, ::std::optional<::cohort::Job>& "
+        "cohort_job) {");
     open();
     line("using namespace cohort_program;");
     line("switch (cohort_kernel) {");
@@ -356,10 +462,12 @@ class Cpp final : public Printer {
       std::string values;
       unsigned argument = 0;
       for (const clang::ParmVarDecl* each : kernel.decl->parameters()) {
-        values += (values.empty() ? "" : ", ") + ("*static_cast<" + declare(each->getType().getUnqualifiedType(), "const*") +
-                                                  ">(cohort_args[" + std::to_string(argument++) + "])");
+        values += (values.empty() ? "" : ", ") +
+                  ("*static_cast<" + declare(each->getType().getUnqualifiedType(), "const*") +
+                   ">(cohort_args[" + std::to_string(argument++) + "])");
       }
-      line("  cohort_job.emplace(cohort_engine.launch(" + struct_name(kernel) + "{" + values + "}, cohort_options));");
+      line("  cohort_job.emplace(cohort_engine.launch(" + struct_name(kernel) + "{" + values +
+           "}, cohort_options));");
       line("  break;");
     }
     line("default: break;");
@@ -379,7 +487,8 @@ class Cpp final : public Printer {
 
 }  // namespace
 
-std::string emit_cpp(const Program& program, Engine engine, Transmit mode, const std::string& description) {
+std::string emit_cpp(const Program& program, Engine engine, Transmit mode,
+                     const std::string& description) {
   return Cpp{program, engine, mode, description}.print();
 }
 

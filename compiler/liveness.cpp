@@ -28,7 +28,8 @@ class FunctionLiveness {
   explicit FunctionLiveness(const clang::FunctionDecl& function) : parents_(function.getBody()) {
     clang::CFG::BuildOptions options;
     options.setAllAlwaysAdd();
-    graph_ = clang::CFG::buildCFG(&function, function.getBody(), &function.getASTContext(), options);
+    graph_ =
+        clang::CFG::buildCFG(&function, function.getBody(), &function.getASTContext(), options);
     find_partial_writes(function.getBody());
     if (graph_ != nullptr) solve();
   }
@@ -69,7 +70,8 @@ class FunctionLiveness {
         const auto element = (*block)[i].getAs<clang::CFGStmt>();
         if (!element) continue;
         const Effect effect = effect_on(*element->getStmt(), variable);
-        if (effect == Effect::read || effect == Effect::perhaps) return element->getStmt()->getBeginLoc();
+        if (effect == Effect::read || effect == Effect::perhaps)
+          return element->getStmt()->getBeginLoc();
         killed = effect == Effect::kill;
       }
       if (killed) continue;
@@ -90,10 +92,12 @@ class FunctionLiveness {
       const clang::Expr* top = lvalue_around(*name);
       const clang::Stmt* parent = parents_.getParentIgnoreParens(top);
       const auto* binary = dyn_cast_or_null<clang::BinaryOperator>(parent);
-      const bool written = binary != nullptr && binary->isAssignmentOp() && binary->getLHS()->IgnoreParens() == top;
+      const bool written =
+          binary != nullptr && binary->isAssignmentOp() && binary->getLHS()->IgnoreParens() == top;
       const auto* unary = dyn_cast_or_null<clang::UnaryOperator>(parent);
       const bool addressed = unary != nullptr && unary->getOpcode() == clang::UO_AddrOf;
-      if (addressed || (written && top != name->IgnoreParens()) || name->getType()->isArrayType()) in_parts_.insert(variable);
+      if (addressed || (written && top != name->IgnoreParens()) || name->getType()->isArrayType())
+        in_parts_.insert(variable);
       return true;
     });
   }
@@ -108,12 +112,14 @@ class FunctionLiveness {
       const auto* item = dyn_cast<clang::ArraySubscriptExpr>(parent);
       const auto* member = dyn_cast<clang::MemberExpr>(parent);
       const auto* element = dyn_cast<clang::ExtVectorElementExpr>(parent);
-      const bool inside = isa<clang::ParenExpr>(parent) ||
-                          (cast != nullptr && cast->getCastKind() == clang::CK_ArrayToPointerDecay) ||
-                          (item != nullptr && item->getBase() == top && isa<clang::ImplicitCastExpr>(top) &&
-                           dyn_cast<clang::ImplicitCastExpr>(top)->getCastKind() == clang::CK_ArrayToPointerDecay) ||
-                          (item != nullptr && item->getBase() == top && top->getType()->isVectorType()) ||
-                          (member != nullptr && !member->isArrow()) || (element != nullptr && !element->isArrow());
+      const bool inside =
+          isa<clang::ParenExpr>(parent) ||
+          (cast != nullptr && cast->getCastKind() == clang::CK_ArrayToPointerDecay) ||
+          (item != nullptr && item->getBase() == top && isa<clang::ImplicitCastExpr>(top) &&
+           dyn_cast<clang::ImplicitCastExpr>(top)->getCastKind() ==
+               clang::CK_ArrayToPointerDecay) ||
+          (item != nullptr && item->getBase() == top && top->getType()->isVectorType()) ||
+          (member != nullptr && !member->isArrow()) || (element != nullptr && !element->isArrow());
       if (!inside) return top;
       top = parent;
     }
@@ -123,7 +129,8 @@ class FunctionLiveness {
     const clang::Expr* top = lvalue_around(name);
     const clang::Stmt* parent = parents_.getParentIgnoreParens(const_cast<clang::Expr*>(top));
     const auto* binary = dyn_cast_or_null<clang::BinaryOperator>(parent);
-    if (binary != nullptr && binary->getOpcode() == clang::BO_Assign && binary->getLHS()->IgnoreParens() == top->IgnoreParens()) {
+    if (binary != nullptr && binary->getOpcode() == clang::BO_Assign &&
+        binary->getLHS()->IgnoreParens() == top->IgnoreParens()) {
       return Effect::none;  // written; the assignment itself kills
     }
     return in_parts_.contains(variable) ? Effect::perhaps : Effect::read;
@@ -136,7 +143,8 @@ class FunctionLiveness {
       }
     }
     if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
-        binary != nullptr && binary->getOpcode() == clang::BO_Assign && variable_of(binary->getLHS()) == variable) {
+        binary != nullptr && binary->getOpcode() == clang::BO_Assign &&
+        variable_of(binary->getLHS()) == variable) {
       return Effect::kill;
     }
     const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt);
@@ -149,7 +157,8 @@ class FunctionLiveness {
     if (!wrapped) return;
     const clang::Stmt& stmt = *wrapped->getStmt();
     if (const auto* declarations = dyn_cast<clang::DeclStmt>(&stmt)) {
-      for (const clang::Decl* each : declarations->decls()) live.erase(dyn_cast<clang::VarDecl>(each));
+      for (const clang::Decl* each : declarations->decls())
+        live.erase(dyn_cast<clang::VarDecl>(each));
     } else if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt)) {
       if (binary->getOpcode() == clang::BO_Assign) live.erase(variable_of(binary->getLHS()));
     } else if (const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt)) {
@@ -190,16 +199,19 @@ class FunctionLiveness {
 
   mutable clang::ParentMap parents_;
   std::unique_ptr<clang::CFG> graph_;
-  std::set<const clang::VarDecl*> in_parts_;  // arrays, and what is written in parts or through its address
+  std::set<const clang::VarDecl*>
+      in_parts_;  // arrays, and what is written in parts or through its address
   std::map<const clang::CFGBlock*, Set> live_in_;
 };
 
 /// The variables in scope at `call`: those declared before it in the blocks around it.
-std::vector<const clang::VarDecl*> scope_at(const clang::FunctionDecl& function, const clang::CallExpr& call) {
+std::vector<const clang::VarDecl*> scope_at(const clang::FunctionDecl& function,
+                                            const clang::CallExpr& call) {
   const auto& sources = function.getASTContext().getSourceManager();
   clang::ParentMap parents{function.getBody()};
   std::vector<const clang::VarDecl*> result;
-  for (const clang::Stmt* inner = &call; inner != nullptr; inner = parents.getParent(const_cast<clang::Stmt*>(inner))) {
+  for (const clang::Stmt* inner = &call; inner != nullptr;
+       inner = parents.getParent(const_cast<clang::Stmt*>(inner))) {
     const clang::Stmt* outer = parents.getParent(const_cast<clang::Stmt*>(inner));
     if (outer == nullptr) break;
     const auto add = [&](const clang::Stmt* stmt) {
@@ -207,7 +219,8 @@ std::vector<const clang::VarDecl*> scope_at(const clang::FunctionDecl& function,
       if (declarations == nullptr) return;
       for (const clang::Decl* each : declarations->decls()) {
         const auto* variable = dyn_cast<clang::VarDecl>(each);
-        if (variable != nullptr && sources.isBeforeInTranslationUnit(variable->getLocation(), call.getBeginLoc())) {
+        if (variable != nullptr &&
+            sources.isBeforeInTranslationUnit(variable->getLocation(), call.getBeginLoc())) {
           result.push_back(variable);
         }
       }
@@ -227,17 +240,21 @@ bool is_written(const clang::ParmVarDecl& parameter) {
   bool written = false;
   walk(function->getBody(), [&](const clang::Stmt& stmt) {
     const clang::Expr* target = nullptr;
-    if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt); binary != nullptr && binary->isAssignmentOp()) {
+    if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
+        binary != nullptr && binary->isAssignmentOp()) {
       target = binary->getLHS();
     } else if (const auto* unary = dyn_cast<clang::UnaryOperator>(&stmt);
-               unary != nullptr && (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf)) {
+               unary != nullptr &&
+               (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf)) {
       target = unary->getSubExpr();
     }
     while (target != nullptr) {
       target = target->IgnoreParenImpCasts();
-      if (const auto* member = dyn_cast<clang::MemberExpr>(target); member != nullptr && !member->isArrow()) {
+      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
+          member != nullptr && !member->isArrow()) {
         target = member->getBase();
-      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target); element != nullptr && !element->isArrow()) {
+      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
+                 element != nullptr && !element->isArrow()) {
         target = element->getBase();
       } else {
         break;
@@ -314,18 +331,23 @@ void find_live(Program& program, Kernel& kernel) {
         if (decl->getType().getAddressSpace() == clang::LangAS::opencl_constant) continue;
         const Variable variable = resolve({frame, decl});
         if (variable.decl == nullptr) continue;
-        if (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl)) continue;  // of the kernel: immutable
+        if (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl))
+          continue;  // of the kernel: immutable
         point.live.push_back({variable, surely, liveness->next_read(call, decl)});
       }
       for (const clang::VarDecl* decl : scope_at(*function, *call)) {
         const clang::LangAS space = decl->getType().getAddressSpace();
-        if (space == clang::LangAS::opencl_local || space == clang::LangAS::opencl_constant) continue;
+        if (space == clang::LangAS::opencl_local || space == clang::LangAS::opencl_constant)
+          continue;
         const Variable variable = resolve({frame, decl});
-        if (variable.decl == nullptr || (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl))) continue;
+        if (variable.decl == nullptr ||
+            (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl)))
+          continue;
         point.in_scope.push_back(variable);
       }
       frame.push_back(call);
-      if (const clang::FunctionDecl* callee = callee_of(*call); callee != nullptr) function = &definition_of(*callee);
+      if (const clang::FunctionDecl* callee = callee_of(*call); callee != nullptr)
+        function = &definition_of(*callee);
     }
     const auto earlier = [&](const Variable& a, const Variable& b) {
       if (a.frame.size() != b.frame.size()) return a.frame.size() < b.frame.size();
@@ -334,9 +356,13 @@ void find_live(Program& program, Kernel& kernel) {
     std::stable_sort(point.live.begin(), point.live.end(),
                      [&](const Live& a, const Live& b) { return earlier(a.variable, b.variable); });
     std::stable_sort(point.in_scope.begin(), point.in_scope.end(), earlier);
-    point.in_scope.erase(std::unique(point.in_scope.begin(), point.in_scope.end()), point.in_scope.end());
-    for (auto live = point.live.begin(); live != point.live.end();) {  // an alias and what it stands for are one
-      const auto same = std::find_if(point.live.begin(), live, [&](const Live& each) { return each.variable == live->variable; });
+    point.in_scope.erase(std::unique(point.in_scope.begin(), point.in_scope.end()),
+                         point.in_scope.end());
+    for (auto live = point.live.begin();
+         live != point.live.end();) {  // an alias and what it stands for are one
+      const auto same = std::find_if(point.live.begin(), live, [&](const Live& each) {
+        return each.variable == live->variable;
+      });
       if (same == live) {
         ++live;
         continue;

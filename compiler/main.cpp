@@ -1,5 +1,6 @@
 // cohortc: compiles kernels in the paper's OpenCL C dialect for our engines.
-// Exit status: 0 fine, 1 the source has errors, 2 bad input (one line on stderr says what to change).
+// Exit status: 0 fine, 1 the source has errors, 2 bad input (one line on stderr says what to
+// change).
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -41,12 +42,15 @@ bool write(const std::string& file, const std::string& text) {
 
 /// The paper's table 1, of our sources.
 void print_stats(const std::vector<std::pair<std::string, KernelStats>>& rows) {
-  std::cout << std::left << std::setw(12) << "app" << std::setw(20) << "kernel" << std::right << std::setw(9) << "barriers"
-            << std::setw(6) << "kill" << std::setw(6) << "fork" << std::setw(10) << "transmit" << std::setw(6) << "lines" << '\n';
+  std::cout << std::left << std::setw(12) << "app" << std::setw(20) << "kernel" << std::right
+            << std::setw(9) << "barriers" << std::setw(6) << "kill" << std::setw(6) << "fork"
+            << std::setw(10) << "transmit" << std::setw(6) << "lines" << '\n';
   for (const auto& [app, row] : rows) {
-    std::cout << std::left << std::setw(12) << app << std::setw(20) << row.name << std::right << std::setw(9)
-              << (std::to_string(row.resizing_barriers) + " / " + std::to_string(row.barriers)) << std::setw(6) << row.kills
-              << std::setw(6) << row.forks << std::setw(10) << row.transmits << std::setw(6) << row.lines << '\n';
+    std::cout << std::left << std::setw(12) << app << std::setw(20) << row.name << std::right
+              << std::setw(9)
+              << (std::to_string(row.resizing_barriers) + " / " + std::to_string(row.barriers))
+              << std::setw(6) << row.kills << std::setw(6) << row.forks << std::setw(10)
+              << row.transmits << std::setw(6) << row.lines << '\n';
   }
 }
 
@@ -65,9 +69,11 @@ int run(const Options& options) {
     const CompileResult result = compile(each);
     std::cerr << result.diagnostics;
     all_fine &= result.fine;
-    for (const KernelStats& row : result.stats) rows.emplace_back(std::filesystem::path{file}.stem().string(), row);
+    for (const KernelStats& row : result.stats)
+      rows.emplace_back(std::filesystem::path{file}.stem().string(), row);
     if (!result.fine || options.stats) continue;
-    if (each.output != Output::none && !write(options.out, result.output)) return complain("cannot write '" + options.out + "'");
+    if (each.output != Output::none && !write(options.out, result.output))
+      return complain("cannot write '" + options.out + "'");
     if (!options.describe.empty() && !write(options.describe, result.description)) {
       return complain("cannot write '" + options.describe + "'");
     }
@@ -81,23 +87,34 @@ int main(int argc, char** argv) {
   tool.set_version_flag("--version", "cohortc " COHORT_VERSION " (clang " COHORT_CLANG_VERSION ")");
   Options options;
   tool.add_option("file", options.files, "OpenCL C with the cooperative extension")->required();
-  const std::map<std::string, Output> outputs{{"cpu", Output::cpu},       {"cuda", Output::cuda}, {"opencl", Output::opencl},
-                                              {"plain", Output::plain}, {"none", Output::none}};
-  tool.add_option("--emit", options.compile.output, "What to write: cpu|cuda|opencl|plain|none (default: cpu)")
+  const std::map<std::string, Output> outputs{{"cpu", Output::cpu},
+                                              {"cuda", Output::cuda},
+                                              {"opencl", Output::opencl},
+                                              {"plain", Output::plain},
+                                              {"none", Output::none}};
+  tool.add_option("--emit", options.compile.output,
+                  "What to write: cpu|cuda|opencl|plain|none (default: cpu)")
       ->transform(CLI::CheckedTransformer(outputs));
   const std::map<std::string, Transmit> modes{{"annotated", Transmit::annotated},
                                               {"live", Transmit::live},
                                               {"all", Transmit::all},
                                               {"per-thread", Transmit::per_thread}};
-  tool.add_option("--transmit", options.compile.transmit, "What joining groups receive: annotated|live|all|per-thread (default: annotated)")
+  tool.add_option("--transmit", options.compile.transmit,
+                  "What joining groups receive: annotated|live|all|per-thread (default: annotated)")
       ->transform(CLI::CheckedTransformer(modes));
   tool.add_option("-o,--out", options.out, "Where to write it (default: standard output)");
-  tool.add_option("--describe", options.describe, "Write the description of the kernels to this file, as JSON");
-  tool.add_option("-D,--define", options.compile.defines, "Define a macro: NAME or NAME=VALUE")->allow_extra_args(false);
-  tool.add_option("-I,--include", options.compile.include_paths, "Look for includes here")->allow_extra_args(false);
-  tool.add_flag("--remarks", options.compile.remarks, "Say what each kernel transmits, and what keeps it from being suspended");
-  tool.add_flag("--verify", options.compile.verify, "Compare the diagnostics with the expected-error comments in the source");
-  tool.add_flag("--stats", options.stats, "Count primitives, transmitted variables and lines: table 1 of the paper");
+  tool.add_option("--describe", options.describe,
+                  "Write the description of the kernels to this file, as JSON");
+  tool.add_option("-D,--define", options.compile.defines, "Define a macro: NAME or NAME=VALUE")
+      ->allow_extra_args(false);
+  tool.add_option("-I,--include", options.compile.include_paths, "Look for includes here")
+      ->allow_extra_args(false);
+  tool.add_flag("--remarks", options.compile.remarks,
+                "Say what each kernel transmits, and what keeps it from being suspended");
+  tool.add_flag("--verify", options.compile.verify,
+                "Compare the diagnostics with the expected-error comments in the source");
+  tool.add_flag("--stats", options.stats,
+                "Count primitives, transmitted variables and lines: table 1 of the paper");
   try {
     tool.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

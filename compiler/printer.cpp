@@ -16,11 +16,14 @@ using clang::isa;
 
 // ---- names
 
-std::string Printer::escaped(llvm::StringRef name) const { return is_word(name) ? (name + "_").str() : name.str(); }
+std::string Printer::escaped(llvm::StringRef name) const {
+  return is_word(name) ? (name + "_").str() : name.str();
+}
 
 std::string Printer::unique(const std::string& name) {
   std::string result = name;
-  for (unsigned n = 2; taken_.contains(result) || file_names_.contains(result); ++n) result = name + "_" + std::to_string(n);
+  for (unsigned n = 2; taken_.contains(result) || file_names_.contains(result); ++n)
+    result = name + "_" + std::to_string(n);
   taken_.insert(result);
   return result;
 }
@@ -42,7 +45,8 @@ std::string Printer::name_of(const Variable& variable) const {
 }
 
 std::string Printer::name_of(const clang::VarDecl& variable) const {
-  if (const auto found = constants_.find(&variable); found != constants_.end()) return found->second;
+  if (const auto found = constants_.find(&variable); found != constants_.end())
+    return found->second;
   return name_of(Variable{frames_.empty() ? Chain{} : frames_.back().chain, &variable});
 }
 
@@ -96,7 +100,9 @@ std::string Printer::declare(clang::QualType of, const std::string& name) const 
   if (plain.isConstQualified()) quals += "const ";
   if (plain.isVolatileQualified()) quals += "volatile ";
   const std::string before = space(plain.getAddressSpace()) + quals;
-  const auto spaced = [&](const std::string& base) { return before + base + (name.empty() ? "" : " " + name); };
+  const auto spaced = [&](const std::string& base) {
+    return before + base + (name.empty() ? "" : " " + name);
+  };
   if (const auto* pointer = plain->getAs<clang::PointerType>()) {
     const clang::QualType target = pointer->getPointeeType();
     std::string inner = before.empty() ? "*" : "* " + before;
@@ -106,18 +112,21 @@ std::string Printer::declare(clang::QualType of, const std::string& name) const 
   }
   if (const auto* array = program_.context.getAsArrayType(plain)) {
     std::string size;
-    if (const auto* known = dyn_cast<clang::ConstantArrayType>(array)) size = llvm::toString(known->getSize(), 10, false);
+    if (const auto* known = dyn_cast<clang::ConstantArrayType>(array))
+      size = llvm::toString(known->getSize(), 10, false);
     return declare(array->getElementType(), name + "[" + size + "]");
   }
   if (const auto* vector = plain->getAs<clang::VectorType>()) {
-    return spaced(vector_name(declare(vector->getElementType().getUnqualifiedType(), ""), vector->getNumElements()));
+    return spaced(vector_name(declare(vector->getElementType().getUnqualifiedType(), ""),
+                              vector->getNumElements()));
   }
   if (const auto* atomic = plain->getAs<clang::AtomicType>()) {
     return spaced(atomic_name(declare(atomic->getValueType().getUnqualifiedType(), "")));
   }
   if (const auto* tag = plain->getAs<clang::TagType>()) {
     const auto& sources = program_.context.getSourceManager();
-    if (sources.isInSystemHeader(tag->getDecl()->getLocation())) return spaced("int");  // memory_order and the like
+    if (sources.isInSystemHeader(tag->getDecl()->getLocation()))
+      return spaced("int");  // memory_order and the like
     return spaced(tag_reference(*tag->getDecl()));
   }
   return spaced(builtin_type(plain));
@@ -128,7 +137,8 @@ std::string Printer::declare(clang::QualType of, const std::string& name) const 
 void Printer::print_tag(const clang::TagDecl& tag) {
   if (const auto* record = dyn_cast<clang::RecordDecl>(&tag)) {
     for (const clang::Decl* each : record->decls()) {
-      if (const auto* inner = dyn_cast<clang::TagDecl>(each); inner != nullptr && inner->isThisDeclarationADefinition()) {
+      if (const auto* inner = dyn_cast<clang::TagDecl>(each);
+          inner != nullptr && inner->isThisDeclarationADefinition()) {
         print_tag(*inner);
       }
     }
@@ -137,9 +147,12 @@ void Printer::print_tag(const clang::TagDecl& tag) {
   auto& name = tags_[tag.getCanonicalDecl()];
   if (name.empty()) {
     const clang::TypedefNameDecl* alias = tag.getTypedefNameForAnonDecl();
-    const std::string wanted = !tag.getName().empty() ? tag.getName().str() : alias != nullptr ? alias->getName().str() : "unnamed";
+    const std::string wanted = !tag.getName().empty() ? tag.getName().str()
+                               : alias != nullptr     ? alias->getName().str()
+                                                      : "unnamed";
     name = escaped(wanted);
-    for (unsigned n = 2; file_names_.contains(name); ++n) name = escaped(wanted) + "_" + std::to_string(n);
+    for (unsigned n = 2; file_names_.contains(name); ++n)
+      name = escaped(wanted) + "_" + std::to_string(n);
     file_names_.insert(name);
   }
   const auto* record = dyn_cast<clang::RecordDecl>(&tag);
@@ -158,14 +171,18 @@ void Printer::print_tag(const clang::TagDecl& tag) {
   std::string head = record->isUnion() ? "union " : "struct ";
   if (record->hasAttr<clang::PackedAttr>()) head += "__attribute__((packed)) ";
   if (const auto* aligned = record->getAttr<clang::AlignedAttr>()) {
-    head += "__attribute__((aligned(" + std::to_string(aligned->getAlignment(program_.context) / 8) + "))) ";
+    head += "__attribute__((aligned(" +
+            std::to_string(aligned->getAlignment(program_.context) / 8) + "))) ";
   }
   line(head + name + " {");
   open();
   for (const clang::FieldDecl* field : record->fields()) {
-    std::string declared = declare(field->getType(), field->isAnonymousStructOrUnion() ? "" : escaped(field->getName()));
-    if (field->isAnonymousStructOrUnion()) declared = declare(field->getType(), "unnamed_" + std::to_string(field->getFieldIndex()));
-    if (field->isBitField()) declared += " : " + std::to_string(field->getBitWidthValue(program_.context));
+    std::string declared = declare(
+        field->getType(), field->isAnonymousStructOrUnion() ? "" : escaped(field->getName()));
+    if (field->isAnonymousStructOrUnion())
+      declared = declare(field->getType(), "unnamed_" + std::to_string(field->getFieldIndex()));
+    if (field->isBitField())
+      declared += " : " + std::to_string(field->getBitWidthValue(program_.context));
     line(declared + ";");
   }
   close();
@@ -173,18 +190,22 @@ void Printer::print_tag(const clang::TagDecl& tag) {
 }
 
 void Printer::print_declarations() {
-  for (const clang::FunctionDecl* each : program_.functions) file_names_.insert(escaped(each->getName()));
+  for (const clang::FunctionDecl* each : program_.functions)
+    file_names_.insert(escaped(each->getName()));
   for (const Kernel& each : program_.kernels) file_names_.insert(escaped(each.decl->getName()));
   const auto print_constant = [&](const clang::VarDecl& variable) {
     std::string name = escaped(variable.getName());
-    for (unsigned n = 2; file_names_.contains(name); ++n) name = escaped(variable.getName()) + "_" + std::to_string(n);
+    for (unsigned n = 2; file_names_.contains(name); ++n)
+      name = escaped(variable.getName()) + "_" + std::to_string(n);
     file_names_.insert(name);
     constants_[&variable] = name;
     line(constant(variable, name) + ";");
   };
   for (const clang::Decl* each : program_.declarations) {
     if (const auto* tag = dyn_cast<clang::TagDecl>(each)) print_tag(*tag);
-    if (const auto* variable = dyn_cast<clang::VarDecl>(each); variable != nullptr && variable->hasInit()) print_constant(*variable);
+    if (const auto* variable = dyn_cast<clang::VarDecl>(each);
+        variable != nullptr && variable->hasInit())
+      print_constant(*variable);
   }
   const auto inside = [&](const clang::FunctionDecl& function) {
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
@@ -193,7 +214,9 @@ void Printer::print_declarations() {
       for (const clang::Decl* each : declarations->decls()) {
         if (const auto* tag = dyn_cast<clang::TagDecl>(each)) print_tag(*tag);
         const auto* variable = dyn_cast<clang::VarDecl>(each);
-        if (variable != nullptr && variable->getType().getAddressSpace() == clang::LangAS::opencl_constant) print_constant(*variable);
+        if (variable != nullptr &&
+            variable->getType().getAddressSpace() == clang::LangAS::opencl_constant)
+          print_constant(*variable);
       }
       return true;
     });
@@ -210,7 +233,8 @@ Printer::Marks Printer::mark(const clang::Stmt* stmt) {
   if (const auto* call = dyn_cast<clang::CallExpr>(stmt)) {
     const clang::FunctionDecl* callee = callee_of(*call);
     if (is_resizing(primitive(*call))) marks.point = true;
-    if (callee != nullptr && !is_builtin(*callee) && inlines(definition_of(*callee))) marks.point = true;
+    if (callee != nullptr && !is_builtin(*callee) && inlines(definition_of(*callee)))
+      marks.point = true;
   }
   for (const clang::Stmt* child : stmt->children()) {
     const Marks inner = mark(child);
@@ -219,7 +243,8 @@ Printer::Marks Printer::mark(const clang::Stmt* stmt) {
   }
   if (isa<clang::SwitchCase>(stmt)) marks.label = true;
   if (isa<clang::LabelStmt>(stmt)) marks.point = true;
-  if ((isa<clang::CompoundStmt>(stmt) || isa<clang::ForStmt>(stmt)) && (marks.point || marks.label)) hoisting_.insert(stmt);
+  if ((isa<clang::CompoundStmt>(stmt) || isa<clang::ForStmt>(stmt)) && (marks.point || marks.label))
+    hoisting_.insert(stmt);
   if (isa<clang::SwitchStmt>(stmt)) marks.label = false;
   return marks;
 }
@@ -302,7 +327,8 @@ void Printer::print_statement(const clang::Stmt* stmt) {
     line(print(expression) + ";");
   } else if (const auto* declarations = dyn_cast<clang::DeclStmt>(stmt)) {
     for (const clang::Decl* each : declarations->decls()) {
-      if (const auto* variable = dyn_cast<clang::VarDecl>(each)) print_variable(*variable, hoist_here_.back());
+      if (const auto* variable = dyn_cast<clang::VarDecl>(each))
+        print_variable(*variable, hoist_here_.back());
     }
   } else if (const auto* branch = dyn_cast<clang::IfStmt>(stmt)) {
     line("if (" + print(branch->getCond()) + ") {");
@@ -361,7 +387,8 @@ void Printer::print_statement(const clang::Stmt* stmt) {
     if (frame.end.empty()) {
       line(value == nullptr ? "return;" : "return " + print(value) + ";");
     } else {
-      if (value != nullptr && !frame.result.empty()) line(frame.result + " = " + print(value) + ";");
+      if (value != nullptr && !frame.result.empty())
+        line(frame.result + " = " + print(value) + ";");
       line("goto " + frame.end + ";");
     }
   } else if (const auto* marked = dyn_cast<clang::AttributedStmt>(stmt)) {
@@ -382,7 +409,8 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   if (call != nullptr) print_inlined(*call);
   const clang::QualType unqualified = variable.getType().getUnqualifiedType();
   if (!hoist) {
-    const std::string value = variable.hasInit() ? " = " + print(variable.getInit()) : "";  // before its name is taken
+    const std::string value =
+        variable.hasInit() ? " = " + print(variable.getInit()) : "";  // before its name is taken
     const std::string name = bind(variable);
     line(declare(variable.getType(), name) + value + ";");
     return;
@@ -402,8 +430,12 @@ void Printer::initialise(const clang::VarDecl& variable, const std::string& name
     line(copy_array(name, "cohort_from"));
     close();
     line("}");
-  } else if (const auto* list = dyn_cast<clang::InitListExpr>(init); list != nullptr && !unqualified->isVectorType()) {
-    line(name + " = " + (unqualified->isRecordType() ? aggregate(unqualified, print(init)) : print(list->getInit(0))) + ";");
+  } else if (const auto* list = dyn_cast<clang::InitListExpr>(init);
+             list != nullptr && !unqualified->isVectorType()) {
+    line(name + " = " +
+         (unqualified->isRecordType() ? aggregate(unqualified, print(init))
+                                      : print(list->getInit(0))) +
+         ";");
   } else {
     line(name + " = " + print(init) + ";");
   }
@@ -411,7 +443,8 @@ void Printer::initialise(const clang::VarDecl& variable, const std::string& name
 
 const clang::CallExpr* Printer::inlined_call(const clang::CallExpr* call) const {
   const clang::FunctionDecl* callee = call == nullptr ? nullptr : callee_of(*call);
-  return callee != nullptr && !is_builtin(*callee) && inlines(definition_of(*callee)) ? call : nullptr;
+  return callee != nullptr && !is_builtin(*callee) && inlines(definition_of(*callee)) ? call
+                                                                                      : nullptr;
 }
 
 bool Printer::print_inlined(const clang::CallExpr& call) {
@@ -456,14 +489,16 @@ bool Printer::print_inlined(const clang::CallExpr& call) {
 std::string Printer::print_postfix(const clang::Expr* expression) {
   const std::string text = print(expression);
   const bool simple = std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '[' || c == ']';
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '[' ||
+           c == ']';
   });
   return simple || isa<clang::ParenExpr>(expression) ? text : "(" + text + ")";
 }
 
 std::string Printer::print_arguments(const clang::CallExpr& call) {
   std::string result;
-  for (const clang::Expr* each : call.arguments()) result += (result.empty() ? "" : ", ") + print(each);
+  for (const clang::Expr* each : call.arguments())
+    result += (result.empty() ? "" : ", ") + print(each);
   return result;
 }
 
@@ -493,7 +528,8 @@ std::string Printer::print_literal(const clang::Expr& literal) const {
     if (number->getType()->isSpecificBuiltinType(clang::BuiltinType::Float)) result += "f";
     return result;
   }
-  if (const auto* character = dyn_cast<clang::CharacterLiteral>(&literal)) return std::to_string(character->getValue());
+  if (const auto* character = dyn_cast<clang::CharacterLiteral>(&literal))
+    return std::to_string(character->getValue());
   if (const auto* text = dyn_cast<clang::StringLiteral>(&literal)) {
     std::string result;
     llvm::raw_string_ostream stream{result};
@@ -514,9 +550,11 @@ std::string Printer::print_binary(const clang::BinaryOperator& binary) {
   const std::string op = binary.getOpcodeStr().str();
   if (binary.isAssignmentOp()) {
     const auto* element = dyn_cast<clang::ExtVectorElementExpr>(binary.getLHS()->IgnoreParens());
-    std::string target = element != nullptr ? print_element(*element, true) : print(binary.getLHS());
+    std::string target =
+        element != nullptr ? print_element(*element, true) : print(binary.getLHS());
     std::string value = print(binary.getRHS());
-    if (isa<clang::InitListExpr>(binary.getRHS())) value = aggregate(binary.getLHS()->getType(), value);
+    if (isa<clang::InitListExpr>(binary.getRHS()))
+      value = aggregate(binary.getLHS()->getType(), value);
     return target + " " + op + " " + value;
   }
   return print(binary.getLHS()) + " " + op + " " + print(binary.getRHS());
@@ -526,7 +564,8 @@ std::string Printer::print(const clang::Expr* expression) {
   if (const auto* name = dyn_cast<clang::DeclRefExpr>(expression)) {
     if (const auto* value = dyn_cast<clang::EnumConstantDecl>(name->getDecl())) {
       const auto& sources = program_.context.getSourceManager();
-      if (sources.isInSystemHeader(value->getLocation())) return llvm::toString(value->getInitVal(), 10);
+      if (sources.isInSystemHeader(value->getLocation()))
+        return llvm::toString(value->getInitVal(), 10);
       return escaped(value->getName());
     }
     if (const auto* variable = dyn_cast<clang::VarDecl>(name->getDecl())) return name_of(*variable);
@@ -536,12 +575,15 @@ std::string Printer::print(const clang::Expr* expression) {
       isa<clang::CharacterLiteral>(expression) || isa<clang::StringLiteral>(expression)) {
     return print_literal(*expression);
   }
-  if (const auto* parens = dyn_cast<clang::ParenExpr>(expression)) return "(" + print(parens->getSubExpr()) + ")";
+  if (const auto* parens = dyn_cast<clang::ParenExpr>(expression))
+    return "(" + print(parens->getSubExpr()) + ")";
   if (const auto* unary = dyn_cast<clang::UnaryOperator>(expression)) return print_unary(*unary);
-  if (const auto* binary = dyn_cast<clang::BinaryOperator>(expression)) return print_binary(*binary);
+  if (const auto* binary = dyn_cast<clang::BinaryOperator>(expression))
+    return print_binary(*binary);
   if (const auto* choice = dyn_cast<clang::ConditionalOperator>(expression)) {
     if (choice->getCond()->getType()->isVectorType()) return print_vector_choice(*choice);
-    return print(choice->getCond()) + " ? " + print(choice->getTrueExpr()) + " : " + print(choice->getFalseExpr());
+    return print(choice->getCond()) + " ? " + print(choice->getTrueExpr()) + " : " +
+           print(choice->getFalseExpr());
   }
   if (const auto* call = dyn_cast<clang::CallExpr>(expression)) {
     if (const auto found = results_.find(call); found != results_.end()) return found->second;
@@ -556,15 +598,18 @@ std::string Printer::print(const clang::Expr* expression) {
   if (const auto* member = dyn_cast<clang::MemberExpr>(expression)) {
     const auto* field = dyn_cast<clang::FieldDecl>(member->getMemberDecl());
     std::string name = escaped(member->getMemberDecl()->getName());
-    if (field != nullptr && field->isAnonymousStructOrUnion()) name = "unnamed_" + std::to_string(field->getFieldIndex());
+    if (field != nullptr && field->isAnonymousStructOrUnion())
+      name = "unnamed_" + std::to_string(field->getFieldIndex());
     return print_postfix(member->getBase()) + (member->isArrow() ? "->" : ".") + name;
   }
   if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(expression)) {
     return print_postfix(item->getBase()) + "[" + print(item->getIdx()) + "]";
   }
-  if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(expression)) return print_element(*element, false);
+  if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(expression))
+    return print_element(*element, false);
   if (const auto* cast = dyn_cast<clang::CastExpr>(expression)) return print_cast(*cast);
-  if (const auto* same = dyn_cast<clang::AsTypeExpr>(expression)) return print_as(same->getType(), print(same->getSrcExpr()));
+  if (const auto* same = dyn_cast<clang::AsTypeExpr>(expression))
+    return print_as(same->getType(), print(same->getSrcExpr()));
   if (const auto* list = dyn_cast<clang::InitListExpr>(expression)) {
     return list->getType()->isVectorType() ? print_vector(*list) : print_list(*list);
   }
@@ -572,20 +617,24 @@ std::string Printer::print(const clang::Expr* expression) {
   if (const auto* literal = dyn_cast<clang::CompoundLiteralExpr>(expression)) {
     const auto* list = dyn_cast<clang::InitListExpr>(literal->getInitializer());
     if (literal->getType()->isVectorType()) return print(literal->getInitializer());
-    if (list != nullptr && !literal->getType()->isRecordType() && list->getNumInits() == 1) return print(list->getInit(0));
+    if (list != nullptr && !literal->getType()->isRecordType() && list->getNumInits() == 1)
+      return print(list->getInit(0));
     return aggregate(literal->getType(), print(literal->getInitializer()));
   }
   if (const auto* size = dyn_cast<clang::UnaryExprOrTypeTraitExpr>(expression)) {
     if (size->getKind() == clang::UETT_SizeOf) {
-      const clang::QualType of = size->isArgumentType() ? size->getArgumentType() : size->getArgumentExpr()->getType();
+      const clang::QualType of =
+          size->isArgumentType() ? size->getArgumentType() : size->getArgumentExpr()->getType();
       return "sizeof(" + type(of) + ")";
     }
     clang::Expr::EvalResult value;
     if (size->EvaluateAsInt(value, program_.context)) return llvm::toString(value.Val.getInt(), 10);
   }
-  if (const auto* constant_value = dyn_cast<clang::ConstantExpr>(expression)) return print(constant_value->getSubExpr());
+  if (const auto* constant_value = dyn_cast<clang::ConstantExpr>(expression))
+    return print(constant_value->getSubExpr());
   clang::Expr::EvalResult value;
-  if (expression->EvaluateAsInt(value, program_.context)) return llvm::toString(value.Val.getInt(), 10);
+  if (expression->EvaluateAsInt(value, program_.context))
+    return llvm::toString(value.Val.getInt(), 10);
   return "cohort_unsupported_" + std::string{expression->getStmtClassName()};
 }
 

@@ -1,6 +1,7 @@
-// Writes checked functions out again, statement by statement: what C++ and OpenCL C have in common. A kernel becomes a function
-// that can be entered at each of its points: variables around a point move to the top, a jump leads to it, and functions that
-// contain points are written in place of their calls. Invariant: no jump passes an initialisation.
+// Writes checked functions out again, statement by statement: what C++ and OpenCL C have in common.
+// A kernel becomes a function that can be entered at each of its points: variables around a point
+// move to the top, a jump leads to it, and functions that contain points are written in place of
+// their calls. Invariant: no jump passes an initialisation.
 #pragma once
 
 #include "compiler/program.hpp"
@@ -27,13 +28,17 @@ class Printer {
   };
 
   // What differs between the languages.
-  virtual std::string space(clang::LangAS of) const = 0;  // an address space as a qualifier, with a blank
+  virtual std::string space(
+      clang::LangAS of) const = 0;  // an address space as a qualifier, with a blank
   virtual std::string vector_name(const std::string& element, unsigned width) const = 0;
   virtual std::string atomic_name(const std::string& value) const = 0;
-  virtual std::string enum_base(const std::string& type) const = 0;  // what follows the name of an enumeration
+  virtual std::string enum_base(
+      const std::string& type) const = 0;  // what follows the name of an enumeration
   virtual std::string tag_reference(const clang::TagDecl& tag) const = 0;
-  virtual std::string context_argument() const = 0;  // what functions that ask the group are called with
-  virtual std::string print_builtin(const clang::CallExpr& call, const clang::FunctionDecl& builtin) = 0;
+  virtual std::string context_argument()
+      const = 0;  // what functions that ask the group are called with
+  virtual std::string print_builtin(const clang::CallExpr& call,
+                                    const clang::FunctionDecl& builtin) = 0;
   virtual std::string print_cast(const clang::CastExpr& cast) = 0;
   virtual std::string print_vector(const clang::InitListExpr& list) = 0;
   virtual std::string print_element(const clang::ExtVectorElementExpr& element, bool written) = 0;
@@ -43,10 +48,14 @@ class Printer {
   virtual void print_point(const Point& point) = 0;
   /// An offer_kill and the request_fork right after it, in one. True: both are written.
   virtual bool merge_points(const Point& /*kill*/, const Point& /*fork*/) { return false; }
-  virtual bool inlines(const clang::FunctionDecl& function) const { return program_.resizes.contains(&function); }
-  virtual std::string local_variable(const clang::VarDecl& variable) = 0;  // its name, after declaring it
+  virtual bool inlines(const clang::FunctionDecl& function) const {
+    return program_.resizes.contains(&function);
+  }
+  virtual std::string local_variable(
+      const clang::VarDecl& variable) = 0;  // its name, after declaring it
   virtual std::string aggregate(clang::QualType type, const std::string& list) const = 0;
-  virtual bool is_word(llvm::StringRef name) const = 0;  // taken by the language or by what is written around
+  virtual bool is_word(
+      llvm::StringRef name) const = 0;  // taken by the language or by what is written around
 
   /// A declaration of `name`, or the type alone if that is empty.
   [[nodiscard]] std::string declare(clang::QualType type, const std::string& name) const;
@@ -109,8 +118,8 @@ class Printer {
   std::map<Variable, std::string> names_;
   std::map<const clang::VarDecl*, std::string> constants_;
   std::map<const clang::TagDecl*, std::string> tags_;
-  std::set<std::string> taken_;       // in this function
-  std::set<std::string> file_names_;  // in the file
+  std::set<std::string> taken_;                            // in this function
+  std::set<std::string> file_names_;                       // in the file
   std::map<const clang::CallExpr*, std::string> results_;  // calls that have been written in place
   unsigned labels_ = 0;
 };

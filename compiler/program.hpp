@@ -1,5 +1,6 @@
-// What the passes find out about a source file, and the emitters write down: kernels, their resizing points, and what
-// each point transmits. Invariant: a point's number is its `phase` in the State, counted from 1 in source order.
+// What the passes find out about a source file, and the emitters write down: kernels, their
+// resizing points, and what each point transmits. Invariant: a point's number is its `phase` in the
+// State, counted from 1 in source order.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -49,7 +50,8 @@ struct Kernel {
   bool kill_any = false;
   bool may_all_leave = false;
   bool suspendable = true;
-  unsigned resizing_barriers = 0, global_barriers = 0, kills = 0, forks = 0;  ///< calls, each inlining counted
+  unsigned resizing_barriers = 0, global_barriers = 0, kills = 0,
+           forks = 0;      ///< calls, each inlining counted
   unsigned annotated = 0;  ///< variables declared `transmit`
 
   [[nodiscard]] bool at_barriers() const { return kills == 0 && forks == 0; }
@@ -68,15 +70,19 @@ struct Program {
 
   clang::ASTContext& context;
   std::vector<Kernel> kernels;
-  std::vector<const clang::FunctionDecl*> functions;  ///< defined by the user, without the kernels, callees first
-  std::vector<const clang::Decl*> declarations;       ///< types and constants, in source order
-  std::set<const clang::FunctionDecl*> resizes;       ///< functions that reach a resizing point: they are inlined
-  std::set<const clang::FunctionDecl*> asks_group;    ///< functions that reach an id, a barrier or a primitive
+  std::vector<const clang::FunctionDecl*>
+      functions;  ///< defined by the user, without the kernels, callees first
+  std::vector<const clang::Decl*> declarations;  ///< types and constants, in source order
+  std::set<const clang::FunctionDecl*>
+      resizes;  ///< functions that reach a resizing point: they are inlined
+  std::set<const clang::FunctionDecl*>
+      asks_group;  ///< functions that reach an id, a barrier or a primitive
 
   [[nodiscard]] clang::DiagnosticsEngine& diagnostics() const { return context.getDiagnostics(); }
 };
 
-/// Calls `visit(stmt)` for a statement and everything below it, in source order; it returns whether to go deeper.
+/// Calls `visit(stmt)` for a statement and everything below it, in source order; it returns whether
+/// to go deeper.
 template <class Visit>
 void walk(const clang::Stmt* stmt, const Visit& visit) {
   if (stmt == nullptr || !visit(*stmt)) return;

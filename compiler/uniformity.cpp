@@ -31,9 +31,10 @@ struct Env {
     }
   }
   friend bool operator==(const Env& a, const Env& b) {
-    return a.dead == b.dead && std::equal(a.vars.begin(), a.vars.end(), b.vars.begin(), b.vars.end(),
-                                          [](const auto& x, const auto& y) {
-                                            return x.first == y.first && x.second.level == y.second.level;
+    return a.dead == b.dead && std::equal(a.vars.begin(), a.vars.end(), b.vars.begin(),
+                                          b.vars.end(), [](const auto& x, const auto& y) {
+                                            return x.first == y.first &&
+                                                   x.second.level == y.second.level;
                                           });
   }
 };
@@ -76,7 +77,8 @@ class Run {
     Fact result;  // those who left first: they may be why conditions differ
     for (const Call* call : calls_) {
       result = join(result, call->returned);
-      for (const Breakable* scope : call->scopes) result = join(join(result, scope->left), scope->skipped);
+      for (const Breakable* scope : call->scopes)
+        result = join(join(result, scope->left), scope->skipped);
     }
     for (const Fact& each : conditions_) result = join(result, each);
     return result;
@@ -112,7 +114,8 @@ class Run {
     } else if (const auto* do_loop = dyn_cast<clang::DoStmt>(stmt)) {
       execute_loop(nullptr, do_loop->getCond(), nullptr, do_loop->getBody(), true, env);
     } else if (const auto* for_loop = dyn_cast<clang::ForStmt>(stmt)) {
-      execute_loop(for_loop->getInit(), for_loop->getCond(), for_loop->getInc(), for_loop->getBody(), false, env);
+      execute_loop(for_loop->getInit(), for_loop->getCond(), for_loop->getInc(),
+                   for_loop->getBody(), false, env);
     } else if (const auto* choice = dyn_cast<clang::SwitchStmt>(stmt)) {
       execute_switch(*choice, env);
     } else if (const auto* label = dyn_cast<clang::SwitchCase>(stmt)) {
@@ -138,7 +141,8 @@ class Run {
     } else if (const auto* given_back = dyn_cast<clang::ReturnStmt>(stmt)) {
       Call& call = *calls_.back();
       Fact value = control();
-      if (given_back->getRetValue() != nullptr) value = join(value, evaluate(given_back->getRetValue(), env));
+      if (given_back->getRetValue() != nullptr)
+        value = join(value, evaluate(given_back->getRetValue(), env));
       call.result = join(call.result, value);
       call.returned = join(call.returned, control());
       call.at_return.meet(env);
@@ -162,8 +166,9 @@ class Run {
     env.meet(otherwise);
   }
 
-  void execute_loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* increment, const clang::Stmt* body,
-                    bool body_first, Env& env) {
+  void execute_loop(const clang::Stmt* init, const clang::Expr* condition,
+                    const clang::Expr* increment, const clang::Stmt* body, bool body_first,
+                    Env& env) {
     execute(init, env);
     Breakable scope;
     calls_.back()->scopes.push_back(&scope);
@@ -236,9 +241,12 @@ class Run {
   static Fact at(Fact fact, const clang::Expr* where) { return at(fact, where->getExprLoc()); }
 
   Variable variable(const clang::VarDecl& decl) const {
-    for (std::size_t depth = frames_.size(); depth > 0; --depth) {  // the frame whose function declares it
+    for (std::size_t depth = frames_.size(); depth > 0;
+         --depth) {  // the frame whose function declares it
       if (frames_[depth - 1].function == decl.getDeclContext()) {
-        return {Chain(chain_.begin(), chain_.begin() + static_cast<std::ptrdiff_t>(frames_[depth - 1].calls)), &decl};
+        return {Chain(chain_.begin(),
+                      chain_.begin() + static_cast<std::ptrdiff_t>(frames_[depth - 1].calls)),
+                &decl};
       }
     }
     return {{}, &decl};
@@ -282,7 +290,8 @@ class Run {
       env.meet(otherwise);
       return join(condition, join(first, second));
     }
-    if (const auto* unary = dyn_cast<clang::UnaryOperator>(expression); unary != nullptr && unary->isIncrementDecrementOp()) {
+    if (const auto* unary = dyn_cast<clang::UnaryOperator>(expression);
+        unary != nullptr && unary->isIncrementDecrementOp()) {
       const Fact value = evaluate(unary->getSubExpr(), env);
       store(unary->getSubExpr(), value, unary->getOperatorLoc(), env);
       return value;
@@ -290,14 +299,16 @@ class Run {
     if (isa<clang::UnaryExprOrTypeTraitExpr>(expression)) return {};
     Fact result;
     for (const clang::Stmt* child : expression->children()) {
-      if (const auto* part = dyn_cast_or_null<clang::Expr>(child)) result = join(result, evaluate(part, env));
+      if (const auto* part = dyn_cast_or_null<clang::Expr>(child))
+        result = join(result, evaluate(part, env));
     }
     return result;
   }
 
   Fact assign(const clang::BinaryOperator& assignment, Env& env) {
     Fact value = evaluate(assignment.getRHS(), env);
-    if (assignment.isCompoundAssignmentOp()) value = join(value, evaluate(assignment.getLHS(), env));
+    if (assignment.isCompoundAssignmentOp())
+      value = join(value, evaluate(assignment.getLHS(), env));
     store(assignment.getLHS(), value, assignment.getOperatorLoc(), env);
     return value;
   }
@@ -307,12 +318,15 @@ class Run {
     bool whole = true;
     for (;;) {
       target = target->IgnoreParenImpCasts();
-      if (const auto* member = dyn_cast<clang::MemberExpr>(target); member != nullptr && !member->isArrow()) {
+      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
+          member != nullptr && !member->isArrow()) {
         target = member->getBase();
-      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target); element != nullptr && !element->isArrow()) {
+      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
+                 element != nullptr && !element->isArrow()) {
         target = element->getBase();
       } else if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(target);
-                 item != nullptr && !item->getBase()->IgnoreParenImpCasts()->getType()->isPointerType()) {
+                 item != nullptr &&
+                 !item->getBase()->IgnoreParenImpCasts()->getType()->isPointerType()) {
         value = join(value, at(evaluate(item->getIdx(), env), where));
         target = item->getBase();
       } else {
@@ -322,11 +336,13 @@ class Run {
     }
     if (const auto* name = dyn_cast<clang::DeclRefExpr>(target)) {
       const auto* decl = dyn_cast<clang::VarDecl>(name->getDecl());
-      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local) return;
+      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local)
+        return;
       set(*decl, whole ? value : join(get(*decl, env), value), env);
       return;
     }
-    value = join(value, at(evaluate(target, env), where));  // through a pointer: whose address differs, or whose value
+    value = join(value, at(evaluate(target, env),
+                           where));  // through a pointer: whose address differs, or whose value
     const clang::LangAS space = target->getType().getAddressSpace();
     if (space == clang::LangAS::opencl_global || space == clang::LangAS::opencl_local) return;
     for (const Variable& each : address_taken(env)) env.vars[each] = join(env.vars[each], value);
@@ -361,18 +377,23 @@ class Run {
     for (const clang::Expr* argument : call.arguments()) {
       const auto* address = dyn_cast<clang::UnaryOperator>(argument->IgnoreParenCasts());
       const clang::Expr* target = argument->IgnoreParenCasts();
-      if (address != nullptr && address->getOpcode() == clang::UO_AddrOf) target = address->getSubExpr()->IgnoreParenImpCasts();
-      else if (!target->getType()->isArrayType()) continue;
+      if (address != nullptr && address->getOpcode() == clang::UO_AddrOf)
+        target = address->getSubExpr()->IgnoreParenImpCasts();
+      else if (!target->getType()->isArrayType())
+        continue;
       const auto* name = dyn_cast<clang::DeclRefExpr>(target);
       const auto* decl = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
-      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local) continue;
+      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local)
+        continue;
       set(*decl, join(get(*decl, env), written), env);
     }
     return at(result, call.getBeginLoc());
   }
 
-  /// Runs the function in its caller's place; its result is left on results_. Returns what it has met.
-  Fact inline_call(const clang::CallExpr& call, const clang::FunctionDecl& function, const std::vector<Fact>& arguments, Env& env) {
+  /// Runs the function in its caller's place; its result is left on results_. Returns what it has
+  /// met.
+  Fact inline_call(const clang::CallExpr& call, const clang::FunctionDecl& function,
+                   const std::vector<Fact>& arguments, Env& env) {
     const bool resizes = program_.resizes.contains(&function);
     const auto key = [&] {
       std::vector<Level> levels{control().level};
@@ -411,12 +432,14 @@ class Run {
     return running.touched;
   }
 
-  Fact evaluate_builtin(const clang::CallExpr& call, const clang::FunctionDecl& builtin, Fact arguments, Env& env) {
+  Fact evaluate_builtin(const clang::CallExpr& call, const clang::FunctionDecl& builtin,
+                        Fact arguments, Env& env) {
     const Primitive which = primitive(call);
     const Role role = role_of(builtin);
     const bool collective = role == Role::meeting || builtin.getName().startswith("work_group_");
     if (which != Primitive::none || collective) {
-      const bool everybody = which == Primitive::global_barrier || which == Primitive::resizing_global_barrier;
+      const bool everybody =
+          which == Primitive::global_barrier || which == Primitive::resizing_global_barrier;
       check_reached(call, builtin, everybody ? Level::kernel : Level::group);
     }
     if (is_resizing(which)) {
@@ -433,7 +456,8 @@ class Run {
       if (address == nullptr || address->getOpcode() != clang::UO_AddrOf) continue;
       const auto* name = dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParenImpCasts());
       const auto* decl = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
-      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local) continue;
+      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local)
+        continue;
       Fact written = join(arguments, control());
       if (role == Role::thread_value) written = {Level::thread, call.getBeginLoc()};
       set(*decl, join(get(*decl, env), at(written, call.getBeginLoc())), env);
@@ -443,18 +467,21 @@ class Run {
       case Role::group_value: return {Level::group, call.getBeginLoc()};
       case Role::size_value:
         return kernel_.at_barriers() ? Fact{} : Fact{Level::group, call.getBeginLoc()};
-      case Role::meeting: return arguments.level == Level::kernel ? Fact{} : Fact{Level::group, call.getBeginLoc()};
+      case Role::meeting:
+        return arguments.level == Level::kernel ? Fact{} : Fact{Level::group, call.getBeginLoc()};
       case Role::pure: return arguments;
     }
     return arguments;
   }
 
-  void check_reached(const clang::CallExpr& call, const clang::FunctionDecl& builtin, Level allowed) {
+  void check_reached(const clang::CallExpr& call, const clang::FunctionDecl& builtin,
+                     Level allowed) {
     const Fact here = control();
     if (here.level <= allowed || !reported_.insert(&call).second) return;
     auto& engine = program_.diagnostics();
     const bool thread = here.level == Level::thread;
-    report(engine, call.getBeginLoc(), thread ? Say::divergent_primitive : Say::group_divergent_primitive)
+    report(engine, call.getBeginLoc(),
+           thread ? Say::divergent_primitive : Say::group_divergent_primitive)
         << &builtin << call.getSourceRange();
     report(engine, here.why, thread ? Say::depends_on_thread_here : Say::depends_on_group_here);
     for (auto step = chain_.rbegin(); step != chain_.rend(); ++step) {
@@ -467,13 +494,17 @@ class Run {
     std::set<const clang::Expr*> direct;
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
       if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) {
-        for (const clang::Expr* argument : call->arguments()) direct.insert(argument->IgnoreParenCasts());
-        if (const auto* callee = callee_of(*call); callee != nullptr && program_.resizes.contains(&definition_of(*callee))) {
+        for (const clang::Expr* argument : call->arguments())
+          direct.insert(argument->IgnoreParenCasts());
+        if (const auto* callee = callee_of(*call);
+            callee != nullptr && program_.resizes.contains(&definition_of(*callee))) {
           find_address_taken(definition_of(*callee));
         }
       }
       const auto* address = dyn_cast<clang::UnaryOperator>(&stmt);
-      if (address == nullptr || address->getOpcode() != clang::UO_AddrOf || direct.contains(address)) return true;
+      if (address == nullptr || address->getOpcode() != clang::UO_AddrOf ||
+          direct.contains(address))
+        return true;
       const auto* name = dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParenImpCasts());
       if (name != nullptr) address_taken_.insert(dyn_cast<clang::VarDecl>(name->getDecl()));
       return true;
@@ -501,6 +532,8 @@ class Run {
 
 }  // namespace
 
-std::vector<Facts> check_uniformity(Program& program, const Kernel& kernel) { return Run{program, kernel}.run(); }
+std::vector<Facts> check_uniformity(Program& program, const Kernel& kernel) {
+  return Run{program, kernel}.run();
+}
 
 }  // namespace cohort::compiler

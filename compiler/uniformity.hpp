@@ -1,6 +1,7 @@
-// Third pass: which values are the same for all groups, for all threads of a group, or for neither; and so which primitives
-// are reached by some threads only. An abstract run of each kernel, calls included. Memory is trusted: what is read from one
-// address is the same for everybody who reads it, because a race-free kernel has a barrier there.
+// Third pass: which values are the same for all groups, for all threads of a group, or for neither;
+// and so which primitives are reached by some threads only. An abstract run of each kernel, calls
+// included. Memory is trusted: what is read from one address is the same for everybody who reads
+// it, because a race-free kernel has a barrier there.
 #pragma once
 
 #include "compiler/program.hpp"
@@ -19,7 +20,8 @@ struct Fact {
 /// The levels of the kernel's variables at one of its points.
 using Facts = std::map<Variable, Fact>;
 
-/// Runs a kernel. Reports primitives that not all reach. Returns what is known at each point, in their order.
+/// Runs a kernel. Reports primitives that not all reach. Returns what is known at each point, in
+/// their order.
 [[nodiscard]] std::vector<Facts> check_uniformity(Program& program, const Kernel& kernel);
 
 }  // namespace cohort::compiler

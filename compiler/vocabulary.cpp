@@ -35,9 +35,7 @@ bool is_builtin(const clang::FunctionDecl& function) {
   return function.getLocation().isInvalid() || sources.isInSystemHeader(function.getLocation());
 }
 
-const clang::FunctionDecl* callee_of(const clang::CallExpr& call) {
-  return call.getDirectCallee();
-}
+const clang::FunctionDecl* callee_of(const clang::CallExpr& call) { return call.getDirectCallee(); }
 
 const clang::FunctionDecl& definition_of(const clang::FunctionDecl& function) {
   const clang::FunctionDecl* definition = function.getDefinition();
@@ -67,7 +65,8 @@ Primitive primitive(const clang::CallExpr& call) {
 Role role_of(const clang::FunctionDecl& builtin) {
   const llvm::StringRef name = name_of(builtin);
   const auto role = llvm::StringSwitch<Role>(name)
-                        .Cases("get_global_id", "get_local_id", "get_global_linear_id", "get_local_linear_id", Role::thread_value)
+                        .Cases("get_global_id", "get_local_id", "get_global_linear_id",
+                               "get_local_linear_id", Role::thread_value)
                         .Cases("get_group_id", "query", Role::group_value)
                         .Cases("get_num_groups", "get_global_size", Role::size_value)
                         .Cases("barrier", "work_group_barrier", Role::meeting)
@@ -76,8 +75,8 @@ Role role_of(const clang::FunctionDecl& builtin) {
   if (name.startswith("work_group_scan_")) return Role::thread_value;
   if (name.startswith("work_group_")) return Role::meeting;
   if (name.startswith("atomic_") || name.startswith("atom_")) {
-    const bool plain = name.startswith("atomic_load") || name.startswith("atomic_store") || name.startswith("atomic_init") ||
-                       name == "atomic_work_item_fence";
+    const bool plain = name.startswith("atomic_load") || name.startswith("atomic_store") ||
+                       name.startswith("atomic_init") || name == "atomic_work_item_fence";
     return plain ? Role::pure : Role::thread_value;
   }
   return Role::pure;
@@ -87,7 +86,8 @@ bool asks_group(const clang::FunctionDecl& builtin) {
   const llvm::StringRef name = name_of(builtin);
   if (name.startswith("get_") || name.startswith("work_group_")) return true;
   return llvm::StringSwitch<bool>(name)
-      .Cases("offer_kill", "request_fork", "global_barrier", "resizing_global_barrier", "query", "barrier", true)
+      .Cases("offer_kill", "request_fork", "global_barrier", "resizing_global_barrier", "query",
+             "barrier", true)
       .Default(false);
 }
 
@@ -101,7 +101,8 @@ const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable) {
 llvm::StringRef trait_of(const clang::FunctionDecl& function, llvm::StringRef name) {
   for (const auto* each : function.specific_attrs<clang::AnnotateAttr>()) {
     llvm::StringRef text = each->getAnnotation();
-    if (text.consume_front("cohort.") && text.consume_front(name) && text.consume_front("=")) return text;
+    if (text.consume_front("cohort.") && text.consume_front(name) && text.consume_front("="))
+      return text;
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// The seven apps in the dialect, run while groups come and go, against sequential computations that share no code with them.
+// The seven apps in the dialect, run while groups come and go, against sequential computations that
+// share no code with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +94,8 @@ ProgramKernel app(const std::string& name) {
 }
 
 Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::uint32_t seed) {
-  const Job job = kernel.launch(engine(), {.max_groups = 6, .start_groups = 1, .local_size = local_size});
+  const Job job =
+      kernel.launch(engine(), {.max_groups = 6, .start_groups = 1, .local_size = local_size});
   std::mt19937 random{seed};
   while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
     try {
@@ -105,11 +107,13 @@ Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::
 }
 
 /// In groups of one and of four threads, until groups have joined.
-void expect_right(const std::function<Report(std::uint32_t local_size, std::uint32_t seed)>& attempt) {
+void expect_right(
+    const std::function<Report(std::uint32_t local_size, std::uint32_t seed)>& attempt) {
   for (const std::uint32_t local_size : {1U, 4U}) {
     SCOPED_TRACE(testing::Message() << "groups of " << local_size);
     std::uint64_t joins = 0;
-    for (std::uint32_t seed = 0; seed < 40 && joins == 0 && !testing::Test::HasFailure(); ++seed) joins = attempt(local_size, seed).joins;
+    for (std::uint32_t seed = 0; seed < 40 && joins == 0 && !testing::Test::HasFailure(); ++seed)
+      joins = attempt(local_size, seed).joins;
     EXPECT_GT(joins, 0U) << "no group has joined in any attempt";
   }
 }
@@ -124,20 +128,24 @@ TEST(Apps, Color) {
   // colour(u) = 1 + the largest colour among neighbours of higher priority, or 0
   std::vector<std::uint32_t> order(graph().nodes());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [](std::uint32_t a, std::uint32_t b) { return priority(a) > priority(b); });
+  std::sort(order.begin(), order.end(),
+            [](std::uint32_t a, std::uint32_t b) { return priority(a) > priority(b); });
   std::vector<std::int32_t> expected(graph().nodes(), -1);
   for (const std::uint32_t node : order) {
     expected[node] = 0;
     for (std::uint32_t edge = graph().row[node]; edge < graph().row[node + 1]; ++edge) {
       const std::uint32_t next = graph().target[edge];
-      if (priority(next) > priority(node)) expected[node] = std::max(expected[node], expected[next] + 1);
+      if (priority(next) > priority(node))
+        expected[node] = std::max(expected[node], expected[next] + 1);
     }
   }
   expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
     std::vector<std::int32_t> colour(graph().nodes(), -1);
     Words highest(graph().nodes());
     Words more(2);
-    kernel.set("row", graph().row.data()).set("target", graph().target.data()).set("nodes", graph().nodes());
+    kernel.set("row", graph().row.data())
+        .set("target", graph().target.data())
+        .set("nodes", graph().nodes());
     kernel.set("colour", colour.data()).set("highest", highest.data()).set("more", more.data());
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(colour, expected);
@@ -149,20 +157,27 @@ TEST(Apps, Mis) {
   ProgramKernel kernel = app("mis");
   std::vector<std::uint32_t> order(graph().nodes());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
+  std::sort(order.begin(), order.end(),
+            [](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
   Words expected(graph().nodes(), 0);
   for (const std::uint32_t node : order) {  // greedily
     if (expected[node] != 0) continue;
     expected[node] = 1;
-    for (std::uint32_t edge = graph().row[node]; edge < graph().row[node + 1]; ++edge) expected[graph().target[edge]] = 2;
+    for (std::uint32_t edge = graph().row[node]; edge < graph().row[node + 1]; ++edge)
+      expected[graph().target[edge]] = 2;
   }
   expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
     Words mark(graph().nodes());
     Words lowest(graph().nodes());
     Words drop(graph().nodes());
     std::uint32_t left = 0;
-    kernel.set("row", graph().row.data()).set("target", graph().target.data()).set("nodes", graph().nodes());
-    kernel.set("mark", mark.data()).set("lowest", lowest.data()).set("drop", drop.data()).set("undecided_left", &left);
+    kernel.set("row", graph().row.data())
+        .set("target", graph().target.data())
+        .set("nodes", graph().nodes());
+    kernel.set("mark", mark.data())
+        .set("lowest", lowest.data())
+        .set("drop", drop.data())
+        .set("undecided_left", &left);
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(mark, expected);
     return report;
@@ -177,8 +192,13 @@ TEST(Apps, PSssp) {
     Words y(graph().nodes(), unreached);
     y[0] = 0;
     std::uint32_t changed = 0;
-    kernel.set("row", graph().row.data()).set("source", graph().target.data()).set("weight", graph().weight.data());
-    kernel.set("nodes", graph().nodes()).set("x", x.data()).set("y", y.data()).set("changed", &changed);
+    kernel.set("row", graph().row.data())
+        .set("source", graph().target.data())
+        .set("weight", graph().weight.data());
+    kernel.set("nodes", graph().nodes())
+        .set("x", x.data())
+        .set("y", y.data())
+        .set("changed", &changed);
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(y, expected);
     return report;
@@ -194,8 +214,13 @@ TEST(Apps, Bfs) {
     Words second(graph().nodes());
     Words sizes{1, 0};
     level[0] = 0;
-    kernel.set("row", graph().row.data()).set("target", graph().target.data()).set("level_of", level.data());
-    kernel.set("list0", first.data()).set("list1", second.data()).set("size0", &sizes[0]).set("size1", &sizes[1]);
+    kernel.set("row", graph().row.data())
+        .set("target", graph().target.data())
+        .set("level_of", level.data());
+    kernel.set("list0", first.data())
+        .set("list1", second.data())
+        .set("size0", &sizes[0])
+        .set("size1", &sizes[1]);
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(level, expected);
     return report;
@@ -212,9 +237,14 @@ TEST(Apps, LSssp) {
     Words second(graph().nodes());
     Words sizes{1, 0};
     distance[0] = 0;
-    kernel.set("row", graph().row.data()).set("target", graph().target.data()).set("weight", graph().weight.data());
+    kernel.set("row", graph().row.data())
+        .set("target", graph().target.data())
+        .set("weight", graph().weight.data());
     kernel.set("distance", distance.data()).set("stamp", stamp.data());
-    kernel.set("list0", first.data()).set("list1", second.data()).set("size0", &sizes[0]).set("size1", &sizes[1]);
+    kernel.set("list0", first.data())
+        .set("list1", second.data())
+        .set("size0", &sizes[0])
+        .set("size1", &sizes[1]);
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(distance, expected);
     return report;
@@ -229,9 +259,14 @@ struct Pool {
 };
 struct Pools {
   static constexpr std::uint32_t count = 6;
-  explicit Pools(std::uint32_t room_for_each) : room(room_for_each), tasks(std::size_t{count} * room_for_each) {}
+  explicit Pools(std::uint32_t room_for_each)
+      : room(room_for_each), tasks(std::size_t{count} * room_for_each) {}
   void give(ProgramKernel& kernel) {
-    kernel.set("pools", pools.data()).set("tasks", tasks.data()).set("pool_count", count).set("room", room).set("lost", &lost);
+    kernel.set("pools", pools.data())
+        .set("tasks", tasks.data())
+        .set("pool_count", count)
+        .set("room", room)
+        .set("lost", &lost);
   }
   void push(std::uint32_t task) { tasks[pools[0].count++] = task; }
 
@@ -329,7 +364,9 @@ TEST(Apps, Game) {
     for (std::uint32_t i = 0; i < 7; ++i) pools.push(i);
     std::uint32_t used = 7;
     std::uint32_t open = 7;
-    kernel.set("nodes", nodes.data()).set("used", &used).set("room_for_nodes", static_cast<std::uint32_t>(nodes.size()));
+    kernel.set("nodes", nodes.data())
+        .set("used", &used)
+        .set("room_for_nodes", static_cast<std::uint32_t>(nodes.size()));
     kernel.set("depth", depth).set("roots_open", &open);
     pools.give(kernel);
     const Report report = run_resizing(kernel, local_size, seed);
@@ -348,19 +385,24 @@ struct Box {
 using Particle = std::array<float, 4>;
 
 /// The leaves of the tree, each with its particles in some order, in the order of the tree.
-void leaves_of(const std::vector<Particle>& particles, std::array<float, 3> centre, float half, std::uint32_t depth,
-               std::vector<std::vector<Particle>>& leaves) {
+void leaves_of(const std::vector<Particle>& particles, std::array<float, 3> centre, float half,
+               std::uint32_t depth, std::vector<std::vector<Particle>>& leaves) {
   std::array<std::vector<Particle>, 8> parts;
   for (const Particle& each : particles) {
-    parts[(each[0] >= centre[0] ? 1U : 0U) | (each[1] >= centre[1] ? 2U : 0U) | (each[2] >= centre[2] ? 4U : 0U)].push_back(each);
+    parts[(each[0] >= centre[0] ? 1U : 0U) | (each[1] >= centre[1] ? 2U : 0U) |
+          (each[2] >= centre[2] ? 4U : 0U)]
+        .push_back(each);
   }
   for (std::uint32_t i = 0; i < 8; ++i) {
     if (parts[i].size() <= 5 || depth + 1 >= 20) {
       std::sort(parts[i].begin(), parts[i].end());
       leaves.push_back(parts[i]);
     } else {
-      const auto move = [&](std::uint32_t bit, float from) { return from + ((i & bit) != 0 ? half : -half); };
-      leaves_of(parts[i], {move(1, centre[0]), move(2, centre[1]), move(4, centre[2])}, half / 2, depth + 1, leaves);
+      const auto move = [&](std::uint32_t bit, float from) {
+        return from + ((i & bit) != 0 ? half : -half);
+      };
+      leaves_of(parts[i], {move(1, centre[0]), move(2, centre[1]), move(4, centre[2])}, half / 2,
+                depth + 1, leaves);
     }
   }
 }
@@ -370,7 +412,8 @@ TEST(Apps, Octree) {
   std::mt19937 random{5489};
   std::vector<Particle> particles(4000);
   for (Particle& each : particles) {
-    for (std::size_t i = 0; i < 3; ++i) each[i] = static_cast<float>(static_cast<double>(random()) / 4294967295.0 * 800 - 400);
+    for (std::size_t i = 0; i < 3; ++i)
+      each[i] = static_cast<float>(static_cast<double>(random()) / 4294967295.0 * 800 - 400);
     each[3] = 0;
   }
   std::vector<std::vector<Particle>> expected;
@@ -390,9 +433,16 @@ TEST(Apps, Octree) {
     pools.push(0);
     std::uint32_t used = 1;
     std::uint32_t in_leaves = 0;
-    kernel.set("boxes", boxes.data()).set("used", &used).set("room_for_boxes", static_cast<std::uint32_t>(boxes.size()));
-    kernel.set("particles0", first.data()).set("particles1", second.data()).set("result", result.data());
-    kernel.set("particle_count", all).set("max_leaf", 5U).set("max_depth", 20U).set("in_leaves", &in_leaves);
+    kernel.set("boxes", boxes.data())
+        .set("used", &used)
+        .set("room_for_boxes", static_cast<std::uint32_t>(boxes.size()));
+    kernel.set("particles0", first.data())
+        .set("particles1", second.data())
+        .set("result", result.data());
+    kernel.set("particle_count", all)
+        .set("max_leaf", 5U)
+        .set("max_depth", 20U)
+        .set("in_leaves", &in_leaves);
     pools.give(kernel);
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(pools.lost, 0U);

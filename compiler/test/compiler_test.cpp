@@ -1,5 +1,6 @@
-// What cohortc says and writes. Every case of diagnostics/*.cl is compiled by itself, and Clang's own verifier compares the
-// diagnostics with the expected-... comments. The outputs are compiled again. Mutations of all sources must not crash it.
+// What cohortc says and writes. Every case of diagnostics/*.cl is compiled by itself, and Clang's
+// own verifier compares the diagnostics with the expected-... comments. The outputs are compiled
+// again. Mutations of all sources must not crash it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -71,25 +72,34 @@ TEST_P(Diagnostics, AreThoseExpected) {
   EXPECT_TRUE(result.fine) << result.diagnostics;
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialect, Diagnostics, testing::ValuesIn(all_cases()), [](const auto& test) {
-  std::string name;
-  for (const char each : test.param.title) name += std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
-  return name + "_" + std::to_string(test.index);
-});
+INSTANTIATE_TEST_SUITE_P(Dialect, Diagnostics, testing::ValuesIn(all_cases()),
+                         [](const auto& test) {
+                           std::string name;
+                           for (const char each : test.param.title)
+                             name +=
+                                 std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
+                           return name + "_" + std::to_string(test.index);
+                         });
 
 TEST(DiagnosticsOf, AMissingTransmitComeWithCaretNoteAndFixIt) {
   CompileOptions options;
   options.file = "level.cl";
-  options.text = "kernel void f(global int *p) {\n  int level = 0;\n  resizing_global_barrier();\n  p[level] = 1;\n}\n";
+  options.text =
+      "kernel void f(global int *p) {\n  int level = 0;\n  resizing_global_barrier();\n  p[level] "
+      "= 1;\n}\n";
   const CompileResult result = compile(options);
   EXPECT_FALSE(result.fine);
   EXPECT_TRUE(result.output.empty());
-  EXPECT_THAT(result.diagnostics, testing::HasSubstr("level.cl:3:3: error: 'level' is read by groups that join at this "
-                                                     "resizing_global_barrier, but is neither 'transmit' nor computed again\n"
-                                                     "  resizing_global_barrier();\n"
-                                                     "  ^~~~~~~~~~~~~~~~~~~~~~~~~\n"));
-  EXPECT_THAT(result.diagnostics, testing::HasSubstr("level.cl:2:7: note: declare 'level' 'transmit' to hand its value to joining "
-                                                     "groups\n  int level = 0;\n      ^\n  transmit "));
+  EXPECT_THAT(
+      result.diagnostics,
+      testing::HasSubstr("level.cl:3:3: error: 'level' is read by groups that join at this "
+                         "resizing_global_barrier, but is neither 'transmit' nor computed again\n"
+                         "  resizing_global_barrier();\n"
+                         "  ^~~~~~~~~~~~~~~~~~~~~~~~~\n"));
+  EXPECT_THAT(result.diagnostics,
+              testing::HasSubstr(
+                  "level.cl:2:7: note: declare 'level' 'transmit' to hand its value to joining "
+                  "groups\n  int level = 0;\n      ^\n  transmit "));
 }
 
 // ---- outputs
@@ -110,8 +120,11 @@ void expect_opencl(const std::string& text) {
   options.text = text;
   options.output = Output::none;
   const CompileResult result = compile(options);
-  // The engine's functions are declared, not defined, which the later passes notice; Clang must have nothing to say.
-  EXPECT_TRUE(result.fine || result.diagnostics.find("is called but not defined in this file") != std::string::npos) << result.diagnostics;
+  // The engine's functions are declared, not defined, which the later passes notice; Clang must
+  // have nothing to say.
+  EXPECT_TRUE(result.fine || result.diagnostics.find("is called but not defined in this file") !=
+                                 std::string::npos)
+      << result.diagnostics;
   EXPECT_THAT(result.diagnostics, testing::Not(testing::HasSubstr("warning: incompatible")));
 }
 
@@ -176,7 +189,10 @@ std::string mutate(std::string text, const std::vector<std::string>& lines, std:
       case 0: text.erase(at, 1 + below(12)); break;
       case 1: text.insert(at, 1, static_cast<char>(32 + below(95))); break;
       case 2: text[at] = "{}();,*&=+-<>[]0a"[below(17)]; break;
-      case 3: text.insert(text.find('\n', at) == std::string::npos ? at : text.find('\n', at), "\n" + lines[below(lines.size())]); break;
+      case 3:
+        text.insert(text.find('\n', at) == std::string::npos ? at : text.find('\n', at),
+                    "\n" + lines[below(lines.size())]);
+        break;
       case 4: text.insert(at, text.substr(below(text.size()), below(40))); break;
       default: {
         const std::size_t end = text.find('\n', at);
@@ -198,7 +214,8 @@ TEST(Fuzz, NoMutationCrashesTheCompiler) {
   }
   const char* scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
   const int count = static_cast<int>(2000 * (scale == nullptr ? 1.0 : std::atof(scale)));
-  const std::filesystem::path last = std::filesystem::path{testing::TempDir()} / ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
+  const std::filesystem::path last = std::filesystem::path{testing::TempDir()} /
+                                     ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
   constexpr int batch = 40;  // a process each, so that a crash is seen and told
   for (int first = 0; first < count; first += batch) {
     const pid_t child = fork();
@@ -219,7 +236,9 @@ TEST(Fuzz, NoMutationCrashesTheCompiler) {
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "batch " << first << " crashed on:\n" << read(last);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "batch " << first << " crashed on:\n"
+        << read(last);
   }
 }
 

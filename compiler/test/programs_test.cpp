@@ -1,5 +1,6 @@
-// Programs of the dialect, compiled when the test runs and executed while groups come and go at random. A program is right if
-// the items end as a sequential run of its passes leaves them; it counts only if groups have joined.
+// Programs of the dialect, compiled when the test runs and executed while groups come and go at
+// random. A program is right if the items end as a sequential run of its passes leaves them; it
+// counts only if groups have joined.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,9 @@ const std::filesystem::path folder = COHORT_TEST_PROGRAMS;
 constexpr std::uint32_t items = 64;
 constexpr std::uint32_t rounds = 60;
 
-std::uint32_t stir(std::uint32_t item, std::uint32_t key) { return item * 1664525U + key * 2654435761U + 1013904223U; }
+std::uint32_t stir(std::uint32_t item, std::uint32_t key) {
+  return item * 1664525U + key * 2654435761U + 1013904223U;
+}
 
 Words first_items(std::uint32_t count = items) {
   Words result(count);
@@ -47,7 +50,8 @@ cpu::Engine& engine() {
 
 /// Runs it with one group at first, and changes the target until it ends.
 Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::uint32_t seed) {
-  const Job job = kernel.launch(engine(), {.max_groups = 6, .start_groups = 1, .local_size = local_size});
+  const Job job =
+      kernel.launch(engine(), {.max_groups = 6, .start_groups = 1, .local_size = local_size});
   std::mt19937 random{seed};
   while (!job.wait_for(std::chrono::microseconds{random() % 60})) {
     try {
@@ -58,10 +62,12 @@ Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::
   return job.wait();
 }
 
-/// A run in which groups have joined; several attempts, because a short one may be over before anybody could.
+/// A run in which groups have joined; several attempts, because a short one may be over before
+/// anybody could.
 void expect_right(const std::function<Report(std::uint32_t seed)>& attempt) {
   std::uint64_t joins = 0;
-  for (std::uint32_t seed = 0; seed < 60 && joins == 0 && !testing::Test::HasFailure(); ++seed) joins = attempt(seed).joins;
+  for (std::uint32_t seed = 0; seed < 60 && joins == 0 && !testing::Test::HasFailure(); ++seed)
+    joins = attempt(seed).joins;
   EXPECT_GT(joins, 0U) << "no group has joined in any attempt";
 }
 
@@ -91,7 +97,9 @@ struct PassProgram {
   const char* transmit = "annotated";
 };
 
-void PrintTo(const PassProgram& program, std::ostream* out) { *out << program.name; }  // NOLINT: gtest's name
+void PrintTo(const PassProgram& program, std::ostream* out) {
+  *out << program.name;
+}  // NOLINT: gtest's name
 
 template <class Next>
 Words keys_by(std::uint32_t count, Next next) {
@@ -123,7 +131,8 @@ Words vector_choice_keys() {
       all &= v[i] < 0 ? 1 : 0;
       size[i] = std::max(std::abs(v[i]), 1) + (v[i] > 5 ? 10 : 0);
     }
-    keys.push_back(static_cast<std::uint32_t>(size[0] + 10 * size[1] + 100 * size[2] + 1000 * size[3] + any + 2 * all));
+    keys.push_back(static_cast<std::uint32_t>(size[0] + 10 * size[1] + 100 * size[2] +
+                                              1000 * size[3] + any + 2 * all));
     v = {v[0] + 1, v[1] - 1, v[2] + 2, v[3] - 2};
   });
 }
@@ -184,7 +193,8 @@ Words expression_keys() {
     b -= r * 2;
     a += b;
     b |= ~a & 0xffU;
-    k = (a == 0 ? 1U : 0U) + (a != 0 && b != 0 ? 1U : 0U) + (a < b ? 1U : 0U) + 16U + (b % 7 != 0 ? 1U : ~0U) + k;
+    k = (a == 0 ? 1U : 0U) + (a != 0 && b != 0 ? 1U : 0U) + (a < b ? 1U : 0U) + 16U +
+        (b % 7 != 0 ? 1U : ~0U) + k;
     const std::int64_t wide = (static_cast<std::int64_t>(a) << 20) | b;
     keys.push_back(k + static_cast<std::uint32_t>(wide >> 10) + 'a');
   });
@@ -192,16 +202,22 @@ Words expression_keys() {
 
 Words integer_keys() {
   std::uint32_t x = 0x12345678U;
-  const auto saturate = [](std::uint64_t value) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)); };
+  const auto saturate = [](std::uint64_t value) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U));
+  };
   return keys_by(rounds, [&](std::uint32_t r, Words& keys) {
     const auto s = static_cast<std::int32_t>(x);
     const auto absolute = static_cast<std::uint32_t>(std::abs(static_cast<std::int64_t>(s)));
-    x = std::rotl(x, 5) + static_cast<std::uint32_t>(std::popcount(x) + std::countl_zero(x) + std::countr_zero(x)) + absolute +
-        static_cast<std::uint32_t>((std::uint64_t{x} * 77U) >> 32U) + ((r & 255U) * 3 + 1);
+    x = std::rotl(x, 5) +
+        static_cast<std::uint32_t>(std::popcount(x) + std::countl_zero(x) + std::countr_zero(x)) +
+        absolute + static_cast<std::uint32_t>((std::uint64_t{x} * 77U) >> 32U) +
+        ((r & 255U) * 3 + 1);
     const auto apart = static_cast<std::uint32_t>(std::abs(static_cast<std::int64_t>(s) - 100));
-    x ^= saturate(std::uint64_t{x} + 0xf0000000U) + (r < 5 ? 0 : r - 5) + std::clamp(r, 2U, 9U) + std::min(r, 3U) + std::max(r, 4U) + apart;
+    x ^= saturate(std::uint64_t{x} + 0xf0000000U) + (r < 5 ? 0 : r - 5) + std::clamp(r, 2U, 9U) +
+         std::min(r, 3U) + std::max(r, 4U) + apart;
     const int byte = std::clamp(static_cast<int>(r) * 9 - 100, 0, 255);
-    x += static_cast<std::uint32_t>((std::uint64_t{x} + 3) / 2) + ((x & ~0xffU) | (r & 0xffU)) + (r > 4 ? 2U : 1U) + static_cast<std::uint32_t>(byte);
+    x += static_cast<std::uint32_t>((std::uint64_t{x} + 3) / 2) + ((x & ~0xffU) | (r & 0xffU)) +
+         (r > 4 ? 2U : 1U) + static_cast<std::uint32_t>(byte);
     keys.push_back(x);
   });
 }
@@ -210,7 +226,8 @@ Words float_keys() {
   float f = 1.5F;
   return keys_by(rounds, [&](std::uint32_t, Words& keys) {
     const float whole = std::floor(f);
-    f = std::sqrt(f * f + 1.0F + 4.0F + whole * whole) * 0.5F + std::fmin(std::fabs(-f), 2.0F) * 0.25F;
+    f = std::sqrt(f * f + 1.0F + 4.0F + whole * whole) * 0.5F +
+        std::fmin(std::fabs(-f), 2.0F) * 0.25F;
     keys.push_back(std::bit_cast<std::uint32_t>(f) + static_cast<std::uint32_t>(f * 16.0F));
   });
 }
@@ -268,49 +285,76 @@ std::vector<PassProgram> pass_programs() {
       {"do_loop", plain},
       {"nested_loops", plain},
       {"in_if", plain},
-      {"both_branches", keys_by(rounds, [](std::uint32_t r, Words& keys) {
-         keys.insert(keys.end(), {r % 2 == 1 ? r * 2 : r * 3, r % 2 == 1 ? 1U : 2U});
-       })},
+      {"both_branches",
+       keys_by(rounds,
+               [](std::uint32_t r, Words& keys) {
+                 keys.insert(keys.end(), {r % 2 == 1 ? r * 2 : r * 3, r % 2 == 1 ? 1U : 2U});
+               })},
       {"in_switch", switch_keys()},
-      {"two_barriers", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.insert(keys.end(), {r, r + 1}); })},
-      {"in_a_row", keys_by(rounds / 5, [](std::uint32_t, Words& keys) { keys.insert(keys.end(), {1, 2, 3, 4, 5}); })},
+      {"two_barriers", keys_by(rounds,
+                               [](std::uint32_t r, Words& keys) {
+                                 keys.insert(keys.end(), {r, r + 1});
+                               })},
+      {"in_a_row", keys_by(rounds / 5,
+                           [](std::uint32_t, Words& keys) {
+                             keys.insert(keys.end(), {1, 2, 3, 4, 5});
+                           })},
       {"break_and_continue", break_keys()},
       {"early_return", plain},
       {"in_function", plain},
-      {"function_twice", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.insert(keys.end(), {r, 7}); })},
+      {"function_twice", keys_by(rounds,
+                                 [](std::uint32_t r, Words& keys) {
+                                   keys.insert(keys.end(), {r, 7});
+                                 })},
       {"function_value", plain},
-      {"function_initialises", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.insert(keys.end(), {r, (r + 1) * 3}); })},
-      {"function_in_function", keys_by(rounds, [](std::uint32_t r, Words& keys) {
-         keys.push_back(r);
-         if (r % 2 == 0) keys.push_back(50);
-       })},
-      {"function_returns_early", keys_by(rounds, [](std::uint32_t r, Words& keys) {
-         keys.push_back(r % 3 == 0 ? 30 : r);
-         if (r % 3 == 2) keys.push_back(32);
-       })},
-      {"goto_in_function", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r * (r + 1) / 2); })},
+      {"function_initialises", keys_by(rounds,
+                                       [](std::uint32_t r, Words& keys) {
+                                         keys.insert(keys.end(), {r, (r + 1) * 3});
+                                       })},
+      {"function_in_function", keys_by(rounds,
+                                       [](std::uint32_t r, Words& keys) {
+                                         keys.push_back(r);
+                                         if (r % 2 == 0) keys.push_back(50);
+                                       })},
+      {"function_returns_early", keys_by(rounds,
+                                         [](std::uint32_t r, Words& keys) {
+                                           keys.push_back(r % 3 == 0 ? 30 : r);
+                                           if (r % 3 == 2) keys.push_back(32);
+                                         })},
+      {"goto_in_function",
+       keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r * (r + 1) / 2); })},
       {"local_array", plain, {1, 4}},
-      {"local_scalar", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r * r); }), {1, 4}},
-      {"group_functions", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r + 3); }), {1, 4}},
+      {"local_scalar",
+       keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r * r); }),
+       {1, 4}},
+      {"group_functions",
+       keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r + 3); }),
+       {1, 4}},
       {"vectors", vector_keys()},
       {"vector_choice", vector_choice_keys()},
       {"struct_state", struct_keys()},
       {"enums_and_unions", union_keys()},
       {"anonymous_members", anonymous_keys()},
-      {"constants", keys_by(rounds, [](std::uint32_t r, Words& keys) {
-         const std::array<std::uint32_t, 8> table{3, 1, 4, 1, 5, 9, 2, 6};
-         const std::array<std::uint32_t, 4> inner{1, 10, 100, 1000};
-         keys.push_back(table[r % 8] + inner[r % 4]);
-       })},
-      {"arrays_around_points", keys_by(rounds, [](std::uint32_t r, Words& keys) {
-         keys.push_back(r + r + 1 + r * (r + 1) + (r % 2 == 0 ? 2 : 4));
-       })},
+      {"constants", keys_by(rounds,
+                            [](std::uint32_t r, Words& keys) {
+                              const std::array<std::uint32_t, 8> table{3, 1, 4, 1, 5, 9, 2, 6};
+                              const std::array<std::uint32_t, 4> inner{1, 10, 100, 1000};
+                              keys.push_back(table[r % 8] + inner[r % 4]);
+                            })},
+      {"arrays_around_points", keys_by(rounds,
+                                       [](std::uint32_t r, Words& keys) {
+                                         keys.push_back(r + r + 1 + r * (r + 1) +
+                                                        (r % 2 == 0 ? 2 : 4));
+                                       })},
       {"names", name_keys()},
       {"expressions", expression_keys()},
       {"integer_functions", integer_keys()},
       {"float_functions", float_keys()},
-      {"two_dimensions", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r + 2); }), {4}},
-      {"with_dimension", keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r + 1); })},
+      {"two_dimensions",
+       keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r + 2); }),
+       {4}},
+      {"with_dimension",
+       keys_by(rounds, [](std::uint32_t r, Words& keys) { keys.push_back(r + 1); })},
   };
   std::uint32_t total = 0;
   for (std::uint32_t i = 0; i < rounds; ++i) total += i;
@@ -342,11 +386,14 @@ TEST_P(PassPrograms, GiveTheSequentialResultWhileGroupsComeAndGo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dialect, PassPrograms, testing::ValuesIn(pass_programs()), [](const auto& test) {
-  std::string name = std::string{test.param.name} + "_" + test.param.transmit + "_" + std::to_string(test.index);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Dialect, PassPrograms, testing::ValuesIn(pass_programs()),
+                         [](const auto& test) {
+                           std::string name = std::string{test.param.name} + "_" +
+                                              test.param.transmit + "_" +
+                                              std::to_string(test.index);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(Programs, HandOverPointers) {
   expect_right([](std::uint32_t seed) {
@@ -380,7 +427,8 @@ TEST_P(QueuePrograms, TakeEveryItemOnceWhileGroupsComeAndGo) {
       // With more than one thread only the leader's index is used, so the others' are skipped.
       for (std::uint32_t i = 0; i < many; ++i) {
         if (local_size == 1 && out[i] != expected[i]) ADD_FAILURE() << "item " << i;
-        if (out[i] != expected[i] && out[i] != i * 40503U) ADD_FAILURE() << "item " << i << " was taken twice";
+        if (out[i] != expected[i] && out[i] != i * 40503U)
+          ADD_FAILURE() << "item " << i << " was taken twice";
       }
       return report;
     });
@@ -388,7 +436,8 @@ TEST_P(QueuePrograms, TakeEveryItemOnceWhileGroupsComeAndGo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dialect, QueuePrograms,
-                         testing::Values("work_queue", "fork_with_state", "any_order", "kill_in_function", "atomic_types"),
+                         testing::Values("work_queue", "fork_with_state", "any_order",
+                                         "kill_in_function", "atomic_types"),
                          [](const auto& test) { return std::string{test.param}; });
 
 // ---- figure 4
@@ -430,7 +479,8 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
       ProgramKernel kernel = programs("figure4.cl").kernel("graph_app");
       kernel.set("g", &graph).set("n0", &in).set("n1", &out);
       const Report report = run_resizing(kernel, local_size, seed);
-      for (std::int32_t node = 0; node < width * width; ++node) EXPECT_EQ(levels[static_cast<std::size_t>(node)], node % width + node / width);
+      for (std::int32_t node = 0; node < width * width; ++node)
+        EXPECT_EQ(levels[static_cast<std::size_t>(node)], node % width + node / width);
       return report;
     });
   }
@@ -465,7 +515,8 @@ TEST(ProgramFile, ThatDoesNotCompileSaysSoWithTheCompilersText) {
     FAIL() << "it compiled";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::bad_file);
-    EXPECT_THAT(error.what(), testing::HasSubstr("broken.cl:1:32: error: parameter 'p' of a kernel is immutable"));
+    EXPECT_THAT(error.what(), testing::HasSubstr(
+                                  "broken.cl:1:32: error: parameter 'p' of a kernel is immutable"));
   }
 }
 
@@ -480,7 +531,9 @@ TEST(ProgramFile, ThatIsNotThereIsNamed) {
 }
 
 TEST(ProgramFile, IsCompiledOnce) {
-  const auto compile_again = [] { static_cast<void>(Program::from_file(folder / "figure4.cl", {.optimise = "-O1"})); };
+  const auto compile_again = [] {
+    static_cast<void>(Program::from_file(folder / "figure4.cl", {.optimise = "-O1"}));
+  };
   compile_again();
   const auto start = std::chrono::steady_clock::now();
   compile_again();
@@ -494,7 +547,8 @@ TEST(ProgramArguments, AreChecked) {
   EXPECT_THROW(kernel.set("out", 1), Error);
   EXPECT_THROW(kernel.set("n", 1.0), Error);
   EXPECT_THROW(kernel.set("n", out.data()), Error);
-  EXPECT_THROW(static_cast<void>(kernel.set("out", out.data()).launch(engine())), Error) << "n and rounds are not set";
+  EXPECT_THROW(static_cast<void>(kernel.set("out", out.data()).launch(engine())), Error)
+      << "n and rounds are not set";
   EXPECT_THROW(static_cast<void>(programs("programs.cl").kernel("no_such_kernel")), Error);
   EXPECT_THROW(static_cast<void>(programs("programs.cl").kernel()), Error) << "there are many";
   ProgramKernel shaped = programs("programs.cl").kernel("two_dimensions");

@@ -1,5 +1,6 @@
-// What kernels compiled by cohortc are written in: OpenCL C's vectors, atomics, work-item and mathematical functions, for C++.
-// Invariant: a name here means what the OpenCL C specification says of it, on the CPU and on CUDA alike.
+// What kernels compiled by cohortc are written in: OpenCL C's vectors, atomics, work-item and
+// mathematical functions, for C++. Invariant: a name here means what the OpenCL C specification
+// says of it, on the CPU and on CUDA alike.
 #pragma once
 
 #include <bit>
@@ -17,7 +18,8 @@
 #include <atomic>
 #endif
 
-// How a generated file is compiled: the resizing barrier, and the largest group where each thread sends a State of its own.
+// How a generated file is compiled: the resizing barrier, and the largest group where each thread
+// sends a State of its own.
 #ifndef COHORT_CL_BARRIER
 #define COHORT_CL_BARRIER one_pass
 #endif
@@ -58,7 +60,9 @@ struct is_vec<vec<T, N>> : std::true_type {
 
 /// What a comparison of T gives in a vector: a signed integer of its size.
 template <class T>
-using truth = std::conditional_t<sizeof(T) == 1, signed char, std::conditional_t<sizeof(T) == 2, short, std::conditional_t<sizeof(T) == 4, int, long>>>;
+using truth = std::conditional_t<
+    sizeof(T) == 1, signed char,
+    std::conditional_t<sizeof(T) == 2, short, std::conditional_t<sizeof(T) == 4, int, long>>>;
 
 template <class T, unsigned N, class Op>
 COHORT_FN constexpr auto map(const vec<T, N>& a, Op op) {
@@ -73,14 +77,14 @@ COHORT_FN constexpr auto map(const vec<T, N>& a, const vec<U, N>& b, Op op) {
   return result;
 }
 
-#define COHORT_CL_OPERATOR(op)                                                                           \
-  template <class T, unsigned N>                                                                         \
-  COHORT_FN constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<T, N>& b) {                    \
-    return map(a, b, [](T x, T y) { return static_cast<T>(x op y); });                                   \
-  }                                                                                                      \
-  template <class T, unsigned N>                                                                         \
-  COHORT_FN constexpr vec<T, N>& operator op##=(vec<T, N>& a, const vec<T, N>& b) {                      \
-    return a = a op b;                                                                                   \
+#define COHORT_CL_OPERATOR(op)                                                        \
+  template <class T, unsigned N>                                                      \
+  COHORT_FN constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<T, N>& b) { \
+    return map(a, b, [](T x, T y) { return static_cast<T>(x op y); });                \
+  }                                                                                   \
+  template <class T, unsigned N>                                                      \
+  COHORT_FN constexpr vec<T, N>& operator op##=(vec<T, N>& a, const vec<T, N>& b) {   \
+    return a = a op b;                                                                \
   }
 COHORT_CL_OPERATOR(+)
 COHORT_CL_OPERATOR(-)
@@ -93,23 +97,25 @@ COHORT_CL_OPERATOR(^)
 #undef COHORT_CL_OPERATOR
 
 // The right operand of a shift may be of another signedness.
-#define COHORT_CL_SHIFT(op)                                                                                          \
-  template <class T, class U, unsigned N>                                                                            \
-  COHORT_FN constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<U, N>& b) {                                \
-    return map(a, b, [](T x, U y) { return static_cast<T>(x op (static_cast<unsigned>(y) % (sizeof(T) * 8))); });    \
-  }                                                                                                                  \
-  template <class T, class U, unsigned N>                                                                            \
-  COHORT_FN constexpr vec<T, N>& operator op##=(vec<T, N>& a, const vec<U, N>& b) {                                  \
-    return a = a op b;                                                                                               \
+#define COHORT_CL_SHIFT(op)                                                           \
+  template <class T, class U, unsigned N>                                             \
+  COHORT_FN constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<U, N>& b) { \
+    return map(a, b, [](T x, U y) {                                                   \
+      return static_cast<T>(x op(static_cast<unsigned>(y) % (sizeof(T) * 8)));        \
+    });                                                                               \
+  }                                                                                   \
+  template <class T, class U, unsigned N>                                             \
+  COHORT_FN constexpr vec<T, N>& operator op##=(vec<T, N>& a, const vec<U, N>& b) {   \
+    return a = a op b;                                                                \
   }
 COHORT_CL_SHIFT(<<)
 COHORT_CL_SHIFT(>>)
 #undef COHORT_CL_SHIFT
 
-#define COHORT_CL_COMPARISON(op)                                                                                       \
-  template <class T, unsigned N>                                                                                       \
-  COHORT_FN constexpr vec<truth<T>, N> operator op(const vec<T, N>& a, const vec<T, N>& b) {                           \
-    return map(a, b, [](T x, T y) { return static_cast<truth<T>>((x op y) ? -1 : 0); });                               \
+#define COHORT_CL_COMPARISON(op)                                                             \
+  template <class T, unsigned N>                                                             \
+  COHORT_FN constexpr vec<truth<T>, N> operator op(const vec<T, N>& a, const vec<T, N>& b) { \
+    return map(a, b, [](T x, T y) { return static_cast<truth<T>>((x op y) ? -1 : 0); });     \
   }
 COHORT_CL_COMPARISON(==)
 COHORT_CL_COMPARISON(!=)
@@ -163,7 +169,8 @@ namespace detail {
 template <class V, class T>
 COHORT_FN constexpr void append(V& to, unsigned& used, const T& part) {
   if constexpr (is_vec<T>::value) {
-    for (unsigned i = 0; i < is_vec<T>::width; ++i) to[used++] = static_cast<typename is_vec<V>::element>(part[i]);
+    for (unsigned i = 0; i < is_vec<T>::width; ++i)
+      to[used++] = static_cast<typename is_vec<V>::element>(part[i]);
   } else {
     to[used++] = static_cast<typename is_vec<V>::element>(part);
   }
@@ -191,7 +198,8 @@ struct SwizzleRef {
   vec<T, N>& of;
   using Value = vec<T, sizeof...(parts)>;
 
-  COHORT_FN constexpr Value operator=(const Value& value) const {  // NOLINT: gives the value, as C does
+  COHORT_FN constexpr Value operator=(
+      const Value& value) const {  // NOLINT: gives the value, as C does
     unsigned i = 0;
     ((of[parts] = value[i++]), ...);
     return value;
@@ -211,7 +219,8 @@ COHORT_FN constexpr SwizzleRef<T, N, parts...> swizzle_ref(vec<T, N>& a) {
 template <class C, class T, unsigned N>
 COHORT_FN constexpr vec<T, N> choose(const vec<C, N>& c, const vec<T, N>& a, const vec<T, N>& b) {
   vec<T, N> result;
-  for (unsigned i = 0; i < N; ++i) result[i] = static_cast<std::make_signed_t<C>>(c[i]) < 0 ? a[i] : b[i];
+  for (unsigned i = 0; i < N; ++i)
+    result[i] = static_cast<std::make_signed_t<C>>(c[i]) < 0 ? a[i] : b[i];
   return result;
 }
 
@@ -221,7 +230,8 @@ template <class To, class From>
 COHORT_FN constexpr To convert(const From& from) {
   if constexpr (is_vec<From>::value) {
     To result;
-    for (unsigned i = 0; i < is_vec<From>::width; ++i) result[i] = static_cast<typename is_vec<To>::element>(from[i]);
+    for (unsigned i = 0; i < is_vec<From>::width; ++i)
+      result[i] = static_cast<typename is_vec<To>::element>(from[i]);
     return result;
   } else {
     return static_cast<To>(from);
@@ -232,17 +242,22 @@ template <class To, class From>
 COHORT_FN constexpr To convert_sat(const From& from) {
   if constexpr (is_vec<From>::value) {
     To result;
-    for (unsigned i = 0; i < is_vec<From>::width; ++i) result[i] = convert_sat<typename is_vec<To>::element>(from[i]);
+    for (unsigned i = 0; i < is_vec<From>::width; ++i)
+      result[i] = convert_sat<typename is_vec<To>::element>(from[i]);
     return result;
   } else if constexpr (std::is_floating_point_v<From>) {
     if (from != from) return 0;
-    if (from <= static_cast<From>(std::numeric_limits<To>::lowest())) return std::numeric_limits<To>::lowest();
-    if (from >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (from <= static_cast<From>(std::numeric_limits<To>::lowest()))
+      return std::numeric_limits<To>::lowest();
+    if (from >= static_cast<From>(std::numeric_limits<To>::max()))
+      return std::numeric_limits<To>::max();
     return static_cast<To>(from);
   } else {
     const auto wide = static_cast<__int128>(from);
-    if (wide < static_cast<__int128>(std::numeric_limits<To>::lowest())) return std::numeric_limits<To>::lowest();
-    if (wide > static_cast<__int128>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (wide < static_cast<__int128>(std::numeric_limits<To>::lowest()))
+      return std::numeric_limits<To>::lowest();
+    if (wide > static_cast<__int128>(std::numeric_limits<To>::max()))
+      return std::numeric_limits<To>::max();
     return static_cast<To>(from);
   }
 }
@@ -268,8 +283,8 @@ COHORT_FN void vstore(const vec<T, N>& value, std::size_t offset, T* to) {
 
 // ---- atomics
 
-// Orders and scopes come as the integers of opencl-c-base.h: __ATOMIC_RELAXED and its kin. Scopes are ignored: the whole
-// device, which is never less than was asked for.
+// Orders and scopes come as the integers of opencl-c-base.h: __ATOMIC_RELAXED and its kin. Scopes
+// are ignored: the whole device, which is never less than was asked for.
 #ifdef __CUDACC__
 template <class T>
 COHORT_FN auto atomic_at(volatile T* at) {
@@ -339,21 +354,27 @@ COHORT_FN T atomic_exchange(volatile T* at, same_t<T> value) {
   return atomic_exchange_explicit(at, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
-COHORT_FN bool atomic_compare_exchange_strong_explicit(volatile T* at, T* expected, same_t<T> desired, int success, int failure,
+COHORT_FN bool atomic_compare_exchange_strong_explicit(volatile T* at, T* expected,
+                                                       same_t<T> desired, int success, int failure,
                                                        int = 0) {
-  return atomic_at(at).compare_exchange_strong(*expected, desired, order_of(success), load_order(failure));
+  return atomic_at(at).compare_exchange_strong(*expected, desired, order_of(success),
+                                               load_order(failure));
 }
 template <class T>
 COHORT_FN bool atomic_compare_exchange_strong(volatile T* at, T* expected, same_t<T> desired) {
-  return atomic_compare_exchange_strong_explicit(at, expected, desired, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return atomic_compare_exchange_strong_explicit(at, expected, desired, __ATOMIC_SEQ_CST,
+                                                 __ATOMIC_SEQ_CST);
 }
 template <class T>
-COHORT_FN bool atomic_compare_exchange_weak_explicit(volatile T* at, T* expected, same_t<T> desired, int success, int failure, int = 0) {
-  return atomic_at(at).compare_exchange_weak(*expected, desired, order_of(success), load_order(failure));
+COHORT_FN bool atomic_compare_exchange_weak_explicit(volatile T* at, T* expected, same_t<T> desired,
+                                                     int success, int failure, int = 0) {
+  return atomic_at(at).compare_exchange_weak(*expected, desired, order_of(success),
+                                             load_order(failure));
 }
 template <class T>
 COHORT_FN bool atomic_compare_exchange_weak(volatile T* at, T* expected, same_t<T> desired) {
-  return atomic_compare_exchange_weak_explicit(at, expected, desired, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return atomic_compare_exchange_weak_explicit(at, expected, desired, __ATOMIC_SEQ_CST,
+                                               __ATOMIC_SEQ_CST);
 }
 template <class T, class Op>
 COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
@@ -364,30 +385,33 @@ COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
   return seen;
 }
 
-#define COHORT_CL_FETCH(name, native)                                                   \
-  template <class T>                                                                    \
-  COHORT_FN T atomic_fetch_##name##_explicit(volatile T* at, same_t<T> value, int order, int = 0) { \
-    native                                                                              \
-  }                                                                                     \
-  template <class T>                                                                    \
-  COHORT_FN T atomic_fetch_##name(volatile T* at, same_t<T> value) {                    \
-    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_SEQ_CST);                 \
-  }                                                                                     \
-  template <class T>                                                                    \
+#define COHORT_CL_FETCH(name, native)                                                    \
+  template <class T>                                                                     \
+  COHORT_FN T atomic_fetch_##name##_explicit(volatile T* at, same_t<T> value, int order, \
+                                             int = 0) {                                  \
+    native                                                                               \
+  }                                                                                      \
+  template <class T>                                                                     \
+  COHORT_FN T atomic_fetch_##name(volatile T* at, same_t<T> value) {                     \
+    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_SEQ_CST);                  \
+  }                                                                                      \
+  template <class T>                                                                     \
   COHORT_FN T atomic_##name(volatile T* at, same_t<T> value) { /* OpenCL 1.x: relaxed */ \
-    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                 \
-  }                                                                                     \
-  template <class T>                                                                    \
-  COHORT_FN T atom_##name(volatile T* at, same_t<T> value) {                            \
-    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                 \
+    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                  \
+  }                                                                                      \
+  template <class T>                                                                     \
+  COHORT_FN T atom_##name(volatile T* at, same_t<T> value) {                             \
+    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                  \
   }
 COHORT_CL_FETCH(add, return atomic_at(at).fetch_add(value, order_of(order));)
 COHORT_CL_FETCH(sub, return atomic_at(at).fetch_sub(value, order_of(order));)
 COHORT_CL_FETCH(and, return atomic_at(at).fetch_and(value, order_of(order));)
 COHORT_CL_FETCH(or, return atomic_at(at).fetch_or(value, order_of(order));)
 COHORT_CL_FETCH(xor, return atomic_at(at).fetch_xor(value, order_of(order));)
-COHORT_CL_FETCH(min, return atomic_update(at, order, [value](T seen) { return seen < value ? seen : value; });)
-COHORT_CL_FETCH(max, return atomic_update(at, order, [value](T seen) { return seen > value ? seen : value; });)
+COHORT_CL_FETCH(min, return atomic_update(at, order,
+                                          [value](T seen) { return seen < value ? seen : value; });)
+COHORT_CL_FETCH(max, return atomic_update(at, order,
+                                          [value](T seen) { return seen > value ? seen : value; });)
 #undef COHORT_CL_FETCH
 
 template <class T>
@@ -448,51 +472,57 @@ COHORT_FN inline void atomic_work_item_fence(unsigned /*memory*/, int order, int
   std::atomic_thread_fence(order_of(order));
 #endif
 }
-COHORT_FN inline void mem_fence(unsigned memory) { atomic_work_item_fence(memory, __ATOMIC_ACQ_REL, 0); }
-COHORT_FN inline void read_mem_fence(unsigned memory) { atomic_work_item_fence(memory, __ATOMIC_ACQUIRE, 0); }
-COHORT_FN inline void write_mem_fence(unsigned memory) { atomic_work_item_fence(memory, __ATOMIC_RELEASE, 0); }
+COHORT_FN inline void mem_fence(unsigned memory) {
+  atomic_work_item_fence(memory, __ATOMIC_ACQ_REL, 0);
+}
+COHORT_FN inline void read_mem_fence(unsigned memory) {
+  atomic_work_item_fence(memory, __ATOMIC_ACQUIRE, 0);
+}
+COHORT_FN inline void write_mem_fence(unsigned memory) {
+  atomic_work_item_fence(memory, __ATOMIC_RELEASE, 0);
+}
 template <class T>
 COHORT_FN void prefetch(const T* /*at*/, std::size_t /*count*/) {}
 
 // ---- mathematics: a scalar function each, which vectors apply to their parts
 
 // Defines `name` on vectors, given it on scalars.
-#define COHORT_CL_EACH_1(name)                                   \
-  template <class T, unsigned N>                                 \
-  COHORT_FN auto name(const vec<T, N>& a) {                      \
-    return map(a, [](T x) { return name(x); });                  \
+#define COHORT_CL_EACH_1(name)                  \
+  template <class T, unsigned N>                \
+  COHORT_FN auto name(const vec<T, N>& a) {     \
+    return map(a, [](T x) { return name(x); }); \
   }
-#define COHORT_CL_EACH_2(name)                                                 \
-  template <class T, class U, unsigned N>                                      \
-  COHORT_FN auto name(const vec<T, N>& a, const vec<U, N>& b) {                \
-    return map(a, b, [](T x, U y) { return name(x, y); });                     \
-  }                                                                            \
-  template <class T, unsigned N>                                               \
-  COHORT_FN auto name(const vec<T, N>& a, T b) {                               \
-    return map(a, [b](T x) { return name(x, b); });                            \
+#define COHORT_CL_EACH_2(name)                                  \
+  template <class T, class U, unsigned N>                       \
+  COHORT_FN auto name(const vec<T, N>& a, const vec<U, N>& b) { \
+    return map(a, b, [](T x, U y) { return name(x, y); });      \
+  }                                                             \
+  template <class T, unsigned N>                                \
+  COHORT_FN auto name(const vec<T, N>& a, T b) {                \
+    return map(a, [b](T x) { return name(x, b); });             \
   }
-#define COHORT_CL_EACH_3(name)                                                                  \
-  template <class T, unsigned N>                                                                \
-  COHORT_FN auto name(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) {             \
-    vec<T, N> result;                                                                           \
-    for (unsigned i = 0; i < N; ++i) result[i] = name(a[i], b[i], c[i]);                        \
-    return result;                                                                              \
-  }                                                                                             \
-  template <class T, unsigned N>                                                                \
-  COHORT_FN auto name(const vec<T, N>& a, T b, T c) {                                           \
-    return name(a, vec<T, N>(b), vec<T, N>(c));                                                 \
-  }                                                                                             \
-  template <class T, unsigned N>                                                                \
-  COHORT_FN auto name(const vec<T, N>& a, const vec<T, N>& b, T c) {                            \
-    return name(a, b, vec<T, N>(c));                                                            \
+#define COHORT_CL_EACH_3(name)                                                      \
+  template <class T, unsigned N>                                                    \
+  COHORT_FN auto name(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) { \
+    vec<T, N> result;                                                               \
+    for (unsigned i = 0; i < N; ++i) result[i] = name(a[i], b[i], c[i]);            \
+    return result;                                                                  \
+  }                                                                                 \
+  template <class T, unsigned N>                                                    \
+  COHORT_FN auto name(const vec<T, N>& a, T b, T c) {                               \
+    return name(a, vec<T, N>(b), vec<T, N>(c));                                     \
+  }                                                                                 \
+  template <class T, unsigned N>                                                    \
+  COHORT_FN auto name(const vec<T, N>& a, const vec<T, N>& b, T c) {                \
+    return name(a, b, vec<T, N>(c));                                                \
   }
 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
 
-#define COHORT_CL_STD_1(name)                                             \
-  COHORT_FN inline float name(float x) { return ::name##f(x); }           \
-  COHORT_FN inline double name(double x) { return ::name(x); }            \
+#define COHORT_CL_STD_1(name)                                   \
+  COHORT_FN inline float name(float x) { return ::name##f(x); } \
+  COHORT_FN inline double name(double x) { return ::name(x); }  \
   COHORT_CL_EACH_1(name)
 COHORT_CL_STD_1(acos)
 COHORT_CL_STD_1(asin)
@@ -521,9 +551,9 @@ COHORT_CL_STD_1(tanh)
 COHORT_CL_STD_1(tgamma)
 COHORT_CL_STD_1(trunc)
 #undef COHORT_CL_STD_1
-#define COHORT_CL_STD_2(name)                                                        \
-  COHORT_FN inline float name(float x, float y) { return ::name##f(x, y); }          \
-  COHORT_FN inline double name(double x, double y) { return ::name(x, y); }          \
+#define COHORT_CL_STD_2(name)                                               \
+  COHORT_FN inline float name(float x, float y) { return ::name##f(x, y); } \
+  COHORT_FN inline double name(double x, double y) { return ::name(x, y); } \
   COHORT_CL_EACH_2(name)
 COHORT_CL_STD_2(atan2)
 COHORT_CL_STD_2(copysign)
@@ -538,8 +568,10 @@ COHORT_CL_STD_2(remainder)
 
 template <std::floating_point T>
 COHORT_FN T fma(T a, T b, T c) {
-  if constexpr (sizeof(T) == 4) return ::fmaf(a, b, c);
-  else return ::fma(a, b, c);
+  if constexpr (sizeof(T) == 4)
+    return ::fmaf(a, b, c);
+  else
+    return ::fma(a, b, c);
 }
 template <std::floating_point T>
 COHORT_FN T mad(T a, T b, T c) {
@@ -670,7 +702,8 @@ COHORT_FN constexpr std::make_unsigned_t<T> abs(T x) {
 template <std::integral T>
 COHORT_FN constexpr std::make_unsigned_t<T> abs_diff(T a, T b) {
   using U = std::make_unsigned_t<T>;
-  return a > b ? static_cast<U>(static_cast<U>(a) - static_cast<U>(b)) : static_cast<U>(static_cast<U>(b) - static_cast<U>(a));
+  return a > b ? static_cast<U>(static_cast<U>(a) - static_cast<U>(b))
+               : static_cast<U>(static_cast<U>(b) - static_cast<U>(a));
 }
 template <std::integral T>
 COHORT_FN constexpr T mul24(T a, T b) {
@@ -702,7 +735,8 @@ COHORT_FN constexpr T rotate(T x, T by) {
   constexpr unsigned bits = sizeof(T) * 8;
   const unsigned n = static_cast<unsigned>(by) % bits;
   const U u = static_cast<U>(x);
-  return static_cast<T>(n == 0 ? u : static_cast<U>(static_cast<U>(u << n) | static_cast<U>(u >> (bits - n))));
+  return static_cast<T>(
+      n == 0 ? u : static_cast<U>(static_cast<U>(u << n) | static_cast<U>(u >> (bits - n))));
 }
 template <std::integral T>
 COHORT_FN constexpr T popcount(T x) {
@@ -810,8 +844,10 @@ COHORT_FN auto distance(const T& a, const T& b) {
 template <class T>
 COHORT_FN T normalize(const T& a) {
   const auto size = length(a);
-  if constexpr (is_vec<T>::value) return size == 0 ? a : a / T(size);
-  else return size == 0 ? a : a / size;
+  if constexpr (is_vec<T>::value)
+    return size == 0 ? a : a / T(size);
+  else
+    return size == 0 ? a : a / size;
 }
 template <class T>
 COHORT_FN auto fast_length(const T& a) {
@@ -832,8 +868,8 @@ COHORT_FN T fast_normalize(const T& a) {
 
 // ---- work items
 
-/// One thread of a kernel, as OpenCL C's functions see it. Groups lie along dimension 0; X, Y and Z are what the kernel requires
-/// of a group's shape, X = 0 if nothing.
+/// One thread of a kernel, as OpenCL C's functions see it. Groups lie along dimension 0; X, Y and Z
+/// are what the kernel requires of a group's shape, X = 0 if nothing.
 template <class Group, unsigned X, unsigned Y, unsigned Z>
 struct Item {
   Group& group;
@@ -842,14 +878,23 @@ struct Item {
     if constexpr (X == 0) return dimension == 0 ? group.local_size() : 1;
     return dimension == 0 ? X : dimension == 1 ? Y : dimension == 2 ? Z : 1;
   }
-  COHORT_FN std::size_t get_enqueued_local_size(unsigned dimension = 0) const { return get_local_size(dimension); }
+  COHORT_FN std::size_t get_enqueued_local_size(unsigned dimension = 0) const {
+    return get_local_size(dimension);
+  }
   COHORT_FN std::size_t get_local_id(unsigned dimension = 0) const {
     const std::size_t id = group.local_id();
     if constexpr (X == 0) return dimension == 0 ? id : 0;
-    return dimension == 0 ? id % (X == 0 ? 1 : X) : dimension == 1 ? id / (X == 0 ? 1 : X) % Y : dimension == 2 ? id / ((X == 0 ? 1 : X) * Y) : 0;
+    return dimension == 0   ? id % (X == 0 ? 1 : X)
+           : dimension == 1 ? id / (X == 0 ? 1 : X) % Y
+           : dimension == 2 ? id / ((X == 0 ? 1 : X) * Y)
+                            : 0;
   }
-  COHORT_FN std::size_t get_group_id(unsigned dimension = 0) const { return dimension == 0 ? group.group_id() : 0; }
-  COHORT_FN std::size_t get_num_groups(unsigned dimension = 0) const { return dimension == 0 ? group.num_groups() : 1; }
+  COHORT_FN std::size_t get_group_id(unsigned dimension = 0) const {
+    return dimension == 0 ? group.group_id() : 0;
+  }
+  COHORT_FN std::size_t get_num_groups(unsigned dimension = 0) const {
+    return dimension == 0 ? group.num_groups() : 1;
+  }
   COHORT_FN std::size_t get_global_id(unsigned dimension = 0) const {
     if constexpr (X == 0) return dimension == 0 ? group.global_id() : 0;
     return get_group_id(dimension) * get_local_size(dimension) + get_local_id(dimension);
@@ -871,7 +916,8 @@ struct Item {
     return group.reduce(mine != 0, [](bool a, bool b) { return a || b; });
   }
   template <class T>
-  COHORT_FN T work_group_broadcast(T value, std::size_t x, std::size_t y = 0, std::size_t z = 0) const {
+  COHORT_FN T work_group_broadcast(T value, std::size_t x, std::size_t y = 0,
+                                   std::size_t z = 0) const {
     return group.broadcast(value, static_cast<std::uint32_t>(x + (y + z * Y) * get_local_size(0)));
   }
   template <class T>
@@ -892,11 +938,13 @@ struct Item {
   }
   template <class T>
   COHORT_FN T work_group_scan_exclusive_min(T mine) const {
-    return group.exclusive_scan(mine, std::numeric_limits<T>::max(), [](T a, T b) { return a < b ? a : b; });
+    return group.exclusive_scan(mine, std::numeric_limits<T>::max(),
+                                [](T a, T b) { return a < b ? a : b; });
   }
   template <class T>
   COHORT_FN T work_group_scan_exclusive_max(T mine) const {
-    return group.exclusive_scan(mine, std::numeric_limits<T>::lowest(), [](T a, T b) { return a < b ? b : a; });
+    return group.exclusive_scan(mine, std::numeric_limits<T>::lowest(),
+                                [](T a, T b) { return a < b ? b : a; });
   }
   template <class T>
   COHORT_FN T work_group_scan_inclusive_add(T mine) const {

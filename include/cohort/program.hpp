@@ -1,5 +1,6 @@
-// Kernels from source at run time: OpenCL C with the cooperative extension, compiled by cohortc and the system's compiler,
-// kept in a cache, loaded into this process. Invariant: what has been loaded stays loaded, so a job never outlives its code.
+// Kernels from source at run time: OpenCL C with the cooperative extension, compiled by cohortc and
+// the system's compiler, kept in a cache, loaded into this process. Invariant: what has been loaded
+// stays loaded, so a job never outlives its code.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +24,15 @@ class Engine;
 
 /// How to compile a program. Everything has a default.
 struct ProgramOptions {
-  std::string engine = "cpu";           ///< the engine it will run on: cpu or cuda
-  std::string transmit = "annotated";   ///< as cohortc --transmit: annotated, live, all, per-thread
+  std::string engine = "cpu";          ///< the engine it will run on: cpu or cuda
+  std::string transmit = "annotated";  ///< as cohortc --transmit: annotated, live, all, per-thread
   ResizingBarrier barrier = ResizingBarrier::one_pass;
-  std::uint32_t max_local_size = 64;    ///< with transmit = per-thread: the largest group
+  std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
   std::string optimise = "-O2";
-  /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/ in the user's cache directory.
+  /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/ in the user's cache
+  /// directory.
   std::optional<std::filesystem::path> cache = {};
 };
 
@@ -90,8 +92,8 @@ class ProgramKernel {
  public:
   ProgramKernel(std::shared_ptr<const detail::Module> module, std::size_t index);
 
-  /// Sets a parameter: a pointer for a buffer, else a value of the parameter's size. Throws Error{bad_options} for a name that
-  /// is not there and a size that does not fit.
+  /// Sets a parameter: a pointer for a buffer, else a value of the parameter's size. Throws
+  /// Error{bad_options} for a name that is not there and a size that does not fit.
   template <class T>
   ProgramKernel& set(std::string_view name, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>, "cohort: an argument is copied byte by byte");
@@ -102,9 +104,11 @@ class ProgramKernel {
   /// Starts it. All parameters must have been set, else Error{bad_options}.
   template <class Engine>
   Job launch(Engine& engine, const LaunchOptions& options = {}) const {
-    using Launch = void (*)(unsigned, Engine&, const void* const*, const LaunchOptions&, std::optional<Job>&);
+    using Launch =
+        void (*)(unsigned, Engine&, const void* const*, const LaunchOptions&, std::optional<Job>&);
     const std::vector<const void*> arguments = checked(options);
-    const auto start = reinterpret_cast<Launch>(module_->symbol(detail::EngineSymbol<Engine>::name));
+    const auto start =
+        reinterpret_cast<Launch>(module_->symbol(detail::EngineSymbol<Engine>::name));
     if (start == nullptr) refuse_engine();
     std::optional<Job> job;
     start(static_cast<unsigned>(index_), engine, arguments.data(), options, job);
@@ -126,12 +130,14 @@ class ProgramKernel {
 /// A compiled source file.
 class Program {
  public:
-  /// Compiles and loads. Throws Error{bad_options} if there is no such file, Error{bad_file} with the compiler's text if it does
-  /// not compile, Error{unsupported} if there is no compiler.
-  [[nodiscard]] static Program from_file(const std::filesystem::path& file, const ProgramOptions& options = {});
+  /// Compiles and loads. Throws Error{bad_options} if there is no such file, Error{bad_file} with
+  /// the compiler's text if it does not compile, Error{unsupported} if there is no compiler.
+  [[nodiscard]] static Program from_file(const std::filesystem::path& file,
+                                         const ProgramOptions& options = {});
 
   [[nodiscard]] const std::vector<KernelInfo>& kernels() const { return module_->kernels; }
-  /// The kernel of that name; of the only kernel if it is empty. Throws Error{bad_options} if there is none.
+  /// The kernel of that name; of the only kernel if it is empty. Throws Error{bad_options} if there
+  /// is none.
   [[nodiscard]] ProgramKernel kernel(std::string_view name = {}) const;
   /// What cohortc wrote about it, as JSON.
   [[nodiscard]] const std::string& description() const { return module_->description; }

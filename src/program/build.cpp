@@ -32,9 +32,11 @@ class Hash {
  public:
   void add(std::string_view text) {
     for (const char each : text) {
-      for (std::uint64_t& word : words_) word = (word ^ static_cast<unsigned char>(each)) * 0x100000001b3U;
+      for (std::uint64_t& word : words_)
+        word = (word ^ static_cast<unsigned char>(each)) * 0x100000001b3U;
     }
-    for (std::uint64_t& word : words_) word = (word ^ 0x100U) * 0x100000001b3U;  // so that ("a", "b") is not ("ab", "")
+    for (std::uint64_t& word : words_)
+      word = (word ^ 0x100U) * 0x100000001b3U;  // so that ("a", "b") is not ("ab", "")
   }
   [[nodiscard]] std::string text() const {
     std::ostringstream result;
@@ -71,8 +73,10 @@ std::vector<fs::path> headers() {
 fs::path cache(const ProgramOptions& options) {
   if (options.cache) return *options.cache;
   if (const std::string named = environment("COHORT_CACHE"); !named.empty()) return named;
-  if (const std::string named = environment("XDG_CACHE_HOME"); !named.empty()) return fs::path{named} / "cohort";
-  if (const std::string home = environment("HOME"); !home.empty()) return fs::path{home} / ".cache" / "cohort";
+  if (const std::string named = environment("XDG_CACHE_HOME"); !named.empty())
+    return fs::path{named} / "cohort";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return fs::path{home} / ".cache" / "cohort";
   return fs::temp_directory_path() / "cohort-cache";
 }
 
@@ -88,14 +92,20 @@ const char* name_of(ResizingBarrier barrier) {
 
 /// The C++ that cohortc makes of it.
 std::string translate(const fs::path& source, const ProgramOptions& options, const fs::path& to) {
-  std::vector<std::string> command{cohortc(), source.string(), "--emit=" + options.engine, "--transmit=" + options.transmit, "-o", to.string()};
+  std::vector<std::string> command{
+      cohortc(), source.string(), "--emit=" + options.engine, "--transmit=" + options.transmit,
+      "-o",      to.string()};
   for (const std::string& each : options.defines) command.insert(command.end(), {"-D", each});
-  for (const fs::path& each : options.include_paths) command.insert(command.end(), {"-I", each.string()});
+  for (const fs::path& each : options.include_paths)
+    command.insert(command.end(), {"-I", each.string()});
   const Finished finished = run(command);
   if (finished.status == -1 || finished.status == 127) {
-    throw Error{Errc::unsupported, "cannot run " + command[0] + ", the compiler of kernels; install it or set COHORT_CC to its path"};
+    throw Error{Errc::unsupported,
+                "cannot run " + command[0] +
+                    ", the compiler of kernels; install it or set COHORT_CC to its path"};
   }
-  if (finished.status != 0) throw Error{Errc::bad_file, source.string() + " does not compile:\n" + finished.text};
+  if (finished.status != 0)
+    throw Error{Errc::bad_file, source.string() + " does not compile:\n" + finished.text};
   return read(to);
 }
 
@@ -103,14 +113,29 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
   std::vector<std::string> command;
   if (options.engine == "cuda") {
     const std::string named = environment("CUDACXX");
-    command = {named.empty() ? "nvcc" : named, "-x", "cu", "-std=c++20", "-shared", "-w", "-Xcompiler", "-fPIC"};
+    command = {named.empty() ? "nvcc" : named,
+               "-x",
+               "cu",
+               "-std=c++20",
+               "-shared",
+               "-w",
+               "-Xcompiler",
+               "-fPIC"};
   } else {
     const std::string named = environment("CXX");
-    command = {named.empty() ? "c++" : named, "-x", "c++", "-std=c++20", "-shared", "-w", "-fPIC", "-pthread"};
+    command = {named.empty() ? "c++" : named,
+               "-x",
+               "c++",
+               "-std=c++20",
+               "-shared",
+               "-w",
+               "-fPIC",
+               "-pthread"};
   }
   command.push_back(options.optimise);
   command.push_back(std::string{"-DCOHORT_CL_BARRIER="} + name_of(options.barrier));
-  if (options.transmit == "per-thread") command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));
+  if (options.transmit == "per-thread")
+    command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));
   for (const fs::path& each : headers()) command.push_back("-I" + each.string());
   return command;
 }
@@ -133,14 +158,17 @@ void add_headers(Hash& hash) {
 }  // namespace
 
 fs::path build(const fs::path& source, const ProgramOptions& options) {
-  if (!fs::is_regular_file(source)) throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
+  if (!fs::is_regular_file(source))
+    throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
   if (options.engine != "cpu" && options.engine != "cuda") {
-    throw Error{Errc::bad_options, "no engine '" + options.engine + "' for programs; there is cpu, cuda"};
+    throw Error{Errc::bad_options,
+                "no engine '" + options.engine + "' for programs; there is cpu, cuda"};
   }
   const fs::path folder = cache(options);
   std::error_code error;
   fs::create_directories(folder, error);
-  const std::string stamp = std::to_string(getpid()) + "-" + std::to_string(std::hash<std::string>{}(source.string()));
+  const std::string stamp =
+      std::to_string(getpid()) + "-" + std::to_string(std::hash<std::string>{}(source.string()));
   const fs::path written = folder / ("new-" + stamp + ".cpp");
   const std::string code = translate(source, options, written);
 
@@ -155,11 +183,14 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
     command.insert(command.end(), {"-o", made.string(), written.string()});
     const Finished finished = run(command);
     if (finished.status == -1 || finished.status == 127) {
-      throw Error{Errc::unsupported, "cannot run " + command[0] + "; install a C++ compiler or set " +
-                                         (options.engine == "cuda" ? "CUDACXX" : "CXX") + " to its path"};
+      throw Error{Errc::unsupported,
+                  "cannot run " + command[0] + "; install a C++ compiler or set " +
+                      (options.engine == "cuda" ? "CUDACXX" : "CXX") + " to its path"};
     }
     if (finished.status != 0) {
-      throw Error{Errc::bad_file, "what cohortc made of " + source.string() + " does not compile, which is a bug of cohortc:\n" + finished.text};
+      throw Error{Errc::bad_file, "what cohortc made of " + source.string() +
+                                      " does not compile, which is a bug of cohortc:\n" +
+                                      finished.text};
     }
     fs::rename(made, kept);  // at once, so that nobody loads half of it
   }

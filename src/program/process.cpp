@@ -22,10 +22,12 @@ Finished run(const std::vector<std::string>& command) {
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
-  for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));  // which it does not change
+  for (const std::string& each : command)
+    arguments.push_back(const_cast<char*>(each.c_str()));  // which it does not change
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int failed =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   if (failed == 0) {

@@ -7,7 +7,7 @@
 namespace cohort::program {
 
 struct Finished {
-  int status = -1;  ///< of exit; -1: it could not be started, or a signal ended it
+  int status = -1;   ///< of exit; -1: it could not be started, or a signal ended it
   std::string text;  ///< what it wrote to its standard output and error
 };
 

@@ -13,9 +13,11 @@ namespace {
 
 class Loaded final : public detail::Module {
  public:
-  explicit Loaded(const std::filesystem::path& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  explicit Loaded(const std::filesystem::path& file)
+      : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
-      throw Error{Errc::unsupported, std::string{"cannot load a compiled program: "} + dlerror() +  // NOLINT(concurrency-mt-unsafe)
+      throw Error{Errc::unsupported, std::string{"cannot load a compiled program: "} +
+                                         dlerror() +  // NOLINT(concurrency-mt-unsafe)
                                          "; link the program that loads it with -rdynamic"};
     }
     description = static_cast<const char*>(symbol("cohort_description"));
@@ -79,13 +81,18 @@ ProgramKernel Program::kernel(std::string_view name) const {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].name == name) return {module_, i};
   }
-  throw Error{Errc::bad_options, (name.empty() ? std::string{"which kernel?"} : "no kernel '" + std::string{name} + "'") + " There is " + names(all)};
+  throw Error{Errc::bad_options, (name.empty() ? std::string{"which kernel?"}
+                                               : "no kernel '" + std::string{name} + "'") +
+                                     " There is " + names(all)};
 }
 
 ProgramKernel::ProgramKernel(std::shared_ptr<const detail::Module> module, std::size_t index)
-    : module_(std::move(module)), index_(index), arguments_(module_->kernels[index].parameters.size()) {}
+    : module_(std::move(module)),
+      index_(index),
+      arguments_(module_->kernels[index].parameters.size()) {}
 
-void ProgramKernel::set_bytes(std::string_view name, const void* value, std::size_t size, bool pointer) {
+void ProgramKernel::set_bytes(std::string_view name, const void* value, std::size_t size,
+                              bool pointer) {
   const auto& parameters = info().parameters;
   std::string known;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -93,38 +100,47 @@ void ProgramKernel::set_bytes(std::string_view name, const void* value, std::siz
     known += (known.empty() ? "" : ", ") + each.name;
     if (each.name != name) continue;
     if (each.size != size || (each.kind != "value") != pointer) {
-      throw Error{Errc::bad_options, "parameter '" + each.name + "' of kernel " + info().name + " is a " + each.type + " of " +
-                                         std::to_string(each.size) + " bytes; it was given " + (pointer ? "a pointer of " : "a value of ") +
-                                         std::to_string(size)};
+      throw Error{Errc::bad_options,
+                  "parameter '" + each.name + "' of kernel " + info().name + " is a " + each.type +
+                      " of " + std::to_string(each.size) + " bytes; it was given " +
+                      (pointer ? "a pointer of " : "a value of ") + std::to_string(size)};
     }
     arguments_[i].resize(size);
     std::memcpy(arguments_[i].data(), value, size);
     return;
   }
-  throw Error{Errc::bad_options, "kernel " + info().name + " has no parameter '" + std::string{name} + "'; there is " + known};
+  throw Error{Errc::bad_options, "kernel " + info().name + " has no parameter '" +
+                                     std::string{name} + "'; there is " + known};
 }
 
 std::vector<const void*> ProgramKernel::checked(const LaunchOptions& options) const {
   std::vector<const void*> result;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].empty()) {
-      throw Error{Errc::bad_options, "parameter '" + info().parameters[i].name + "' of kernel " + info().name + " has not been set"};
+      throw Error{Errc::bad_options, "parameter '" + info().parameters[i].name + "' of kernel " +
+                                         info().name + " has not been set"};
     }
     result.push_back(arguments_[i].data());
   }
   if (info().required_local_size != 0 && options.local_size != info().required_local_size) {
-    throw Error{Errc::bad_options, "kernel " + info().name + " requires groups of " + std::to_string(info().required_local_size) +
-                                       " threads; local_size is " + std::to_string(options.local_size)};
+    throw Error{Errc::bad_options, "kernel " + info().name + " requires groups of " +
+                                       std::to_string(info().required_local_size) +
+                                       " threads; local_size is " +
+                                       std::to_string(options.local_size)};
   }
   if (module_->max_local_size != 0 && options.local_size > module_->max_local_size) {
-    throw Error{Errc::bad_options, "the program was compiled for groups of at most " + std::to_string(module_->max_local_size) +
-                                       " threads (max_local_size); local_size is " + std::to_string(options.local_size)};
+    throw Error{Errc::bad_options, "the program was compiled for groups of at most " +
+                                       std::to_string(module_->max_local_size) +
+                                       " threads (max_local_size); local_size is " +
+                                       std::to_string(options.local_size)};
   }
   return result;
 }
 
 void ProgramKernel::refuse_engine() const {
-  throw Error{Errc::bad_options, "kernel " + info().name + " was compiled for the engine '" + module_->engine + "'; compile it for the one it is launched on"};
+  throw Error{Errc::bad_options, "kernel " + info().name + " was compiled for the engine '" +
+                                     module_->engine +
+                                     "'; compile it for the one it is launched on"};
 }
 
 }  // namespace cohort
