@@ -5,6 +5,10 @@
 
 #include "bench/barrier.hpp"
 #include "bench/gather.hpp"
+#include "bench/read.hpp"
+#ifdef COHORT_WITH_CUDA
+#include "bench/cuda/scenarios.hpp"
+#endif
 
 namespace cohort::bench {
 namespace {
@@ -16,10 +20,39 @@ constexpr std::array known{
     Scenario{.name = "gather",
              .summary = "how long a demand for workers waits, by kill order; kill against yield",
              .run = &gather_scenario},
+    Scenario{
+        .name = "read",
+        .summary = "graph files, by format; beside decompression alone and a pass over the text",
+        .run = &read_scenario},
 };
+
+#ifdef COHORT_WITH_CUDA
+constexpr std::array known_cuda{
+    Scenario{.name = "barrier",
+             .summary = "barriers with nothing pending, beside cooperative groups' grid.sync",
+             .run = &cuda_barrier_scenario},
+    Scenario{.name = "gather",
+             .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
+             .run = &cuda_gather_scenario},
+    Scenario{.name = "lease",
+             .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
+             .run = &cuda_lease_scenario},
+    Scenario{.name = "fairness",
+             .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
+             .run = &cuda_fairness_scenario},
+};
+#endif
 
 }  // namespace
 
 std::span<const Scenario> scenarios() { return known; }
+
+std::span<const Scenario> cuda_scenarios() {
+#ifdef COHORT_WITH_CUDA
+  return known_cuda;
+#else
+  return {};
+#endif
+}
 
 }  // namespace cohort::bench

@@ -1,4 +1,5 @@
 // cohort list: what there is to name on the command line.
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,8 @@ nlohmann::ordered_json everything() {
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
   for (const auto& scenario : bench::scenarios())
     add("benchmarks", scenario.name, scenario.summary);
+  for (const auto& scenario : bench::cuda_scenarios())
+    add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
   for (const auto& spec : graph_specs()) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});
@@ -37,9 +40,12 @@ int list(bool json) {
   }
   for (const auto& [section, entries] : all.items()) {
     std::cout << section << '\n';
+    std::size_t width = 20;
+    for (const auto& entry : entries)
+      width = std::max(width, entry["name"].get_ref<const std::string&>().size());
     for (const auto& entry : entries) {
-      std::cout << "  " << std::left << std::setw(24) << entry["name"].get<std::string>()
-                << entry["summary"].get<std::string>();
+      std::cout << "  " << std::left << std::setw(static_cast<int>(width + 2))
+                << entry["name"].get<std::string>() << entry["summary"].get<std::string>();
       if (entry.contains("example")) std::cout << "; e.g. " << entry["example"].get<std::string>();
       std::cout << '\n';
     }

@@ -38,9 +38,35 @@ struct Options {
   bool fixed = false;
   std::string barrier = "one-pass";
   bool verify = false;
+  bool check_trace = false;
+  std::size_t trace_limit = TraceLog::default_limit;
   std::string json;
   KernelFileOptions kernel_file;
 };
+
+/// What the oracle says about a run.
+struct Judgement {
+  std::uint64_t events = 0;
+  std::optional<bool> legal = true;  // nothing: it cannot say
+  std::string error;                 // the first illegal event in a sentence, or why it cannot say
+};
+
+Judgement judge(const std::deque<apps::JobTrace>& traces) {
+  Judgement judgement;
+  for (const apps::JobTrace& trace : traces) {
+    judgement.events += trace.log.events().size();
+    if (!judgement.error.empty()) continue;
+    if (trace.log.dropped() > 0) {
+      judgement.legal = {};
+      judgement.error = std::to_string(trace.log.dropped()) +
+                        " events beyond the limit were not kept; raise --trace-limit";
+    } else if (const auto refusal = check_trace(trace.log.events(), trace.rules, trace.status)) {
+      judgement.legal = false;
+      judgement.error = *refusal;
+    }
+  }
+  return judgement;
+}
 
 nlohmann::ordered_json to_json(const Summary& summary) {
   return {
@@ -48,7 +74,8 @@ nlohmann::ordered_json to_json(const Summary& summary) {
 }
 
 nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
-                               const apps::Outcome& outcome) {
+                               const apps::Outcome& outcome,
+                               const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   auto sizes = nlohmann::ordered_json::array();
   for (const Report::Size& size : report.sizes)
@@ -65,6 +92,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"barrier", options.barrier},
       {"status", to_string(report.status)},
       {"verified", nullptr},
+      {"trace", nullptr},
       {"start_groups", report.start_groups},
       {"joins", report.joins},
       {"leaves", report.leaves},
@@ -74,11 +102,17 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"sizes", std::move(sizes)},
   };
   if (outcome.verified) result["verified"] = *outcome.verified;
+  if (judgement) {
+    result["trace"] = {{"events", judgement->events}, {"legal", nullptr}};
+    if (judgement->legal) result["trace"]["legal"] = *judgement->legal;
+    if (!judgement->error.empty()) result["trace"]["error"] = judgement->error;
+  }
   result.update(bench::provenance());
   return result;
 }
 
-void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome) {
+void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
+           const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   const auto micro = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
@@ -95,6 +129,11 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   }
   if (outcome.verified)
     std::cout << (*outcome.verified ? "verified" : "WRONG: " + outcome.difference) << '\n';
+  if (judgement && judgement->error.empty()) {
+    std::cout << "legal: " << judgement->events << " events keep the rules of the model\n";
+  } else if (judgement) {
+    std::cout << (judgement->legal ? "ILLEGAL: " : "NOT JUDGED: ") << judgement->error << '\n';
+  }
 }
 
 /// A kernel in a source file, instead of an app.
@@ -128,6 +167,9 @@ int run(const Options& options, std::stop_token stop) {
                 "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
   const apps::App& app = choose("app", options.app, apps::all());
   choose("engine", options.engine, engines);
+  if (options.engine != "cpu")
+    throw Error{Errc::bad_options, "run: this app is not built for the engine '" + options.engine +
+                                       "'; use --engine cpu"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   if (!options.json.empty()) bench::check_writable(options.json);
 
@@ -140,13 +182,19 @@ int run(const Options& options, std::stop_token stop) {
   how.launch.stop = std::move(stop);
   how.barrier = barrier;
   how.drive = resizer(options.resize, groups);
+  std::deque<apps::JobTrace> traces;
+  if (options.check_trace) how.traces = &traces;
+  how.trace_limit = options.trace_limit;
   const apps::Outcome outcome = app.run(engine, options.input, how, options.verify);
-  print(options, groups, outcome);
+  const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
+  print(options, groups, outcome, judgement);
   if (!options.json.empty()) {
-    bench::write_atomically(options.json,
-                            to_json(options, groups, engine.capacity(), outcome).dump(2) + "\n");
+    bench::write_atomically(
+        options.json,
+        to_json(options, groups, engine.capacity(), outcome, judgement).dump(2) + "\n");
   }
-  const bool wrong = outcome.verified && !*outcome.verified;
+  const bool wrong =
+      (outcome.verified && !*outcome.verified) || (judgement && !judgement->error.empty());
   return outcome.report.status == Status::finished && !wrong ? fine : failed;
 }
 
@@ -177,6 +225,12 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       ->excludes(resize)
       ->excludes(barrier);
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
+  command->add_flag("--check-trace", options->check_trace,
+                    "Record what the groups do, and judge it by the rules of the model");
+  command
+      ->add_option("--trace-limit", options->trace_limit,
+                   "With --check-trace: keep at most so many events of a job")
+      ->capture_default_str();
   command->add_option("--json", options->json, "Write a report to this file");
   KernelFileOptions& source = options->kernel_file;
   command->add_option("--kernel", source.kernel, "FILE.cl: which kernel, if there are several");

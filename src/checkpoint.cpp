@@ -108,7 +108,7 @@ void sync(const fs::path& file) {
 }  // namespace
 
 void write_checkpoint(const fs::path& file, const std::string& kernel,
-                      std::span<const std::byte> state, const std::vector<Buffer>& buffers) {
+                      std::span<const std::byte> state, const std::vector<NamedMemory>& buffers) {
   const fs::path draft = file.string() + ".part" + std::to_string(::getpid());
   Writer out{draft};
   out.bytes(magic.data(), magic.size());
@@ -117,7 +117,7 @@ void write_checkpoint(const fs::path& file, const std::string& kernel,
   out.number(state.size());
   out.bytes(state.data(), state.size());
   out.number(buffers.size());
-  for (const Buffer& buffer : buffers) {
+  for (const NamedMemory& buffer : buffers) {
     out.text(buffer.name);
     out.number(buffer.bytes.size());
     out.bytes(buffer.bytes.data(), buffer.bytes.size());
@@ -137,7 +137,7 @@ void write_checkpoint(const fs::path& file, const std::string& kernel,
 }
 
 void read_checkpoint(const fs::path& file, const std::string& kernel, std::span<std::byte> state,
-                     const std::vector<Buffer>& buffers) {
+                     const std::vector<NamedMemory>& buffers) {
   const std::vector<std::byte> content = whole(file);
   if (content.size() < magic.size() + sizeof(std::uint64_t) ||
       std::memcmp(content.data(), magic.data(), magic.size()) != 0) {
@@ -165,7 +165,7 @@ void read_checkpoint(const fs::path& file, const std::string& kernel, std::span<
   if (in.number() != buffers.size())
     refuse(file, "it has another number of buffers than this kernel");
   std::vector<std::span<const std::byte>> data;
-  for (const Buffer& buffer : buffers) {
+  for (const NamedMemory& buffer : buffers) {
     const std::string name = in.text();
     data.push_back(in.bytes(in.number()));
     if (name != buffer.name || data.back().size() != buffer.bytes.size()) {

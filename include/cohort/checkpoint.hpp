@@ -16,7 +16,7 @@
 namespace cohort {
 
 /// A piece of memory that belongs to a kernel's progress.
-struct Buffer {
+struct NamedMemory {
   std::string name;
   std::span<std::byte> bytes;
 };
@@ -32,10 +32,10 @@ class BufferList {
         "cohort: a buffer is written byte by byte, so its elements must be trivially copyable");
     buffers_.push_back({name, {reinterpret_cast<std::byte*>(data), count * sizeof(T)}});
   }
-  [[nodiscard]] const std::vector<Buffer>& all() const { return buffers_; }
+  [[nodiscard]] const std::vector<NamedMemory>& all() const { return buffers_; }
 
  private:
-  std::vector<Buffer> buffers_;
+  std::vector<NamedMemory> buffers_;
 };
 
 /// A kernel that can be checkpointed.
@@ -58,10 +58,10 @@ std::string checkpoint_name() {
 
 /// Writes a checkpoint, atomically. Throws Error{bad_file} with the file and the reason.
 void write_checkpoint(const std::filesystem::path& file, const std::string& kernel,
-                      std::span<const std::byte> state, const std::vector<Buffer>& buffers);
+                      std::span<const std::byte> state, const std::vector<NamedMemory>& buffers);
 /// Reads one into `state` and the buffers. Nothing is touched unless everything fits.
 void read_checkpoint(const std::filesystem::path& file, const std::string& kernel,
-                     std::span<std::byte> state, const std::vector<Buffer>& buffers);
+                     std::span<std::byte> state, const std::vector<NamedMemory>& buffers);
 
 }  // namespace detail
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "cohort/buffer.hpp"
 #include "cohort/checkpoint.hpp"
 #include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
@@ -233,6 +234,25 @@ class Engine {
                       options.priority)};
   }
 
+  /// `count` elements, each a copy of `value`. Throws Error{out_of_memory}.
+  template <class T>
+  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
+    Buffer<T> buffer{memory_, count};
+    buffer.fill(value);
+    return buffer;
+  }
+  /// A copy of `values`.
+  template <class T>
+  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
+    Buffer<T> buffer{memory_, values.size()};
+    buffer.write(values);
+    return buffer;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
+    return buffer.read();
+  }
+
   /// Units that can be in use at a time.
   [[nodiscard]] std::uint32_t capacity() const;
   /// Changes that while jobs run: they shrink at their next resizing points, or grow. Throws
@@ -253,6 +273,7 @@ class Engine {
   [[noreturn]] static void refuse_static_restore();
 
   std::shared_ptr<Core> core_;
+  std::shared_ptr<cohort::detail::Memory> memory_;
 };
 
 }  // namespace cohort::cpu

@@ -65,6 +65,10 @@ struct Traits {
 /// `again`.
 enum class Next : std::uint8_t { halt, again };
 
+/// Memory orders of atomic accesses, in kernels and in the protocol; each platform maps them to its
+/// own.
+enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
+
 /// The state of a kernel that transmits nothing, and the local memory of one that uses none.
 struct Nothing {};
 

@@ -31,7 +31,7 @@ struct TaskOptions {
 /// What is known of a task.
 struct TaskReport {
   Status status = Status::pending;
-  std::chrono::nanoseconds gather{0};    ///< from the demand being published to all groups in hand
+  std::chrono::nanoseconds gather{0};    ///< from the demand being published to all units in hand
   std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
   std::string error;                     ///< why it failed
 };

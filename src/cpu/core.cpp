@@ -225,6 +225,7 @@ bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share
   job->body->prepare(count, job->kept);
   job->status = Status::running;
   job->started_at = now();
+  if (job->priority) job->gather.add(job->started_at - job->launched_at);  // all units in hand
   job->owed = false;
   if (!job->kept) job->start_groups = count;
   publish(*job, share);

@@ -131,7 +131,6 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   Sizes sizes;
   std::uint32_t in_kernel = 0;
   std::uint64_t joins = 0;
-  std::uint64_t entered = 0;
 
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
 };

@@ -1,6 +1,7 @@
 // The engine's handle: checks what users ask for, and passes it on to the core.
 #include "cohort/cpu.hpp"
 #include "cpu/core.hpp"
+#include "cpu/memory.hpp"
 
 namespace cohort::cpu {
 namespace {
@@ -24,6 +25,7 @@ Engine::Engine(EngineOptions options) {
   const std::uint32_t workers = options.capacity.value_or(usable_cpus());
   check_capacity(workers);
   core_ = std::make_shared<Core>();
+  memory_ = host_memory();
   try {
     core_->start(workers, options.pin_workers);
   } catch (...) {

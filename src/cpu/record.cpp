@@ -2,32 +2,9 @@
 #include <algorithm>
 
 #include "cpu/core.hpp"
+#include "faults.hpp"
 
 namespace cohort::cpu {
-namespace {
-
-const char* explain(Fault fault) {
-  switch (fault) {
-    case Fault::none: return "no fault";
-    case Fault::cancelled: return "cancelled";
-    case Fault::exception: return "the kernel threw an exception";
-    case Fault::returned_in_barrier:
-      return "a group returned while others waited for it in a barrier";
-    case Fault::barrier_after_return:
-      return "a group arrived at a barrier after another group had returned";
-    case Fault::divergent_barrier:
-      return "groups met at different barriers: some at global_barrier, others at "
-             "resizing_global_barrier";
-    case Fault::divergent_group:
-      return "the threads of a group called different group-level functions";
-    case Fault::used_after_leaving: return "a group went on after a primitive had told it to leave";
-    case Fault::lost_group: return "a group was lost: this is a bug in cohort, please report it";
-  }
-  return "unknown fault";
-}
-
-}  // namespace
-
 scheduler::Claim Engine::Core::Record::claim() const {
   std::uint32_t most = body->shared.max_groups;
   if (target) most = std::min(most, *target);
@@ -141,15 +118,15 @@ Report Engine::Core::Record::report() const {
   report.run_time = std::chrono::nanoseconds{ran_before + this_run};
   report.start_groups = start_groups;
   report.leaves = leaves;
+  report.gather = gather.summary();
   report.offers = offers.summary();
   {
     const std::lock_guard moving{moves};
-    report.gather = gather.summary();
     report.joins = joins;
     report.sizes = sizes.all();
   }
   if (status == Status::failed) {
-    report.error = explain(body->shared.fault.load(Order::relaxed));
+    report.error = protocol::explain(body->shared.fault.load(Order::relaxed));
     if (body->exception) {
       try {
         std::rethrow_exception(body->exception);
@@ -165,7 +142,7 @@ Report Engine::Core::Record::report() const {
 
 void Engine::Core::Record::rethrow() const {
   if (body->exception) std::rethrow_exception(body->exception);
-  throw Error{Errc::broken_contract, explain(body->shared.fault.load(Order::relaxed))};
+  throw Error{Errc::broken_contract, protocol::explain(body->shared.fault.load(Order::relaxed))};
 }
 
 void Engine::Core::Record::moved(void* job, bool in, bool joined) {
@@ -173,10 +150,6 @@ void Engine::Core::Record::moved(void* job, bool in, bool joined) {
   const std::lock_guard lock{record.moves};
   record.in_kernel += in ? 1U : ~0U;
   record.joins += in && joined ? 1 : 0;
-  record.entered += in ? 1 : 0;
-  if (in && record.priority && record.entered == record.body->shared.max_groups) {
-    record.gather.add(now() - record.launched_at);  // a task has all its groups in hand
-  }
   record.sizes.push(now() - record.launched_at, record.in_kernel);
 }
 

@@ -52,14 +52,9 @@ struct Device {
     COHORT_FN void record(Trace, std::uint32_t, std::uint32_t, std::uint64_t) const {}
   };
   struct Sampler {};
-  struct Probe {
-    COHORT_FN explicit Probe(bool) {}
-    template <class Member>
-    COHORT_FN void offer(Member&) const {}
-  };
-
   /// Thread 0 leads; two meetings of the block around what it does.
   struct Threads {
+    __device__ bool alone() const { return false; }
     __device__ std::uint32_t local_id() const { return threadIdx.x; }
     __device__ std::uint32_t local_size() const { return blockDim.x; }
     __device__ void barrier() const { __syncthreads(); }
@@ -74,6 +69,13 @@ struct Device {
       if (threadIdx.x == 0) result = act(any);
       __syncthreads();
       return result;
+    }
+  };
+  struct Probe {
+    __device__ explicit Probe(const Threads&) {}
+    template <class Member>
+    __device__ bool offer(Member&) const {
+      return true;
     }
   };
 

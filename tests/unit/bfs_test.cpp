@@ -26,7 +26,7 @@ TEST(Bfs, GivesTheDistanceFromTheSource) {
 
 TEST(Bfs, LeavesWhatHasNoPathUnreached) {
   cpu::Engine engine{{.capacity = 2}};
-  const Csr two_islands{.offsets = {0, 1, 2, 2}, .targets = {1, 0}};
+  const Csr two_islands{.offsets = {0, 1, 2, 2}, .targets = {1, 0}, .weights = {}};
   EXPECT_THAT(run_bfs(engine, two_islands, 0).levels, ElementsAre(0, 1, Bfs::unreached));
   EXPECT_THAT(run_bfs(engine, two_islands, 2).levels,
               ElementsAre(Bfs::unreached, Bfs::unreached, 0));

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cohort/platform/cpu_atomic.hpp"
 #include "cohort/protocol/group.hpp"
 #include "cohort/samples.hpp"
 #include "cohort/trace.hpp"
@@ -34,42 +35,6 @@ inline void relax() noexcept {
   asm volatile("yield");
 #endif
 }
-
-/// std::atomic with the protocol's orders. Everything stronger than relaxed is strengthened to
-/// seq_cst: on x86-64 and ARMv8 that costs loads and read-modify-writes nothing, and the sleepers'
-/// count of Event relies on one total order of "change the word, then look for sleepers" and
-/// "announce a sleeper, then look at the word".
-template <class T>
-class Atomic {
- public:
-  constexpr Atomic() noexcept = default;
-  constexpr Atomic(T value) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
-
-  [[nodiscard]] T load(protocol::Order order) const noexcept { return value_.load(map(order)); }
-  void store(T value, protocol::Order order) noexcept { value_.store(value, map(order)); }
-  T exchange(T value, protocol::Order order) noexcept { return value_.exchange(value, map(order)); }
-  T fetch_add(T value, protocol::Order order) noexcept {
-    return value_.fetch_add(value, map(order));
-  }
-  T fetch_sub(T value, protocol::Order order) noexcept {
-    return value_.fetch_sub(value, map(order));
-  }
-  T fetch_or(T value, protocol::Order order) noexcept { return value_.fetch_or(value, map(order)); }
-  T fetch_and(T value, protocol::Order order) noexcept {
-    return value_.fetch_and(value, map(order));
-  }
-  bool compare_exchange(T& expected, T desired, protocol::Order order) noexcept {
-    return value_.compare_exchange_strong(expected, desired, map(order), std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr std::memory_order map(protocol::Order order) noexcept {
-    return order == protocol::Order::relaxed ? std::memory_order_relaxed
-                                             : std::memory_order_seq_cst;
-  }
-
-  std::atomic<T> value_{};
-};
 
 /// How long a waiter looks before it sleeps: first on the spot, then letting others run.
 struct Patience {
@@ -188,6 +153,8 @@ class Threads {
 
   [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
+  /// A group of one thread: it need not ask others before it acts.
+  [[nodiscard]] bool alone() const noexcept { return team_ == nullptr; }
 
   void barrier() const {
     if (team_ != nullptr) team_->meet(local_id_, Point::barrier, nullptr, nullptr, nullptr);
@@ -340,22 +307,30 @@ class Sampler {
 /// so that a kernel that takes its Group by value has it in a register.
 class Probe {
  public:
-  explicit Probe(bool leader) noexcept : countdown_(leader ? 1 : 0) {}
+  explicit Probe(const Threads& threads) noexcept
+      : countdown_(threads.local_id() == 0 ? 1 : 0), each_(threads.alone() ? 0 : 1) {}
 
+  /// At an offer. True: it has to look closely. Every one of a team's does, since its threads must
+  /// all go the same way; of the others those that are sampled, which is often enough for faults.
   template <class Member>
-  COHORT_DETAIL_INLINE void offer(Member& member) const noexcept {
-    if (--countdown_ == 0) [[unlikely]]
-      countdown_ = member.sampler.sample(member);
+  COHORT_DETAIL_INLINE bool offer(Member& member) const noexcept {
+    if (--countdown_ != 0) [[likely]]
+      return each_ != 0;
+    countdown_ = member.sampler.sample(member);
+    return true;
   }
 
  private:
   mutable std::uint32_t countdown_;
+  std::uint32_t each_;
 };
 
 /// Everything the protocol asks of a platform.
 struct Platform {
   template <class T>
   using Atomic = cpu::Atomic<T>;
+  template <class T>
+  using AtomicRef = cpu::AtomicRef<T>;
   using Event = cpu::Event;
   using Threads = cpu::Threads;
   using Recorder = cpu::Recorder;
@@ -371,6 +346,10 @@ struct Platform {
     return event.await_for(nanoseconds, done);
   }
   static void notify(Event& event) noexcept { event.notify(); }
+  template <class T>
+  static T* view(T* memory) noexcept {
+    return memory;
+  }
 
   /// The engine works all demands into the share before it publishes it.
   static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,

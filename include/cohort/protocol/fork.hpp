@@ -88,13 +88,18 @@ COHORT_DETAIL_COLD COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>&
   return forked;
 }
 
+/// A glance at the lobby. True: nobody waits (and the job has no fault), so a fork would change
+/// nothing.
+template <class P>
+COHORT_DETAIL_INLINE COHORT_FN bool nobody_waits(const Shared<P>& shared) {
+  return shared.waiting.load(Order::relaxed) == 0;
+}
+
 /// The scheduler may add groups, which start with `state`. Costs one load when nobody waits.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_INLINE COHORT_FN std::uint32_t request_fork(const Shared<P>& shared,
-                                                          Member<P, State>& member,
-                                                          const State& state,
-                                                          Entry entry = Entry::run) {
-  if (shared.waiting.load(Order::relaxed) == 0) return 0;
+COHORT_FN std::uint32_t request_fork(Member<P, State>& member, const State& state,
+                                     Entry entry = Entry::run) {
+  if (nobody_waits(member.shared)) return 0;
   return request_fork_slowly<P, traits>(member, state, entry);
 }
 

@@ -56,12 +56,15 @@ class Group {
         member_(&member),
         local_(&local),
         threads_(threads),
-        probe_(threads.local_id() == 0) {}
+        probe_(threads) {}
 
   /// This group's id: below num_groups(), or unique and below max_groups() with KillOrder::any.
   [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
   /// M, as of this group's last primitive.
-  [[nodiscard]] COHORT_FN std::uint32_t num_groups() const { return member_->active; }
+  [[nodiscard]] COHORT_FN std::uint32_t num_groups() const {
+    if (member_->active == 0) member_->active = shared_->look().active();  // after a mere glance
+    return member_->active;
+  }
   /// N: the most groups this job can have.
   [[nodiscard]] COHORT_FN std::uint32_t max_groups() const { return member_->shared.max_groups; }
   /// True in a group that was not there at the start: it did not run setup().
@@ -92,6 +95,19 @@ class Group {
   /// Memory shared by the threads of this group. Undefined at the start of run() and of every
   /// step().
   [[nodiscard]] COHORT_FN Local& local() const { return *local_; }
+
+  /// Atomic access to one word that other threads change at the same time, e.g.
+  /// `group.atomic(count).fetch_add(1)`. Relaxed unless an Order is given.
+  template <class T>
+  [[nodiscard]] COHORT_FN auto atomic(T& word) const {
+    return typename P::template AtomicRef<T>{word};
+  }
+  /// An array for plain accesses that the explorer can watch: `group.view(items)[i]`. On the other
+  /// engines it is the pointer itself.
+  template <class T>
+  [[nodiscard]] COHORT_FN auto view(T* memory) const {
+    return P::view(memory);
+  }
 
   /// All threads of this group meet.
   COHORT_FN void barrier() const { threads_.barrier(); }
@@ -139,10 +155,11 @@ class Group {
       const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return 0;
-    const std::uint32_t forked =
-        threads_.lead(Point::request_fork, [shared = shared_, member = member_, &state] {
-          return protocol::request_fork<P, traits>(*shared, *member, state);
-        });
+    if (threads_.alone() && protocol::nobody_waits(*shared_)) [[likely]]
+      return 0;
+    const std::uint32_t forked = threads_.lead(Point::request_fork, [member = member_, &state] {
+      return protocol::request_fork<P, traits>(*member, state);
+    });
     if (forked == protocol::fork_gone) P::unwind();
     return forked;
   }
@@ -150,11 +167,13 @@ class Group {
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
-    probe_.offer(*member_);
-    return left(threads_.lead(Point::offer, [shared = shared_, member = member_, &state] {
-      const Verdict verdict = protocol::offer_kill<P, traits>(*shared, *member, &state);
+    if (!probe_.offer(*member_) && protocol::calm<P, traits>(*shared_, *member_) &&
+        protocol::nobody_waits(*shared_)) [[likely]]
+      return false;
+    return left(threads_.lead(Point::offer, [member = member_, &state] {
+      const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
       if (verdict != Verdict::stay) return verdict;
-      const std::uint32_t forked = protocol::request_fork<P, traits>(*shared, *member, state);
+      const std::uint32_t forked = protocol::request_fork<P, traits>(*member, state);
       return forked == protocol::fork_gone ? Verdict::leave : Verdict::stay;
     }));
   }
@@ -234,7 +253,7 @@ class Group {
                   "declare KillOrder::highest_first");
     static_assert(role != Role::setup,
                   "cohort: setup() may not resize: use global_barrier() there");
-    probe_.offer(*member_);
+    static_cast<void>(probe_.offer(*member_));
     return threads_.lead_any(
         Point::resizing_global_barrier, again, [member = member_, &state](bool any_again) {
           static_cast<void>(state);  // a static launch has no use for it
@@ -252,9 +271,10 @@ class Group {
   }
 
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {
-    probe_.offer(*member_);
-    return left(threads_.lead(Point::offer_kill, [shared = shared_, member = member_, state] {
-      return protocol::offer_kill<P, traits>(*shared, *member, state);
+    if (!probe_.offer(*member_) && protocol::calm<P, traits>(*shared_, *member_)) [[likely]]
+      return false;
+    return left(threads_.lead(Point::offer_kill, [member = member_, state] {
+      return protocol::offer_kill<P, traits>(*member, state);
     }));
   }
 

@@ -26,7 +26,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;
 
   member.active = active;
-  member.trace(Trace::kill);
+  member.trace(Trace::kill, active == 0 ? shared.kept.load(Order::relaxed) : 0);
   if constexpr (traits.kill_order == KillOrder::any) free_id(shared, member.id);
   member.left = true;
   member.id = no_id;
@@ -85,20 +85,34 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
   }
 }
 
-/// The scheduler may take the calling group away. Costs two loads when nothing is wanted. `shared`
-/// is the member's: whoever has it in a register saves another load.
+/// A glance at what is wanted. True: not this group, and the offer is over. For a group of one
+/// thread, which leaves M to whoever asks for it (Member::active = 0); faults show at the offers in
+/// between that are not just glances.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_INLINE COHORT_FN Verdict offer_kill(const Shared<P>& shared, Member<P, State>& member,
-                                                  const State* state) {
+COHORT_DETAIL_INLINE COHORT_FN bool calm(const Shared<P>& shared, Member<P, State>& member) {
+  const std::uint32_t target = shared.target();
+  if constexpr (traits.kill_order == KillOrder::any) {
+    member.active = shared.look().active();
+    return member.active <= target && !member.left;
+  } else {
+    member.active = 0;
+    return member.id < target;  // a group that has left has no_id
+  }
+}
+
+/// The scheduler may take the calling group away. Costs two loads when nothing is wanted.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
+  const auto& shared = member.shared;
   const Roster now = shared.look();
   const std::uint32_t target = shared.target();
-  bool calm = !now.faulted();
+  bool stays = !now.faulted();
   if constexpr (traits.kill_order == KillOrder::any) {
-    calm = calm && now.active() <= target && !member.left;
+    stays = stays && now.active() <= target && !member.left;
   } else {
-    calm = calm && member.id < target;  // a group that has left has no_id
+    stays = stays && member.id < target;  // a group that has left has no_id
   }
-  if (!calm) return offer_kill_slowly<P, traits>(member, state, shared.offer_wait);
+  if (!stays) return offer_kill_slowly<P, traits>(member, state, shared.offer_wait);
   member.active = now.active();
   return Verdict::stay;
 }

@@ -53,6 +53,7 @@ COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
 /// A slave of the master/slave barrier: signals, then waits to be released.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict slave(Member<P, State>& member) {
+  member.trace(Trace::arrive, member.gen);
   const Arrival arrival = arrive(member, Kind::resizing);
   if (!arrival.good()) return refuse(member, arrival);
   // The master never counts itself: a full count means that it stands at another barrier.
@@ -65,6 +66,7 @@ COHORT_FN Verdict slave(Member<P, State>& member) {
 template <class P, Traits traits, class State>
 COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
+  member.trace(Trace::arrive, member.gen);
   Roster now;
   P::await(shared.offer_event, [&] {
     now = shared.look(Order::acquire);  // pairs with the slaves' arrivals
@@ -78,7 +80,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
 
   std::uint32_t settled = now.active();
   if (goes_on(member, member.gen)) {
-    request_fork<P, traits>(shared, member, state, Entry::slave);
+    request_fork<P, traits>(member, state, Entry::slave);
     now = shared.look(Order::acquire);
     settled = now.active();
     const std::uint32_t target =
@@ -126,7 +128,7 @@ COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state)
   if (verdict != Verdict::stay) return verdict;
   const bool another = goes_on(member, gen);
   if (another && member.id == 0) {
-    request_fork<P, traits>(member.shared, member, state, Entry::modelled);
+    request_fork<P, traits>(member, state, Entry::modelled);
   }
   return modelled_second_half<P, traits>(member, &state, another);
 }
@@ -138,7 +140,6 @@ COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const State& state)
     return one_pass_barrier<P, traits>(member, state);
   } else {
     if (member.left) return break_contract(member, Fault::used_after_leaving);
-    member.trace(Trace::arrive, member.gen);
     if constexpr (traits.barrier == ResizingBarrier::modelled) {
       return modelled_barrier<P, traits>(member, state);
     } else {

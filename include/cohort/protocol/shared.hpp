@@ -10,8 +10,7 @@
 
 namespace cohort::protocol {
 
-/// The memory orders the protocol names; each platform maps them to its own.
-enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
+using cohort::Order;
 
 /// Why a job was ended early. The first one stored wins.
 enum class Fault : std::uint32_t {
@@ -118,7 +117,7 @@ struct Member {
   Shared<P>& shared;
   States<State>& states;
   std::uint32_t id = 0;
-  std::uint32_t active = 0;  // M at this group's last primitive
+  std::uint32_t active = 0;  // M at this group's last primitive; 0: ask the roster
   std::uint32_t gen = 0;     // barriers passed
   std::uint32_t kinds = 0;   // what group 0 last announced for even and odd generations
   bool votes = false;        // a step kernel: barriers carry votes

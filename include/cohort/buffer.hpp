@@ -1,0 +1,88 @@
+// Memory that kernels reach, allocated through an engine so that host code is the same for each:
+// `auto levels = engine.fill<std::uint32_t>(nodes, unreached);`.
+// Invariant: a buffer keeps its memory until it is destroyed; kernels hold plain pointers into it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace cohort {
+
+namespace detail {
+
+/// Where an engine's kernels read and write. Each engine has one.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  virtual ~Memory() = default;
+
+  /// At least `bytes` bytes, aligned for any element. Throws Error{out_of_memory}.
+  [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
+  /// Never waits for a running job.
+  virtual void release(void* memory, std::size_t bytes) noexcept = 0;
+  virtual void write(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void read(void* to, const void* from, std::size_t bytes) = 0;
+  /// `count` copies of the `size` bytes at `value`.
+  virtual void fill(void* to, const void* value, std::size_t size, std::size_t count) = 0;
+};
+
+}  // namespace detail
+
+/// An array in an engine's memory. It must outlive the jobs that use it, and may outlive the
+/// engine. No job may touch it during read(), write() and fill().
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>, "cohort: a buffer is copied byte by byte");
+
+ public:
+  Buffer() = default;
+  Buffer(std::shared_ptr<detail::Memory> memory, std::size_t size)
+      : memory_(std::move(memory)), size_(size) {
+    data_ = static_cast<T*>(memory_->allocate(size * sizeof(T)));
+  }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer moved{std::move(other)};
+    swap(moved);
+    return *this;
+  }
+  ~Buffer() {
+    if (memory_ != nullptr) memory_->release(data_, size_ * sizeof(T));
+  }
+
+  /// For the kernel's members. Only kernels may follow it, unless the engine is the CPU's.
+  [[nodiscard]] T* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  [[nodiscard]] std::vector<T> read() const {
+    std::vector<T> values(size_);
+    if (size_ != 0) memory_->read(values.data(), data_, size_ * sizeof(T));
+    return values;
+  }
+  /// Replaces the first `values.size()` elements, which must not be more than there are.
+  void write(std::span<const T> values) const {
+    if (!values.empty()) memory_->write(data_, values.data(), values.size_bytes());
+  }
+  void fill(const T& value) const {
+    if (size_ != 0) memory_->fill(data_, &value, sizeof(T), size_);
+  }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+  std::shared_ptr<detail::Memory> memory_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace cohort
