@@ -6,6 +6,9 @@
 #include "bench/barrier.hpp"
 #include "bench/gather.hpp"
 #include "bench/read.hpp"
+#ifdef COHORT_WITH_COMPILER
+#include "bench/dialect.hpp"
+#endif
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
@@ -24,6 +27,11 @@ constexpr std::array known{
         .name = "read",
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
         .run = &read_scenario},
+#ifdef COHORT_WITH_COMPILER
+    Scenario{.name = "dialect",
+             .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
+             .run = &dialect_scenario},
+#endif
 };
 
 #ifdef COHORT_WITH_CUDA

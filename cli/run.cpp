@@ -141,6 +141,11 @@ int run_source(const Options& options, std::stop_token stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
+  if (options.engine != "cpu") {
+    throw Error{
+        Errc::bad_options,
+        "a kernel from a file runs on the engine cpu; for others, load it with cohort::Program"};
+  }
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
   how.barrier = options.barrier;

@@ -20,17 +20,27 @@
 namespace cohort::compiler {
 namespace {
 
-/// Lines of the main file with a token on them, comments and blanks left out.
+/// Lines of the user's files, includes too, with a token on them: comments and blanks left out.
 unsigned lines_of_code(const clang::SourceManager& sources, const clang::LangOptions& language) {
-  const clang::FileID file = sources.getMainFileID();
-  const auto buffer = sources.getBufferOrNone(file);
-  if (!buffer) return 0;
-  clang::Lexer lexer{file, *buffer, sources, language};
-  std::set<unsigned> lines;
-  clang::Token token;
-  while (!lexer.LexFromRawLexer(token))
-    lines.insert(sources.getSpellingLineNumber(token.getLocation()));
-  return static_cast<unsigned>(lines.size());
+  unsigned count = 0;
+  for (unsigned i = 0; i < sources.local_sloc_entry_size(); ++i) {
+    const clang::SrcMgr::SLocEntry& entry = sources.getLocalSLocEntry(i);
+    if (!entry.isFile() || clang::SrcMgr::isSystem(entry.getFile().getFileCharacteristic()))
+      continue;
+    const clang::FileID file =
+        sources.getFileID(clang::SourceLocation::getFromRawEncoding(entry.getOffset()));
+    const auto buffer = sources.getBufferOrNone(file);
+    if (!buffer || sources.getFileEntryForID(file) == nullptr) continue;
+    if (sources.getFileEntryForID(file)->getName() == prelude_file) continue;
+    clang::Lexer lexer{file, *buffer, sources, language};
+    std::set<unsigned> lines;
+    clang::Token token;
+    while (!lexer.LexFromRawLexer(token)) {
+      lines.insert(sources.getSpellingLineNumber(token.getLocation()));
+    }
+    count += static_cast<unsigned>(lines.size());
+  }
+  return count;
 }
 
 class Passes final : public clang::ASTConsumer {

@@ -109,18 +109,19 @@ std::string translate(const fs::path& source, const ProgramOptions& options, con
   return read(to);
 }
 
+/// $CUDACXX, the toolkit's usual place, or on PATH.
+std::string nvcc() {
+  if (const std::string named = environment("CUDACXX"); !named.empty()) return named;
+  const fs::path usual = "/usr/local/cuda/bin/nvcc";
+  return fs::is_regular_file(usual) ? usual.string() : "nvcc";
+}
+
 std::vector<std::string> compiler(const ProgramOptions& options) {
   std::vector<std::string> command;
   if (options.engine == "cuda") {
-    const std::string named = environment("CUDACXX");
-    command = {named.empty() ? "nvcc" : named,
-               "-x",
-               "cu",
-               "-std=c++20",
-               "-shared",
-               "-w",
-               "-Xcompiler",
-               "-fPIC"};
+    command = {nvcc(),       "-x",    "cu",           "-std=c++20",           "-shared", "-w",
+               "-Xcompiler", "-fPIC", "-arch=native", "--diag-suppress=20014"};  // as the library
+                                                                                 // is compiled
   } else {
     const std::string named = environment("CXX");
     command = {named.empty() ? "c++" : named,
