@@ -138,7 +138,7 @@ class Cpp final : public Printer {
 
   std::string space(clang::LangAS /*of*/) const override { return ""; }
   std::string vector_name(const std::string& element, unsigned width) const override {
-    return "cl::vec<" + element + ", " + std::to_string(width) + ">";
+    return "cl::Vec<" + element + ", " + std::to_string(width) + ">";
   }
   std::string atomic_name(const std::string& value) const override { return value; }
   std::string enum_base(const std::string& of) const override { return " : " + of; }

@@ -39,11 +39,11 @@ namespace cohort::cl {
 
 /// OpenCL C's vector of N; one of 3 takes the room of 4.
 template <class T, unsigned N>
-struct alignas(sizeof(T) * (N == 3 ? 4 : N)) vec {
+struct alignas(sizeof(T) * (N == 3 ? 4 : N)) Vec {
   T at[N];
 
-  vec() = default;
-  COHORT_FN explicit constexpr vec(T all) {
+  Vec() = default;
+  COHORT_FN explicit constexpr Vec(T all) {
     for (unsigned i = 0; i < N; ++i) at[i] = all;
   }
   COHORT_FN constexpr T& operator[](unsigned i) { return at[i]; }
@@ -51,39 +51,39 @@ struct alignas(sizeof(T) * (N == 3 ? 4 : N)) vec {
 };
 
 template <class T>
-struct is_vec : std::false_type {};
+struct IsVec : std::false_type {};
 template <class T, unsigned N>
-struct is_vec<vec<T, N>> : std::true_type {
-  using element = T;
+struct IsVec<Vec<T, N>> : std::true_type {
+  using Element = T;
   static constexpr unsigned width = N;
 };
 
 /// What a comparison of T gives in a vector: a signed integer of its size.
 template <class T>
-using truth = std::conditional_t<
+using Truth = std::conditional_t<
     sizeof(T) == 1, signed char,
     std::conditional_t<sizeof(T) == 2, short, std::conditional_t<sizeof(T) == 4, int, long>>>;
 
 template <class T, unsigned N, class Op>
-COHORT_FN constexpr auto map(const vec<T, N>& a, Op op) {
-  vec<decltype(op(a[0])), N> result;
+COHORT_FN constexpr auto map(const Vec<T, N>& a, Op op) {
+  Vec<decltype(op(a[0])), N> result;
   for (unsigned i = 0; i < N; ++i) result[i] = op(a[i]);
   return result;
 }
 template <class T, unsigned N, class U, class Op>
-COHORT_FN constexpr auto map(const vec<T, N>& a, const vec<U, N>& b, Op op) {
-  vec<decltype(op(a[0], b[0])), N> result;
+COHORT_FN constexpr auto map(const Vec<T, N>& a, const Vec<U, N>& b, Op op) {
+  Vec<decltype(op(a[0], b[0])), N> result;
   for (unsigned i = 0; i < N; ++i) result[i] = op(a[i], b[i]);
   return result;
 }
 
 #define COHORT_CL_OPERATOR(op)                                                        \
   template <class T, unsigned N>                                                      \
-  COHORT_FN constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<T, N>& b) { \
+  COHORT_FN constexpr Vec<T, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) { \
     return map(a, b, [](T x, T y) { return static_cast<T>(x op y); });                \
   }                                                                                   \
   template <class T, unsigned N>                                                      \
-  COHORT_FN constexpr vec<T, N>& operator op##=(vec<T, N>& a, const vec<T, N>& b) {   \
+  COHORT_FN constexpr Vec<T, N>& operator op##=(Vec<T, N>& a, const Vec<T, N>& b) {   \
     return a = a op b;                                                                \
   }
 COHORT_CL_OPERATOR(+)
@@ -99,13 +99,13 @@ COHORT_CL_OPERATOR(^)
 // The right operand of a shift may be of another signedness.
 #define COHORT_CL_SHIFT(op)                                                           \
   template <class T, class U, unsigned N>                                             \
-  COHORT_FN constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<U, N>& b) { \
+  COHORT_FN constexpr Vec<T, N> operator op(const Vec<T, N>& a, const Vec<U, N>& b) { \
     return map(a, b, [](T x, U y) {                                                   \
       return static_cast<T>(x op(static_cast<unsigned>(y) % (sizeof(T) * 8)));        \
     });                                                                               \
   }                                                                                   \
   template <class T, class U, unsigned N>                                             \
-  COHORT_FN constexpr vec<T, N>& operator op##=(vec<T, N>& a, const vec<U, N>& b) {   \
+  COHORT_FN constexpr Vec<T, N>& operator op##=(Vec<T, N>& a, const Vec<U, N>& b) {   \
     return a = a op b;                                                                \
   }
 COHORT_CL_SHIFT(<<)
@@ -114,8 +114,8 @@ COHORT_CL_SHIFT(>>)
 
 #define COHORT_CL_COMPARISON(op)                                                             \
   template <class T, unsigned N>                                                             \
-  COHORT_FN constexpr vec<truth<T>, N> operator op(const vec<T, N>& a, const vec<T, N>& b) { \
-    return map(a, b, [](T x, T y) { return static_cast<truth<T>>((x op y) ? -1 : 0); });     \
+  COHORT_FN constexpr Vec<Truth<T>, N> operator op(const Vec<T, N>& a, const Vec<T, N>& b) { \
+    return map(a, b, [](T x, T y) { return static_cast<Truth<T>>((x op y) ? -1 : 0); });     \
   }
 COHORT_CL_COMPARISON(==)
 COHORT_CL_COMPARISON(!=)
@@ -128,38 +128,38 @@ COHORT_CL_COMPARISON(||)
 #undef COHORT_CL_COMPARISON
 
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N> operator-(const vec<T, N>& a) {
+COHORT_FN constexpr Vec<T, N> operator-(const Vec<T, N>& a) {
   return map(a, [](T x) { return static_cast<T>(-x); });
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N> operator+(const vec<T, N>& a) {
+COHORT_FN constexpr Vec<T, N> operator+(const Vec<T, N>& a) {
   return a;
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N> operator~(const vec<T, N>& a) {
+COHORT_FN constexpr Vec<T, N> operator~(const Vec<T, N>& a) {
   return map(a, [](T x) { return static_cast<T>(~x); });
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<truth<T>, N> operator!(const vec<T, N>& a) {
-  return map(a, [](T x) { return static_cast<truth<T>>(x == 0 ? -1 : 0); });
+COHORT_FN constexpr Vec<Truth<T>, N> operator!(const Vec<T, N>& a) {
+  return map(a, [](T x) { return static_cast<Truth<T>>(x == 0 ? -1 : 0); });
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N>& operator++(vec<T, N>& a) {
-  return a += vec<T, N>(T{1});
+COHORT_FN constexpr Vec<T, N>& operator++(Vec<T, N>& a) {
+  return a += Vec<T, N>(T{1});
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N> operator++(vec<T, N>& a, int) {
-  const vec<T, N> before = a;
+COHORT_FN constexpr Vec<T, N> operator++(Vec<T, N>& a, int) {
+  const Vec<T, N> before = a;
   ++a;
   return before;
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N>& operator--(vec<T, N>& a) {
-  return a -= vec<T, N>(T{1});
+COHORT_FN constexpr Vec<T, N>& operator--(Vec<T, N>& a) {
+  return a -= Vec<T, N>(T{1});
 }
 template <class T, unsigned N>
-COHORT_FN constexpr vec<T, N> operator--(vec<T, N>& a, int) {
-  const vec<T, N> before = a;
+COHORT_FN constexpr Vec<T, N> operator--(Vec<T, N>& a, int) {
+  const Vec<T, N> before = a;
   --a;
   return before;
 }
@@ -168,11 +168,11 @@ namespace detail {
 
 template <class V, class T>
 COHORT_FN constexpr void append(V& to, unsigned& used, const T& part) {
-  if constexpr (is_vec<T>::value) {
-    for (unsigned i = 0; i < is_vec<T>::width; ++i)
-      to[used++] = static_cast<typename is_vec<V>::element>(part[i]);
+  if constexpr (IsVec<T>::value) {
+    for (unsigned i = 0; i < IsVec<T>::width; ++i)
+      to[used++] = static_cast<typename IsVec<V>::Element>(part[i]);
   } else {
-    to[used++] = static_cast<typename is_vec<V>::element>(part);
+    to[used++] = static_cast<typename IsVec<V>::Element>(part);
   }
 }
 
@@ -188,15 +188,15 @@ COHORT_FN constexpr V join(const Parts&... parts) {
 }
 
 template <unsigned... parts, class T, unsigned N>
-COHORT_FN constexpr vec<T, sizeof...(parts)> swizzle(const vec<T, N>& a) {
-  return join<vec<T, sizeof...(parts)>>(a[parts]...);
+COHORT_FN constexpr Vec<T, sizeof...(parts)> swizzle(const Vec<T, N>& a) {
+  return join<Vec<T, sizeof...(parts)>>(a[parts]...);
 }
 
 /// The target of `v.xy = ...`.
 template <class T, unsigned N, unsigned... parts>
 struct SwizzleRef {
-  vec<T, N>& of;
-  using Value = vec<T, sizeof...(parts)>;
+  Vec<T, N>& of;
+  using Value = Vec<T, sizeof...(parts)>;
 
   COHORT_FN constexpr Value operator=(
       const Value& value) const {  // NOLINT: gives the value, as C does
@@ -211,14 +211,14 @@ struct SwizzleRef {
   COHORT_FN constexpr Value operator/=(const Value& value) const { return *this = get() / value; }
 };
 template <unsigned... parts, class T, unsigned N>
-COHORT_FN constexpr SwizzleRef<T, N, parts...> swizzle_ref(vec<T, N>& a) {
+COHORT_FN constexpr SwizzleRef<T, N, parts...> swizzle_ref(Vec<T, N>& a) {
   return {a};
 }
 
 /// `c ? a : b` on vectors: by the top bit of each part of c.
 template <class C, class T, unsigned N>
-COHORT_FN constexpr vec<T, N> choose(const vec<C, N>& c, const vec<T, N>& a, const vec<T, N>& b) {
-  vec<T, N> result;
+COHORT_FN constexpr Vec<T, N> choose(const Vec<C, N>& c, const Vec<T, N>& a, const Vec<T, N>& b) {
+  Vec<T, N> result;
   for (unsigned i = 0; i < N; ++i)
     result[i] = static_cast<std::make_signed_t<C>>(c[i]) < 0 ? a[i] : b[i];
   return result;
@@ -228,10 +228,10 @@ COHORT_FN constexpr vec<T, N> choose(const vec<C, N>& c, const vec<T, N>& a, con
 
 template <class To, class From>
 COHORT_FN constexpr To convert(const From& from) {
-  if constexpr (is_vec<From>::value) {
+  if constexpr (IsVec<From>::value) {
     To result;
-    for (unsigned i = 0; i < is_vec<From>::width; ++i)
-      result[i] = static_cast<typename is_vec<To>::element>(from[i]);
+    for (unsigned i = 0; i < IsVec<From>::width; ++i)
+      result[i] = static_cast<typename IsVec<To>::Element>(from[i]);
     return result;
   } else {
     return static_cast<To>(from);
@@ -240,10 +240,10 @@ COHORT_FN constexpr To convert(const From& from) {
 
 template <class To, class From>
 COHORT_FN constexpr To convert_sat(const From& from) {
-  if constexpr (is_vec<From>::value) {
+  if constexpr (IsVec<From>::value) {
     To result;
-    for (unsigned i = 0; i < is_vec<From>::width; ++i)
-      result[i] = convert_sat<typename is_vec<To>::element>(from[i]);
+    for (unsigned i = 0; i < IsVec<From>::width; ++i)
+      result[i] = convert_sat<typename IsVec<To>::Element>(from[i]);
     return result;
   } else if constexpr (std::is_floating_point_v<From>) {
     if (from != from) return 0;
@@ -273,11 +273,11 @@ COHORT_FN To as(const From& from) {
 template <class V, class T>
 COHORT_FN V vload(std::size_t offset, const T* from) {
   V result;
-  for (unsigned i = 0; i < is_vec<V>::width; ++i) result[i] = from[offset * is_vec<V>::width + i];
+  for (unsigned i = 0; i < IsVec<V>::width; ++i) result[i] = from[offset * IsVec<V>::width + i];
   return result;
 }
 template <class T, unsigned N>
-COHORT_FN void vstore(const vec<T, N>& value, std::size_t offset, T* to) {
+COHORT_FN void vstore(const Vec<T, N>& value, std::size_t offset, T* to) {
   for (unsigned i = 0; i < N; ++i) to[offset * N + i] = value[i];
 }
 
@@ -319,14 +319,14 @@ COHORT_FN constexpr memory_order load_order(int order) {
 }
 
 template <class T>
-struct same {
+struct Same {
   using type = T;
 };
 template <class T>
-using same_t = typename same<T>::type;  // not deduced: the pointer decides
+using Given = typename Same<T>::type;  // not deduced: the pointer decides
 
 template <class T>
-COHORT_FN void atomic_init(volatile T* at, same_t<T> value) {
+COHORT_FN void atomic_init(volatile T* at, Given<T> value) {
   *at = value;
 }
 template <class T>
@@ -338,41 +338,41 @@ COHORT_FN T atomic_load(const volatile T* at) {
   return atomic_load_explicit(at, __ATOMIC_SEQ_CST);
 }
 template <class T>
-COHORT_FN void atomic_store_explicit(volatile T* at, same_t<T> value, int order, int = 0) {
+COHORT_FN void atomic_store_explicit(volatile T* at, Given<T> value, int order, int = 0) {
   atomic_at(at).store(value, order_of(order));
 }
 template <class T>
-COHORT_FN void atomic_store(volatile T* at, same_t<T> value) {
+COHORT_FN void atomic_store(volatile T* at, Given<T> value) {
   atomic_store_explicit(at, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
-COHORT_FN T atomic_exchange_explicit(volatile T* at, same_t<T> value, int order, int = 0) {
+COHORT_FN T atomic_exchange_explicit(volatile T* at, Given<T> value, int order, int = 0) {
   return atomic_at(at).exchange(value, order_of(order));
 }
 template <class T>
-COHORT_FN T atomic_exchange(volatile T* at, same_t<T> value) {
+COHORT_FN T atomic_exchange(volatile T* at, Given<T> value) {
   return atomic_exchange_explicit(at, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
 COHORT_FN bool atomic_compare_exchange_strong_explicit(volatile T* at, T* expected,
-                                                       same_t<T> desired, int success, int failure,
+                                                       Given<T> desired, int success, int failure,
                                                        int = 0) {
   return atomic_at(at).compare_exchange_strong(*expected, desired, order_of(success),
                                                load_order(failure));
 }
 template <class T>
-COHORT_FN bool atomic_compare_exchange_strong(volatile T* at, T* expected, same_t<T> desired) {
+COHORT_FN bool atomic_compare_exchange_strong(volatile T* at, T* expected, Given<T> desired) {
   return atomic_compare_exchange_strong_explicit(at, expected, desired, __ATOMIC_SEQ_CST,
                                                  __ATOMIC_SEQ_CST);
 }
 template <class T>
-COHORT_FN bool atomic_compare_exchange_weak_explicit(volatile T* at, T* expected, same_t<T> desired,
+COHORT_FN bool atomic_compare_exchange_weak_explicit(volatile T* at, T* expected, Given<T> desired,
                                                      int success, int failure, int = 0) {
   return atomic_at(at).compare_exchange_weak(*expected, desired, order_of(success),
                                              load_order(failure));
 }
 template <class T>
-COHORT_FN bool atomic_compare_exchange_weak(volatile T* at, T* expected, same_t<T> desired) {
+COHORT_FN bool atomic_compare_exchange_weak(volatile T* at, T* expected, Given<T> desired) {
   return atomic_compare_exchange_weak_explicit(at, expected, desired, __ATOMIC_SEQ_CST,
                                                __ATOMIC_SEQ_CST);
 }
@@ -385,23 +385,22 @@ COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
   return seen;
 }
 
-#define COHORT_CL_FETCH(name, native)                                                    \
-  template <class T>                                                                     \
-  COHORT_FN T atomic_fetch_##name##_explicit(volatile T* at, same_t<T> value, int order, \
-                                             int = 0) {                                  \
-    native                                                                               \
-  }                                                                                      \
-  template <class T>                                                                     \
-  COHORT_FN T atomic_fetch_##name(volatile T* at, same_t<T> value) {                     \
-    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_SEQ_CST);                  \
-  }                                                                                      \
-  template <class T>                                                                     \
-  COHORT_FN T atomic_##name(volatile T* at, same_t<T> value) { /* OpenCL 1.x: relaxed */ \
-    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                  \
-  }                                                                                      \
-  template <class T>                                                                     \
-  COHORT_FN T atom_##name(volatile T* at, same_t<T> value) {                             \
-    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                  \
+#define COHORT_CL_FETCH(name, native)                                                              \
+  template <class T>                                                                               \
+  COHORT_FN T atomic_fetch_##name##_explicit(volatile T* at, Given<T> value, int order, int = 0) { \
+    native                                                                                         \
+  }                                                                                                \
+  template <class T>                                                                               \
+  COHORT_FN T atomic_fetch_##name(volatile T* at, Given<T> value) {                                \
+    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_SEQ_CST);                            \
+  }                                                                                                \
+  template <class T>                                                                               \
+  COHORT_FN T atomic_##name(volatile T* at, Given<T> value) { /* OpenCL 1.x: relaxed */            \
+    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                            \
+  }                                                                                                \
+  template <class T>                                                                               \
+  COHORT_FN T atom_##name(volatile T* at, Given<T> value) {                                        \
+    return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                            \
   }
 COHORT_CL_FETCH(add, return atomic_at(at).fetch_add(value, order_of(order));)
 COHORT_CL_FETCH(sub, return atomic_at(at).fetch_sub(value, order_of(order));)
@@ -423,11 +422,11 @@ COHORT_FN T atomic_dec(volatile T* at) {
   return atomic_sub(at, T{1});
 }
 template <class T>
-COHORT_FN T atomic_xchg(volatile T* at, same_t<T> value) {
+COHORT_FN T atomic_xchg(volatile T* at, Given<T> value) {
   return atomic_exchange_explicit(at, value, __ATOMIC_RELAXED);
 }
 template <class T>
-COHORT_FN T atomic_cmpxchg(volatile T* at, same_t<T> expected, same_t<T> desired) {
+COHORT_FN T atomic_cmpxchg(volatile T* at, Given<T> expected, Given<T> desired) {
   T seen = expected;
   atomic_compare_exchange_strong_explicit(at, &seen, desired, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return seen;
@@ -441,11 +440,11 @@ COHORT_FN T atom_dec(volatile T* at) {
   return atomic_dec(at);
 }
 template <class T>
-COHORT_FN T atom_xchg(volatile T* at, same_t<T> value) {
+COHORT_FN T atom_xchg(volatile T* at, Given<T> value) {
   return atomic_xchg(at, value);
 }
 template <class T>
-COHORT_FN T atom_cmpxchg(volatile T* at, same_t<T> expected, same_t<T> desired) {
+COHORT_FN T atom_cmpxchg(volatile T* at, Given<T> expected, Given<T> desired) {
   return atomic_cmpxchg(at, expected, desired);
 }
 template <class T>
@@ -489,32 +488,32 @@ COHORT_FN void prefetch(const T* /*at*/, std::size_t /*count*/) {}
 // Defines `name` on vectors, given it on scalars.
 #define COHORT_CL_EACH_1(name)                  \
   template <class T, unsigned N>                \
-  COHORT_FN auto name(const vec<T, N>& a) {     \
+  COHORT_FN auto name(const Vec<T, N>& a) {     \
     return map(a, [](T x) { return name(x); }); \
   }
 #define COHORT_CL_EACH_2(name)                                  \
   template <class T, class U, unsigned N>                       \
-  COHORT_FN auto name(const vec<T, N>& a, const vec<U, N>& b) { \
+  COHORT_FN auto name(const Vec<T, N>& a, const Vec<U, N>& b) { \
     return map(a, b, [](T x, U y) { return name(x, y); });      \
   }                                                             \
   template <class T, unsigned N>                                \
-  COHORT_FN auto name(const vec<T, N>& a, T b) {                \
+  COHORT_FN auto name(const Vec<T, N>& a, T b) {                \
     return map(a, [b](T x) { return name(x, b); });             \
   }
 #define COHORT_CL_EACH_3(name)                                                      \
   template <class T, unsigned N>                                                    \
-  COHORT_FN auto name(const vec<T, N>& a, const vec<T, N>& b, const vec<T, N>& c) { \
-    vec<T, N> result;                                                               \
+  COHORT_FN auto name(const Vec<T, N>& a, const Vec<T, N>& b, const Vec<T, N>& c) { \
+    Vec<T, N> result;                                                               \
     for (unsigned i = 0; i < N; ++i) result[i] = name(a[i], b[i], c[i]);            \
     return result;                                                                  \
   }                                                                                 \
   template <class T, unsigned N>                                                    \
-  COHORT_FN auto name(const vec<T, N>& a, T b, T c) {                               \
-    return name(a, vec<T, N>(b), vec<T, N>(c));                                     \
+  COHORT_FN auto name(const Vec<T, N>& a, T b, T c) {                               \
+    return name(a, Vec<T, N>(b), Vec<T, N>(c));                                     \
   }                                                                                 \
   template <class T, unsigned N>                                                    \
-  COHORT_FN auto name(const vec<T, N>& a, const vec<T, N>& b, T c) {                \
-    return name(a, b, vec<T, N>(c));                                                \
+  COHORT_FN auto name(const Vec<T, N>& a, const Vec<T, N>& b, T c) {                \
+    return name(a, b, Vec<T, N>(c));                                                \
   }
 
 template <class T>
@@ -786,7 +785,7 @@ COHORT_FN constexpr T select(T a, T b, C c) {
   return c != 0 ? b : a;
 }
 template <class T, class C, unsigned N>
-COHORT_FN constexpr vec<T, N> select(const vec<T, N>& a, const vec<T, N>& b, const vec<C, N>& c) {
+COHORT_FN constexpr Vec<T, N> select(const Vec<T, N>& a, const Vec<T, N>& b, const Vec<C, N>& c) {
   return choose(c, b, a);
 }
 template <std::integral T>
@@ -796,9 +795,9 @@ COHORT_FN constexpr T bitselect(T a, T b, T mask) {
 COHORT_CL_EACH_3(bitselect)
 template <class T>
 COHORT_FN constexpr int any(const T& x) {
-  if constexpr (is_vec<T>::value) {
+  if constexpr (IsVec<T>::value) {
     int result = 0;
-    for (unsigned i = 0; i < is_vec<T>::width; ++i) result |= x[i] < 0;
+    for (unsigned i = 0; i < IsVec<T>::width; ++i) result |= x[i] < 0;
     return result;
   } else {
     return x < 0;
@@ -806,9 +805,9 @@ COHORT_FN constexpr int any(const T& x) {
 }
 template <class T>
 COHORT_FN constexpr int all(const T& x) {
-  if constexpr (is_vec<T>::value) {
+  if constexpr (IsVec<T>::value) {
     int result = 1;
-    for (unsigned i = 0; i < is_vec<T>::width; ++i) result &= x[i] < 0;
+    for (unsigned i = 0; i < IsVec<T>::width; ++i) result &= x[i] < 0;
     return result;
   } else {
     return x < 0;
@@ -817,17 +816,17 @@ COHORT_FN constexpr int all(const T& x) {
 
 template <class T>
 COHORT_FN auto dot(const T& a, const T& b) {
-  if constexpr (is_vec<T>::value) {
+  if constexpr (IsVec<T>::value) {
     auto sum = a[0] * b[0];
-    for (unsigned i = 1; i < is_vec<T>::width; ++i) sum += a[i] * b[i];
+    for (unsigned i = 1; i < IsVec<T>::width; ++i) sum += a[i] * b[i];
     return sum;
   } else {
     return a * b;
   }
 }
 template <class T, unsigned N>
-COHORT_FN vec<T, N> cross(const vec<T, N>& a, const vec<T, N>& b) {
-  vec<T, N> result(T{0});
+COHORT_FN Vec<T, N> cross(const Vec<T, N>& a, const Vec<T, N>& b) {
+  Vec<T, N> result(T{0});
   result[0] = a[1] * b[2] - a[2] * b[1];
   result[1] = a[2] * b[0] - a[0] * b[2];
   result[2] = a[0] * b[1] - a[1] * b[0];
@@ -844,7 +843,7 @@ COHORT_FN auto distance(const T& a, const T& b) {
 template <class T>
 COHORT_FN T normalize(const T& a) {
   const auto size = length(a);
-  if constexpr (is_vec<T>::value)
+  if constexpr (IsVec<T>::value)
     return size == 0 ? a : a / T(size);
   else
     return size == 0 ? a : a / size;
