@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick bench docs format lint clean
+.PHONY: help setup build demo test test-quick bench explore docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -16,6 +16,7 @@ help:
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make bench        run the benchmark scenarios; records go to bench/results/$(MACHINE)'
+	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
@@ -52,6 +53,11 @@ bench: build
 	$(COHORT) bench barrier --out bench/results/$(MACHINE)
 	$(COHORT) bench gather --out bench/results/$(MACHINE)
 	$(COHORT) bench read --out bench/results/$(MACHINE)
+
+MINUTES ?= 1
+explore: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target explore_soak
+	build/release/tests/explore_soak $(MINUTES) explore-failures
 
 docs: setup
 	@mkdir -p build

@@ -2,35 +2,52 @@
 
 #include <array>
 
-#include "apps/bfs/host.hpp"
-#include "graph/spec.hpp"
+#include "apps/bfs/app.hpp"
+#include "apps/cc/app.hpp"
+#include "apps/color/app.hpp"
+#include "apps/game/app.hpp"
+#include "apps/l_sssp/app.hpp"
+#include "apps/mis/app.hpp"
+#include "apps/octree/app.hpp"
+#include "apps/p_sssp/app.hpp"
 
 namespace cohort::apps {
 namespace {
 
-std::string in_words(const Csr& graph) {
-  return std::to_string(graph.num_nodes()) + " nodes, " + std::to_string(graph.num_edges()) +
-         " edges";
-}
-
-Outcome bfs(cpu::Engine& engine, const std::string& spec, const RunOptions& options, bool verify) {
-  const Csr graph = load_graph(spec);
-  const Node source = 0;
-  const BfsResult result = run_bfs(engine, graph, source, options);
-  Outcome outcome{
-      .input = in_words(graph), .report = result.report, .verified = {}, .difference = {}};
-  if (verify && result.report.status == Status::finished) {
-    const auto difference = check_bfs(graph, source, result.levels);
-    outcome.verified = !difference;
-    outcome.difference = difference.value_or("");
-  }
-  return outcome;
-}
-
 constexpr std::array apps{
     App{.name = "bfs",
-        .summary = "breadth-first search from node 0, one resizing barrier a level",
-        .run = &bfs},
+        .summary = "breadth-first search, level by level",
+        .options = "algorithm=one-barrier|paper direction=auto|both|down source=NODE|hub chunk=N "
+                   "solo=N",
+        .run = &bfs_app<cpu::Engine>},
+    App{.name = "color",
+        .summary = "graph colouring by priorities",
+        .options = "algorithm=eager|paper priority=hashed|id chunk=N",
+        .run = &color_app<cpu::Engine>},
+    App{.name = "mis",
+        .summary = "maximal independent set by priorities",
+        .options = "algorithm=eager|paper priority=hashed|id chunk=N",
+        .run = &mis_app<cpu::Engine>},
+    App{.name = "p-sssp",
+        .summary = "shortest paths, pulled over all incoming edges",
+        .options = "algorithm=in-place|paper source=NODE|hub chunk=N",
+        .run = &p_sssp_app<cpu::Engine>},
+    App{.name = "l-sssp",
+        .summary = "shortest paths with worklists",
+        .options = "algorithm=delta|paper source=NODE|hub delta=N budget=N chunk=N",
+        .run = &l_sssp_app<cpu::Engine>},
+    App{.name = "cc",
+        .summary = "connected components by linking trees",
+        .options = "chunk=N",
+        .run = &cc_app<cpu::Engine>},
+    App{.name = "octree",
+        .summary = "octree partitioning by work stealing; on particles:N",
+        .options = "pools=deque|mutex kill=highest|any max-leaf=N max-depth=N boxes=N pool-room=N",
+        .run = &octree_app<cpu::Engine>},
+    App{.name = "game",
+        .summary = "connect four by work stealing; on connect4:DEPTH",
+        .options = "pools=deque|mutex kill=highest|any grain=N positions=N pool-room=N",
+        .run = &game_app<cpu::Engine>},
 };
 
 }  // namespace

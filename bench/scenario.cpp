@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/barrier.hpp"
+#include "bench/cpu.hpp"
 #include "bench/gather.hpp"
+#include "bench/overhead.hpp"
 #include "bench/read.hpp"
 #ifdef COHORT_WITH_COMPILER
 #include "bench/dialect.hpp"
@@ -27,6 +29,12 @@ constexpr std::array known{
         .name = "read",
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
         .run = &read_scenario},
+    Scenario{.name = "overhead",
+             .summary = "apps that could be resized but are not, beside cooperation compiled out",
+             .run = &overhead_scenario},
+    Scenario{.name = "cpu",
+             .summary = "graph apps beside plain OpenMP versions of the same algorithms",
+             .run = &cpu_scenario},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
              .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/inputs.hpp"
 #include "apps/registry.hpp"
 #include "bench/scenario.hpp"
 #include "cli/commands.hpp"
@@ -19,16 +20,22 @@ nlohmann::ordered_json everything() {
   const auto add = [&all](const char* section, std::string_view name, std::string_view summary) {
     all[section].push_back({{"name", name}, {"summary", summary}});
   };
-  for (const auto& app : apps::all()) add("apps", app.name, app.summary);
+  for (const auto& app : apps::all()) {
+    all["apps"].push_back(
+        {{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
+  }
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
   for (const auto& scenario : bench::scenarios())
     add("benchmarks", scenario.name, scenario.summary);
   for (const auto& scenario : bench::cuda_scenarios())
     add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
-  for (const auto& spec : graph_specs()) {
+  const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});
-  }
+  };
+  for (const SpecKind& spec : graph_specs()) add_input(spec);
+  add_input(apps::particles_spec);
+  add_input(apps::connect4_spec);
   return all;
 }
 
@@ -48,6 +55,8 @@ int list(bool json) {
                 << entry["name"].get<std::string>() << entry["summary"].get<std::string>();
       if (entry.contains("example")) std::cout << "; e.g. " << entry["example"].get<std::string>();
       std::cout << '\n';
+      if (entry.contains("options"))
+        std::cout << std::setw(26) << "" << entry["options"].get<std::string>() << '\n';
     }
   }
   return fine;

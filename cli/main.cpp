@@ -29,10 +29,11 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
   add_run(tool, chosen, interrupt.token());
   add_bench(tool, chosen, interrupt.token());
   add_demo(tool, chosen, interrupt.token());
+  add_check(tool, chosen);
   try {
     tool.parse(argc, argv);
     if (!chosen)
-      throw Error{Errc::bad_options, "no command given; there is list, run, bench, demo"};
+      throw Error{Errc::bad_options, "no command given; there is list, run, bench, demo, check"};
     return chosen();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version

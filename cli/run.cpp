@@ -12,6 +12,7 @@
 #include "cli/engines.hpp"
 #include "cli/kernel_file.hpp"
 #include "cli/resize.hpp"
+#include "cohort/cpu.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -37,6 +38,7 @@ struct Options {
   std::string resize = "none";
   bool fixed = false;
   std::string barrier = "one-pass";
+  std::vector<std::string> settings;
   bool verify = false;
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
@@ -90,8 +92,10 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"resize", options.resize},
       {"static", options.fixed},
       {"barrier", options.barrier},
+      {"options", options.settings},
       {"status", to_string(report.status)},
       {"verified", nullptr},
+      {"result", nlohmann::ordered_json::object()},
       {"trace", nullptr},
       {"start_groups", report.start_groups},
       {"joins", report.joins},
@@ -101,6 +105,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"offers", to_json(report.offers)},
       {"sizes", std::move(sizes)},
   };
+  for (const auto& [name, number] : outcome.result) result["result"][name] = number;
   if (outcome.verified) result["verified"] = *outcome.verified;
   if (judgement) {
     result["trace"] = {{"events", judgement->events}, {"legal", nullptr}};
@@ -127,6 +132,8 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
     std::cout << "gather time p50 " << micro(report.gather.p50) << " us, p99 "
               << micro(report.gather.p99) << " us, max " << micro(report.gather.max) << " us\n";
   }
+  for (const auto& [name, number] : outcome.result) std::cout << name << ' ' << number << "  ";
+  if (!outcome.result.empty()) std::cout << '\n';
   if (outcome.verified)
     std::cout << (*outcome.verified ? "verified" : "WRONG: " + outcome.difference) << '\n';
   if (judgement && judgement->error.empty()) {
@@ -180,7 +187,11 @@ int run(const Options& options, std::stop_token stop) {
 
   cpu::Engine engine{{.capacity = options.capacity}};
   const std::uint32_t groups = options.groups.value_or(engine.capacity());
-  apps::RunOptions how;
+  apps::Request request{.input = options.input,
+                        .settings = apps::Settings{options.settings},
+                        .options = {},
+                        .verify = options.verify};
+  apps::RunOptions& how = request.options;
   how.launch.max_groups = groups;
   how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
@@ -190,7 +201,7 @@ int run(const Options& options, std::stop_token stop) {
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const apps::Outcome outcome = app.run(engine, options.input, how, options.verify);
+  const apps::Outcome outcome = app.run(engine, request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
   print(options, groups, outcome, judgement);
   if (!options.json.empty()) {
@@ -229,6 +240,8 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
+  command->add_option("-o,--option", options->settings,
+                      "The app's own options, as KEY=VALUE; see `cohort list`");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
   command->add_flag("--check-trace", options->check_trace,
                     "Record what the groups do, and judge it by the rules of the model");

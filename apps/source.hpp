@@ -1,0 +1,33 @@
+// Where searches start: `source=NODE`, or `source=hub`. By default node 0, for R-MAT graphs the
+// hub.
+#pragma once
+
+#include <charconv>
+
+#include "apps/registry.hpp"
+#include "cohort/error.hpp"
+#include "graph/arguments.hpp"
+#include "graph/build.hpp"
+
+namespace cohort::apps {
+
+class SourceChoice {
+ public:
+  explicit SourceChoice(Request& request)
+      : text_(request.settings.text("source", kind_of(request.input) == "rmat" ? "hub" : "0")) {}
+
+  [[nodiscard]] Node of(const Csr& graph) const {
+    if (text_ == "hub") return hub(graph);
+    Node node = 0;
+    const char* const end = text_.data() + text_.size();
+    const auto [stopped, error] = std::from_chars(text_.data(), end, node);
+    if (error == std::errc{} && stopped == end) return node;
+    throw Error{Errc::bad_options, "option 'source=" + text_ +
+                                       "': give a node's number, or hub for the highest degree"};
+  }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace cohort::apps
