@@ -9,7 +9,7 @@ kernel void color(global const uint *row, global const uint *target, uint nodes,
   transmit global uint *other = more + 1;
   transmit bool go_on = true;
   while (go_on) {
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
       if (colour[node] != -1) continue;
       uint best = node;
       bool waits = false;
@@ -23,7 +23,7 @@ kernel void color(global const uint *row, global const uint *target, uint nodes,
       if (waits) atomic_xchg(flag, 1u);
     }
     resizing_global_barrier();
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
       if (colour[node] == -1 && highest[node] == node) colour[node] = round;
     }
     go_on = *flag != 0;

@@ -7,7 +7,7 @@ enum { UNDECIDED, IN, OUT };
 kernel void mis(global const uint *row, global const uint *target, uint nodes, global uint *mark, global uint *lowest,
                 global uint *drop, global uint *undecided_left) {
   do {
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
       if (mark[node] != UNDECIDED) continue;
       atomic_xchg(undecided_left, 1u);
       uint best = node;
@@ -18,7 +18,7 @@ kernel void mis(global const uint *row, global const uint *target, uint nodes, g
       lowest[node] = best;
     }
     resizing_global_barrier();
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
       if (mark[node] != UNDECIDED || lowest[node] != node) continue;
       mark[node] = IN;
       for (uint edge = row[node]; edge < row[node + 1]; edge++) {
@@ -29,7 +29,7 @@ kernel void mis(global const uint *row, global const uint *target, uint nodes, g
     if (*undecided_left == 0) break;
     resizing_global_barrier();
     if (get_global_id() == 0) *undecided_left = 0;
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
       if (mark[node] == UNDECIDED && drop[node]) mark[node] = OUT;
     }
     resizing_global_barrier();

@@ -5,10 +5,10 @@
 kernel void p_sssp(global const uint *row, global const uint *source, global const uint *weight, uint nodes, global uint *x,
                    global uint *y, global uint *changed) {
   while (true) {
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) x[node] = y[node];
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) x[node] = y[node];
     if (get_global_id() == 0) *changed = 0;
     resizing_global_barrier();
-    for (uint node = get_global_id(); node < nodes; node += get_global_size()) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
       uint best = x[node];
       for (uint edge = row[node]; edge < row[node + 1]; edge++) {
         uint from = x[source[edge]];

@@ -714,7 +714,12 @@ COHORT_FN constexpr T mad24(T a, T b, T c) {
 }
 template <std::integral T>
 COHORT_FN constexpr T mul_hi(T a, T b) {
-  return static_cast<T>((static_cast<__int128>(a) * static_cast<__int128>(b)) >> (sizeof(T) * 8));
+  if constexpr (sizeof(T) < 8) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, long, unsigned long>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> (sizeof(T) * 8));
+  } else {
+    return static_cast<T>((static_cast<__int128>(a) * static_cast<__int128>(b)) >> 64);
+  }
 }
 template <std::integral T>
 COHORT_FN constexpr T mad_hi(T a, T b, T c) {
@@ -722,11 +727,11 @@ COHORT_FN constexpr T mad_hi(T a, T b, T c) {
 }
 template <std::integral T>
 COHORT_FN constexpr T hadd(T a, T b) {
-  return static_cast<T>((static_cast<__int128>(a) + b) >> 1);
+  return static_cast<T>((a >> 1) + (b >> 1) + (a & b & 1));
 }
 template <std::integral T>
 COHORT_FN constexpr T rhadd(T a, T b) {
-  return static_cast<T>((static_cast<__int128>(a) + b + 1) >> 1);
+  return static_cast<T>((a >> 1) + (b >> 1) + ((a | b) & 1));
 }
 template <std::integral T>
 COHORT_FN constexpr T rotate(T x, T by) {
@@ -760,11 +765,26 @@ COHORT_FN constexpr T ctz(T x) {
 }
 template <std::integral T>
 COHORT_FN constexpr T add_sat(T a, T b) {
-  return convert_sat<T>(static_cast<__int128>(a) + b);
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_unsigned_v<T>) {
+    const T sum = static_cast<T>(a + b);
+    return sum < a ? Limits::max() : sum;
+  } else {
+    if (b > 0 && a > Limits::max() - b) return Limits::max();
+    if (b < 0 && a < Limits::lowest() - b) return Limits::lowest();
+    return static_cast<T>(a + b);
+  }
 }
 template <std::integral T>
 COHORT_FN constexpr T sub_sat(T a, T b) {
-  return convert_sat<T>(static_cast<__int128>(a) - b);
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_unsigned_v<T>) {
+    return a < b ? T{0} : static_cast<T>(a - b);
+  } else {
+    if (b < 0 && a > Limits::max() + b) return Limits::max();
+    if (b > 0 && a < Limits::lowest() + b) return Limits::lowest();
+    return static_cast<T>(a - b);
+  }
 }
 COHORT_CL_EACH_1(abs)
 COHORT_CL_EACH_2(abs_diff)
