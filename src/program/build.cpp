@@ -55,7 +55,7 @@ fs::path own_folder() {
 
 /// $COHORT_CC, beside the running program, where it was built, or on PATH.
 std::string cohortc() {
-  if (const std::string named = environment("COHORT_CC"); !named.empty()) return named;
+  if (std::string named = environment("COHORT_CC"); !named.empty()) return named;
   for (const fs::path& each : {own_folder() / "cohortc", fs::path{COHORT_CC_BUILT}}) {
     if (fs::is_regular_file(each)) return each.string();
   }
@@ -111,7 +111,7 @@ std::string translate(const fs::path& source, const ProgramOptions& options, con
 
 /// $CUDACXX, the toolkit's usual place, or on PATH.
 std::string nvcc() {
-  if (const std::string named = environment("CUDACXX"); !named.empty()) return named;
+  if (std::string named = environment("CUDACXX"); !named.empty()) return named;
   const fs::path usual = "/usr/local/cuda/bin/nvcc";
   return fs::is_regular_file(usual) ? usual.string() : "nvcc";
 }
@@ -178,7 +178,7 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
   std::vector<std::string> command = compiler(options);
   for (const std::string& each : command) hash.add(each);
   add_headers(hash);
-  const fs::path kept = folder / (source.stem().string() + "-" + hash.text() + ".so");
+  fs::path kept = folder / (source.stem().string() + "-" + hash.text() + ".so");
   if (!fs::exists(kept)) {
     const fs::path made = folder / ("new-" + stamp + ".so");
     command.insert(command.end(), {"-o", made.string(), written.string()});
