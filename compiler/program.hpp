@@ -22,7 +22,7 @@ using Chain = std::vector<const clang::CallExpr*>;
 struct Variable {
   Chain frame;
   const clang::VarDecl* decl = nullptr;
-  friend auto operator<=>(const Variable&, const Variable&) = default;
+  friend auto operator<=>(const Variable&, const Variable&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// A variable that is live at a point, and where it is read next.
