@@ -22,7 +22,8 @@ using Chain = std::vector<const clang::CallExpr*>;
 struct Variable {
   Chain frame;
   const clang::VarDecl* decl = nullptr;
-  friend auto operator<=>(const Variable&, const Variable&) = default;  // NOLINT(modernize-use-nullptr)
+  // NOLINTNEXTLINE(modernize-use-nullptr): it mistakes <=> for a zero
+  friend auto operator<=>(const Variable&, const Variable&) = default;
 };
 
 /// A variable that is live at a point, and where it is read next.
