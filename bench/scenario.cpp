@@ -8,6 +8,9 @@
 #include "bench/gather.hpp"
 #include "bench/overhead.hpp"
 #include "bench/read.hpp"
+#ifdef COHORT_WITH_COMPILER
+#include "bench/dialect.hpp"
+#endif
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
@@ -32,6 +35,11 @@ constexpr std::array known{
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario},
+#ifdef COHORT_WITH_COMPILER
+    Scenario{.name = "dialect",
+             .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
+             .run = &dialect_scenario},
+#endif
 };
 
 #ifdef COHORT_WITH_CUDA

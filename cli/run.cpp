@@ -10,6 +10,7 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
+#include "cli/kernel_file.hpp"
 #include "cli/resize.hpp"
 #include "cohort/cpu.hpp"
 
@@ -42,6 +43,7 @@ struct Options {
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
   std::string json;
+  KernelFileOptions kernel_file;
 };
 
 /// What the oracle says about a run.
@@ -141,7 +143,40 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   }
 }
 
+/// A kernel in a source file, instead of an app.
+int run_source(const Options& options, std::stop_token stop) {
+#ifdef COHORT_HAS_COMPILER
+  choose("engine", options.engine, engines);
+  choose("barrier", options.barrier, barriers);
+  if (options.engine != "cpu") {
+    throw Error{
+        Errc::bad_options,
+        "a kernel from a file runs on the engine cpu; for others, load it with cohort::Program"};
+  }
+  KernelFileOptions how = options.kernel_file;
+  how.file = options.app;
+  how.barrier = options.barrier;
+  how.capacity = options.capacity.value_or(0);
+  how.resize = options.resize;
+  how.launch.max_groups = options.groups;
+  how.launch.local_size = options.local_size;
+  how.launch.resizable = !options.fixed;
+  how.launch.stop = std::move(stop);
+  return run_kernel_file(how);
+#else
+  static_cast<void>(stop);
+  throw Error{
+      Errc::bad_options,
+      "'" + options.app +
+          "' is a source file, and this build has no compiler; configure with COHORT_COMPILER=ON"};
+#endif
+}
+
 int run(const Options& options, std::stop_token stop) {
+  if (options.app.ends_with(".cl")) return run_source(options, std::move(stop));
+  if (options.input.empty())
+    throw Error{Errc::bad_options,
+                "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
   const apps::App& app = choose("app", options.app, apps::all());
   choose("engine", options.engine, engines);
   if (options.engine != "cpu")
@@ -184,8 +219,9 @@ int run(const Options& options, std::stop_token stop) {
 void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   CLI::App* const command = tool.add_subcommand("run", "Run an app");
   const auto options = std::make_shared<Options>();
-  command->add_option("app", options->app, "Which one; see `cohort list`")->required();
-  command->add_option("--input", options->input, "What on, e.g. grid:1000x1000")->required();
+  command->add_option("app", options->app, "Which one; see `cohort list`. Or a kernel: FILE.cl")
+      ->required();
+  command->add_option("--input", options->input, "What on, e.g. grid:1000x1000");
   command->add_option("--engine", options->engine, "Where")->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
   command->add_option("--local-size", options->local_size, "Threads in a group")
@@ -214,6 +250,21 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                    "With --check-trace: keep at most so many events of a job")
       ->capture_default_str();
   command->add_option("--json", options->json, "Write a report to this file");
+  KernelFileOptions& source = options->kernel_file;
+  command->add_option("--kernel", source.kernel, "FILE.cl: which kernel, if there are several");
+  command
+      ->add_option("--arg", source.arguments,
+                   "FILE.cl: a parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, "
+                   "COUNT*iota, V,V,... or @FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--print", source.prints,
+                   "FILE.cl: print a buffer afterwards, NAME or NAME:COUNT")
+      ->allow_extra_args(false);
+  command->add_option("-D,--define", source.defines, "FILE.cl: define a macro")
+      ->allow_extra_args(false);
+  command->add_option("--transmit", source.transmit, "FILE.cl: annotated|live|all|per-thread")
+      ->capture_default_str();
   command->callback(
       [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
 }
