@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bfs/host.hpp"
+#include "cohort/cpu.hpp"
 #include "bench/harness.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"

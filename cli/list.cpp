@@ -18,7 +18,10 @@ nlohmann::ordered_json everything() {
   const auto add = [&all](const char* section, std::string_view name, std::string_view summary) {
     all[section].push_back({{"name", name}, {"summary", summary}});
   };
-  for (const auto& app : apps::all()) add("apps", app.name, app.summary);
+  for (const auto& app : apps::all()) {
+    all["apps"].push_back(
+        {{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
+  }
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
   for (const auto& scenario : bench::scenarios())
     add("benchmarks", scenario.name, scenario.summary);
@@ -42,6 +45,8 @@ int list(bool json) {
                 << entry["summary"].get<std::string>();
       if (entry.contains("example")) std::cout << "; e.g. " << entry["example"].get<std::string>();
       std::cout << '\n';
+      if (entry.contains("options"))
+        std::cout << std::setw(26) << "" << entry["options"].get<std::string>() << '\n';
     }
   }
   return fine;

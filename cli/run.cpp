@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
 #include "cli/resize.hpp"
+#include "cohort/cpu.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -36,6 +37,7 @@ struct Options {
   std::string resize = "none";
   bool fixed = false;
   std::string barrier = "one-pass";
+  std::vector<std::string> settings;
   bool verify = false;
   std::string json;
 };
@@ -61,8 +63,10 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"resize", options.resize},
       {"static", options.fixed},
       {"barrier", options.barrier},
+      {"options", options.settings},
       {"status", to_string(report.status)},
       {"verified", nullptr},
+      {"result", nlohmann::ordered_json::object()},
       {"start_groups", report.start_groups},
       {"joins", report.joins},
       {"leaves", report.leaves},
@@ -71,6 +75,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"offers", to_json(report.offers)},
       {"sizes", std::move(sizes)},
   };
+  for (const auto& [name, number] : outcome.result) result["result"][name] = number;
   if (outcome.verified) result["verified"] = *outcome.verified;
   result.update(bench::provenance());
   return result;
@@ -91,6 +96,8 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
     std::cout << "gather time p50 " << micro(report.gather.p50) << " us, p99 "
               << micro(report.gather.p99) << " us, max " << micro(report.gather.max) << " us\n";
   }
+  for (const auto& [name, number] : outcome.result) std::cout << name << ' ' << number << "  ";
+  if (!outcome.result.empty()) std::cout << '\n';
   if (outcome.verified)
     std::cout << (*outcome.verified ? "verified" : "WRONG: " + outcome.difference) << '\n';
 }
@@ -103,14 +110,18 @@ int run(const Options& options, std::stop_token stop) {
 
   cpu::Engine engine{{.capacity = options.capacity}};
   const std::uint32_t groups = options.groups.value_or(engine.capacity());
-  apps::RunOptions how;
+  apps::Request request{.input = options.input,
+                        .settings = apps::Settings{options.settings},
+                        .options = {},
+                        .verify = options.verify};
+  apps::RunOptions& how = request.options;
   how.launch.max_groups = groups;
   how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
   how.launch.stop = std::move(stop);
   how.barrier = barrier;
   how.drive = resizer(options.resize, groups);
-  const apps::Outcome outcome = app.run(engine, options.input, how, options.verify);
+  const apps::Outcome outcome = app.run(engine, request);
   print(options, groups, outcome);
   if (!options.json.empty()) {
     bench::write_atomically(options.json,
@@ -145,6 +156,8 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
+  command->add_option("-o,--option", options->settings,
+                      "The app's own options, as KEY=VALUE; see `cohort list`");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
   command->add_option("--json", options->json, "Write a report to this file");
   command->callback(

@@ -53,6 +53,9 @@ class CsrView {
   [[nodiscard]] COHORT_FN constexpr std::uint64_t degree(Node node) const {
     return offsets_[node + 1] - offsets_[node];
   }
+  /// Where the offsets and the targets lie, for whoever fetches them ahead of their use.
+  [[nodiscard]] COHORT_FN constexpr const std::uint64_t* offsets() const { return offsets_; }
+  [[nodiscard]] COHORT_FN constexpr const Node* targets() const { return targets_; }
   [[nodiscard]] COHORT_FN constexpr Node target(std::uint64_t edge) const { return targets_[edge]; }
   /// 1 for every edge of an unweighted graph.
   [[nodiscard]] COHORT_FN constexpr Weight weight(std::uint64_t edge) const {

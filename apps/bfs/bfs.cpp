@@ -1,35 +1,15 @@
 #include "apps/bfs/bfs.hpp"
 
+#include <algorithm>
 #include <queue>
 
-#include "apps/bfs/host.hpp"
+#include "apps/bfs/app.hpp"
+#include "cohort/cpu.hpp"
 
 namespace cohort::apps {
 
-BfsResult run_bfs(cpu::Engine& engine, const Csr& graph, Node source, const RunOptions& options) {
-  const std::size_t nodes = graph.num_nodes();
-  if (source >= nodes) {
-    throw Error{Errc::bad_options, "bfs: no node " + std::to_string(source) + "; the graph has " +
-                                       std::to_string(nodes)};
-  }
-  struct alignas(64) Count {  // a line each: one is read while another is written
-    std::uint32_t nodes = 0;
-  } counts[3];
-  std::vector<Node> frontiers(3 * nodes);
-  const auto frontier = [&](std::size_t i) {
-    return Frontier{frontiers.data() + i * nodes, &counts[i].nodes};
-  };
-
-  BfsResult result;
-  result.levels.assign(nodes, Bfs::unreached);
-  result.levels[source] = 0;
-  frontier(0).push(&source, 1);
-  const Bfs kernel{.graph = graph.view(),
-                   .frontier = {frontier(0), frontier(1), frontier(2)},
-                   .level_of = result.levels.data()};
-  result.report = run(engine, kernel, options);
-  return result;
-}
+template BfsResult run_bfs(cpu::Engine&, const Csr&, Node, const RunOptions&, const BfsOptions&);
+template Outcome bfs_app(cpu::Engine&, Request&);
 
 std::optional<std::string> check_bfs(const Csr& graph, Node source,
                                      const std::vector<std::uint32_t>& levels) {

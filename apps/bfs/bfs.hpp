@@ -1,99 +1,74 @@
-// Breadth-first search, level by level: each step visits one frontier and fills the next. One
-// resizing barrier a level. Invariant: a node enters a frontier once, in the step that sets its
-// level.
+// Breadth-first search, level by level, as in the paper (after LonestarGPU, Burtscher et al. 2012):
+// two worklists, two resizing barriers a level.
+// Invariant: a node enters a list once, by the thread that sets its level, so no list exceeds n.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-
-#include "cohort/kernel.hpp"
-#include "graph/csr.hpp"
+#include "apps/worklist.hpp"
 
 namespace cohort::apps {
 
-/// A bag of nodes with room for all of them. Its atomics are relaxed: the barrier between two steps
-/// orders those who fill it before those who read it.
-struct Frontier {
-  Node* nodes;
-  std::uint32_t* count;
-
-  [[nodiscard]] COHORT_FN std::size_t size() const {
-    return std::atomic_ref{*count}.load(std::memory_order_relaxed);
-  }
-  [[nodiscard]] COHORT_FN Node operator[](std::size_t i) const { return nodes[i]; }
-  COHORT_FN void push(const Node* first, std::uint32_t size) const {
-    if (size == 0) return;
-    Node* const to = nodes + std::atomic_ref{*count}.fetch_add(size, std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < size; ++i) to[i] = first[i];
-  }
-  COHORT_FN void clear() const { std::atomic_ref{*count}.store(0, std::memory_order_relaxed); }
-};
-
-/// Fills a frontier in batches, so that threads meet at its count once for many nodes.
-class Batch {
- public:
-  COHORT_FN explicit Batch(const Frontier& into) : into_(into) {}
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
-  COHORT_FN ~Batch() { into_.push(nodes_, size_); }
-
-  COHORT_FN void push(Node node) {
-    if (size_ == room) {
-      into_.push(nodes_, size_);
-      size_ = 0;
-    }
-    nodes_[size_++] = node;
-  }
-
- private:
-  static constexpr std::uint32_t room = 64;
-
-  const Frontier& into_;
-  Node nodes_[room];
-  std::uint32_t size_ = 0;
-};
-
-struct Bfs {
+/// What every bfs writes: the distance from the source.
+struct Levels {
   static constexpr std::uint32_t unreached = ~0U;
+
+  std::uint32_t* of;
+
+  /// Test and set. Relaxed: of several threads that reach a node in one step one wins, and what it
+  /// writes is read only after the barrier.
+  template <class Group>
+  COHORT_FN bool reach(const Group& group, Node node, std::uint32_t level) const {
+    const auto mine = group.atomic(of[node]);
+    std::uint32_t seen = mine.load();
+    return seen == unreached && mine.compare_exchange(seen, level);
+  }
+};
+
+struct PaperBfs {
+  static constexpr bool paper_barriers = true;
+  enum class Phase : std::uint32_t { expand, swap };
   struct State {
     std::uint32_t level = 0;
+    Phase phase = Phase::expand;
+    std::uint64_t at = 0;  // how much of the level is done, where steps are short
   };  // all that a joining group receives
+  using Local = ChunkOfNodes;
 
   CsrView graph;
-  Frontier frontier[3];     // by level modulo 3: one is read, the next filled, the last emptied
-  std::uint32_t* level_of;  // unreached, or the distance from the source
+  Worklist lists[2];  // by level modulo 2: one is read, the other filled
+  Levels levels;
+  std::uint64_t chunk;  // nodes for each group in a step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    const Frontier& in = frontier[state.level % 3];
-    Batch out{frontier[(state.level + 1) % 3]};
-    bool reached = false;
-    for (const std::size_t i : group.stride(in.size())) reached |= visit(in[i], out, state.level);
-    if (group.global_id() == 0) frontier[(state.level + 2) % 3].clear();
-    ++state.level;
-    return reached ? Next::again : Next::halt;
+    return state.phase == Phase::expand ? visit(group, state) : swap(group, state);
   }
 
  private:
-  /// Takes the neighbours of `node` that nobody has reached. True: there was one.
-  COHORT_FN bool visit(Node node, Batch& out, std::uint32_t level) const {
-    bool reached = false;
-    for (const Node next : graph.neighbours(node)) {
-      if (!reach(next, level + 1)) continue;
-      out.push(next);
-      reached = true;
-    }
-    return reached;
+  template <class Group>
+  COHORT_FN Next visit(Group& group, State& state) const {
+    const Worklist& in = lists[state.level % 2];
+    const Portion now = portion(group, state.at, in.size(group), chunk);
+    const std::uint32_t next = state.level + 1;
+    Sink sink{group, lists[next % 2]};
+    in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
+      expand(
+          group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
+          [&](std::uint32_t, std::uint64_t, Node target) {
+            return levels.reach(group, target, next);
+          });
+    });
+    sink.close();
+    state.at = now.last ? 0 : now.end;
+    if (now.last) state.phase = Phase::swap;
+    return Next::again;
   }
 
-  /// Test and set. Relaxed: of several groups that reach a node in one step one wins, and what it
-  /// writes is read only after the barrier.
-  COHORT_FN bool reach(Node node, std::uint32_t level) const {
-    const std::atomic_ref mine{level_of[node]};
-    std::uint32_t seen = mine.load(std::memory_order_relaxed);
-    return seen == unreached && mine.compare_exchange_strong(seen, level, std::memory_order_relaxed,
-                                                             std::memory_order_relaxed);
+  template <class Group>
+  COHORT_FN Next swap(Group& group, State& state) const {
+    if (group.global_id() == 0) lists[state.level % 2].clear(group);
+    state.phase = Phase::expand;
+    ++state.level;
+    return lists[state.level % 2].size(group) > 0 ? Next::again : Next::halt;
   }
 };
 

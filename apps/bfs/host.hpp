@@ -6,24 +6,112 @@
 #include <string>
 #include <vector>
 
-#include "apps/run.hpp"
-#include "graph/csr.hpp"
+#include "apps/bfs/one_barrier.hpp"
+#include "apps/graph_memory.hpp"
+#include "apps/registry.hpp"
+#include "apps/reverse.hpp"
 
 namespace cohort::apps {
 
+struct BfsOptions {
+  enum class Algorithm : std::uint8_t { one_barrier, paper };
+  enum class Direction : std::uint8_t { automatic, both, down };
+
+  Algorithm algorithm = Algorithm::one_barrier;
+  /// Of the one-barrier algorithm. Automatic: both for graphs of eight edges a node or more.
+  Direction direction = Direction::automatic;
+  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: a whole level
+  /// Levels up to this size are group 0's alone (one-barrier, one direction). Nothing: by local size.
+  std::optional<std::uint32_t> solo = {};
+  /// The graph with its edges turned round, if it is at hand; else it is made where it is needed.
+  const Csr* incoming = nullptr;
+};
+
 struct BfsResult {
-  std::vector<std::uint32_t> levels;  ///< by node; Bfs::unreached where there is no path
+  std::vector<std::uint32_t> levels;  ///< by node; Levels::unreached where there is no path
   Report report;
 };
 
+namespace detail {
+
+template <class Engine>
+Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* levels, Node source,
+                     const RunOptions& options, const BfsOptions& how) {
+  const CsrView view = graph.view();
+  const WorklistMemory lists[] = {{engine, view.num_nodes(), options, false},
+                                  {engine, view.num_nodes(), options, false}};
+  lists[0].put(source, 0);
+  const PaperBfs kernel{.graph = view,
+                        .lists = {lists[0].view(), lists[1].view()},
+                        .levels = {levels},
+                        .chunk = how.chunk};
+  return run(engine, kernel, options);
+}
+
+template <class Engine>
+Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& memory,
+                           std::uint32_t* levels, Node source, const RunOptions& options,
+                           const BfsOptions& how) {
+  using Direction = BfsOptions::Direction;
+  const Node nodes = graph.num_nodes();
+  const bool both = how.direction == Direction::both || (how.direction == Direction::automatic &&
+                                                         graph.num_edges() / 8 >= nodes);
+  Csr made;
+  if (both && how.incoming == nullptr) made = reversed(graph);
+  const Csr& turned = how.incoming == nullptr ? made : *how.incoming;
+  std::optional<GraphMemory> incoming;
+  if (both && &turned != &graph) incoming.emplace(engine, turned);
+
+  const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
+  const WorklistMemory lists[] = {list(), list(), list()};
+  lists[0].put(source, graph.offsets[source + 1] - graph.offsets[source]);
+  const std::size_t words = both ? nodes / 64 + 1 : 0;
+  const auto bits = engine.template fill<std::uint64_t>(3 * words, 0);
+  const auto plans = engine.template fill<Bfs::Plan>(2, Bfs::Plan{.edges_left = graph.num_edges()});
+  const std::uint32_t local_size = options.launch.local_size;
+  const Bfs kernel{
+      .graph = memory.view(),
+      .incoming = incoming ? incoming->view() : memory.view(),
+      .lists = {lists[0].view(), lists[1].view(), lists[2].view()},
+      .bits = {bits.data(), bits.data() + words, bits.data() + 2 * words},
+      .plans = plans.data(),
+      .levels = {levels},
+      .chunk = how.chunk,
+      .solo = both ? 0 : how.solo.value_or(local_size == 1 ? 128 : local_size),
+      .both_directions = both,
+  };
+  return run(engine, kernel, options);
+}
+
+}  // namespace detail
+
 /// Distances from `source`. The levels are complete only when the job has finished. Throws
 /// Error{bad_options} when there is no such node.
-[[nodiscard]] BfsResult run_bfs(cpu::Engine& engine, const Csr& graph, Node source,
-                                const RunOptions& options = {});
+template <class Engine>
+[[nodiscard]] BfsResult run_bfs(Engine& engine, const Csr& graph, Node source,
+                                const RunOptions& options = {}, const BfsOptions& how = {}) {
+  check_source("bfs", graph, source);
+  const GraphMemory memory{engine, graph};
+  const auto levels =
+      engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{Levels::unreached});
+  std::vector<std::uint32_t> start(source + 1, Levels::unreached);
+  start[source] = 0;
+  levels.write(start);
+  BfsResult result;
+  result.report =
+      how.algorithm == BfsOptions::Algorithm::paper
+          ? detail::run_paper_bfs(engine, memory, levels.data(), source, options, how)
+          : detail::run_one_barrier_bfs(engine, graph, memory, levels.data(), source, options, how);
+  result.levels = levels.read();
+  return result;
+}
 
-/// Compares with a sequential search that shares no code with the kernel. The first difference in
+/// Compares with a sequential search that shares no code with the kernels. The first difference in
 /// words, or nothing.
 [[nodiscard]] std::optional<std::string> check_bfs(const Csr& graph, Node source,
                                                    const std::vector<std::uint32_t>& levels);
+
+extern template BfsResult run_bfs(cpu::Engine&, const Csr&, Node, const RunOptions&,
+                                  const BfsOptions&);
 
 }  // namespace cohort::apps

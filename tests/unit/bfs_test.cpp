@@ -6,6 +6,7 @@
 #include <random>
 
 #include "apps/bfs/host.hpp"
+#include "cohort/cpu.hpp"
 #include "graph/generators.hpp"
 
 namespace cohort::apps {
@@ -26,10 +27,10 @@ TEST(Bfs, GivesTheDistanceFromTheSource) {
 
 TEST(Bfs, LeavesWhatHasNoPathUnreached) {
   cpu::Engine engine{{.capacity = 2}};
-  const Csr two_islands{.offsets = {0, 1, 2, 2}, .targets = {1, 0}};
-  EXPECT_THAT(run_bfs(engine, two_islands, 0).levels, ElementsAre(0, 1, Bfs::unreached));
+  const Csr two_islands{.offsets = {0, 1, 2, 2}, .targets = {1, 0}, .weights = {}};
+  EXPECT_THAT(run_bfs(engine, two_islands, 0).levels, ElementsAre(0, 1, Levels::unreached));
   EXPECT_THAT(run_bfs(engine, two_islands, 2).levels,
-              ElementsAre(Bfs::unreached, Bfs::unreached, 0));
+              ElementsAre(Levels::unreached, Levels::unreached, 0));
 }
 
 TEST(Bfs, RefusesASourceThatIsNoNode) {

@@ -1,0 +1,45 @@
+// Breadth-first search as an entry of the registry.
+#pragma once
+
+#include "apps/bfs/host.hpp"
+#include "apps/outcome.hpp"
+#include "apps/source.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::apps {
+
+template <class Engine>
+Outcome bfs_app(Engine& engine, Request& request) {
+  BfsOptions how;
+  Settings& settings = request.settings;
+  how.algorithm =
+      static_cast<BfsOptions::Algorithm>(settings.choice("algorithm", {"one-barrier", "paper"}));
+  how.direction =
+      static_cast<BfsOptions::Direction>(settings.choice("direction", {"auto", "both", "down"}));
+  how.chunk = settings.number("chunk", 0);
+  const std::uint64_t solo = settings.number("solo", ~0U, 0, ~0U);
+  if (solo != ~0U) how.solo = static_cast<std::uint32_t>(solo);
+  const SourceChoice chosen{settings};
+  settings.check_all_used();
+  const Csr graph = load_graph(request.input);
+  const Node source = chosen.of(graph);
+  const BfsResult result = run_bfs(engine, graph, source, request.options, how);
+  return outcome(
+      in_words(graph), result.report, request.verify,
+      [&] {
+        std::int64_t depth = 0;
+        std::int64_t reached = 0;
+        for (const std::uint32_t level : result.levels) {
+          if (level == Levels::unreached) continue;
+          ++reached;
+          depth = std::max(depth, std::int64_t{level});
+        }
+        return std::vector<std::pair<std::string, std::int64_t>>{{"depth", depth},
+                                                                 {"reached", reached}};
+      },
+      [&] { return check_bfs(graph, source, result.levels); });
+}
+
+extern template Outcome bfs_app(cpu::Engine&, Request&);
+
+}  // namespace cohort::apps

@@ -1,0 +1,255 @@
+// Breadth-first search with one resizing barrier a level, and less than one while levels are small:
+// then group 0 does several alone. Dense levels are searched from the other side (direction
+// optimisation, Beamer, Asanović and Patterson 2012).
+// Invariant: all groups derive what a step does from words that nobody writes during that step.
+#pragma once
+
+#include "apps/bfs/bfs.hpp"
+
+namespace cohort::apps {
+
+struct Bfs {
+  static constexpr bool paper_barriers = true;
+  enum class Mode : std::uint32_t {
+    down,      // from the nodes of a list to their targets
+    to_bits,   // the list becomes a bitmap
+    up,        // from unreached nodes to those of the bitmap
+    to_nodes,  // the bitmap becomes a list
+  };
+  /// What group 0 tells the next step.
+  struct alignas(64) Plan {
+    std::uint32_t level = 0;
+    Mode mode = Mode::down;
+    std::uint64_t edges_left = 0;  // of nodes that were not in a frontier yet
+    std::uint64_t frontier = 0;    // nodes of the last level, when going up
+    bool was_up = false;
+  };
+  struct State {
+    std::uint32_t turn = 0;  // steps, but for portions of one
+    std::uint64_t at = 0;    // how much of this turn is done, where steps are short
+  };  // all that a joining group receives
+  using Local = ChunkOfNodes;
+
+  CsrView graph;
+  CsrView incoming;        // the same with every edge turned round; for going up
+  Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
+  std::uint64_t* bits[3];  // likewise; a bit for each node
+  Plan* plans;             // by turn modulo 2
+  Levels levels;
+  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint32_t solo;    // frontiers up to this size are group 0's; 0: none
+  bool both_directions;  // may go up
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const std::uint32_t now = state.turn % 3;
+    Plan plan = group.view(plans)[state.turn % 2];
+    if (plan.mode == Mode::down) {
+      const std::size_t size = lists[now].size(group);
+      if (size <= solo) return alone(group, state, plan);
+      if (both_directions && !plan.was_up) {
+        const std::uint64_t edges = lists[now].edges(group);
+        plan.edges_left -= least(edges, plan.edges_left);
+        if (edges > plan.edges_left / 15) plan.mode = Mode::to_bits;
+      }
+    } else if (plan.mode == Mode::up) {
+      const std::uint64_t size = lists[now].size(group);
+      if (size < plan.frontier && size < graph.num_nodes() / 18) plan.mode = Mode::to_nodes;
+      plan.frontier = size;
+    }
+    switch (plan.mode) {
+      case Mode::down: return down(group, state, plan);
+      case Mode::to_bits: return to_bits(group, state, plan);
+      case Mode::up: return up(group, state, plan);
+      case Mode::to_nodes: return to_nodes(group, state, plan);
+    }
+    return Next::halt;
+  }
+
+ private:
+  /// The end of a turn, or of a portion of it.
+  template <class Group>
+  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next) const {
+    state.at = now.last ? 0 : now.end;
+    if (group.global_id() == 0) {
+      group.view(plans)[(state.turn + 1) % 2] = next;
+      if (now.last) lists[(state.turn + 2) % 3].clear(group);
+    }
+    if (now.last) ++state.turn;
+  }
+
+  /// Visits a piece of a frontier. Counts the edges of what it reaches, if somebody will ask.
+  template <class Group>
+  COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
+                       std::uint32_t level, std::uint64_t& edges) const {
+    const bool counts = both_directions;
+    expand(
+        group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
+        [&](std::uint32_t, std::uint64_t, Node target) {
+          if (!levels.reach(group, target, level)) return false;
+          if (counts) edges += graph.degree(target);
+          return true;
+        });
+  }
+
+  template <class Group>
+  COHORT_FN Next down(Group& group, State& state, Plan& plan) const {
+    const Worklist& in = lists[state.turn % 3];
+    const Portion now = portion(group, state.at, in.size(group), chunk);
+    Sink sink{group, lists[(state.turn + 1) % 3]};
+    std::uint64_t edges = 0;
+    in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
+      visit(group, nodes, count, sink, plan.level + 1, edges);
+    });
+    sink.close(edges);
+    if (now.last) ++plan.level;
+    const std::size_t found = lists[(state.turn + 1) % 3].size(group);
+    conclude(group, state, now, plan);
+    return !now.last || found > 0 ? Next::again : Next::halt;
+  }
+
+  /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It comes
+  /// back when a level has become large, and often enough to be resized.
+  template <class Group>
+  COHORT_FN Next alone(Group& group, State& state, Plan& plan) const {
+    const std::uint32_t turn = state.turn;
+    ++state.turn;
+    if (group.group_id() != 0) return Next::halt;
+    const Worklist& one = lists[(turn + 1) % 3];
+    const Worklist& other = lists[(turn + 2) % 3];
+    const auto level_into = [&](const Worklist& in, const Worklist& out) {
+      Sink sink{group, out};
+      std::uint64_t edges = 0;
+      ++plan.level;
+      in.for_range(group, 0, in.size(group), [&](const Node* nodes, std::size_t count) {
+        visit(group, nodes, count, sink, plan.level, edges);
+      });
+      sink.close();
+      group.barrier();
+      return out.size(group);
+    };
+    const auto clear = [&](const Worklist& list) {
+      group.barrier();
+      if (group.local_id() == 0) list.clear(group);
+      group.barrier();
+    };
+
+    clear(other);
+    std::size_t size = level_into(lists[turn % 3], one);
+    for (std::size_t done = size; size > 0 && size <= solo && done < std::size_t{16} * solo;) {
+      const bool ends_here = level_into(one, other) > solo;
+      clear(one);
+      if (ends_here) {
+        move_all(group, other, one);
+        size = one.size(group);
+        clear(other);
+        break;
+      }
+      done += other.size(group);
+      size = level_into(other, one);
+      done += size;
+      clear(other);
+    }
+    if (group.local_id() == 0) group.view(plans)[(turn + 1) % 2] = plan;
+    return size > 0 ? Next::again : Next::halt;
+  }
+
+  template <class Group>
+  COHORT_FN void move_all(Group& group, const Worklist& from, const Worklist& to) const {
+    Sink sink{group, to};
+    from.for_range(group, 0, from.size(group), [&](const Node* nodes, std::size_t count) {
+      const auto list = group.view(nodes);
+      for (std::size_t i = 0; i < count; i += group.local_size()) {
+        const bool mine = i + group.local_id() < count;
+        sink.push(mine, mine ? list[i + group.local_id()] : 0);
+      }
+    });
+    sink.close();
+    group.barrier();
+  }
+
+  template <class Group>
+  COHORT_FN Next to_bits(Group& group, State& state, Plan& plan) const {
+    const Worklist& in = lists[state.turn % 3];
+    std::uint64_t* const out = bits[(state.turn + 1) % 3];
+    const Portion all{0, in.size(group), true};
+    in.for_part(group, 0, all.end, [&](const Node* nodes, std::size_t count) {
+      const auto list = group.view(nodes);
+      for (const std::size_t i : group.local_stride(count))
+        group.atomic(out[list[i] / 64]).fetch_or(std::uint64_t{1} << list[i] % 64);
+    });
+    plan.mode = Mode::up;
+    plan.was_up = true;
+    plan.frontier = 0;  // so that the first turn goes up, whatever its size
+    conclude(group, state, all, plan);
+    return Next::again;
+  }
+
+  /// Every unreached node looks for an edge from the frontier, and stops at the first.
+  template <class Group>
+  COHORT_FN Next up(Group& group, State& state, Plan& plan) const {
+    const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
+    std::uint64_t* const out = bits[(state.turn + 1) % 3];
+    const std::uint32_t next = plan.level + 1;
+    const Portion now = portion(group, state.at, graph.num_nodes(), (chunk + 63) / 64 * 64);
+    std::uint32_t found = 0;
+    const auto look = [&](Node node) {
+      if (group.atomic(levels.of[node]).load() != Levels::unreached) return false;
+      for (const Node from : incoming.neighbours(node)) {
+        if ((in[from / 64] >> from % 64 & 1U) == 0) continue;
+        group.atomic(levels.of[node]).store(next);
+        ++found;
+        return true;
+      }
+      return false;
+    };
+    for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
+      if (group.local_size() == 1) {  // a word belongs to one thread
+        for (std::size_t word = first / 64; word * 64 < last; ++word) {
+          std::uint64_t set = 0;
+          for (std::size_t i = word * 64; i < least(word * 64 + 64, last); ++i)
+            set |= std::uint64_t{look(static_cast<Node>(i))} << i % 64;
+          if (set != 0) group.view(out)[word] = set;
+        }
+        return;
+      }
+      for (const std::size_t i : group.local_stride(last - first)) {
+        const std::size_t node = first + i;
+        if (look(static_cast<Node>(node)))
+          group.atomic(out[node / 64]).fetch_or(std::uint64_t{1} << node % 64);
+      }
+    });
+    for_items(group, now.begin / 64, (now.end + 63) / 64, [&](std::size_t word) {
+      group.view(bits[(state.turn + 2) % 3])[word] = 0;
+    });
+    const std::uint32_t sum =
+        group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+    const Worklist& count = lists[(state.turn + 1) % 3];  // no nodes, only how many there are
+    if (group.local_id() == 0 && sum > 0)
+      group.atomic(count.counts[count.num_slots].nodes).fetch_add(sum);
+    const bool any = sum > 0 || count.size(group) > 0;
+    if (now.last) ++plan.level;
+    conclude(group, state, now, plan);
+    return !now.last || any ? Next::again : Next::halt;
+  }
+
+  template <class Group>
+  COHORT_FN Next to_nodes(Group& group, State& state, Plan& plan) const {
+    const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
+    const Portion all{0, graph.num_nodes(), true};
+    Sink sink{group, lists[(state.turn + 1) % 3]};
+    for_blocks(group, 0, all.end, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; i += group.local_size()) {
+        const std::size_t node = i + group.local_id();
+        const bool set = node < last && (in[node / 64] >> node % 64 & 1U) != 0;
+        sink.push(set, static_cast<Node>(node));
+      }
+    });
+    sink.close();
+    plan.mode = Mode::down;
+    conclude(group, state, all, plan);
+    return Next::again;
+  }
+};
+
+}  // namespace cohort::apps

@@ -1,0 +1,77 @@
+#include "apps/settings.hpp"
+
+#include <charconv>
+
+#include "cohort/error.hpp"
+
+namespace cohort::apps {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Error{Errc::bad_options, "option '" + text + "': " + why};
+}
+
+template <class Names>
+std::string listed(const Names& names) {
+  std::string all;
+  for (const auto& each : names) all += (all.empty() ? "" : ", ") + std::string{each};
+  return all;
+}
+
+}  // namespace
+
+Settings::Settings(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      refuse(text, "write it as KEY=VALUE, as in algorithm=paper");
+    if (!given_.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      refuse(text, "it is given twice");
+  }
+}
+
+const std::string* Settings::take(const std::string& key) {
+  asked_.insert(key);
+  const auto found = given_.find(key);
+  return found == given_.end() ? nullptr : &found->second;
+}
+
+std::size_t Settings::choice(const std::string& key,
+                             const std::vector<std::string_view>& choices) {
+  const std::string* const value = take(key);
+  if (value == nullptr) return 0;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i] == *value) return i;
+  }
+  refuse(key + "=" + *value, "there is " + listed(choices));
+}
+
+std::uint64_t Settings::number(const std::string& key, std::uint64_t otherwise,
+                               std::uint64_t least, std::uint64_t most) {
+  const std::string* const value = take(key);
+  if (value == nullptr) return otherwise;
+  std::uint64_t number = 0;
+  const char* const end = value->data() + value->size();
+  const auto [stopped, error] = std::from_chars(value->data(), end, number);
+  if (error != std::errc{} || stopped != end || number < least || number > most) {
+    refuse(key + "=" + *value, "give a whole number from " + std::to_string(least) + " to " +
+                                   std::to_string(most));
+  }
+  return number;
+}
+
+std::string Settings::text(const std::string& key, const std::string& otherwise) {
+  const std::string* const value = take(key);
+  return value == nullptr ? otherwise : *value;
+}
+
+void Settings::check_all_used() const {
+  for (const auto& [key, value] : given_) {
+    if (!asked_.contains(key)) {
+      refuse(key + "=" + value, asked_.empty() ? "this app has no options"
+                                               : "this app has only " + listed(asked_));
+    }
+  }
+}
+
+}  // namespace cohort::apps

@@ -1,0 +1,39 @@
+// An app's own options as KEY=VALUE, e.g. algorithm=paper.
+// Invariant: what nobody asked for is refused, so that no misspelt option goes unnoticed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cohort::apps {
+
+class Settings {
+ public:
+  Settings() = default;
+  /// Throws Error{bad_options} for what is not KEY=VALUE or is given twice.
+  explicit Settings(const std::vector<std::string>& texts);
+
+  /// One of `choices`, by its place; the first when it is not given. Throws Error{bad_options}.
+  [[nodiscard]] std::size_t choice(const std::string& key,
+                                   const std::vector<std::string_view>& choices);
+  /// A whole number from `least` to `most`. Throws Error{bad_options}.
+  [[nodiscard]] std::uint64_t number(const std::string& key, std::uint64_t otherwise,
+                                     std::uint64_t least = 0,
+                                     std::uint64_t most = std::uint64_t{1} << 40U);
+  [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise);
+  /// After all have been asked for: throws Error{bad_options} if one is left.
+  void check_all_used() const;
+
+ private:
+  /// The value, or null.
+  const std::string* take(const std::string& key);
+
+  std::map<std::string, std::string> given_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace cohort::apps

@@ -1,0 +1,59 @@
+// How the items of a step are shared out: in blocks rather than one by one, so that groups keep out
+// of each other's cache lines, and in portions where steps are to be short.
+// Invariant: the parts of all groups are disjoint and cover the portion, for every number of groups.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cohort/kernel.hpp"
+
+namespace cohort::apps {
+
+COHORT_FN constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
+COHORT_FN constexpr std::size_t most(std::size_t a, std::size_t b) { return a < b ? b : a; }
+
+/// Asks for memory that is needed soon. Where threads hide latency by their number, nothing.
+COHORT_FN inline void prefetch([[maybe_unused]] const void* memory) {
+#ifndef __CUDA_ARCH__
+  __builtin_prefetch(memory);
+#endif
+}
+
+/// The items [begin, end) of a phase that one step does.
+struct Portion {
+  std::size_t begin;
+  std::size_t end;
+  bool last;  ///< of this phase
+};
+
+/// What is left of `count` items from `at` on; at most `chunk` for each group if that is not 0. Every
+/// group gets the same answer, so `at` may live in the State.
+template <class Group>
+COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
+                          std::size_t chunk) {
+  if (chunk == 0 || (count - at) / group.num_groups() <= chunk) return {at, count, true};
+  const std::size_t end = at + chunk * group.num_groups();
+  return {at, end, end == count};
+}
+
+/// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in turn;
+/// each begins at a multiple of 64 items after `begin`.
+template <class Group, class Visit>
+COHORT_FN void for_blocks(const Group& group, std::size_t begin, std::size_t end, Visit visit) {
+  const std::size_t groups = group.num_groups();
+  const std::size_t even = (end - begin) / (groups * 8) / 64 * 64;
+  const std::size_t block = least(most(even, most(64, group.local_size())), 4096);
+  for (std::size_t first = begin + group.group_id() * block; first < end; first += groups * block)
+    visit(first, least(first + block, end));
+}
+
+/// Calls `visit(i)` for this thread's items of [begin, end).
+template <class Group, class Visit>
+COHORT_FN void for_items(const Group& group, std::size_t begin, std::size_t end, Visit visit) {
+  for_blocks(group, begin, end, [&](std::size_t first, std::size_t last) {
+    for (const std::size_t i : group.local_stride(last - first)) visit(first + i);
+  });
+}
+
+}  // namespace cohort::apps

@@ -1,0 +1,235 @@
+// Worklists of nodes: filled in one step, read in the next. Each group fills a slot of its own and
+// the slots are read in order, so nodes that were found together stay together; what does not fit
+// goes to a spill that all share.
+// Invariant: a list is cleared, filled and read in different steps, and the barriers between them
+// order everything but the counts, which are relaxed atomics.
+#pragma once
+
+#include "apps/share.hpp"
+#include "graph/csr.hpp"
+
+namespace cohort::apps {
+
+/// How many nodes a slot has; a line to itself, because its group writes it while others write theirs.
+struct alignas(64) Count {
+  std::uint32_t nodes = 0;
+  std::uint64_t edges = 0;  ///< of those nodes, where somebody asked
+};
+
+struct Worklist {
+  Node* slots;              ///< num_slots times `room`
+  Node* spill;              ///< room for every node
+  Count* counts;            ///< of the slots, then of the spill
+  std::uint32_t num_slots;  ///< 0, or the most groups there can be
+  std::uint32_t room;
+
+  template <class Group>
+  [[nodiscard]] COHORT_FN std::size_t size(const Group& group) const {
+    std::size_t sum = 0;
+    for (std::uint32_t i = 0; i <= num_slots; ++i) sum += group.atomic(counts[i].nodes).load();
+    return sum;
+  }
+  template <class Group>
+  [[nodiscard]] COHORT_FN std::uint64_t edges(const Group& group) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i <= num_slots; ++i) sum += group.atomic(counts[i].edges).load();
+    return sum;
+  }
+
+  /// By one thread, while nobody fills or reads this list.
+  template <class Group>
+  COHORT_FN void clear(const Group& group) const {
+    for (std::uint32_t i = 0; i <= num_slots; ++i) {
+      group.atomic(counts[i].nodes).store(0);
+      group.atomic(counts[i].edges).store(0);
+    }
+  }
+
+  /// Calls `visit(nodes, count)` for the pieces that make up the positions [begin, end).
+  template <class Group, class Visit>
+  COHORT_FN void for_range(const Group& group, std::size_t begin, std::size_t end,
+                           Visit visit) const {
+    std::size_t at = 0;
+    for (std::uint32_t i = 0; i <= num_slots && at < end; ++i) {
+      const std::size_t count = group.atomic(counts[i].nodes).load();
+      const std::size_t first = most(begin, at);
+      const std::size_t last = least(end, at + count);
+      Node* const nodes = i < num_slots ? slots + std::size_t{i} * room : spill;
+      if (first < last) visit(nodes + (first - at), last - first);
+      at += count;
+    }
+  }
+
+  /// The same for this group's part of the positions [begin, end): one stretch of a short list,
+  /// which keeps neighbours together; blocks of a long one, which evens out the degrees.
+  template <class Group, class Visit>
+  COHORT_FN void for_part(const Group& group, std::size_t begin, std::size_t end,
+                          Visit visit) const {
+    const std::size_t groups = group.num_groups();
+    const std::size_t count = end - begin;
+    if (num_slots != 0 && count <= groups * room) {
+      const std::size_t id = group.group_id();
+      for_range(group, begin + count * id / groups, begin + count * (id + 1) / groups, visit);
+      return;
+    }
+    const std::size_t block = most(group.local_size(), 64);
+    for (std::size_t i = begin + group.group_id() * block; i < end; i += groups * block)
+      for_range(group, i, least(i + block, end), visit);
+  }
+};
+
+/// One group's way into a worklist, for one step. Threads of a larger group push together and meet
+/// at the spill's count once; a group of one thread pushes into its slot without meeting anybody.
+template <class Group>
+class Sink {
+ public:
+  COHORT_FN Sink(const Group& group, const Worklist& into)
+      : group_(group), into_(into), nodes_(group.view(batch_)), alone_(group.local_size() == 1) {
+    if (!alone_) return;
+    if (into.num_slots == 0) {
+      room_ = batch_room;
+      return;
+    }
+    slot_ = true;
+    room_ = into.room;
+    nodes_ = group.view(into.slots + std::size_t{group.group_id()} * into.room);
+    size_ = group.atomic(mine().nodes).load();  // of earlier portions of the same phase
+  }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  /// Reached by all threads of the group; those that say so push their node.
+  COHORT_FN void push(bool wanted, Node node) {
+    if (!alone_) {
+      push_together(wanted, node);
+    } else if (wanted) {
+      if (size_ == room_) flush();
+      nodes_[size_++] = node;
+    }
+  }
+
+  /// At the end, by all threads. `edges`: this thread's share of the edges of the pushed nodes.
+  COHORT_FN void close(std::uint64_t edges = 0) {
+    if (slot_) {
+      group_.atomic(mine().nodes).store(size_);
+      if (edges != 0) group_.atomic(mine().edges).fetch_add(edges);
+      return;
+    }
+    if (alone_) {
+      flush();
+    } else {
+      edges = group_.reduce(edges, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+    }
+    if (group_.local_id() == 0 && edges != 0)
+      group_.atomic(into_.counts[into_.num_slots].edges).fetch_add(edges);
+  }
+
+ private:
+  static constexpr std::uint32_t batch_room = 64;
+
+  COHORT_FN Count& mine() const { return into_.counts[group_.group_id()]; }
+  COHORT_FN std::uint32_t reserve(std::uint32_t count) const {
+    return group_.atomic(into_.counts[into_.num_slots].nodes).fetch_add(count);
+  }
+
+  COHORT_FN void flush() {
+    if (size_ == 0) return;
+    const auto to = group_.view(into_.spill + reserve(size_));
+    for (std::uint32_t i = 0; i < size_; ++i) to[i] = nodes_[i];
+    size_ = 0;
+  }
+
+  COHORT_FN void push_together(bool wanted, Node node) const {
+    const std::uint32_t one = wanted ? 1 : 0;
+    const std::uint32_t before = group_.exclusive_scan(
+        one, std::uint32_t{0}, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+    const std::uint32_t last = group_.local_size() - 1;
+    const bool reserves = group_.local_id() == last && before + one != 0;
+    const std::uint32_t at = group_.broadcast(reserves ? reserve(before + one) : 0, last);
+    if (wanted) group_.view(into_.spill)[at + before] = node;
+  }
+
+  using Nodes = decltype(std::declval<const Group&>().view(static_cast<Node*>(nullptr)));
+
+  const Group& group_;
+  const Worklist& into_;
+  Node batch_[batch_room];
+  Nodes nodes_;
+  std::uint32_t size_ = 0;
+  std::uint32_t room_ = 0;
+  bool alone_;
+  bool slot_ = false;
+};
+
+/// What a group keeps of a chunk of nodes while its threads share out their edges.
+struct ChunkOfNodes {
+  static constexpr std::uint32_t room = 1024;  // threads in the largest group
+  std::uint64_t first_edge[room];
+  std::uint32_t before[room];  // edges of the nodes before
+  std::uint32_t value[room];
+};
+
+/// A node whose edges are not to be visited, as `value` says it.
+inline constexpr std::uint32_t skipped = ~0U;
+
+/// Visits the edges of `count` nodes and pushes the targets for which `visit(value, edge, target)`
+/// says true; `value(node)` is called once for each node. Chunk by chunk, one node for each thread:
+/// their degrees are summed up in local memory, and each thread takes one edge at a time (the
+/// paper's bfs and l-sssp, after LonestarGPU). Reached by all threads of the group.
+template <class Group, class Into, class Value, class Visit>
+COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
+                      const Node* nodes, std::size_t count, Into& into, Value value, Visit visit) {
+  const auto list = group.view(nodes);
+  if (group.local_size() == 1) {
+    constexpr std::size_t far = 8;
+    constexpr std::size_t near = 4;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + far < count) prefetch(graph.offsets() + list[i + far]);
+      if (i + near < count) prefetch(graph.targets() + graph.first_edge(list[i + near]));
+      const Node node = list[i];
+      const std::uint32_t its = value(node);
+      if (its == skipped) continue;
+      const std::uint64_t end = graph.first_edge(node + 1);
+      for (std::uint64_t edge = graph.first_edge(node); edge < end; ++edge) {
+        const Node target = graph.target(edge);
+        into.push(visit(its, edge, target), target);
+      }
+    }
+    return;
+  }
+
+  const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
+  const std::uint32_t me = group.local_id();
+  for (std::size_t first = 0; first < count; first += group.local_size()) {
+    std::uint32_t degree = 0;
+    if (first + me < count) {
+      const Node node = list[first + me];
+      chunk.value[me] = value(node);
+      chunk.first_edge[me] = graph.first_edge(node);
+      if (chunk.value[me] != skipped) degree = static_cast<std::uint32_t>(graph.degree(node));
+    }
+    const std::uint32_t before = group.exclusive_scan(degree, std::uint32_t{0}, plus);
+    chunk.before[me] = before;
+    const std::uint32_t edges = group.broadcast(before + degree, group.local_size() - 1);
+    group.barrier();
+    for (std::uint32_t at = 0; at < edges; at += group.local_size()) {
+      const std::uint32_t mine = at + me;
+      bool wanted = false;
+      Node target = 0;
+      if (mine < edges) {
+        std::uint32_t owner = 0;  // the last node with `before <= mine`
+        for (std::uint32_t step = 512; step > 0; step /= 2) {
+          if (owner + step < group.local_size() && chunk.before[owner + step] <= mine)
+            owner += step;
+        }
+        const std::uint64_t edge = chunk.first_edge[owner] + (mine - chunk.before[owner]);
+        target = graph.target(edge);
+        wanted = visit(chunk.value[owner], edge, target);
+      }
+      into.push(wanted, target);
+    }
+    group.barrier();  // before the chunk is overwritten
+  }
+}
+
+}  // namespace cohort::apps
