@@ -51,6 +51,7 @@ test: check-release check-asan check-tsan
 bench: build
 	$(COHORT) bench barrier --out bench/results/$(MACHINE)
 	$(COHORT) bench gather --out bench/results/$(MACHINE)
+	$(COHORT) bench read --out bench/results/$(MACHINE)
 
 docs: setup
 	@mkdir -p build

@@ -5,6 +5,7 @@
 
 #include "bench/barrier.hpp"
 #include "bench/gather.hpp"
+#include "bench/read.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -16,6 +17,10 @@ constexpr std::array known{
     Scenario{.name = "gather",
              .summary = "how long a demand for workers waits, by kill order; kill against yield",
              .run = &gather_scenario},
+    Scenario{
+        .name = "read",
+        .summary = "graph files, by format; beside decompression alone and a pass over the text",
+        .run = &read_scenario},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // cohort list: what there is to name on the command line.
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -40,9 +41,12 @@ int list(bool json) {
   }
   for (const auto& [section, entries] : all.items()) {
     std::cout << section << '\n';
+    std::size_t width = 20;
+    for (const auto& entry : entries)
+      width = std::max(width, entry["name"].get_ref<const std::string&>().size());
     for (const auto& entry : entries) {
-      std::cout << "  " << std::left << std::setw(24) << entry["name"].get<std::string>()
-                << entry["summary"].get<std::string>();
+      std::cout << "  " << std::left << std::setw(static_cast<int>(width + 2))
+                << entry["name"].get<std::string>() << entry["summary"].get<std::string>();
       if (entry.contains("example")) std::cout << "; e.g. " << entry["example"].get<std::string>();
       std::cout << '\n';
       if (entry.contains("options"))

@@ -38,7 +38,8 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
     return complain(std::string{error.what()} + "; see `cohort --help`", bad_input);
   } catch (const Error& error) {
-    return complain(error.what(), error.code() == Errc::bad_options ? bad_input : failed);
+    const bool theirs = error.code() == Errc::bad_options || error.code() == Errc::bad_file;
+    return complain(error.what(), theirs ? bad_input : failed);
   } catch (const bench::Stopped&) {
     return failed;
   } catch (const std::bad_alloc&) {

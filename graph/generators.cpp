@@ -1,6 +1,99 @@
 #include "graph/generators.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <utility>
+
+#include "graph/build.hpp"
+#include "graph/parallel.hpp"
+#include "graph/random.hpp"
+
 namespace cohort {
+namespace {
+
+/// Streams of random numbers that one seed gives, so that they have nothing to do with each other.
+enum Stream : std::uint64_t { permutation = std::uint64_t{1} << 62U, roads, places };
+
+// ---- R-MAT
+
+/// One edge: a quadrant of the matrix for each bit of its ends.
+Edge rmat_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t index) {
+  // Of 100 * 2^32 / 100 each: below a, then a + b, then a + b + c.
+  constexpr auto share = [](std::uint64_t percent) { return (percent << 32U) / 100; };
+  constexpr std::uint64_t a = share(57);
+  constexpr std::uint64_t ab = share(57 + 19);
+  constexpr std::uint64_t abc = share(57 + 19 + 19);
+  Random random{seed, index};
+  std::uint64_t draws = 0;
+  Edge edge{0, 0};
+  for (std::uint32_t bit = 0; bit < scale; ++bit) {
+    draws = bit % 2 == 0 ? random.next() : draws >> 32U;
+    const std::uint64_t draw = draws & 0xFFFF'FFFFU;
+    edge.from = edge.from << 1U | static_cast<Node>(draw >= ab);
+    edge.to = edge.to << 1U | static_cast<Node>((draw >= a && draw < ab) || draw >= abc);
+  }
+  return edge;
+}
+
+/// A permutation of the nodes (Fisher and Yates).
+std::vector<Node> shuffled(Node nodes, std::uint64_t seed) {
+  std::vector<Node> names(nodes);
+  std::iota(names.begin(), names.end(), 0);
+  Random random{seed, Stream::permutation};
+  for (Node left = nodes; left > 1; --left) std::swap(names[left - 1], names[random.below(left)]);
+  return names;
+}
+
+// ---- road
+
+/// Parts of a graph that grow together (union by index, path halving).
+class Parts {
+ public:
+  explicit Parts(Node nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
+
+  /// False: they were one part already.
+  bool join(Node one, Node other) {
+    one = find(one);
+    other = find(other);
+    if (one == other) return false;
+    parent_[std::max(one, other)] = std::min(one, other);
+    return true;
+  }
+
+ private:
+  Node find(Node node) {
+    while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
+    return node;
+  }
+
+  std::vector<Node> parent_;
+};
+
+struct Place {
+  std::int64_t x;
+  std::int64_t y;
+};
+
+/// Coordinates are below 2^31: their squares are added exactly, and the root is rounded the same on
+/// every machine.
+double distance(const Place& one, const Place& other) {
+  const std::int64_t dx = one.x - other.x;
+  const std::int64_t dy = one.y - other.y;
+  return std::sqrt(static_cast<double>(dx * dx + dy * dy));
+}
+
+Weight weight_of(double distance) { return std::max(Weight{1}, static_cast<Weight>(distance)); }
+
+/// Somewhere in the middle of its square of 1000 by 1000.
+Place crossing(Node node, Node width, std::uint64_t seed) {
+  Random random{seed, Stream::places + node};
+  return {std::int64_t{1000} * (node % width) + random.below(800),
+          std::int64_t{1000} * (node / width) + random.below(800)};
+}
+
+}  // namespace
 
 Csr grid(Node width, Node height) {
   const std::uint64_t nodes = std::uint64_t{width} * height;
@@ -17,6 +110,135 @@ Csr grid(Node width, Node height) {
       graph.offsets.push_back(graph.targets.size());
     }
   }
+  return graph;
+}
+
+Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor) {
+  const Node nodes = Node{1} << scale;
+  const std::vector<Node> names = shuffled(nodes, seed);
+  EdgeList list{
+      .nodes = nodes, .edges = std::vector<Edge>(std::size_t{factor} << scale), .weights = {}};
+  for_blocks(list.edges.size(), 1U << 14U, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Edge edge = rmat_edge(scale, seed, i);
+      list.edges[i] = {names[edge.from], names[edge.to]};
+    }
+  });
+  return symmetrise(list);
+}
+
+Csr road(Node nodes, std::uint64_t seed) {
+  if (nodes == 0) return {};
+  const auto width = std::max(static_cast<Node>(std::sqrt(static_cast<double>(nodes))), Node{1});
+  // Calls `visit(node, neighbour, open)` for every pair of neighbours in the grid.
+  const auto for_pairs = [nodes, width, seed](const auto& visit) {
+    constexpr std::uint64_t open_of_1000 = 600;
+    Random random{seed, Stream::roads};
+    for (Node node = 0; node < nodes; ++node) {
+      const std::uint64_t draw = random.next();
+      if (node % width + 1 < width && node + 1 < nodes)
+        visit(node, node + 1, (draw & 0xFFFF'FFFFU) % 1000 < open_of_1000);
+      if (nodes - node > width) visit(node, node + width, (draw >> 32U) % 1000 < open_of_1000);
+    }
+  };
+  Parts parts{nodes};
+  EdgeList list{.nodes = nodes, .edges = {}, .weights = {}};
+  list.edges.reserve(std::size_t{nodes} / 4 * 6);
+  for_pairs([&](Node node, Node neighbour, bool open) {
+    if (!open) return;
+    parts.join(node, neighbour);
+    list.edges.push_back({node, neighbour});
+  });
+  for_pairs([&](Node node, Node neighbour, bool open) {
+    if (!open && parts.join(node, neighbour)) list.edges.push_back({node, neighbour});
+  });
+  list.weights.reserve(list.edges.size());
+  for (const Edge& edge : list.edges) {
+    list.weights.push_back(
+        weight_of(distance(crossing(edge.from, width, seed), crossing(edge.to, width, seed))));
+  }
+  return symmetrise(list);
+}
+
+Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
+  if (nodes == 0 || degree == 0) return empty(nodes);
+  constexpr unsigned bits = 31;
+  constexpr double side = 1U << bits;
+  const double radius = side * std::min(1.0, std::sqrt(degree / (std::numbers::pi * nodes)));
+  const auto rows =
+      static_cast<std::uint64_t>(side / radius);  // of cells no smaller than the radius
+  const auto cell_of = [rows](std::int64_t coordinate) {
+    return static_cast<std::uint64_t>(coordinate) * rows >> bits;
+  };
+
+  // The points, sorted by cell.
+  std::vector<Place> points(nodes);
+  std::vector<Node> first(rows * rows + 1);
+  const auto place = [seed](Node index) {
+    const std::uint64_t draw = Random{seed, Stream::places + index}.next();
+    return Place{static_cast<std::int64_t>(draw >> (64 - bits)),
+                 static_cast<std::int64_t>(draw & ((1U << bits) - 1))};
+  };
+  const auto cell = [&](const Place& at) { return cell_of(at.y) * rows + cell_of(at.x); };
+  for (Node i = 0; i < nodes; ++i) ++first[cell(place(i)) + 1];
+  std::inclusive_scan(first.begin(), first.end(), first.begin());
+  {
+    std::vector<Node> next(first.begin(), first.end() - 1);
+    for (Node i = 0; i < nodes; ++i) {
+      const Place at = place(i);
+      points[next[cell(at)]++] = at;
+    }
+  }
+
+  // Whoever is near enough is in one of the nine cells around.
+  Csr graph;
+  graph.offsets.reserve(std::size_t{nodes} + 1);
+  for (Node node = 0; node < nodes; ++node) {
+    const Place here = points[node];
+    const std::uint64_t x = cell_of(here.x);
+    const std::uint64_t y = cell_of(here.y);
+    for (std::uint64_t row = y == 0 ? 0 : y - 1; row <= std::min(y + 1, rows - 1); ++row) {
+      const Node begin = first[row * rows + (x == 0 ? 0 : x - 1)];
+      const Node end = first[row * rows + std::min(x + 1, rows - 1) + 1];
+      for (Node other = begin; other < end; ++other) {
+        const double apart = distance(here, points[other]);
+        if (other == node || apart >= radius) continue;
+        graph.targets.push_back(other);
+        graph.weights.push_back(weight_of(1000.0 * apart / radius));
+      }
+    }
+    graph.offsets.push_back(graph.targets.size());
+  }
+  return graph;
+}
+
+Csr star(Node nodes) {
+  Csr graph = empty(nodes);
+  if (nodes < 2) return graph;
+  graph.targets.assign(2 * (std::size_t{nodes} - 1), 0);
+  std::iota(graph.targets.begin(), graph.targets.begin() + nodes - 1, 1);
+  std::iota(graph.offsets.begin() + 1, graph.offsets.end(), nodes - 1);
+  return graph;
+}
+
+Csr path(Node nodes) { return nodes == 0 ? Csr{} : grid(nodes, 1); }
+
+Csr complete(Node nodes) {
+  Csr graph;
+  graph.offsets.reserve(std::size_t{nodes} + 1);
+  graph.targets.reserve(nodes == 0 ? 0 : std::size_t{nodes} * (nodes - 1));
+  for (Node node = 0; node < nodes; ++node) {
+    for (Node other = 0; other < nodes; ++other) {
+      if (other != node) graph.targets.push_back(other);
+    }
+    graph.offsets.push_back(graph.targets.size());
+  }
+  return graph;
+}
+
+Csr empty(Node nodes) {
+  Csr graph;
+  graph.offsets.assign(std::size_t{nodes} + 1, 0);
   return graph;
 }
 

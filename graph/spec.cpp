@@ -1,73 +1,149 @@
 #include "graph/spec.hpp"
 
-#include <unistd.h>
-
 #include <array>
-#include <charconv>
-#include <limits>
-#include <optional>
+#include <cstdlib>
 #include <string>
 
 #include "cohort/error.hpp"
+#include "graph/cache.hpp"
 #include "graph/generators.hpp"
 
 namespace cohort {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::array kinds{
     SpecKind{.syntax = "grid:<width>x<height>",
              .example = "grid:1000x1000",
-             .summary = "undirected grid, up to four neighbours a node"},
+             .summary = "grid, up to four neighbours a node"},
+    SpecKind{.syntax = "rmat:<scale>[,seed=<n>][,factor=<n>]",
+             .example = "rmat:16",
+             .summary = "R-MAT as in Graph500: 2^scale nodes, hubs, small diameter"},
+    SpecKind{.syntax = "road:<nodes>[,seed=<n>]",
+             .example = "road:100000",
+             .summary = "like a road network: large diameter, weights"},
+    SpecKind{.syntax = "geometric:<nodes>[,degree=<n>][,seed=<n>]",
+             .example = "geometric:100000",
+             .summary = "random points, edges to those nearby, weights"},
+    SpecKind{.syntax = "star:<nodes>", .example = "star:1000", .summary = "one hub"},
+    SpecKind{.syntax = "path:<nodes>", .example = "path:1000", .summary = "one line"},
+    SpecKind{.syntax = "complete:<nodes>", .example = "complete:100", .summary = "all pairs"},
+    SpecKind{.syntax = "empty:<nodes>", .example = "empty:1000", .summary = "no edges"},
+    SpecKind{.syntax = "<file>",
+             .example = "USA-road-d.NY.gr.gz",
+             .summary = ".gr .mtx .graph .el .wel, also with .gz or .xz; here or in $COHORT_DATA"},
 };
 
-[[noreturn]] void refuse(std::string_view spec, const std::string& why) {
-  throw Error{Errc::bad_options, "input '" + std::string{spec} + "': " + why};
+constexpr std::uint64_t most_nodes = std::numeric_limits<Node>::max();
+
+/// What a graph and the edges it is made from take.
+double bytes(double nodes, double edges, double bytes_per_edge) {
+  return nodes * sizeof(std::uint64_t) + edges * bytes_per_edge;
 }
 
-/// A whole number and nothing else; the largest there is when it is larger than that.
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range) return std::numeric_limits<std::uint64_t>::max();
-  return error == std::errc{} && stopped == end ? std::optional{value} : std::nullopt;
+Node nodes_of(const SpecArguments& arguments, double edges_per_node, double bytes_per_edge) {
+  const std::uint64_t nodes = arguments.number("the number of nodes", 0, most_nodes);
+  const auto many = static_cast<double>(nodes);
+  arguments.needs_memory(bytes(many, many * edges_per_node, bytes_per_edge));
+  return static_cast<Node>(nodes);
 }
 
-Csr load_grid(std::string_view spec, std::string_view size) {
-  const std::size_t cross = size.find('x');
-  if (cross == std::string_view::npos) refuse(spec, "write it as grid:<width>x<height>");
-  const auto width = number(size.substr(0, cross));
-  const auto height = number(size.substr(cross + 1));
-  if (!width || !height || *width == 0 || *height == 0)
-    refuse(spec, "width and height must be whole numbers from 1, as in grid:1000x1000");
-  constexpr std::uint64_t most = std::numeric_limits<Node>::max();
-  if (*width > most / *height)
-    refuse(spec, "a graph has at most " + std::to_string(most) + " nodes: choose a smaller grid");
+Csr load_grid(SpecArguments& arguments) {
+  const auto [width, height] = arguments.pair("width and height", 1);
+  arguments.finish();
+  if (width > most_nodes / height)
+    arguments.refuse("a graph has at most " + std::to_string(most_nodes) + " nodes");
+  const double nodes = static_cast<double>(width) * static_cast<double>(height);
+  arguments.needs_memory(bytes(nodes, 4 * nodes, sizeof(Node)));
+  return grid(static_cast<Node>(width), static_cast<Node>(height));
+}
 
-  const std::uint64_t nodes = *width * *height;
-  const std::uint64_t bytes = nodes * (sizeof(std::uint64_t) + 4 * sizeof(Node));
-  const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (bytes > memory) {
-    refuse(spec, "needs " + std::to_string(bytes >> 20U) + " MiB, and this machine has " +
-                     std::to_string(memory >> 20U) + " MiB: choose a smaller grid");
-  }
-  return grid(static_cast<Node>(*width), static_cast<Node>(*height));
+Csr load_rmat(SpecArguments& arguments) {
+  const auto scale = static_cast<std::uint32_t>(arguments.number("scale", 0, 31));
+  const std::uint64_t seed = arguments.option("seed", default_seed);
+  const auto factor = static_cast<std::uint32_t>(arguments.option("factor", 16, 1, 1U << 16U));
+  arguments.finish();
+  const auto nodes = static_cast<double>(std::uint64_t{1} << scale);
+  arguments.needs_memory(bytes(nodes * 3, nodes * factor, 16));
+  return rmat(scale, seed, factor);
+}
+
+Csr load_road(SpecArguments& arguments) {
+  const std::uint64_t seed = arguments.option("seed", default_seed);
+  arguments.finish();
+  return road(nodes_of(arguments, 1.4, 40), seed);
+}
+
+Csr load_geometric(SpecArguments& arguments) {
+  const auto degree = static_cast<std::uint32_t>(arguments.option("degree", 8, 1, 1U << 16U));
+  const std::uint64_t seed = arguments.option("seed", default_seed);
+  arguments.finish();
+  return geometric(nodes_of(arguments, degree + 4.0, 16), degree, seed);
+}
+
+Csr load_star(SpecArguments& arguments) {
+  arguments.finish();
+  return star(nodes_of(arguments, 2, sizeof(Node)));
+}
+
+Csr load_path(SpecArguments& arguments) {
+  arguments.finish();
+  return path(nodes_of(arguments, 4, sizeof(Node)));
+}
+
+Csr load_complete(SpecArguments& arguments) {
+  arguments.finish();
+  const auto nodes = static_cast<double>(arguments.number("the number of nodes", 0, most_nodes));
+  return complete(nodes_of(arguments, nodes, sizeof(Node)));
+}
+
+Csr load_empty(SpecArguments& arguments) {
+  arguments.finish();
+  return empty(nodes_of(arguments, 0, 0));
+}
+
+using Load = Csr (*)(SpecArguments&);
+constexpr std::array<Load, kinds.size() - 1> loads{load_grid,      load_rmat, load_road,
+                                                   load_geometric, load_star, load_path,
+                                                   load_complete,  load_empty};
+
+[[noreturn]] void refuse(std::string_view spec) {
+  std::string known;
+  for (const SpecKind& each : kinds)
+    known += (known.empty() ? "" : ", ") + std::string{each.syntax};
+  throw Error{Errc::bad_options, "input '" + std::string{spec} +
+                                     "': no such file, here or in $COHORT_DATA, and no such kind "
+                                     "of input; there is " +
+                                     known};
 }
 
 }  // namespace
 
 std::span<const SpecKind> graph_specs() { return kinds; }
 
+std::optional<fs::path> find_input(std::string_view spec) {
+  if (spec.empty()) return std::nullopt;
+  const char* const data = std::getenv("COHORT_DATA");  // NOLINT(concurrency-mt-unsafe)
+  std::error_code ignored;
+  for (const char* const folder : {"", data}) {
+    if (folder == nullptr) continue;
+    for (const char* const end : {"", ".gz", ".xz"}) {
+      const fs::path file = fs::path{folder} / (std::string{spec} + end);
+      if (fs::exists(file, ignored) && !fs::is_directory(file, ignored)) return file;
+    }
+  }
+  return std::nullopt;
+}
+
 Csr load_graph(std::string_view spec) {
-  const std::size_t colon = spec.find(':');
-  const std::string_view kind = spec.substr(0, colon);
-  if (kind == "grid")
-    return load_grid(spec, colon == std::string_view::npos ? "" : spec.substr(colon + 1));
-  std::string known;
-  for (const SpecKind& each : kinds)
-    known += (known.empty() ? "" : ", ") + std::string{each.syntax};
-  refuse(spec, "no such kind of input; there is " + known);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (kind_of(spec) != kind_of(kinds[i].syntax)) continue;
+    SpecArguments arguments{spec, kinds[i]};
+    return loads[i](arguments);
+  }
+  if (const auto file = find_input(spec)) return read_cached(*file);
+  refuse(spec);
 }
 
 }  // namespace cohort

@@ -16,8 +16,8 @@ enum class Errc {
   not_suspendable,  ///< suspend of a job whose kernel cannot hand its state over
   engine_gone,      ///< the engine that ran this job has been destroyed
   broken_contract,  ///< the kernel broke a rule of the model; the message names it
-  bad_file,       ///< a checkpoint that is damaged, of another kernel, or cannot be read or written
-  unsupported,    ///< this machine cannot do what was asked
+  bad_file,     ///< a checkpoint or input that is damaged, not what it should be, or cannot be read
+  unsupported,  ///< this machine cannot do what was asked
   out_of_memory,  ///< the engine has no room for a buffer
 };
 

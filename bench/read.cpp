@@ -1,0 +1,218 @@
+#include "bench/read.hpp"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench/harness.hpp"
+#include "cohort/error.hpp"
+#include "cohort/platform/cpu.hpp"
+#include "graph/build.hpp"
+#include "graph/cache.hpp"
+#include "graph/generators.hpp"
+#include "graph/read.hpp"
+#include "graph/spec.hpp"
+#include "graph/write.hpp"
+
+namespace cohort::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for this run, removed at the end.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = fs::temp_directory_path() / "cohort_read_XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error{Errc::bad_options,
+                  "cannot make a folder in " + fs::temp_directory_path().string() + "; set TMPDIR"};
+    folder_ = name;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] fs::path file(const std::string& name) const { return folder_ / name; }
+
+ private:
+  fs::path folder_;
+};
+
+/// Makes the compiler believe that somebody looks at it.
+template <class Value>
+void looked_at(const Value& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+std::function<std::vector<double>()> timed(std::function<void()> work) {
+  return [work = std::move(work)] {
+    const std::uint64_t begin = cpu::now();
+    work();
+    return std::vector{static_cast<double>(cpu::now() - begin)};
+  };
+}
+
+/// The least that anybody does who reads a text: looks at each byte.
+void pass_over(const std::string& text) { looked_at(std::count(text.begin(), text.end(), '\n')); }
+
+double megabytes_per_second(std::size_t bytes, const Series& series) {
+  return static_cast<double>(bytes) * 1e3 / statistics(series).p50;
+}
+
+// ---- text
+
+struct Sample {
+  std::string name;
+  std::string file;
+  std::string text;
+};
+
+/// The matrix with numbers that have fractions, of which each edge is there once.
+std::string symmetric_reals(const Csr& graph) {
+  std::string lines;
+  const CsrView view = graph.view();
+  for (Node node = 0; node < view.num_nodes(); ++node) {
+    for (std::uint64_t edge = view.first_edge(node); edge < view.first_edge(node + 1); ++edge) {
+      if (view.target(edge) > node) continue;
+      const double value = -static_cast<double>(view.weight(edge)) / 7;
+      lines += std::to_string(node + 1) + " " + std::to_string(view.target(edge) + 1) + " " +
+               nlohmann::json(value).dump() + "\n";
+    }
+  }
+  const std::string nodes = std::to_string(view.num_nodes());
+  return "%%MatrixMarket matrix coordinate real symmetric\n" + nodes + " " + nodes + " " +
+         std::to_string(view.num_edges() / 2) + "\n" + lines;
+}
+
+std::vector<Sample> samples(Node nodes) {
+  const Csr weighted = road(nodes);
+  Csr plain = weighted;
+  plain.weights.clear();
+  return {
+      {"DIMACS, weights", "w.gr", to_text(weighted, Format::dimacs)},
+      {"DIMACS, no weights", "p.gr", to_text(plain, Format::dimacs)},
+      {"Matrix Market, pattern", "p.mtx", to_text(plain, Format::matrix_market)},
+      {"Matrix Market, integer", "i.mtx", to_text(weighted, Format::matrix_market)},
+      {"Matrix Market, real, symmetric", "r.mtx", symmetric_reals(weighted)},
+      {"METIS", "p.graph", to_text(plain, Format::metis)},
+      {"METIS, weights", "w.graph", to_text(weighted, Format::metis)},
+      {"edge list", "p.el", to_text(plain, Format::edge_list)},
+      {"edge list, weights", "w.wel", to_text(weighted, Format::weighted_edge_list)},
+  };
+}
+
+nlohmann::ordered_json measure_text(const Sample& sample, const Scratch& scratch,
+                                    const Plan& plan) {
+  const fs::path file = scratch.file(sample.file);
+  std::ofstream{file, std::ios::binary} << sample.text;
+  const Measurement measurement =
+      measure(sample.name, "ns",
+              {{.name = "read", .measure = timed([&file] { looked_at(read_graph(file)); })},
+               {.name = "pass over the text",
+                .measure = timed([&sample] { pass_over(sample.text); }),
+                .reference = true}},
+              plan);
+  const double speed = megabytes_per_second(sample.text.size(), measurement.at("read"));
+  std::cout << "  " << std::left << std::setw(32) << sample.name << std::right << std::fixed
+            << std::setprecision(1) << std::setw(9) << static_cast<double>(sample.text.size()) / 1e6
+            << std::setprecision(0) << std::setw(10) << speed << std::setw(12)
+            << megabytes_per_second(sample.text.size(), measurement.at("pass over the text"))
+            << std::endl;
+  nlohmann::ordered_json result{{"bytes", sample.text.size()}, {"mb_per_s", speed}};
+  result.update(to_json(measurement));
+  return result;
+}
+
+// ---- compressed
+
+using Gzip = std::unique_ptr<gzFile_s, decltype(&::gzclose)>;
+
+/// Decompresses a file through zlib's own reader, as zcat does; `take` gets each piece.
+template <class Take>
+void inflate_alone(const fs::path& file, const Take& take) {
+  const Gzip in{::gzopen(file.c_str(), "rb"), ::gzclose};
+  if (!in) throw Error{Errc::bad_file, file.string() + ": cannot be read"};
+  ::gzbuffer(in.get(), 1U << 17U);
+  std::vector<char> buffer(std::size_t{256} << 10U);
+  const auto room = static_cast<unsigned>(buffer.size());
+  for (int got = 0; (got = ::gzread(in.get(), buffer.data(), room)) > 0;)
+    take(std::string_view{buffer.data(), static_cast<std::size_t>(got)});
+}
+
+void write_compressed(const fs::path& file, const std::string& text) {
+  const Gzip out{::gzopen(file.c_str(), "wb"), ::gzclose};
+  if (!out || ::gzwrite(out.get(), text.data(), static_cast<unsigned>(text.size())) <= 0)
+    throw Error{Errc::bad_file, file.string() + ": cannot be written"};
+}
+
+/// The road network of New York where it is at hand, else one of its size.
+fs::path compressed_sample(const Scratch& scratch, Node nodes) {
+  if (auto file = find_input("USA-road-d.NY.gr.gz")) return *file;
+  const fs::path file = scratch.file("road.gr.gz");
+  write_compressed(file, to_text(road(nodes), Format::dimacs));
+  return file;
+}
+
+nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& scratch,
+                                          const Plan& plan) {
+  std::string text;
+  inflate_alone(file, [&text](std::string_view piece) { text += piece; });
+  const CacheOptions cache{.folder = scratch.file("cache"), .least_bytes = 0};
+  const Measurement measurement =
+      measure(file.filename(), "ns",
+              {{.name = "read", .measure = timed([&file] { looked_at(read_graph(file)); })},
+               {.name = "read, from the cache",
+                .measure = timed([&] { looked_at(read_cached(file, cache)); })},
+               {.name = "inflate alone (zlib)",
+                .measure = timed([&file] { inflate_alone(file, looked_at<std::string_view>); }),
+                .reference = true},
+               {.name = "pass over the text", .measure = timed([&text] { pass_over(text); })}},
+              plan);
+  const auto p50 = [&](const char* name) { return statistics(measurement.at(name)).p50; };
+  const double limit = 1.5 * p50("inflate alone (zlib)") + 1.5 * p50("pass over the text");
+  const double speed = megabytes_per_second(text.size(), measurement.at("read"));
+  print(std::cout, measurement);
+  std::cout << std::setprecision(1) << "  1.5 x inflate + 1.5 x pass = " << limit / 1e6
+            << " ms; read takes " << p50("read") / 1e6 << " ms, " << std::setprecision(0) << speed
+            << " MB/s of text" << std::endl;
+  nlohmann::ordered_json result{{"bytes", text.size()},
+                                {"mb_per_s", speed},
+                                {"limit_ns", limit},
+                                {"within_limit", p50("read") <= limit}};
+  result.update(to_json(measurement));
+  return result;
+}
+
+}  // namespace
+
+nlohmann::ordered_json read_scenario(const ScenarioOptions& options) {
+  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+  const Node nodes = options.quick ? 30'000 : 264'346;
+  const Scratch scratch;
+  std::cout << "text of road:" << nodes << "                     MB      MB/s   pass MB/s\n";
+  auto texts = nlohmann::ordered_json::array();
+  double slowest = std::numeric_limits<double>::max();
+  for (const Sample& sample : samples(nodes)) {
+    texts.push_back(measure_text(sample, scratch, plan));
+    slowest = std::min(slowest, texts.back()["mb_per_s"].get<double>());
+  }
+  std::cout << "  slowest: " << slowest << " MB/s\n\n";
+  auto compressed = measure_compressed(compressed_sample(scratch, nodes), scratch, plan);
+  return {{"nodes", nodes},
+          {"slowest_mb_per_s", slowest},
+          {"text", std::move(texts)},
+          {"compressed", std::move(compressed)}};
+}
+
+}  // namespace cohort::bench

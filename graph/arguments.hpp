@@ -1,0 +1,67 @@
+// The words of an input spec, `kind:value,option=number,...`, for all that have such specs. Errors
+// are Error{bad_options}, one line that names the spec and shows how it is written.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cohort {
+
+/// One kind of input spec.
+struct SpecKind {
+  std::string_view syntax;   ///< e.g. "rmat:<scale>[,seed=<n>]"
+  std::string_view example;  ///< e.g. "rmat:20"
+  std::string_view summary;
+};
+
+/// What stands before the colon; all of it when there is none.
+[[nodiscard]] std::string_view kind_of(std::string_view spec);
+
+/// A spec taken apart. Views into its text.
+class SpecArguments {
+ public:
+  /// Throws when it is not of this form, or has an option twice.
+  SpecArguments(std::string_view spec, const SpecKind& kind);
+
+  /// The value as a whole number from `least` to `most`. `what` it is, for errors.
+  [[nodiscard]] std::uint64_t number(
+      const char* what, std::uint64_t least = 0,
+      std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  struct Pair {
+    std::uint64_t first;
+    std::uint64_t second;
+  };
+  /// The value as two whole numbers from `least` with an `x` between them; the largest there is
+  /// when one is larger than that.
+  [[nodiscard]] Pair pair(const char* what, std::uint64_t least) const;
+  /// An option, or what it is when not given.
+  [[nodiscard]] std::uint64_t option(
+      std::string_view name, std::uint64_t otherwise, std::uint64_t least = 0,
+      std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+  /// After the last option was asked for: throws if there is another.
+  void finish() const;
+
+  [[noreturn]] void refuse(const std::string& why) const;
+  /// Throws when this machine does not have so much memory.
+  void needs_memory(double bytes) const;
+
+ private:
+  struct Option {
+    std::string_view name;
+    std::string_view value;
+    bool known = false;
+  };
+
+  [[nodiscard]] std::uint64_t parse(std::string_view text, const std::string& what,
+                                    std::uint64_t least, std::uint64_t most) const;
+
+  std::string_view spec_;
+  const SpecKind& kind_;
+  std::string_view value_;
+  std::vector<Option> options_;
+};
+
+}  // namespace cohort

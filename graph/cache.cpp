@@ -1,0 +1,215 @@
+// An entry: a head of fixed size, the path of the file that was read, then offsets, targets and
+// weights as they are in memory. Its checksum (CRC-64 of everything after it) is the first thing.
+#include "graph/cache.hpp"
+
+#include <fcntl.h>
+#include <lzma.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "graph/build.hpp"
+#include "graph/random.hpp"
+#include "graph/read.hpp"
+
+namespace cohort {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Changes with the layout, and with what the readers make of a file.
+constexpr std::uint64_t version = 1;
+
+struct Head {
+  std::uint64_t checksum = 0;
+  char magic[8] = {'c', 'o', 'h', 'o', 'r', 't', 'g', '\n'};
+  std::uint64_t layout = version;
+  std::uint64_t byte_order = 0x0123'4567'89AB'CDEF;
+  std::uint64_t source_bytes = 0;
+  std::int64_t source_seconds = 0;
+  std::int64_t source_nanoseconds = 0;
+  std::uint64_t path_bytes = 0;
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t weighted = 0;
+};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] bool open() const { return value_ >= 0; }
+
+  bool read(void* into, std::size_t size) const {
+    auto* to = static_cast<char*>(into);
+    while (size > 0) {
+      const ssize_t got = ::read(value_, to, size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      to += got;
+      size -= static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+  bool write(const void* from, std::size_t size) const {
+    const auto* rest = static_cast<const char*>(from);
+    while (size > 0) {
+      const ssize_t put = ::write(value_, rest, size);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) return false;
+      rest += put;
+      size -= static_cast<std::size_t>(put);
+    }
+    return true;
+  }
+  [[nodiscard]] std::uint64_t size() const {
+    struct stat status {};
+    return ::fstat(value_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  }
+  /// True: it was open, and closing told no error.
+  bool close() {
+    const int closed = ::close(value_);
+    value_ = -1;
+    return closed == 0;
+  }
+
+ private:
+  int value_;
+};
+
+/// The head that fits a file as it is now. Nothing: it is no plain file.
+std::optional<Head> head_of(const fs::path& file, const std::string& path) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  Head head;
+  head.source_bytes = static_cast<std::uint64_t>(status.st_size);
+  head.source_seconds = status.st_mtim.tv_sec;
+  head.source_nanoseconds = status.st_mtim.tv_nsec;
+  head.path_bytes = path.size();
+  return head;
+}
+
+bool same_source(const Head& one, const Head& other) {
+  return std::memcmp(one.magic, other.magic, sizeof one.magic) == 0 && one.layout == other.layout &&
+         one.byte_order == other.byte_order && one.source_bytes == other.source_bytes &&
+         one.source_seconds == other.source_seconds &&
+         one.source_nanoseconds == other.source_nanoseconds && one.path_bytes == other.path_bytes;
+}
+
+template <class Value>
+std::size_t bytes_of(const std::vector<Value>& values) {
+  return values.size() * sizeof(Value);
+}
+
+std::uint64_t checksum(const Head& head, const std::string& path, const Csr& graph) {
+  const auto add = [](const void* data, std::size_t size, std::uint64_t sum) {
+    return ::lzma_crc64(static_cast<const std::uint8_t*>(data), size, sum);
+  };
+  std::uint64_t sum = add(&head.magic, sizeof head - offsetof(Head, magic), 0);
+  sum = add(path.data(), path.size(), sum);
+  sum = add(graph.offsets.data(), bytes_of(graph.offsets), sum);
+  sum = add(graph.targets.data(), bytes_of(graph.targets), sum);
+  return add(graph.weights.data(), bytes_of(graph.weights), sum);
+}
+
+/// Whether the sizes of the head are those of the entry. They cannot overflow: each is compared
+/// with the whole first.
+bool fits(const Head& head, std::uint64_t entry_bytes) {
+  if (head.nodes >= entry_bytes || head.edges >= entry_bytes || head.weighted > 1) return false;
+  return entry_bytes == sizeof(Head) + head.path_bytes + (head.nodes + 1) * sizeof(std::uint64_t) +
+                            head.edges * (sizeof(Node) + head.weighted * sizeof(Weight));
+}
+
+std::optional<Csr> load(const fs::path& entry, const Head& wanted, const std::string& path) {
+  const Descriptor in{::open(entry.c_str(), O_RDONLY | O_CLOEXEC)};
+  Head head;
+  if (!in.open() || !in.read(&head, sizeof head) || !same_source(head, wanted) ||
+      !fits(head, in.size()))
+    return std::nullopt;
+  std::string its_path(path.size(), '\0');
+  Csr graph;
+  if (!in.read(its_path.data(), its_path.size()) || its_path != path) return std::nullopt;
+  graph.offsets.resize(head.nodes + 1);
+  graph.targets.resize(head.edges);
+  graph.weights.resize(head.weighted == 0 ? 0 : head.edges);
+  if (!in.read(graph.offsets.data(), bytes_of(graph.offsets)) ||
+      !in.read(graph.targets.data(), bytes_of(graph.targets)) ||
+      !in.read(graph.weights.data(), bytes_of(graph.weights)))
+    return std::nullopt;
+  if (checksum(head, path, graph) != head.checksum || broken(graph)) return std::nullopt;
+  return graph;
+}
+
+/// Under another name first, so that nobody sees half of it.
+void store(const fs::path& entry, Head head, const std::string& path, const Csr& graph) {
+  head.nodes = graph.num_nodes();
+  head.edges = graph.num_edges();
+  head.weighted = graph.weights.empty() ? 0 : 1;
+  head.checksum = checksum(head, path, graph);
+  std::error_code failed;
+  fs::create_directories(entry.parent_path(), failed);
+  if (failed) return;
+  std::string draft = entry.string() + ".XXXXXX";
+  Descriptor out{::mkostemp(draft.data(), O_CLOEXEC)};
+  if (!out.open()) return;
+  const bool complete = out.write(&head, sizeof head) && out.write(path.data(), path.size()) &&
+                        out.write(graph.offsets.data(), bytes_of(graph.offsets)) &&
+                        out.write(graph.targets.data(), bytes_of(graph.targets)) &&
+                        out.write(graph.weights.data(), bytes_of(graph.weights));
+  if (!out.close() || !complete || ::rename(draft.c_str(), entry.c_str()) != 0)
+    ::unlink(draft.c_str());
+}
+
+std::string whole_path(const fs::path& file) {
+  std::error_code failed;
+  const fs::path whole = fs::canonical(file, failed);
+  return failed ? file.string() : whole.string();
+}
+
+}  // namespace
+
+std::optional<fs::path> CacheOptions::usual_folder() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+    return value == nullptr ? "" : value;
+  };
+  if (variable("COHORT_CACHE") == "off") return std::nullopt;
+  // Relative ones are to be ignored, says the XDG base directory specification.
+  const fs::path base = variable("XDG_CACHE_HOME");
+  if (base.is_absolute()) return base / "cohort";
+  const fs::path home = variable("HOME");
+  if (home.is_absolute()) return home / ".cache" / "cohort";
+  return std::nullopt;
+}
+
+fs::path cache_entry(const fs::path& file, const fs::path& folder) {
+  std::uint64_t hash = 0;
+  for (const char c : whole_path(file)) hash = splitmix64(hash ^ static_cast<unsigned char>(c));
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return folder / (file.filename().string() + "." + digits + ".csr");
+}
+
+Csr read_cached(const fs::path& file, const CacheOptions& options) {
+  const std::string path = whole_path(file);
+  const auto head = options.folder ? head_of(file, path) : std::nullopt;
+  if (!head || head->source_bytes < options.least_bytes) return read_graph(file);
+  const fs::path entry = cache_entry(file, *options.folder);
+  if (auto graph = load(entry, *head, path)) return *std::move(graph);
+  Csr graph = read_graph(file);
+  const auto after = head_of(file, path);  // it may have changed while it was read
+  if (after && same_source(*head, *after)) store(entry, *head, path, graph);
+  return graph;
+}
+
+}  // namespace cohort

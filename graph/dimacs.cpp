@@ -1,0 +1,77 @@
+// DIMACS graphs: `c` comments, one line `p KIND NODES EDGES`, then the edges, counted from 1.
+//   p sp    `a FROM TO [WEIGHT]`, directed (9th DIMACS challenge, shortest paths)
+//   p tw    `FROM TO`, undirected (the PACE challenges, treewidth)
+//   p edge  `e FROM TO`, undirected (2nd DIMACS challenge, colouring; also p col)
+#include <array>
+
+#include "graph/formats.hpp"
+
+namespace cohort::detail {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  char mark;  ///< before each edge; 0: none
+  Edges edges;
+};
+constexpr std::array kinds{
+    Kind{"sp", 'a', Edges::directed},
+    Kind{"tw", '\0', Edges::undirected},
+    Kind{"edge", 'e', Edges::undirected},
+    Kind{"col", 'e', Edges::undirected},
+};
+
+/// Up to the next line that says something. False: there is none.
+bool skip_comments(Scanner& text) {
+  for (;;) {
+    const char first = text.peek();
+    if (first == 'c') {
+      text.skip_line();
+    } else if (first == '\n') {
+      text.end_line();
+    } else {
+      return !text.at_end();
+    }
+  }
+}
+
+const Kind& kind_of(Scanner& text) {
+  const std::string word{text.word()};
+  for (const Kind& kind : kinds) {
+    if (kind.name == word) return kind;
+  }
+  text.fail("the header should be `p sp`, `p tw`, `p edge` or `p col`, then nodes and edges");
+}
+
+}  // namespace
+
+Csr read_dimacs(Scanner& text) {
+  if (!skip_comments(text)) text.fail("there is no header: expected `p sp NODES EDGES`");
+  if (text.word() != "p")
+    text.fail("the header `p sp NODES EDGES` should come before everything else");
+  const std::uint64_t header = text.line();
+  const Kind& kind = kind_of(text);
+  EdgeList list;
+  list.nodes = text.number("the number of nodes", most_nodes);
+  const std::uint64_t promised = text.number("the number of edges", ~std::uint64_t{0} >> 1U);
+  text.end_line();
+
+  bool weighted = false;
+  while (skip_comments(text)) {
+    if (list.edges.size() == promised)
+      text.fail("the header promised " + std::to_string(promised) + " edges, and here is another");
+    if (kind.mark != '\0' && (text.peek() != kind.mark || text.word().size() != 1))
+      text.fail(std::string{"an edge should start with '"} + kind.mark + "'");
+    const Node from = text.node(1, list.nodes);
+    const Node to = text.node(1, list.nodes);
+    list.edges.push_back({from, to});
+    if (list.edges.size() == 1) weighted = kind.mark == 'a' && !text.at_line_end();
+    if (weighted) list.weights.push_back(text.weight());
+    text.end_line();
+  }
+  check_count(text, "edges", list.edges.size(), promised);
+  check_nodes(text, list.nodes, header);
+  return to_csr(list, kind.edges);
+}
+
+}  // namespace cohort::detail

@@ -1,0 +1,42 @@
+// Edge lists: `FROM TO` or `FROM TO WEIGHT` a line, counted from 0, directed; `#` and `%` start
+// comments. There are as many nodes as the largest id says.
+#include <algorithm>
+
+#include "graph/formats.hpp"
+
+namespace cohort::detail {
+
+Csr read_edge_list(Scanner& text, bool weighted) {
+  EdgeList list;
+  std::uint64_t line_of_last = 1;
+  for (;;) {
+    const char first = text.peek();
+    if (first == '#' || first == '%') {
+      text.skip_line();
+      continue;
+    }
+    if (first == '\n') {
+      text.end_line();
+      continue;
+    }
+    if (text.at_end()) break;
+    const Node from = text.node(0, most_nodes);
+    const Node to = text.node(0, most_nodes);
+    list.edges.push_back({from, to});
+    const std::uint64_t last = std::uint64_t{std::max(from, to)} + 1;
+    if (last > list.nodes) {
+      list.nodes = last;
+      line_of_last = text.line();
+    }
+    if (weighted) {
+      list.weights.push_back(text.weight());
+    } else if (!text.at_line_end()) {
+      text.fail("there should be two numbers; a list with weights is a .wel file");
+    }
+    text.end_line();
+  }
+  check_nodes(text, list.nodes, line_of_last);
+  return to_csr(list);
+}
+
+}  // namespace cohort::detail

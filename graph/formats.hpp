@@ -1,0 +1,36 @@
+// The readers, one a format, and what they share. Each takes the text from its first line to its
+// end. Internal to graph/.
+#pragma once
+
+#include "graph/build.hpp"
+#include "graph/scanner.hpp"
+
+namespace cohort::detail {
+
+inline constexpr std::uint64_t most_nodes = 0xFFFF'FFFF;
+
+[[nodiscard]] Csr read_dimacs(Scanner& text);
+[[nodiscard]] Csr read_matrix_market(Scanner& text);
+[[nodiscard]] Csr read_metis(Scanner& text);
+[[nodiscard]] Csr read_edge_list(Scanner& text, bool weighted);
+
+/// Refuses a text that has far too little in it for so many nodes: memory for nodes that nothing is
+/// said about is taken only when there are few of them. `line` made the claim.
+inline void check_nodes(Scanner& text, std::uint64_t nodes, std::uint64_t line) {
+  constexpr std::uint64_t always_fine = std::uint64_t{1} << 16U;
+  constexpr std::uint64_t nodes_per_byte = 16;
+  if (nodes <= always_fine || nodes / nodes_per_byte <= text.bytes()) return;
+  text.fail_at(line, "that makes " + std::to_string(nodes) +
+                         " nodes, but the whole text has only " + std::to_string(text.bytes()) +
+                         " bytes");
+}
+
+/// Refuses a text that ends before its header says so.
+inline void check_count(const Scanner& text, const char* what, std::uint64_t seen,
+                        std::uint64_t promised) {
+  if (seen == promised) return;
+  text.fail("the text ends after " + std::to_string(seen) + " of " + std::to_string(promised) +
+            " " + what + ": is it truncated?");
+}
+
+}  // namespace cohort::detail

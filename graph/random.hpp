@@ -1,0 +1,39 @@
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): random numbers that are the same on every machine,
+// one by one or by their index.
+#pragma once
+
+#include <cstdint>
+
+#include "cohort/kernel.hpp"
+
+namespace cohort {
+
+/// The output for state `x`.
+[[nodiscard]] COHORT_FN constexpr std::uint64_t splitmix64(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+
+/// A stream of random numbers. Streams of different seeds and indices have nothing in common.
+class Random {
+ public:
+  explicit constexpr Random(std::uint64_t seed, std::uint64_t index = 0)
+      : state_(splitmix64(splitmix64(seed) + index)) {}
+
+  constexpr std::uint64_t next() {
+    const std::uint64_t result = splitmix64(state_);
+    state_ += 0x9E3779B97F4A7C15U;
+    return result;
+  }
+  /// From 0 to `bound` - 1, which is below 2^32.
+  constexpr std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(((next() >> 32U) * bound) >> 32U);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace cohort

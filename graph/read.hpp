@@ -1,0 +1,43 @@
+// Graph files: which formats there are, and how to read them. Invariant: what is allocated grows
+// with the text that has been seen, never with what a header promises.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "graph/csr.hpp"
+#include "graph/scanner.hpp"
+#include "graph/source.hpp"
+
+namespace cohort {
+
+/// How a graph is written as text.
+enum class Format {
+  dimacs,              ///< .gr: DIMACS shortest paths `p sp`, also `p tw` and `p edge`, 1-based
+  matrix_market,       ///< .mtx: coordinates; pattern, integer or real; general or symmetric
+  metis,               ///< .graph: a line of neighbours for each node, 1-based
+  edge_list,           ///< .el: `from to`, 0-based
+  weighted_edge_list,  ///< .wel: `from to weight`, 0-based
+};
+
+inline constexpr std::array formats{Format::dimacs, Format::matrix_market, Format::metis,
+                                    Format::edge_list, Format::weighted_edge_list};
+
+/// The end of a file's name, e.g. ".gr".
+[[nodiscard]] std::string_view suffix(Format format);
+
+/// The format that the file's name tells, with or without .gz or .xz.
+[[nodiscard]] std::optional<Format> format_of(const std::filesystem::path& file);
+
+/// Reads a graph from text. `name` is for errors, which are Error{bad_file} and name the line and
+/// the reason. `block` bytes are read at a time.
+[[nodiscard]] Csr parse_graph(Source& text, Format format, const std::string& name,
+                              std::size_t block = Scanner::usual_block);
+
+/// Reads a graph from a file, which may be compressed. Throws Error{bad_file}.
+[[nodiscard]] Csr read_graph(const std::filesystem::path& file);
+
+}  // namespace cohort

@@ -1,0 +1,119 @@
+// A text of words and lines, read once from front to back in blocks. Invariant: no word is ever
+// split between two blocks, and behind a block there is a zero, so that nobody who stops at what
+// is not part of a word needs to look for the end.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/csr.hpp"
+#include "graph/source.hpp"
+
+namespace cohort {
+
+/// Reads numbers and words, and knows where it is. All errors are Error{bad_file} that name the
+/// file, the line and the reason.
+class Scanner {
+ public:
+  static constexpr std::size_t usual_block = std::size_t{256} << 10U;
+
+  /// `name` is the file's, for errors.
+  Scanner(Source& source, std::string name, std::size_t block = usual_block);
+
+  [[noreturn]] void fail(const std::string& why) const;
+
+  /// True at the end of the text. Skips blanks first.
+  [[nodiscard]] bool at_end() { return peek() == '\0' && at_ == end_; }
+  /// True at the end of a line, or of the text. Skips blanks first.
+  [[nodiscard]] bool at_line_end() { return peek() == '\n' || at_end(); }
+  /// The character that comes next, after blanks; 0 at the end of the text.
+  [[nodiscard]] char peek() {
+    for (;;) {
+      const char* at = at_;
+      while (is_blank(*at)) ++at;
+      at_ = at;
+      if (*at != '\0' || at != end_ || !refill()) return *at_;
+    }
+  }
+
+  /// Everything up to the next line.
+  void skip_line();
+  /// The end of the line; anything before it but blanks is an error.
+  void end_line() {
+    if (peek() == '\n') {
+      ++at_;
+      ++line_;
+    } else if (!at_end()) {
+      not_the_end();
+    }
+  }
+
+  /// The next word, valid until the next call. Empty at the end of a line.
+  [[nodiscard]] std::string_view word();
+
+  /// A whole number up to `most`. `what` it is, for errors.
+  [[nodiscard]] std::uint64_t number(const char* what, std::uint64_t most) {
+    (void)peek();
+    const char* const start = at_;
+    const char* at = start;  // not the member: the compiler thinks that text may overlap it
+    std::uint64_t value = 0;
+    for (auto digit = digit_at(at); digit < 10; digit = digit_at(++at)) value = 10 * value + digit;
+    at_ = at;
+    constexpr std::ptrdiff_t safe_digits = 19;  // fewer than 2^64 has
+    if (at == start || at - start > safe_digits || value > most || !is_space(*at))
+      bad_number(start, what, most);
+    return value;
+  }
+  /// A decimal number. Neither infinite nor NaN.
+  [[nodiscard]] double real(const char* what);
+
+  /// One of `nodes` nodes, counted from `base` in the file and from 0 here.
+  [[nodiscard]] Node node(std::uint64_t base, std::uint64_t nodes) {
+    const std::uint64_t id = number("a node", ~std::uint64_t{0});
+    if (id - base >= nodes) bad_node(id, base, nodes);
+    return static_cast<Node>(id - base);
+  }
+  [[nodiscard]] Weight weight() { return static_cast<Weight>(number("a weight", ~Weight{0})); }
+
+  [[nodiscard]] std::uint64_t line() const { return line_; }
+  /// Goes back to say something about an earlier line.
+  [[noreturn]] void fail_at(std::uint64_t line, const std::string& why);
+
+  /// How much text there was so far.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  static bool is_line_end(char c) { return c == '\n'; }
+  /// A zero behind the block counts: words end there.
+  [[nodiscard]] bool is_space(char c) const {
+    return is_blank(c) || is_line_end(c) || (c == '\0' && at_ == end_);
+  }
+  static std::uint64_t digit_at(const char* at) {
+    return static_cast<std::uint64_t>(static_cast<unsigned char>(*at)) - '0';
+  }
+
+  /// The next block, when this one is used up. False: there is none.
+  bool refill();
+  [[nodiscard]] std::string_view rest_of_word() const;
+  [[noreturn]] void not_the_end() const;
+  [[noreturn]] void bad_number(const char* start, const char* what, std::uint64_t most);
+  [[noreturn]] void bad_node(std::uint64_t id, std::uint64_t base, std::uint64_t nodes) const;
+
+  Source& source_;
+  std::string name_;
+  std::vector<char> block_;
+  const char* at_;
+  const char* end_;         // of the words; there is a zero
+  std::size_t rest_ = 0;    // bytes behind the end, the start of a word that is not complete
+  char first_of_rest_ = 0;  // hidden by that zero
+  bool finished_ = false;
+  std::uint64_t line_ = 1;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace cohort
