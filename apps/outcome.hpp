@@ -15,11 +15,8 @@ namespace cohort::apps {
 template <class Numbers, class Check>
 Outcome outcome(std::string input, const Report& report, bool verify, Numbers numbers,
                 Check check) {
-  Outcome result{.input = std::move(input),
-                 .report = report,
-                 .result = {},
-                 .verified = {},
-                 .difference = {}};
+  Outcome result{
+      .input = std::move(input), .report = report, .result = {}, .verified = {}, .difference = {}};
   if (report.status != Status::finished) return result;
   result.result = numbers();
   if (verify) {

@@ -3,14 +3,25 @@
 // memory any more.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <thread>
 
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
+#include "cohort/trace_check.hpp"
 
 namespace cohort::apps {
+
+/// What a job did, for the oracle.
+struct JobTrace {
+  JobTrace(std::size_t limit, const TraceRules& its_rules) : log(limit), rules(its_rules) {}
+
+  TraceLog log;
+  TraceRules rules;
+  std::optional<Status> status = {};  ///< how it ended; nothing when it failed
+};
 
 /// How to run an app.
 struct RunOptions {
@@ -18,6 +29,9 @@ struct RunOptions {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Sees the job through to its end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
+  /// Records the app's jobs here, each at most so many events.
+  std::deque<JobTrace>* traces = nullptr;
+  std::size_t trace_limit = TraceLog::default_limit;
 };
 
 /// The most groups a run on `engine` can have.
@@ -30,9 +44,20 @@ namespace detail {
 
 template <class Engine, class Kernel>
 Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
-  const Job job = engine.launch(kernel, options.launch);
+  LaunchOptions launch = options.launch;
+  JobTrace* trace = nullptr;
+  if (options.traces != nullptr) {
+    const std::uint32_t groups = most_groups(engine, options);
+    trace = &options.traces->emplace_back(options.trace_limit,
+                                          rules_of(Contract<Kernel>::traits, groups));
+    if (!launch.resizable) trace->rules.start_groups = groups;
+    launch.tracer = &trace->log;
+  }
+  const Job job = engine.launch(kernel, launch);
   try {
-    return options.drive(job);
+    Report report = options.drive(job);
+    if (trace != nullptr) trace->status = report.status;
+    return report;
   } catch (...) {
     job.cancel();
     while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
@@ -52,7 +77,9 @@ Report run_with(Engine& engine, const Kernel& kernel, const RunOptions& options)
 
 /// Kernels that are also compiled with the paper's barriers say so; each costs a compilation.
 template <class Kernel>
-concept PaperBarriers = requires { requires Kernel::paper_barriers; };
+concept PaperBarriers = requires {
+  requires Kernel::paper_barriers;
+};
 
 }  // namespace detail
 

@@ -36,8 +36,7 @@ const std::string* Settings::take(const std::string& key) {
   return found == given_.end() ? nullptr : &found->second;
 }
 
-std::size_t Settings::choice(const std::string& key,
-                             const std::vector<std::string_view>& choices) {
+std::size_t Settings::choice(const std::string& key, const std::vector<std::string_view>& choices) {
   const std::string* const value = take(key);
   if (value == nullptr) return 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -46,16 +45,16 @@ std::size_t Settings::choice(const std::string& key,
   refuse(key + "=" + *value, "there is " + listed(choices));
 }
 
-std::uint64_t Settings::number(const std::string& key, std::uint64_t otherwise,
-                               std::uint64_t least, std::uint64_t most) {
+std::uint64_t Settings::number(const std::string& key, std::uint64_t otherwise, std::uint64_t least,
+                               std::uint64_t most) {
   const std::string* const value = take(key);
   if (value == nullptr) return otherwise;
   std::uint64_t number = 0;
   const char* const end = value->data() + value->size();
   const auto [stopped, error] = std::from_chars(value->data(), end, number);
   if (error != std::errc{} || stopped != end || number < least || number > most) {
-    refuse(key + "=" + *value, "give a whole number from " + std::to_string(least) + " to " +
-                                   std::to_string(most));
+    refuse(key + "=" + *value,
+           "give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return number;
 }
@@ -68,8 +67,8 @@ std::string Settings::text(const std::string& key, const std::string& otherwise)
 void Settings::check_all_used() const {
   for (const auto& [key, value] : given_) {
     if (!asked_.contains(key)) {
-      refuse(key + "=" + value, asked_.empty() ? "this app has no options"
-                                               : "this app has only " + listed(asked_));
+      refuse(key + "=" + value,
+             asked_.empty() ? "this app has no options" : "this app has only " + listed(asked_));
     }
   }
 }

@@ -1,6 +1,7 @@
 // How the items of a step are shared out: in blocks rather than one by one, so that groups keep out
 // of each other's cache lines, and in portions where steps are to be short.
-// Invariant: the parts of all groups are disjoint and cover the portion, for every number of groups.
+// Invariant: the parts of all groups are disjoint and cover the portion, for every number of
+// groups.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,8 @@ struct Portion {
   bool last;  ///< of this phase
 };
 
-/// What is left of `count` items from `at` on; at most `chunk` for each group if that is not 0. Every
-/// group gets the same answer, so `at` may live in the State.
+/// What is left of `count` items from `at` on; at most `chunk` for each group if that is not 0.
+/// Every group gets the same answer, so `at` may live in the State.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
                           std::size_t chunk) {
@@ -37,8 +38,8 @@ COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
   return {at, end, end == count};
 }
 
-/// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in turn;
-/// each begins at a multiple of 64 items after `begin`.
+/// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in
+/// turn; each begins at a multiple of 64 items after `begin`.
 template <class Group, class Visit>
 COHORT_FN void for_blocks(const Group& group, std::size_t begin, std::size_t end, Visit visit) {
   const std::size_t groups = group.num_groups();

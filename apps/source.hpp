@@ -1,27 +1,23 @@
-// Where searches start: `source=0` (default), another node, or `source=hub`.
+// Where searches start: `source=NODE`, or `source=hub`. By default node 0, for R-MAT graphs the
+// hub.
 #pragma once
 
 #include <charconv>
 
-#include "apps/settings.hpp"
+#include "apps/registry.hpp"
 #include "cohort/error.hpp"
-#include "graph/csr.hpp"
+#include "graph/arguments.hpp"
+#include "graph/build.hpp"
 
 namespace cohort::apps {
 
 class SourceChoice {
  public:
-  explicit SourceChoice(Settings& settings) : text_(settings.text("source", "0")) {}
+  explicit SourceChoice(Request& request)
+      : text_(request.settings.text("source", kind_of(request.input) == "rmat" ? "hub" : "0")) {}
 
-  /// Hub: the node of highest degree, the lowest id of those.
   [[nodiscard]] Node of(const Csr& graph) const {
-    if (text_ == "hub") {
-      Node best = 0;
-      for (Node node = 1; node < graph.num_nodes(); ++node) {
-        if (degree(graph, node) > degree(graph, best)) best = node;
-      }
-      return best;
-    }
+    if (text_ == "hub") return hub(graph);
     Node node = 0;
     const char* const end = text_.data() + text_.size();
     const auto [stopped, error] = std::from_chars(text_.data(), end, node);
@@ -31,10 +27,6 @@ class SourceChoice {
   }
 
  private:
-  static std::uint64_t degree(const Csr& graph, Node node) {
-    return graph.offsets[node + 1] - graph.offsets[node];
-  }
-
   std::string text_;
 };
 

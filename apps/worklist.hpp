@@ -10,7 +10,8 @@
 
 namespace cohort::apps {
 
-/// How many nodes a slot has; a line to itself, because its group writes it while others write theirs.
+/// How many nodes a slot has; a line to itself, because its group writes it while others write
+/// theirs.
 struct alignas(64) Count {
   std::uint32_t nodes = 0;
   std::uint64_t edges = 0;  ///< of those nodes, where somebody asked
@@ -214,7 +215,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     group.barrier();
     for (std::uint32_t at = 0; at < edges; at += group.local_size()) {
       const std::uint32_t mine = at + me;
-      bool wanted = false;
+      decltype(visit(std::uint32_t{}, std::uint64_t{}, Node{})) wanted{};
       Node target = 0;
       if (mine < edges) {
         std::uint32_t owner = 0;  // the last node with `before <= mine`

@@ -159,7 +159,7 @@ void write_compressed(const fs::path& file, const std::string& text) {
 /// The road network of New York where it is at hand, else one of its size.
 fs::path compressed_sample(const Scratch& scratch, Node nodes) {
   if (auto file = find_input("USA-road-d.NY.gr.gz")) return *file;
-  const fs::path file = scratch.file("road.gr.gz");
+  fs::path file = scratch.file("road.gr.gz");
   write_compressed(file, to_text(road(nodes), Format::dimacs));
   return file;
 }

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/inputs.hpp"
 #include "apps/registry.hpp"
 #include "bench/scenario.hpp"
 #include "cli/commands.hpp"
@@ -26,10 +27,13 @@ nlohmann::ordered_json everything() {
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
   for (const auto& scenario : bench::scenarios())
     add("benchmarks", scenario.name, scenario.summary);
-  for (const auto& spec : graph_specs()) {
+  const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});
-  }
+  };
+  for (const SpecKind& spec : graph_specs()) add_input(spec);
+  add_input(apps::particles_spec);
+  add_input(apps::connect4_spec);
   return all;
 }
 

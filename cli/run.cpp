@@ -44,6 +44,8 @@ struct Options {
   std::string task = "none";
   std::string task_groups = "half";
   bool verify = false;
+  bool check_trace = false;
+  std::size_t trace_limit = TraceLog::default_limit;
   std::string trace;
   std::string json;
 };
@@ -57,13 +59,38 @@ struct Tasks {
   std::uint64_t wrong = 0;
 };
 
+/// What the oracle says about a run.
+struct Judgement {
+  std::uint64_t events = 0;
+  std::optional<bool> legal = true;  // nothing: it cannot say
+  std::string error;                 // the first illegal event in a sentence, or why it cannot say
+};
+
+Judgement judge(const std::deque<apps::JobTrace>& traces) {
+  Judgement judgement;
+  for (const apps::JobTrace& trace : traces) {
+    judgement.events += trace.log.events().size();
+    if (!judgement.error.empty()) continue;
+    if (trace.log.dropped() > 0) {
+      judgement.legal = {};
+      judgement.error = std::to_string(trace.log.dropped()) +
+                        " events beyond the limit were not kept; raise --trace-limit";
+    } else if (const auto refusal = check_trace(trace.log.events(), trace.rules, trace.status)) {
+      judgement.legal = false;
+      judgement.error = *refusal;
+    }
+  }
+  return judgement;
+}
+
 nlohmann::ordered_json to_json(const Summary& summary) {
   return {
       {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
 nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
-                               const apps::Outcome& outcome, const Tasks& tasks) {
+                               const apps::Outcome& outcome, const Tasks& tasks,
+                               const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   auto sizes = nlohmann::ordered_json::array();
   for (const Report::Size& size : report.sizes)
@@ -82,6 +109,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"status", to_string(report.status)},
       {"verified", nullptr},
       {"result", nlohmann::ordered_json::object()},
+      {"trace", nullptr},
       {"start_groups", report.start_groups},
       {"joins", report.joins},
       {"leaves", report.leaves},
@@ -104,6 +132,11 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
                        {"matrix_side", tasks.side},
                        {"wrong", tasks.wrong},
                        {"served", std::move(served)}};
+  }
+  if (judgement) {
+    result["trace"] = {{"events", judgement->events}, {"legal", nullptr}};
+    if (judgement->legal) result["trace"]["legal"] = *judgement->legal;
+    if (!judgement->error.empty()) result["trace"]["error"] = judgement->error;
   }
   result.update(bench::provenance());
   return result;
@@ -132,7 +165,8 @@ void print(const Tasks& tasks) {
             << '\n';
 }
 
-void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome) {
+void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
+           const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   const auto micro = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
@@ -151,6 +185,11 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   if (!outcome.result.empty()) std::cout << '\n';
   if (outcome.verified)
     std::cout << (*outcome.verified ? "verified" : "WRONG: " + outcome.difference) << '\n';
+  if (judgement && judgement->error.empty()) {
+    std::cout << "legal: " << judgement->events << " events keep the rules of the model\n";
+  } else if (judgement) {
+    std::cout << (judgement->legal ? "ILLEGAL: " : "NOT JUDGED: ") << judgement->error << '\n';
+  }
 }
 
 int run(const Options& options, std::stop_token stop) {
@@ -194,12 +233,16 @@ int run(const Options& options, std::stop_token stop) {
     how.drive = [&load](const Job& job) { return load->drive(job); };
   }
 
+  std::deque<apps::JobTrace> traces;
+  if (options.check_trace) how.traces = &traces;
+  how.trace_limit = options.trace_limit;
   const apps::Outcome outcome = app.run(engine, request);
+  const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
   if (load) {
     tasks.served = load->tasks();
     tasks.wrong = load->wrong();
   }
-  print(options, groups, outcome);
+  print(options, groups, outcome, judgement);
   print(tasks);
   if (!options.trace.empty()) {
     timeline.write(options.trace);
@@ -210,9 +253,11 @@ int run(const Options& options, std::stop_token stop) {
   }
   if (!options.json.empty()) {
     bench::write_atomically(
-        options.json, to_json(options, groups, engine.capacity(), outcome, tasks).dump(2) + "\n");
+        options.json,
+        to_json(options, groups, engine.capacity(), outcome, tasks, judgement).dump(2) + "\n");
   }
-  const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0;
+  const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
+                     (judgement && !judgement->error.empty());
   return outcome.report.status == Status::finished && !wrong ? fine : failed;
 }
 
@@ -254,9 +299,16 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                    "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
                    "suspends the app meanwhile")
       ->capture_default_str();
-  command->add_option("--trace", options->trace,
-                      "Write what ran where and when to this file, for https://ui.perfetto.dev");
+  auto* const trace = command->add_option(
+      "--trace", options->trace,
+      "Write what ran where and when to this file, for https://ui.perfetto.dev");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
+  command->add_flag("--check-trace", options->check_trace,
+                    "Record what the groups do, and judge it by the rules of the model");
+  command
+      ->add_option("--trace-limit", options->trace_limit,
+                   "With --check-trace: keep at most so many events of a job")
+      ->capture_default_str();
   command->add_option("--json", options->json, "Write a report to this file");
   command->callback(
       [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });

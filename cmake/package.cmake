@@ -11,8 +11,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cohort ${PROJECT_BINARY_DIR}/gen
 
 set_target_properties(cohort_protocol PROPERTIES EXPORT_NAME protocol)
 set_target_properties(cohort_cpu PROPERTIES EXPORT_NAME cpu)
+set_target_properties(cohort_trace PROPERTIES EXPORT_NAME trace)
 set_target_properties(cohort_cohort PROPERTIES EXPORT_NAME cohort)
-install(TARGETS cohort_protocol cohort_cpu cohort_cohort
+install(TARGETS cohort_protocol cohort_cpu cohort_trace cohort_cohort
   EXPORT cohort-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT cohort-targets NAMESPACE cohort:: DESTINATION ${package_dir})

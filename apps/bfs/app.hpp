@@ -19,7 +19,7 @@ Outcome bfs_app(Engine& engine, Request& request) {
   how.chunk = settings.number("chunk", 0);
   const std::uint64_t solo = settings.number("solo", ~0U, 0, ~0U);
   if (solo != ~0U) how.solo = static_cast<std::uint32_t>(solo);
-  const SourceChoice chosen{settings};
+  const SourceChoice chosen{request};
   settings.check_all_used();
   const Csr graph = load_graph(request.input);
   const Node source = chosen.of(graph);

@@ -30,7 +30,7 @@ struct PaperBfs {
     std::uint32_t level = 0;
     Phase phase = Phase::expand;
     std::uint64_t at = 0;  // how much of the level is done, where steps are short
-  };  // all that a joining group receives
+  };                       // all that a joining group receives
   using Local = ChunkOfNodes;
 
   CsrView graph;

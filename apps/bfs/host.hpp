@@ -9,7 +9,7 @@
 #include "apps/bfs/one_barrier.hpp"
 #include "apps/graph_memory.hpp"
 #include "apps/registry.hpp"
-#include "apps/reverse.hpp"
+#include "graph/build.hpp"
 
 namespace cohort::apps {
 
@@ -21,7 +21,8 @@ struct BfsOptions {
   /// Of the one-barrier algorithm. Automatic: both for graphs of eight edges a node or more.
   Direction direction = Direction::automatic;
   std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: a whole level
-  /// Levels up to this size are group 0's alone (one-barrier, one direction). Nothing: by local size.
+  /// Levels up to this size are group 0's alone (one-barrier, one direction). Nothing: by local
+  /// size.
   std::optional<std::uint32_t> solo = {};
   /// The graph with its edges turned round, if it is at hand; else it is made where it is needed.
   const Csr* incoming = nullptr;
@@ -54,10 +55,10 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
                            const BfsOptions& how) {
   using Direction = BfsOptions::Direction;
   const Node nodes = graph.num_nodes();
-  const bool both = how.direction == Direction::both || (how.direction == Direction::automatic &&
-                                                         graph.num_edges() / 8 >= nodes);
+  const bool both = how.direction == Direction::both ||
+                    (how.direction == Direction::automatic && graph.num_edges() / 8 >= nodes);
   Csr made;
-  if (both && how.incoming == nullptr) made = reversed(graph);
+  if (both && how.incoming == nullptr) made = transpose(graph);
   const Csr& turned = how.incoming == nullptr ? made : *how.incoming;
   std::optional<GraphMemory> incoming;
   if (both && &turned != &graph) incoming.emplace(engine, turned);

@@ -27,7 +27,7 @@ struct Bfs {
   struct State {
     std::uint32_t turn = 0;  // steps, but for portions of one
     std::uint64_t at = 0;    // how much of this turn is done, where steps are short
-  };  // all that a joining group receives
+  };                         // all that a joining group receives
   using Local = ChunkOfNodes;
 
   CsrView graph;
@@ -108,8 +108,8 @@ struct Bfs {
     return !now.last || found > 0 ? Next::again : Next::halt;
   }
 
-  /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It comes
-  /// back when a level has become large, and often enough to be resized.
+  /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It
+  /// comes back when a level has become large, and often enough to be resized.
   template <class Group>
   COHORT_FN Next alone(Group& group, State& state, Plan& plan) const {
     const std::uint32_t turn = state.turn;
@@ -219,9 +219,8 @@ struct Bfs {
           group.atomic(out[node / 64]).fetch_or(std::uint64_t{1} << node % 64);
       }
     });
-    for_items(group, now.begin / 64, (now.end + 63) / 64, [&](std::size_t word) {
-      group.view(bits[(state.turn + 2) % 3])[word] = 0;
-    });
+    for_items(group, now.begin / 64, (now.end + 63) / 64,
+              [&](std::size_t word) { group.view(bits[(state.turn + 2) % 3])[word] = 0; });
     const std::uint32_t sum =
         group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a + b; });
     const Worklist& count = lists[(state.turn + 1) % 3];  // no nodes, only how many there are

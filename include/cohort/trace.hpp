@@ -8,15 +8,19 @@ namespace cohort {
 
 /// What a TraceEvent tells.
 enum class Trace : std::uint8_t {
-  start,   ///< a group of the first set starts; value = groups at the start
-  join,    ///< a group joins; value = the generation it joins in
-  offer,   ///< a group offers itself
-  kill,    ///< the group leaves in offer_kill
-  fork,    ///< request_fork adds groups; value = how many
-  arrive,  ///< the group arrives at a global barrier; value = its generation
-  resize,  ///< this group sets M for a resizing barrier: active = the new M, value = the old one
-  pass,    ///< the group passes the barrier
-  shed,    ///< the group leaves in a resizing barrier
+  start,  ///< a group of the first set starts; value = groups at the start
+  join,   ///< a group joins; value = the generation it joins in
+  offer,  ///< a group offers itself
+  kill,   ///< the group leaves in offer_kill; active = M without it, value = 1 if that is 0 and the
+          ///< job's state is kept
+  fork,   ///< request_fork adds groups; active = M with them, value = how many
+  arrive,  ///< the group is about to arrive at a global barrier; value = its generation
+  resize,  ///< this group is about to set M for a resizing barrier: active = the new M, value = the
+           ///< old one
+  pass,    ///< the group passes the barrier; active = M as it was released, value = the next
+           ///< generation
+  shed,    ///< the group leaves in a resizing barrier; value = 1 if it is group 0 and the job's
+           ///< state is kept
   finish,  ///< the group returns from the kernel
   fault,   ///< the group found or raised a fault; value = the fault code
 };

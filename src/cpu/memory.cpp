@@ -22,8 +22,8 @@ class HostMemory final : public cohort::detail::Memory {
     }
     return memory;
   }
-  void release(void* memory, std::size_t bytes) noexcept override {
-    ::operator delete(memory, bytes, alignment);
+  void release(void* memory, std::size_t /*bytes*/) noexcept override {
+    ::operator delete(memory, alignment);
   }
   void write(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);

@@ -79,7 +79,7 @@ TEST_F(Tool, TellsItsVersionAndCommit) {
 
 TEST_F(Tool, HelpsWithEachCommand) {
   for (const char* command :
-       {"", "list", "run", "bench", "bench barrier", "bench gather", "demo"}) {
+       {"", "list", "run", "bench", "bench barrier", "bench gather", "bench read", "demo"}) {
     const Result result = cohort(std::string{command} + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("--help")) << command;
@@ -97,7 +97,11 @@ TEST_F(Tool, ListsWhatThereIs) {
   EXPECT_EQ(listed["engines"][0]["name"], "cpu");
   EXPECT_EQ(listed["benchmarks"][0]["name"], "barrier");
   EXPECT_EQ(listed["benchmarks"][1]["name"], "gather");
+  EXPECT_EQ(listed["benchmarks"][2]["name"], "read");
   EXPECT_EQ(listed["inputs"][0]["example"], "grid:1000x1000");
+  for (const char* kind :
+       {"rmat:", "road:", "geometric:", "star:", "path:", "complete:", "empty:", "<file>"})
+    EXPECT_THAT(words.out, HasSubstr(kind));
 }
 
 TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
@@ -105,13 +109,16 @@ TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
     const std::string file = in_folder("run.json");
     const Result result =
         cohort(std::string{"run bfs --input grid:10x30000 --groups 4 --capacity 4 --verify "
-                           "--resize random:7 --barrier "} +
+                           "--check-trace --resize random:7 --barrier "} +
                barrier + " --json " + file);
     ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
     EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
     const json report = json::parse(read(file));
     EXPECT_EQ(report["status"], "finished") << barrier;
     EXPECT_EQ(report["verified"], true) << barrier;
+    EXPECT_THAT(result.out, HasSubstr("legal: ")) << barrier;
+    EXPECT_EQ(report["trace"]["legal"], true) << barrier;
+    EXPECT_GT(report["trace"]["events"], 1000) << barrier;
     EXPECT_EQ(report["barrier"], barrier);
     EXPECT_GT(report["joins"], 0) << barrier;
     EXPECT_GT(report["leaves"], 0) << barrier;
@@ -129,6 +136,7 @@ TEST_F(Tool, WritesAReportOfTheRun) {
   EXPECT_EQ(report["groups"], 3);
   EXPECT_EQ(report["local_size"], 4);
   EXPECT_EQ(report["verified"], nullptr) << "nobody asked";
+  EXPECT_EQ(report["trace"], nullptr) << "nobody asked";
   EXPECT_GT(report["run_time_ns"], 0);
   for (const char* summary : {"gather", "offers"}) {
     for (const char* number : {"count", "p50", "p99", "max"})
@@ -140,13 +148,26 @@ TEST_F(Tool, WritesAReportOfTheRun) {
   EXPECT_TRUE(report["version"].is_string());
 }
 
-TEST_F(Tool, RunsWithCooperationCompiledOut) {
+TEST_F(Tool, DoesNotCallATraceLegalThatItHasOnlySeenTheBeginningOf) {
   const std::string file = in_folder("run.json");
   const Result result =
-      cohort("run bfs --input grid:50x40 --capacity 2 --static --verify --json " + file);
+      cohort("run bfs --input grid:50x40 --groups 2 --check-trace --trace-limit 10 --json " + file);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("NOT JUDGED: "));
+  EXPECT_THAT(result.out, HasSubstr("--trace-limit"));
+  const json report = json::parse(read(file));
+  EXPECT_EQ(report["trace"]["legal"], nullptr);
+  EXPECT_EQ(report["trace"]["events"], 10);
+}
+
+TEST_F(Tool, RunsWithCooperationCompiledOut) {
+  const std::string file = in_folder("run.json");
+  const Result result = cohort(
+      "run bfs --input grid:50x40 --capacity 2 --static --verify --check-trace --json " + file);
   EXPECT_EQ(result.status, 0) << result.error;
   const json report = json::parse(read(file));
   EXPECT_EQ(report["static"], true);
+  EXPECT_EQ(report["trace"]["legal"], true);
   EXPECT_EQ(report["verified"], true);
   EXPECT_EQ(report["joins"], 0);
 }
@@ -184,6 +205,17 @@ TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
   EXPECT_THAT(refused("bench barrier --reps 0"), HasSubstr("--reps"));
   EXPECT_THAT(refused("demo --seconds 0"), HasSubstr("--seconds"));
   EXPECT_THAT(refused("demo --seconds soon"), HasSubstr("--seconds"));
+}
+
+TEST_F(Tool, RunsOnAFileAndNamesTheLineThatIsWrong) {
+  const std::string file = in_folder("small.el");
+  std::ofstream{file} << "0 1\n1 2\n";
+  const Result result = cohort("run bfs --verify --input " + file);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("3 nodes, 2 edges"), HasSubstr("verified")));
+  std::ofstream{file} << "0 1\n1 two\n";
+  EXPECT_THAT(refused("run bfs --input " + file), HasSubstr(file + ":2: 'two'"));
+  EXPECT_THAT(refused("run bfs --input " + in_folder("none.el")), HasSubstr("none.el"));
 }
 
 TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
@@ -253,6 +285,21 @@ TEST_F(Tool, MeasuresGatherTimesSideBySide) {
     for (const char* sharing : {"kill", "yield"})
       EXPECT_EQ(measurement["tasks"][sharing]["done_ns"].size(), 3U) << sharing;
   }
+}
+
+TEST_F(Tool, MeasuresReadingByFormat) {
+  const std::string file = in_folder("read.json");
+  const Result result = cohort("bench read --quick --reps 1 --json " + file, "COHORT_DATA=");
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json record = json::parse(read(file));
+  ASSERT_EQ(record["text"].size(), 9U);
+  for (const json& each : record["text"]) {
+    EXPECT_GT(each["mb_per_s"], 0) << each["name"];
+    EXPECT_THAT(result.out, HasSubstr(each["name"].get<std::string>()));
+  }
+  EXPECT_EQ(record["compressed"]["contenders"].size(), 4U);
+  EXPECT_GT(record["compressed"]["limit_ns"], 0);
+  EXPECT_TRUE(record["compressed"]["within_limit"].is_boolean());
 }
 
 TEST_F(Tool, DemonstratesSharingAndVerifiesIt) {

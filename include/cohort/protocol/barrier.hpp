@@ -72,7 +72,8 @@ COHORT_FN Verdict pass(Member<P, State>& member, Roster now, Kind kind) {
   if (traits.kill_order == KillOrder::highest_first && member.id >= now.active()) {
     if (kind != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
     member.active = now.active();
-    member.trace(Trace::shed);
+    // Relaxed: published by the release.
+    member.trace(Trace::shed, member.id == 0 ? shared.kept.load(Order::relaxed) : 0);
     member.left = true;
     member.id = no_id;
     shared.departing.fetch_sub(

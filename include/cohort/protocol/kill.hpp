@@ -26,7 +26,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;
 
   member.active = active;
-  member.trace(Trace::kill);
+  member.trace(Trace::kill, active == 0 ? shared.kept.load(Order::relaxed) : 0);
   if constexpr (traits.kill_order == KillOrder::any) free_id(shared, member.id);
   member.left = true;
   member.id = no_id;

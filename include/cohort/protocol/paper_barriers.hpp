@@ -53,6 +53,7 @@ COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
 /// A slave of the master/slave barrier: signals, then waits to be released.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict slave(Member<P, State>& member) {
+  member.trace(Trace::arrive, member.gen);
   const Arrival arrival = arrive(member, Kind::resizing);
   if (!arrival.good()) return refuse(member, arrival);
   // The master never counts itself: a full count means that it stands at another barrier.
@@ -65,6 +66,7 @@ COHORT_FN Verdict slave(Member<P, State>& member) {
 template <class P, Traits traits, class State>
 COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
+  member.trace(Trace::arrive, member.gen);
   Roster now;
   P::await(shared.offer_event, [&] {
     now = shared.look(Order::acquire);  // pairs with the slaves' arrivals
@@ -138,7 +140,6 @@ COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const State& state)
     return one_pass_barrier<P, traits>(member, state);
   } else {
     if (member.left) return break_contract(member, Fault::used_after_leaving);
-    member.trace(Trace::arrive, member.gen);
     if constexpr (traits.barrier == ResizingBarrier::modelled) {
       return modelled_barrier<P, traits>(member, state);
     } else {

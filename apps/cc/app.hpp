@@ -1,0 +1,30 @@
+// Connected components as an entry of the registry.
+#pragma once
+
+#include "apps/cc/host.hpp"
+#include "apps/outcome.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::apps {
+
+template <class Engine>
+Outcome cc_app(Engine& engine, Request& request) {
+  CcOptions how;
+  how.chunk = request.settings.number("chunk", 0);
+  request.settings.check_all_used();
+  const Csr graph = load_graph(request.input);
+  const CcResult result = run_cc(engine, graph, request.options, how);
+  return outcome(
+      in_words(graph), result.report, request.verify,
+      [&] {
+        std::int64_t components = 0;
+        for (Node node = 0; node < graph.num_nodes(); ++node)
+          components += result.component[node] == node ? 1 : 0;
+        return std::vector<std::pair<std::string, std::int64_t>>{{"components", components}};
+      },
+      [&] { return check_cc(graph, result.component); });
+}
+
+extern template Outcome cc_app(cpu::Engine&, Request&);
+
+}  // namespace cohort::apps

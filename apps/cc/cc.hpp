@@ -1,0 +1,125 @@
+// Connected components by linking trees (Afforest, Sutton, Ben-Nun and Barak 2018): link each node
+// with two neighbours, flatten, and then link the rest, but for those of the component that has
+// most nodes already. Seven steps whatever the diameter.
+// Invariant: a parent never exceeds its child, so the root of a component ends as its least node.
+#pragma once
+
+#include "apps/share.hpp"
+#include "graph/csr.hpp"
+
+namespace cohort::apps {
+
+struct Components {
+  enum class Phase : std::uint32_t {
+    link_first,
+    flatten_first,
+    link_second,
+    flatten_second,
+    sample,
+    link_rest,
+    flatten_all
+  };
+  struct State {
+    Phase phase = Phase::link_first;
+    std::uint64_t at = 0;  // how much of the phase is done, where steps are short
+  };                       // all that a joining group receives
+  static constexpr Node no_node = ~Node{0};
+
+  CsrView graph;
+  Node* parent;         // at first each node's own
+  Node* frequent;       // the component whose nodes need not be linked further; no_node at first
+  std::uint64_t chunk;  // nodes for each group in a step; 0: all
+  bool both_ways;       // each edge is there in both directions, so that one side may be skipped
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const Portion now = portion(group, state.at, graph.num_nodes(), chunk);
+    switch (state.phase) {
+      case Phase::link_first: link_edge(group, now, 0); break;
+      case Phase::link_second: link_edge(group, now, 1); break;
+      case Phase::sample:
+        if (both_ways && group.global_id() == 0) group.view(frequent)[0] = sample(group);
+        break;
+      case Phase::link_rest: link_rest(group, now); break;
+      case Phase::flatten_first:
+      case Phase::flatten_second:
+      case Phase::flatten_all: flatten_each(group, now); break;
+    }
+    const bool whole = now.last || state.phase == Phase::sample;
+    const bool over = whole && state.phase == Phase::flatten_all;
+    state.at = whole ? 0 : now.end;
+    if (whole) state.phase = static_cast<Phase>(static_cast<std::uint32_t>(state.phase) + 1);
+    return over ? Next::halt : Next::again;
+  }
+
+ private:
+  template <class Group>
+  COHORT_FN void link_edge(Group& group, const Portion& now, std::uint32_t which) const {
+    for_items(group, now.begin, now.end, [&](std::size_t i) {
+      const auto node = static_cast<Node>(i);
+      const std::uint64_t edge = graph.first_edge(node) + which;
+      if (edge < graph.first_edge(node + 1)) link(group, node, graph.target(edge));
+    });
+  }
+
+  /// Where both ends of an edge are skipped, both hang below the same root.
+  template <class Group>
+  COHORT_FN void link_rest(Group& group, const Portion& now) const {
+    const Node skip = group.view(static_cast<const Node*>(frequent))[0];
+    for_items(group, now.begin, now.end, [&](std::size_t i) {
+      const auto node = static_cast<Node>(i);
+      if (skip != no_node && group.atomic(parent[node]).load() == skip) return;
+      for (std::uint64_t edge = graph.first_edge(node) + 2; edge < graph.first_edge(node + 1);
+           ++edge)
+        link(group, node, graph.target(edge));
+    });
+  }
+  /// Hangs the higher of two roots below the lower. Relaxed: parents only go down, and a root is
+  /// changed by compare-and-swap.
+  template <class Group>
+  COHORT_FN void link(Group& group, Node a, Node b) const {
+    Node one = group.atomic(parent[a]).load();
+    Node two = group.atomic(parent[b]).load();
+    while (one != two) {
+      const Node high = one < two ? two : one;
+      const Node low = one < two ? one : two;
+      Node above = group.atomic(parent[high]).load();
+      if (above == low) return;
+      if (above == high && group.atomic(parent[high]).compare_exchange(above, low)) return;
+      one = group.atomic(parent[above]).load();
+      two = group.atomic(parent[low]).load();
+    }
+  }
+
+  template <class Group>
+  COHORT_FN void flatten_each(Group& group, const Portion& now) const {
+    for_items(group, now.begin, now.end, [&](std::size_t i) {
+      const Node first = group.atomic(parent[i]).load();
+      Node above = first;
+      Node top = group.atomic(parent[above]).load();
+      while (above != top) {
+        above = top;
+        top = group.atomic(parent[above]).load();
+      }
+      if (top != first) group.atomic(parent[i]).store(top);
+    });
+  }
+
+  /// The component that most of a few nodes belong to, if one has most (Boyer and Moore's vote).
+  /// Any answer is right; a good one saves work.
+  template <class Group>
+  COHORT_FN Node sample(Group& group) const {
+    constexpr std::uint64_t samples = 256;
+    const auto parents = group.view(static_cast<const Node*>(parent));
+    Node best = no_node;
+    std::uint32_t votes = 0;
+    for (std::uint64_t i = 0; i < samples && graph.num_nodes() > 0; ++i) {
+      const Node its = parents[i * graph.num_nodes() / samples];
+      if (votes == 0) best = its;
+      votes = best == its ? votes + 1 : votes - 1;
+    }
+    return best;
+  }
+};
+
+}  // namespace cohort::apps

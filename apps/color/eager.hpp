@@ -1,0 +1,37 @@
+// Graph colouring by priorities with one resizing barrier a sweep: a node takes its colour as soon
+// as its neighbours of higher priority have theirs (Jones and Plassmann 1993), so one sweep may do
+// the work of many rounds. The colours are those of the paper's algorithm.
+// Invariant: a colour is set once, and depends only on colours that are set.
+#pragma once
+
+#include "apps/color/color.hpp"
+#include "apps/sweep.hpp"
+
+namespace cohort::apps {
+
+struct EagerColor {
+  using State = Sweep::State;
+
+  CsrView graph;
+  Ranking ranking;
+  std::uint32_t* colour_of;
+  Sweep sweep;
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    return sweep.step(group, state, [&](Node node) {
+      std::uint32_t colour = 0;
+      for (const Node other : graph.neighbours(node)) {
+        if (!ranking.less(node, other)) continue;
+        // Relaxed: the colour itself is all that is looked at, and it never changes again.
+        const std::uint32_t its = group.atomic(colour_of[other]).load();
+        if (its == uncoloured) return false;
+        if (its >= colour) colour = its + 1;
+      }
+      group.atomic(colour_of[node]).store(colour);
+      return true;
+    });
+  }
+};
+
+}  // namespace cohort::apps

@@ -1,0 +1,66 @@
+// Graph colouring, the host side: run it, and check what came out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/color/eager.hpp"
+#include "apps/registry.hpp"
+#include "apps/sweep_memory.hpp"
+
+namespace cohort::apps {
+
+struct ColorOptions {
+  enum class Algorithm : std::uint8_t { eager, paper };
+
+  Algorithm algorithm = Algorithm::eager;
+  Priority priority = Priority::hashed;
+  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
+};
+
+struct ColorResult {
+  std::vector<std::uint32_t> colours;  ///< by node
+  Report report;
+};
+
+/// Colours an undirected graph: each edge must be there in both directions. The colours are
+/// complete only when the job has finished.
+template <class Engine>
+[[nodiscard]] ColorResult run_color(Engine& engine, const Csr& graph,
+                                    const RunOptions& options = {}, const ColorOptions& how = {}) {
+  const Node nodes = graph.num_nodes();
+  const GraphMemory memory{engine, graph};
+  const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
+  ColorResult result;
+  if (how.algorithm == ColorOptions::Algorithm::paper) {
+    const auto rivals = engine.template fill<Node>(nodes, 0);
+    const auto flags = engine.template fill<std::uint32_t>(32, 0);
+    const PaperColor kernel{.graph = memory.view(),
+                            .ranking = Ranking{how.priority},
+                            .colour_of = colours.data(),
+                            .rival = rivals.data(),
+                            .flags = flags.data(),
+                            .chunk = how.chunk};
+    result.report = run(engine, kernel, options);
+  } else {
+    const SweepMemory sweep{engine, nodes};
+    const EagerColor kernel{.graph = memory.view(),
+                            .ranking = Ranking{how.priority},
+                            .colour_of = colours.data(),
+                            .sweep = sweep.view(how.chunk)};
+    result.report = run(engine, kernel, options);
+  }
+  result.colours = colours.read();
+  return result;
+}
+
+/// Whether no edge has the same colour at both ends, and every colour is the least that the
+/// neighbours of higher priority allow, computed sequentially. The first difference, or nothing.
+[[nodiscard]] std::optional<std::string> check_color(const Csr& graph, Priority priority,
+                                                     const std::vector<std::uint32_t>& colours);
+
+extern template ColorResult run_color(cpu::Engine&, const Csr&, const RunOptions&,
+                                      const ColorOptions&);
+
+}  // namespace cohort::apps

@@ -1,0 +1,33 @@
+// Shortest paths with worklists as an entry of the registry.
+#pragma once
+
+#include "apps/l_sssp/host.hpp"
+#include "apps/outcome.hpp"
+#include "apps/source.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::apps {
+
+template <class Engine>
+Outcome l_sssp_app(Engine& engine, Request& request) {
+  ListSsspOptions how;
+  Settings& settings = request.settings;
+  how.algorithm =
+      static_cast<ListSsspOptions::Algorithm>(settings.choice("algorithm", {"delta", "paper"}));
+  how.chunk = settings.number("chunk", 0);
+  how.delta = settings.number("delta", 0);
+  how.budget = static_cast<std::uint32_t>(settings.number("budget", how.budget, 0, 1U << 30U));
+  const SourceChoice chosen{request};
+  settings.check_all_used();
+  const Csr graph = with_weights(load_graph(request.input));
+  const Node source = chosen.of(graph);
+  const SsspResult result = run_l_sssp(engine, graph, source, request.options, how);
+  return outcome(
+      in_words(graph), result.report, request.verify,
+      [&] { return paths_in_numbers(result.distances); },
+      [&] { return check_paths(graph, source, result.distances); });
+}
+
+extern template Outcome l_sssp_app(cpu::Engine&, Request&);
+
+}  // namespace cohort::apps

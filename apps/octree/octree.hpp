@@ -1,0 +1,156 @@
+// Octree partitioning with work stealing, as in the paper (after Cederman and Tsigas 2008): a task
+// sorts a range of particles into the eight boxes around a centre.
+// Invariant: the particles of a range are its task's alone; those of a leaf end at the same places
+// of the result.
+#pragma once
+
+#include "apps/pools.hpp"
+#include "apps/share.hpp"
+
+namespace cohort::apps {
+
+struct Particle {
+  float x;
+  float y;
+  float z;
+};
+
+/// A box of the tree: one that was divided, or a leaf with its particles.
+struct Box {
+  static constexpr std::uint32_t leaf = ~0U;
+
+  std::uint32_t children = leaf;  ///< the first of eight, bit 0: x, bit 1: y, bit 2: z
+  std::uint32_t begin = 0;        ///< of its particles
+  std::uint32_t end = 0;
+  std::uint32_t depth = 0;  ///< its parity tells which buffer the task reads
+  float x = 0;
+  float y = 0;
+  float z = 0;
+  float half = 0;  ///< from the centre to the children's, along each axis
+};
+
+template <class Pools, KillOrder order>
+struct Octree {
+  static constexpr Traits traits{.kill_order = order};
+  struct Local {
+    std::uint32_t count[8];
+    std::uint32_t at[8];
+  };
+
+  Stealing<Pools> work;  // a task is a box; what is left are particles that are in no leaf yet
+  Particle* buffers[2];  // by depth modulo 2: one is read, the other written
+  Particle* result;
+  Box* boxes;
+  std::uint32_t num_boxes;  // that there is room for
+  std::uint32_t max_leaf;
+  std::uint32_t max_depth;  // where even coincident particles become a leaf
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    for (;;) {
+      if (group.offer(state)) return;
+      const std::uint32_t task = work.take(group);
+      if (task == all_done) return;
+      if (task != no_task) divide(group, task);
+    }
+  }
+
+ private:
+  static COHORT_FN std::uint32_t side(const Box& box, const Particle& p) {
+    return (p.x >= box.x ? 1U : 0U) + (p.y >= box.y ? 2U : 0U) + (p.z >= box.z ? 4U : 0U);
+  }
+
+  COHORT_FN bool becomes_leaf(std::uint32_t count, std::uint32_t depth) const {
+    return count <= max_leaf || depth >= max_depth;
+  }
+
+  template <class Group>
+  COHORT_FN void divide(Group& group, std::uint32_t task) const {
+    const Box box = group.view(static_cast<const Box*>(boxes))[task];
+    const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
+    Local& local = group.local();
+    for (const std::size_t i : group.local_stride(8)) local.count[i] = 0;
+    group.barrier();
+    std::uint32_t mine[8] = {};
+    for (const std::size_t i : group.local_stride(box.end - box.begin))
+      ++mine[side(box, from[box.begin + i])];
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if (mine[i] != 0) group.atomic(local.count[i]).fetch_add(mine[i]);
+    }
+    group.barrier();
+
+    std::uint32_t first = Box::leaf;
+    if (group.local_id() == 0) first = add_children(group, task, box);
+    first = group.broadcast(first);
+    if (first == Box::leaf) return;  // there is no room: everybody stops
+    scatter(group, box, from);
+    group.barrier();  // before the leader tells others of the particles
+    if (group.local_id() == 0) hand_on(group, first);
+    group.barrier();  // before the local memory is used again
+  }
+
+  /// By the leader: the eight boxes below. Returns the first; Box::leaf when there is no room.
+  template <class Group>
+  COHORT_FN std::uint32_t add_children(Group& group, std::uint32_t task, const Box& box) const {
+    Local& local = group.local();
+    const std::uint32_t first = group.atomic(work.progress->next_place).fetch_add(8);
+    if (first > num_boxes - 8) {
+      work.fail(group, Stop::memory_full);
+      return Box::leaf;
+    }
+    std::uint32_t at = box.begin;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const auto shift = [&](std::uint32_t bit) { return (i & bit) != 0 ? box.half : -box.half; };
+      group.view(boxes)[first + i] = {.children = Box::leaf,
+                                      .begin = at,
+                                      .end = at + local.count[i],
+                                      .depth = box.depth + 1,
+                                      .x = box.x + shift(1),
+                                      .y = box.y + shift(2),
+                                      .z = box.z + shift(4),
+                                      .half = box.half / 2};
+      local.at[i] = at;
+      at += local.count[i];
+    }
+    group.view(boxes)[task].children = first;
+    return first;
+  }
+
+  template <class Group, class From>
+  COHORT_FN void scatter(Group& group, const Box& box, const From& from) const {
+    Local& local = group.local();
+    const auto next = group.view(buffers[(box.depth + 1) % 2]);
+    const auto leaves = group.view(result);
+    const bool alone = group.local_size() == 1;
+    bool leaf[8];
+    for (std::uint32_t i = 0; i < 8; ++i) leaf[i] = becomes_leaf(local.count[i], box.depth + 1);
+    for (const std::size_t i : group.local_stride(box.end - box.begin)) {
+      const Particle particle = from[box.begin + i];
+      const std::uint32_t to = side(box, particle);
+      const std::uint32_t at = alone ? local.at[to]++ : group.atomic(local.at[to]).fetch_add(1);
+      if (leaf[to]) {
+        leaves[at] = particle;
+      } else {
+        next[at] = particle;
+      }
+    }
+  }
+
+  /// By the leader: boxes with too many particles are tasks, the others done.
+  template <class Group>
+  COHORT_FN void hand_on(Group& group, std::uint32_t first) const {
+    const auto children = group.view(static_cast<const Box*>(boxes));
+    std::uint64_t placed = 0;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const Box child = children[first + i];
+      if (becomes_leaf(child.end - child.begin, child.depth)) {
+        placed += child.end - child.begin;
+      } else {
+        work.push(group, first + i);
+      }
+    }
+    if (placed > 0) work.done(group, placed);
+  }
+};
+
+}  // namespace cohort::apps

@@ -1,0 +1,31 @@
+// Shortest paths by pulling as an entry of the registry.
+#pragma once
+
+#include "apps/outcome.hpp"
+#include "apps/p_sssp/host.hpp"
+#include "apps/source.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::apps {
+
+template <class Engine>
+Outcome p_sssp_app(Engine& engine, Request& request) {
+  PullSsspOptions how;
+  Settings& settings = request.settings;
+  how.algorithm =
+      static_cast<PullSsspOptions::Algorithm>(settings.choice("algorithm", {"in-place", "paper"}));
+  how.chunk = settings.number("chunk", 0);
+  const SourceChoice chosen{request};
+  settings.check_all_used();
+  const Csr graph = with_weights(load_graph(request.input));
+  const Node source = chosen.of(graph);
+  const SsspResult result = run_p_sssp(engine, graph, source, request.options, how);
+  return outcome(
+      in_words(graph), result.report, request.verify,
+      [&] { return paths_in_numbers(result.distances); },
+      [&] { return check_paths(graph, source, result.distances); });
+}
+
+extern template Outcome p_sssp_app(cpu::Engine&, Request&);
+
+}  // namespace cohort::apps

@@ -1,0 +1,61 @@
+// Shortest paths by pulling, the host side.
+#pragma once
+
+#include "apps/graph_memory.hpp"
+#include "apps/p_sssp/p_sssp.hpp"
+#include "apps/paths.hpp"
+#include "graph/build.hpp"
+
+namespace cohort::apps {
+
+struct PullSsspOptions {
+  enum class Algorithm : std::uint8_t { in_place, paper };
+
+  Algorithm algorithm = Algorithm::in_place;
+  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
+  /// The graph with its edges turned round, if it is at hand; else it is made.
+  const Csr* incoming = nullptr;
+};
+
+struct SsspResult {
+  std::vector<Distance> distances;  ///< by node; `infinite` where there is no path
+  Report report;
+};
+
+/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
+/// finished. Throws Error{bad_options} when there is no such node.
+template <class Engine>
+[[nodiscard]] SsspResult run_p_sssp(Engine& engine, const Csr& graph, Node source,
+                                    const RunOptions& options = {},
+                                    const PullSsspOptions& how = {}) {
+  check_source("p-sssp", graph, source);
+  const Node nodes = graph.num_nodes();
+  const GraphMemory memory{engine, how.incoming == nullptr ? transpose(graph) : *how.incoming};
+  std::vector<Distance> start(nodes, infinite);
+  start[source] = 0;
+  const auto distances = engine.upload(start);
+  const auto flags = engine.template fill<std::uint32_t>(32, 0);
+  SsspResult result;
+  if (how.algorithm == PullSsspOptions::Algorithm::paper) {
+    const auto old = engine.template fill<Distance>(nodes, infinite);
+    const PaperPullSssp kernel{.incoming = memory.view(),
+                               .x = old.data(),
+                               .y = distances.data(),
+                               .changed = flags.data(),
+                               .chunk = how.chunk};
+    result.report = run(engine, kernel, options);
+  } else {
+    const PullSssp kernel{.incoming = memory.view(),
+                          .distance = distances.data(),
+                          .flags = flags.data(),
+                          .chunk = how.chunk};
+    result.report = run(engine, kernel, options);
+  }
+  result.distances = distances.read();
+  return result;
+}
+
+extern template SsspResult run_p_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,
+                                      const PullSsspOptions&);
+
+}  // namespace cohort::apps

@@ -1,0 +1,143 @@
+// Shortest paths by pulling over incoming edges, as in the paper (after Pannotia, Che et al. 2013):
+// three resizing barriers a round.
+// Invariant: a distance never grows, and is that of a path or infinite; sums never wrap.
+#pragma once
+
+#include "apps/distance.hpp"
+#include "apps/share.hpp"
+#include "graph/csr.hpp"
+
+namespace cohort::apps {
+
+struct PaperPullSssp {
+  enum class Phase : std::uint32_t { copy, relax, compare };
+  struct State {
+    Phase phase = Phase::copy;
+    std::uint64_t at = 0;  // how much of the phase is done, where steps are short
+  };                       // all that a joining group receives
+
+  CsrView incoming;
+  Distance* x;
+  Distance* y;
+  std::uint32_t* changed;  // in a portion of the comparison before the last
+  std::uint64_t chunk;     // nodes for each group in a step; 0: all
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const Portion now = portion(group, state.at, incoming.num_nodes(), chunk);
+    const Phase phase = state.phase;
+    state.at = now.last ? 0 : now.end;
+    if (now.last) {
+      state.phase = phase == Phase::copy    ? Phase::relax
+                    : phase == Phase::relax ? Phase::compare
+                                            : Phase::copy;
+    }
+    switch (phase) {
+      case Phase::copy: copy(group, now); break;
+      case Phase::relax: relax(group, now); break;
+      case Phase::compare: return compare(group, now);
+    }
+    return Next::again;
+  }
+
+ private:
+  template <class Group>
+  COHORT_FN void copy(Group& group, const Portion& now) const {
+    const auto to = group.view(x);
+    const auto from = group.view(static_cast<const Distance*>(y));
+    for_items(group, now.begin, now.end, [&](std::size_t i) { to[i] = from[i]; });
+    if (group.global_id() == 0) group.atomic(*changed).store(0);
+  }
+
+  template <class Group>
+  COHORT_FN void relax(Group& group, const Portion& now) const {
+    const auto old = group.view(static_cast<const Distance*>(x));
+    const auto to = group.view(y);
+    for_items(group, now.begin, now.end, [&](std::size_t i) {
+      const auto node = static_cast<Node>(i);
+      Distance least = old[i];
+      for (std::uint64_t edge = incoming.first_edge(node); edge < incoming.first_edge(node + 1);
+           ++edge) {
+        const Distance from = old[incoming.target(edge)];
+        if (from != infinite && from + incoming.weight(edge) < least)
+          least = from + incoming.weight(edge);
+      }
+      to[i] = least;
+    });
+  }
+
+  template <class Group>
+  COHORT_FN Next compare(Group& group, const Portion& now) const {
+    const auto old = group.view(static_cast<const Distance*>(x));
+    const auto fresh = group.view(static_cast<const Distance*>(y));
+    bool differs = false;
+    for_items(group, now.begin, now.end, [&](std::size_t i) { differs |= old[i] != fresh[i]; });
+    if (!now.last) {
+      if (differs) group.atomic(*changed).store(1);
+      return Next::again;
+    }
+    return differs || group.atomic(*changed).load() != 0 ? Next::again : Next::halt;
+  }
+};
+
+/// The same in place, with one resizing barrier a round: a round sees what it has just found, and
+/// every other one goes backwards (Yen 1970), so there are fewer of them.
+struct PullSssp {
+  struct State {
+    std::uint32_t turn = 0;
+    std::uint64_t at = 0;  // how much of the round is done, where steps are short
+  };                       // all that a joining group receives
+
+  CsrView incoming;
+  Distance* distance;
+  std::uint32_t* flags;  // two, a line apart: a portion before the last has changed something
+  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const std::size_t nodes = incoming.num_nodes();
+    const Portion now = portion(group, state.at, nodes, chunk);
+    const bool backwards = state.turn % 2 != 0;
+    bool changed = false;
+    // Stretches rather than blocks: what a path needs next is then mostly this group's too.
+    const std::size_t count = now.end - now.begin;
+    const std::size_t groups = group.num_groups();
+    const std::size_t id = group.group_id();
+    const std::size_t first = now.begin + count * id / groups;
+    const std::size_t last = now.begin + count * (id + 1) / groups;
+    for (const std::size_t i : group.local_stride(last - first)) {
+      changed |= relax(group, static_cast<Node>(backwards ? last - 1 - i : first + i));
+    }
+    state.at = now.last ? 0 : now.end;
+    if (!now.last) {
+      if (changed) group.atomic(flag(state.turn)).store(1);
+      return Next::again;
+    }
+    changed |= group.atomic(flag(state.turn)).load() != 0;
+    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
+    ++state.turn;
+    return changed ? Next::again : Next::halt;
+  }
+
+ private:
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const { return flags[turn % 2 * 16]; }
+
+  template <class Group>
+  COHORT_FN bool relax(Group& group, Node node) const {
+    // Relaxed: any distance that is read is that of a path, and the last round reads the final
+    // ones.
+    const Distance old = group.atomic(distance[node]).load();
+    Distance least = old;
+    for (std::uint64_t edge = incoming.first_edge(node); edge < incoming.first_edge(node + 1);
+         ++edge) {
+      const Distance from = group.atomic(distance[incoming.target(edge)]).load();
+      if (from != infinite && from + incoming.weight(edge) < least)
+        least = from + incoming.weight(edge);
+    }
+    if (least == old) return false;
+    group.atomic(distance[node]).store(least);
+    return true;
+  }
+};
+
+}  // namespace cohort::apps

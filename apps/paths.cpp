@@ -1,0 +1,54 @@
+#include "apps/paths.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace cohort::apps {
+
+std::optional<std::string> check_paths(const Csr& graph, Node source,
+                                       const std::vector<Distance>& distances) {
+  if (distances.size() != graph.num_nodes()) {
+    return std::to_string(distances.size()) + " distances for " +
+           std::to_string(graph.num_nodes()) + " nodes";
+  }
+  std::vector<std::optional<std::uint64_t>> expected(graph.num_nodes());
+  using Entry = std::pair<std::uint64_t, Node>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  open.emplace(0, source);
+  while (!open.empty()) {
+    const auto [length, node] = open.top();
+    open.pop();
+    if (expected[node]) continue;
+    expected[node] = length;
+    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
+      const std::uint64_t cost = graph.weights.empty() ? 1 : graph.weights[edge];
+      if (!expected[graph.targets[edge]]) open.emplace(length + cost, graph.targets[edge]);
+    }
+  }
+  for (Node node = 0; node < graph.num_nodes(); ++node) {
+    const std::uint64_t right = expected[node].value_or(~0ULL);
+    if (distances[node] == right) continue;
+    const auto name = [](std::uint64_t length) {
+      return length == ~0ULL ? std::string{"none"} : std::to_string(length);
+    };
+    return "node " + std::to_string(node) + " has distance " + name(distances[node]) +
+           " instead of " + name(right);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> paths_in_numbers(
+    const std::vector<Distance>& distances) {
+  std::int64_t farthest = 0;
+  std::int64_t sum = 0;
+  std::int64_t reached = 0;
+  for (const Distance each : distances) {
+    if (each == infinite) continue;
+    ++reached;
+    sum += static_cast<std::int64_t>(each);
+    farthest = std::max(farthest, static_cast<std::int64_t>(each));
+  }
+  return {{"farthest", farthest}, {"sum", sum}, {"reached", reached}};
+}
+
+}  // namespace cohort::apps

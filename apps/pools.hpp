@@ -1,0 +1,201 @@
+// Work stealing: one pool of tasks for each group slot. A group takes from its own pool, else
+// steals from the others; tasks of groups that have left stay to be stolen. A task is a number that
+// the app can make sense of. Invariant: a task that was pushed is taken once. Full pools are an
+// error, never a lost task.
+#pragma once
+
+#include "cohort/kernel.hpp"
+
+namespace cohort::apps {
+
+/// The words of one pool, in lines of their own.
+struct alignas(64) PoolEnds {
+  std::uint64_t top = 0;                 ///< thieves take here
+  alignas(64) std::uint64_t bottom = 0;  ///< the owner's end
+  alignas(64) std::uint32_t lock = 0;    ///< of MutexPools
+};
+
+inline constexpr std::uint32_t no_task = ~0U;
+inline constexpr std::uint32_t all_done = ~0U - 1;  ///< there will be no more tasks
+
+/// Lock-free: the deque of Chase and Lev (2005), of fixed size. Its store-then-load races are
+/// settled by read-modify-writes instead of fences: whoever lowers `bottom` or looks at it to steal
+/// does so with one, and so sees what the other has done or is seen by it.
+struct DequePools {
+  static constexpr bool anybody_pushes = false;
+
+  PoolEnds* ends;
+  std::uint32_t* tasks;  ///< `room` for each pool
+  std::uint32_t pools;
+  std::uint32_t room;
+
+  /// By the owner alone. False: full.
+  template <class Group>
+  COHORT_FN bool push(const Group& group, std::uint32_t pool, std::uint32_t task) const {
+    const std::uint64_t at = group.atomic(ends[pool].bottom).load();  // only the owner writes it
+    // Acquire: pairs with the thief that freed the place.
+    if (at - group.atomic(ends[pool].top).load(Order::acquire) >= room) return false;
+    group.atomic(place(pool, at)).store(task);
+    // Release: pairs with the thief's look at `bottom`, for the task and what it stands for.
+    group.atomic(ends[pool].bottom).store(at + 1, Order::release);
+    return true;
+  }
+
+  /// By the owner alone.
+  template <class Group>
+  COHORT_FN std::uint32_t pop(const Group& group, std::uint32_t pool) const {
+    const auto top = group.atomic(ends[pool].top);
+    const auto bottom = group.atomic(ends[pool].bottom);
+    const std::uint64_t end = bottom.load();
+    if (end == 0 || top.load() >= end) return no_task;
+    const std::uint64_t last = end - 1;
+    bottom.exchange(last, Order::acq_rel);                   // pairs with steal's look at `bottom`
+    std::uint64_t first = top.fetch_add(0, Order::acq_rel);  // pairs with the thieves' swaps
+    if (first > last) {                                      // they were quicker
+      bottom.store(end, Order::release);                     // as in push
+      return no_task;
+    }
+    const std::uint32_t task = group.atomic(place(pool, last)).load();
+    if (first < last) return task;
+    const bool ours = top.compare_exchange(first, end, Order::acq_rel);  // the last one: a race
+    bottom.store(end, Order::release);                                   // as in push
+    return ours ? task : no_task;
+  }
+
+  /// By anybody.
+  template <class Group>
+  COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
+    const auto top = group.atomic(ends[pool].top);
+    const auto bottom = group.atomic(ends[pool].bottom);
+    std::uint64_t first = top.load(Order::acquire);  // pairs with the swaps: see pop
+    if (bottom.load() <= first) return no_task;
+    if (bottom.fetch_add(0, Order::acq_rel) <= first) return no_task;  // pairs with pop and push
+    const std::uint32_t task = group.atomic(place(pool, first)).load();
+    return top.compare_exchange(first, first + 1, Order::acq_rel) ? task : no_task;
+  }
+
+ private:
+  COHORT_FN std::uint32_t& place(std::uint32_t pool, std::uint64_t at) const {
+    return tasks[std::size_t{pool} * room + at % room];
+  }
+};
+
+/// The paper's: each pool behind a lock.
+struct MutexPools {
+  static constexpr bool anybody_pushes = true;
+
+  PoolEnds* ends;
+  std::uint32_t* tasks;  ///< `room` for each pool
+  std::uint32_t pools;
+  std::uint32_t room;
+
+  template <class Group>
+  COHORT_FN bool push(const Group& group, std::uint32_t pool, std::uint32_t task) const {
+    lock(group, pool);
+    const std::uint64_t size = group.view(&ends[pool].bottom)[0];
+    const bool fits = size < room;
+    if (fits) {
+      group.view(tasks)[std::size_t{pool} * room + size] = task;
+      group.view(&ends[pool].bottom)[0] = size + 1;
+      group.atomic(ends[pool].top).store(size + 1);  // a hint for those who look without the lock
+    }
+    unlock(group, pool);
+    return fits;
+  }
+
+  template <class Group>
+  COHORT_FN std::uint32_t pop(const Group& group, std::uint32_t pool) const {
+    if (group.atomic(ends[pool].top).load() == 0) return no_task;
+    lock(group, pool);
+    const std::uint64_t size = group.view(&ends[pool].bottom)[0];
+    std::uint32_t task = no_task;
+    if (size > 0) {
+      task = group.view(tasks)[std::size_t{pool} * room + size - 1];
+      group.view(&ends[pool].bottom)[0] = size - 1;
+      group.atomic(ends[pool].top).store(size - 1);
+    }
+    unlock(group, pool);
+    return task;
+  }
+
+  template <class Group>
+  COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
+    return pop(group, pool);
+  }
+
+ private:
+  template <class Group>
+  COHORT_FN void lock(const Group& group, std::uint32_t pool) const {
+    const auto word = group.atomic(ends[pool].lock);
+    while (word.exchange(1, Order::acquire) != 0) {  // pairs with unlock
+    }
+  }
+  template <class Group>
+  COHORT_FN void unlock(const Group& group, std::uint32_t pool) const {
+    group.atomic(ends[pool].lock).store(0, Order::release);  // pairs with lock
+  }
+};
+
+/// What an app's groups have in common besides their pools.
+struct alignas(64) Progress {
+  std::uint64_t left = 0;                    ///< work that is not done; 0: finished
+  alignas(64) std::uint32_t error = 0;       ///< why everybody stops; 0: nothing is wrong
+  alignas(64) std::uint32_t next_place = 0;  ///< of the app's own memory that grows
+};
+
+/// Reasons in Progress::error.
+enum class Stop : std::uint32_t { none, pools_full, memory_full };
+
+/// The pools of a work-stealing kernel, and how far it is.
+template <class Pools>
+struct Stealing {
+  Pools pools;
+  MutexPools overflow;  ///< a pool for all, where a full one cannot give to the next; else none
+  Progress* progress;
+
+  template <class Group>
+  [[nodiscard]] COHORT_FN bool over(const Group& group) const {
+    // Acquire: pairs with done(): whoever sees the end sees the results.
+    return group.atomic(progress->left).load(Order::acquire) == 0 ||
+           group.atomic(progress->error).load() != 0;
+  }
+
+  /// A task for the whole group, no_task, or all_done. Reached by all its threads.
+  template <class Group>
+  [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group) const {
+    std::uint32_t task = no_task;
+    if (group.local_id() == 0) {
+      const std::uint32_t mine = group.group_id() % pools.pools;
+      task = over(group) ? all_done : pools.pop(group, mine);
+      for (std::uint32_t i = 1; i < pools.pools && task == no_task; ++i)
+        task = pools.steal(group, (mine + i) % pools.pools);
+      if (overflow.pools > 0 && task == no_task) task = overflow.steal(group, 0);
+    }
+    return group.broadcast(task);
+  }
+
+  /// By one thread of the group: into the own pool, or the next one that has room.
+  template <class Group>
+  COHORT_FN void push(const Group& group, std::uint32_t task) const {
+    const std::uint32_t mine = group.group_id() % pools.pools;
+    const std::uint32_t reachable = Pools::anybody_pushes ? pools.pools : 1;
+    for (std::uint32_t i = 0; i < reachable; ++i) {
+      if (pools.push(group, (mine + i) % pools.pools, task)) return;
+    }
+    if (overflow.pools > 0 && overflow.push(group, 0, task)) return;
+    fail(group, Stop::pools_full);
+  }
+
+  template <class Group>
+  COHORT_FN void fail(const Group& group, Stop why) const {
+    group.atomic(progress->error).store(static_cast<std::uint32_t>(why));
+  }
+
+  /// By one thread: so much less is left.
+  template <class Group>
+  COHORT_FN void done(const Group& group, std::uint64_t work) const {
+    group.atomic(progress->left).fetch_sub(work, Order::acq_rel);  // pairs with over()
+  }
+};
+
+}  // namespace cohort::apps

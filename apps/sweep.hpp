@@ -1,0 +1,78 @@
+// Sweeps: each step visits the nodes that are still open, drops those that have been decided, and
+// ends when none is left. One resizing barrier a sweep, no shared counter: nodes are kept in blocks
+// of fixed places, and whoever visits a block closes its gaps.
+// Invariant: a block belongs to one group for the length of a step.
+#pragma once
+
+#include "apps/share.hpp"
+#include "graph/csr.hpp"
+
+namespace cohort::apps {
+
+struct Sweep {
+  static constexpr std::uint32_t block_size = 1024;
+  struct State {
+    std::uint32_t turn = 0;
+    std::uint64_t at = 0;  // how many blocks of the sweep are done, where steps are short
+  };                       // all that a joining group receives
+
+  Node* open;            // block by block; those before the block's count are open
+  std::uint32_t* count;  // of each block; not yet set in the first sweep
+  std::uint32_t* flags;  // two, a line apart: a portion before the last has left nodes open
+  Node num_nodes;
+  std::uint64_t chunk;  // nodes for each group in a step; 0: all
+
+  /// `decide(node)` tells whether the node is decided now.
+  template <class Group, class Decide>
+  COHORT_FN Next step(Group& group, State& state, Decide decide) const {
+    const std::size_t blocks = (std::size_t{num_nodes} + block_size - 1) / block_size;
+    const Portion now = portion(group, state.at, blocks, (chunk + block_size - 1) / block_size);
+    bool left = false;
+    for (std::size_t i = now.begin + group.group_id(); i < now.end; i += group.num_groups())
+      left |= visit(group, i, state.turn == 0, decide) > 0;
+
+    state.at = now.last ? 0 : now.end;
+    if (!now.last) {
+      if (left) group.atomic(flag(state.turn)).store(1);
+      return Next::again;
+    }
+    left |= group.atomic(flag(state.turn)).load() != 0;
+    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
+    ++state.turn;
+    return left ? Next::again : Next::halt;
+  }
+
+ private:
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const { return flags[turn % 2 * 16]; }
+
+  /// Returns how many nodes of the block are still open.
+  template <class Group, class Decide>
+  COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide) const {
+    const std::size_t begin = block * block_size;
+    const auto nodes = group.view(open + begin);
+    const auto size = static_cast<std::uint32_t>(first ? least(block_size, num_nodes - begin)
+                                                       : group.view(count)[block]);
+    if (size == 0) return 0;
+    std::uint32_t kept = 0;
+    for (std::uint32_t base = 0; base < size; base += group.local_size()) {
+      const std::uint32_t i = base + group.local_id();
+      const bool mine = i < size;
+      const Node node = !mine ? 0 : first ? static_cast<Node>(begin + i) : nodes[i];
+      const std::uint32_t keep = mine && !decide(node) ? 1 : 0;
+      if (group.local_size() == 1) {
+        if (keep != 0) nodes[kept++] = node;
+        continue;
+      }
+      // All have read their node before the scan ends, and nobody writes beyond what has been read.
+      const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
+      const std::uint32_t before = group.exclusive_scan(keep, std::uint32_t{0}, plus);
+      if (keep != 0) nodes[kept + before] = node;
+      kept += group.broadcast(before + keep, group.local_size() - 1);
+    }
+    if (group.local_size() > 1) group.barrier();  // the old count has been read
+    if (group.local_id() == 0) group.view(count)[block] = kept;
+    return kept;
+  }
+};
+
+}  // namespace cohort::apps

@@ -1,0 +1,163 @@
+// Appendix A of the paper as an executable oracle: does a trace keep the rules of cooperative
+// kernels? Invariant: no run that the rules allow is refused; docs/protocol.md lists what is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cohort/job.hpp"
+#include "cohort/kernel.hpp"
+#include "cohort/trace.hpp"
+#include "cohort/trace_log.hpp"
+
+namespace cohort {
+
+/// What a job was launched as: the parts of the rules that differ between kernels.
+struct TraceRules {
+  std::uint32_t max_groups = 1;  ///< N
+  KillOrder kill_order = KillOrder::highest_first;
+  Survivors survivors = Survivors::keep_one;
+  /// Groups at the first start, where that is known.
+  std::optional<std::uint32_t> start_groups = {};
+};
+
+/// The rules that hold for a kernel with these traits.
+[[nodiscard]] constexpr TraceRules rules_of(const Traits& traits, std::uint32_t max_groups) {
+  return {.max_groups = max_groups,
+          .kill_order = traits.kill_order,
+          .survivors = traits.survivors,
+          .start_groups = {}};
+}
+
+/// How a resizing barrier changed the set of groups: 0..before-1 went in, 0..after-1 come out.
+struct Resizing {
+  std::uint32_t before = 0;  ///< M when everybody had arrived
+  std::uint32_t after = 0;   ///< M of those who go on
+  std::uint32_t forked = 0;  ///< groups that came in meanwhile; the highest may be gone already
+
+  friend constexpr bool operator==(const Resizing&, const Resizing&) = default;
+  friend constexpr bool operator<(const Resizing& a, const Resizing& b) {
+    return std::tie(a.before, a.after, a.forked) < std::tie(b.before, b.after, b.forked);
+  }
+};
+
+/// Everything that the resizing barrier of section 3.1 can do to `before` groups of at most
+/// `max_groups`: barrier, fork by group 0, barrier, an offer by each other group in any order,
+/// barrier. Found by trying all of it; sorted.
+[[nodiscard]] std::vector<Resizing> modelled_outcomes(std::uint32_t before,
+                                                      std::uint32_t max_groups);
+
+/// Whether the modelled barrier can do this, without trying.
+[[nodiscard]] constexpr bool modelled_allows(Resizing resizing, std::uint32_t max_groups) {
+  return resizing.before >= 1 && resizing.forked <= max_groups &&
+         resizing.before <= max_groups - resizing.forked && resizing.after >= 1 &&
+         resizing.after <= resizing.before + resizing.forked;
+}
+
+/// Judges a job's events one by one, in an order that is consistent with the order of the
+/// protocol's steps: each event right before (arrive, resize) or right after (all others) the step
+/// it tells of, as a scheduler that runs one group at a time records them. Several runs of a job
+/// (suspend, resume) follow each other in one trace. Allocates only in its constructor, and for the
+/// sentence that tells of a broken rule.
+class TraceChecker {
+ public:
+  explicit TraceChecker(const TraceRules& rules);
+
+  /// The first rule that this event breaks, in a sentence; nothing if it is legal. Once a rule is
+  /// broken, what is said of later events means little.
+  std::optional<std::string> see(const TraceEvent& event);
+  /// No event follows: nobody may be missing.
+  [[nodiscard]] std::optional<std::string> end() const;
+  /// The same, and the trace has to fit how the job ended.
+  [[nodiscard]] std::optional<std::string> end(Status status) const;
+
+  /// Begins again, for another job with the same rules.
+  void reset();
+
+  /// M, as the events so far make it.
+  [[nodiscard]] std::uint32_t active() const noexcept { return active_; }
+  /// The generation that groups arrive at.
+  [[nodiscard]] std::uint32_t generation() const noexcept { return gen_; }
+  /// Events seen.
+  [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+
+ private:
+  /// Where the holder of an id is.
+  enum class Phase : std::uint8_t {
+    absent,     // nobody has the id
+    running,    // in the kernel
+    waiting,    // in the barrier of generation `gen`
+    leaving,    // sent away by a resizing barrier, and has yet to find out
+    parting,    // knows, and waits for its turn
+    finished,   // returned; still counts in M
+    abandoned,  // out by a fault; still counts in M
+  };
+  /// What a holder has to tell before anything else.
+  enum class Due : std::uint8_t { nothing, start, join };
+  struct Holder {
+    Phase phase = Phase::absent;
+    Due due = Due::nothing;
+    std::uint32_t gen = 0;  // barriers passed
+  };
+  using Refusal = std::optional<std::string>;
+
+  Refusal start(const TraceEvent& event);
+  Refusal join(const TraceEvent& event);
+  Refusal kill(const TraceEvent& event);
+  Refusal fork(const TraceEvent& event);
+  Refusal arrive(const TraceEvent& event);
+  Refusal resize(const TraceEvent& event);
+  Refusal pass(const TraceEvent& event);
+  Refusal shed(const TraceEvent& event);
+  Refusal finish(const TraceEvent& event);
+  Refusal fault(const TraceEvent& event);
+
+  [[nodiscard]] bool is(const TraceEvent& event, Phase phase) const {
+    const Holder& holder = holders_[event.group];
+    return holder.phase == phase && holder.due == Due::nothing;
+  }
+  [[nodiscard]] bool all_arrived() const { return arrived_ == active_; }
+  [[nodiscard]] std::string refuse(const TraceEvent& event, const std::string& why) const;
+  /// Where the event's group is, and that it cannot do this there.
+  [[nodiscard]] std::string out_of_place(const TraceEvent& event) const;
+  [[nodiscard]] std::string too_early(const TraceEvent& event) const;
+  /// The last group has gone: was it allowed to?
+  Refusal empty(const TraceEvent& event);
+  void begin_run();
+  void admit(std::uint32_t id, Phase phase, Due due);
+  void release();
+
+  TraceRules rules_;
+  std::vector<Holder> holders_;  // by id
+  std::uint64_t events_ = 0;
+  std::uint32_t runs_ = 0;
+  std::uint32_t started_ = 0;   // M at the start of this run; 0: nobody has told yet
+  std::uint32_t active_ = 0;    // M
+  std::uint32_t settled_ = 0;   // M as of the last release
+  std::uint32_t gen_ = 0;       // the generation that groups arrive at
+  std::uint32_t arrived_ = 0;   // groups that have arrived at it
+  std::uint32_t forked_ = 0;    // and those among them that were forked inside the barrier
+  std::uint32_t inside_ = 0;    // groups that have not ended
+  std::uint32_t leaving_ = 0;   // those among them that a barrier has sent away
+  std::uint32_t finished_ = 0;  // groups that have returned
+  std::uint32_t unnamed_ = 0;   // forked under KillOrder::any: their ids are not known yet
+  bool faulted_ = false;
+  bool emptied_ = false;  // the last group has left: what follows is another run
+  bool kept_ = false;     // and the job's state was kept
+};
+
+/// Judges the log of a real run, in which groups ran at the same time. What a group does is logged
+/// a moment before or after it happens, so the log need not be in the order of the protocol's
+/// steps: that order is found first, from the order of each group's own events, from what the log
+/// says about who came before whom, and from M in the events. Nothing if it is legal, else a
+/// sentence about the first event that is not.
+[[nodiscard]] std::optional<std::string> check_trace(std::span<const LoggedEvent> log,
+                                                     const TraceRules& rules,
+                                                     std::optional<Status> status = {});
+
+}  // namespace cohort

@@ -1,0 +1,457 @@
+// The apps: right on every kind of graph, by every algorithm, for every shape of job, and while
+// groups come and go; what does not fit is refused.
+#include <gmock/gmock.h>
+
+#include "apps/bfs/host.hpp"
+#include "apps/cc/host.hpp"
+#include "apps/color/host.hpp"
+#include "apps/game/host.hpp"
+#include "apps/l_sssp/host.hpp"
+#include "apps/mis/host.hpp"
+#include "apps/octree/host.hpp"
+#include "apps/p_sssp/host.hpp"
+#include "apps_support.hpp"
+#include "graph/build.hpp"
+
+namespace cohort::apps {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using Difference = std::optional<std::string>;
+
+/// How a run went: its report, and the first thing that is wrong.
+struct Tried {
+  Report report;
+  Difference difference;
+};
+
+/// An app with an algorithm, as a function of a graph.
+struct GraphApp {
+  std::string name;
+  std::function<Tried(cpu::Engine&, const Csr&, const RunOptions&, std::uint64_t chunk)> run;
+};
+
+std::vector<GraphApp> graph_apps() {
+  std::vector<GraphApp> apps;
+  for (const auto algorithm : {BfsOptions::Algorithm::one_barrier, BfsOptions::Algorithm::paper}) {
+    for (const auto direction : {BfsOptions::Direction::down, BfsOptions::Direction::both}) {
+      const bool paper = algorithm == BfsOptions::Algorithm::paper;
+      const bool both = direction == BfsOptions::Direction::both;
+      if (paper && both) continue;
+      apps.push_back({paper  ? "bfs paper"
+                      : both ? "bfs both directions"
+                             : "bfs",
+                      [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+                          std::uint64_t chunk) -> Tried {
+                        BfsOptions how{.algorithm = algorithm, .direction = direction};
+                        how.chunk = chunk;
+                        if (chunk != 0) how.solo = 0;
+                        const auto result = run_bfs(engine, graph, 0, options, how);
+                        return {result.report, check_bfs(graph, 0, result.levels)};
+                      }});
+    }
+  }
+  for (const Priority priority : {Priority::hashed, Priority::id}) {
+    const std::string by = priority == Priority::id ? " by id" : "";
+    for (const auto algorithm : {ColorOptions::Algorithm::eager, ColorOptions::Algorithm::paper}) {
+      const std::string kind = algorithm == ColorOptions::Algorithm::paper ? " paper" : "";
+      apps.push_back(
+          {"color" + kind + by,
+           [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+               std::uint64_t chunk) -> Tried {
+             const auto result = run_color(engine, graph, options, {algorithm, priority, chunk});
+             return {result.report, check_color(graph, priority, result.colours)};
+           }});
+    }
+    for (const auto algorithm : {MisOptions::Algorithm::eager, MisOptions::Algorithm::paper}) {
+      const std::string kind = algorithm == MisOptions::Algorithm::paper ? " paper" : "";
+      apps.push_back(
+          {"mis" + kind + by,
+           [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+               std::uint64_t chunk) -> Tried {
+             const auto result = run_mis(engine, graph, options, {algorithm, priority, chunk});
+             return {result.report, check_mis(graph, priority, result.marks)};
+           }});
+    }
+  }
+  for (const auto algorithm :
+       {PullSsspOptions::Algorithm::in_place, PullSsspOptions::Algorithm::paper}) {
+    apps.push_back({algorithm == PullSsspOptions::Algorithm::paper ? "p-sssp paper" : "p-sssp",
+                    [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+                        std::uint64_t chunk) -> Tried {
+                      const PullSsspOptions how{.algorithm = algorithm, .chunk = chunk};
+                      const auto result = run_p_sssp(engine, graph, 0, options, how);
+                      return {result.report, check_paths(graph, 0, result.distances)};
+                    }});
+  }
+  for (const auto algorithm :
+       {ListSsspOptions::Algorithm::delta, ListSsspOptions::Algorithm::paper}) {
+    apps.push_back({algorithm == ListSsspOptions::Algorithm::paper ? "l-sssp paper" : "l-sssp",
+                    [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+                        std::uint64_t chunk) -> Tried {
+                      ListSsspOptions how{.algorithm = algorithm, .chunk = chunk};
+                      if (chunk != 0) how.budget = 16;
+                      const auto result = run_l_sssp(engine, graph, 0, options, how);
+                      return {result.report, check_paths(graph, 0, result.distances)};
+                    }});
+  }
+  apps.push_back({"cc",
+                  [](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+                     std::uint64_t chunk) -> Tried {
+                    const auto result = run_cc(engine, graph, options, {.chunk = chunk});
+                    return {result.report, check_cc(graph, result.component)};
+                  }});
+  return apps;
+}
+
+/// From adjacency lists.
+Csr csr(const std::vector<std::vector<Node>>& lists) {
+  Csr graph;
+  for (const auto& each : lists) {
+    graph.targets.insert(graph.targets.end(), each.begin(), each.end());
+    graph.offsets.push_back(graph.targets.size());
+  }
+  return graph;
+}
+
+TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
+  const bool small = test_scale() < 1;
+  const auto size = static_cast<Node>(small ? 500 : 1500);
+  const std::vector<NamedGraph> graphs = {
+      {"grid", grid(size / 25, 25)},
+      {"rmat", with_weights(rmat(small ? 8 : 10))},
+      {"road", road(size)},
+      {"geometric", geometric(size)},
+      {"star", star(size)},
+      {"path", path(small ? 200 : 600)},
+      {"complete", complete(small ? 60 : 120)},
+      {"empty", empty(size), false},
+  };
+  cpu::Engine engine{{.capacity = 4}};
+  for (const GraphApp& app : graph_apps()) {
+    for (const NamedGraph& each : graphs) {
+      std::uint64_t joins = 0;
+      std::uint64_t leaves = 0;
+      for (std::uint32_t seed = 1; seed <= 40 && (joins == 0 || leaves == 0); ++seed) {
+        const Tried tried = app.run(engine, each.graph, resized_at_random(4, seed), 2);
+        ASSERT_EQ(tried.report.status, Status::finished) << app.name << " on " << each.name;
+        ASSERT_EQ(tried.difference, std::nullopt) << app.name << " on " << each.name << " " << seed;
+        joins += tried.report.joins;
+        leaves += tried.report.leaves;
+        if (!each.resizes) break;
+      }
+      if (!each.resizes) continue;
+      EXPECT_GT(joins, 0U) << app.name << " on " << each.name;
+      EXPECT_GT(leaves, 0U) << app.name << " on " << each.name;
+    }
+  }
+}
+
+TEST(GraphApps, AreRightForEveryNumberOfGroupsAndThreads) {
+  const Csr sparse = road(700);
+  const Csr dense = with_weights(rmat(8));
+  for (const GraphApp& app : graph_apps()) {
+    for (const std::uint32_t groups : {1U, 3U}) {
+      cpu::Engine engine{{.capacity = groups}};
+      for (const std::uint32_t local_size : {1U, 7U, 64U}) {
+        RunOptions options;
+        options.launch.local_size = local_size;
+        options.launch.resizable = local_size != 64;
+        for (const Csr* graph : {&sparse, &dense}) {
+          EXPECT_EQ(app.run(engine, *graph, options, 0).difference, std::nullopt)
+              << app.name << ", " << groups << " groups of " << local_size;
+        }
+      }
+    }
+  }
+}
+
+TEST(GraphApps, TakeTheLargestGroupsThereAre) {
+  const Csr graph = grid(20, 20);
+  cpu::Engine engine{{.capacity = 2}};
+  RunOptions options;
+  options.launch.local_size = max_local_size;
+  for (const GraphApp& app : graph_apps()) {
+    if (app.name.ends_with("by id")) continue;  // the same code, and many rounds
+    EXPECT_EQ(app.run(engine, graph, options, 0).difference, std::nullopt) << app.name;
+  }
+}
+
+TEST(GraphApps, TakeOddGraphs) {
+  const std::vector<NamedGraph> graphs = {
+      {"one node", csr({{}})},
+      {"a self loop", csr({{0}})},
+      {"self loops and duplicates", csr({{0, 1, 1}, {0, 0, 2}, {1, 2, 2}, {}})},
+      {"two islands", csr({{1}, {0}, {3}, {2}})},
+  };
+  cpu::Engine engine{{.capacity = 2}};
+  for (const GraphApp& app : graph_apps()) {
+    for (const NamedGraph& each : graphs) {
+      EXPECT_EQ(app.run(engine, each.graph, {}, 0).difference, std::nullopt)
+          << app.name << " on " << each.name;
+    }
+  }
+}
+
+TEST(GraphApps, TakeAGraphWithoutNodesOrRefuseIt) {
+  cpu::Engine engine{{.capacity = 2}};
+  const Csr nothing;
+  EXPECT_THAT(run_color(engine, nothing).colours, ElementsAre());
+  EXPECT_THAT(run_color(engine, nothing, {}, {ColorOptions::Algorithm::paper}).colours,
+              ElementsAre());
+  EXPECT_THAT(run_mis(engine, nothing).marks, ElementsAre());
+  EXPECT_THAT(run_mis(engine, nothing, {}, {MisOptions::Algorithm::paper}).marks, ElementsAre());
+  EXPECT_THAT(run_cc(engine, nothing).component, ElementsAre());
+  EXPECT_THROW((void)run_bfs(engine, nothing, 0), Error);
+  EXPECT_THROW((void)run_p_sssp(engine, nothing, 0), Error);
+  EXPECT_THROW((void)run_l_sssp(engine, nothing, 0), Error);
+}
+
+TEST(GraphApps, FollowEdgesInTheirDirection) {
+  const Csr one_way = csr({{1, 2}, {3}, {3}, {}, {0}});
+  cpu::Engine engine{{.capacity = 2}};
+  for (const auto direction : {BfsOptions::Direction::down, BfsOptions::Direction::both}) {
+    EXPECT_THAT(run_bfs(engine, one_way, 0, {}, {.direction = direction}).levels,
+                ElementsAre(0, 1, 1, 2, Levels::unreached));
+  }
+  EXPECT_THAT(run_p_sssp(engine, one_way, 0).distances, ElementsAre(0, 1, 1, 2, infinite));
+  EXPECT_THAT(run_l_sssp(engine, one_way, 0).distances, ElementsAre(0, 1, 1, 2, infinite));
+  EXPECT_THAT(run_cc(engine, one_way).component, ElementsAre(0, 0, 0, 0, 0)) << "weakly connected";
+}
+
+TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {
+  Csr chain = path(6);
+  chain.weights.assign(chain.targets.size(), ~Weight{0});
+  Csr apart = csr({{1}, {0}, {3}, {2}});
+  apart.weights.assign(4, ~Weight{0});
+  cpu::Engine engine{{.capacity = 2}};
+  const Distance most = ~Weight{0};
+  const auto expect = [&](const auto& run) {
+    EXPECT_THAT(run(chain), ElementsAre(0, most, 2 * most, 3 * most, 4 * most, 5 * most));
+    EXPECT_THAT(run(apart), ElementsAre(0, most, infinite, infinite));
+  };
+  for (const auto algorithm :
+       {PullSsspOptions::Algorithm::in_place, PullSsspOptions::Algorithm::paper}) {
+    expect([&](const Csr& graph) {
+      return run_p_sssp(engine, graph, 0, {}, {.algorithm = algorithm}).distances;
+    });
+  }
+  for (const Distance delta : {Distance{0}, Distance{1}, most, Distance{1} << 40U}) {
+    expect([&](const Csr& graph) {
+      return run_l_sssp(engine, graph, 0, {}, {.delta = delta}).distances;
+    });
+  }
+  expect([&](const Csr& graph) {
+    const ListSsspOptions how{.algorithm = ListSsspOptions::Algorithm::paper};
+    return run_l_sssp(engine, graph, 0, {}, how).distances;
+  });
+}
+
+TEST(Mis, HasTheKnownSizes) {
+  cpu::Engine engine{{.capacity = 2}};
+  const Csr graph = grid(100, 100);
+  const auto size = [&](Priority priority) {
+    const auto marks = run_mis(engine, graph, {}, {.priority = priority}).marks;
+    return std::count(marks.begin(), marks.end(), Mark::in);
+  };
+  EXPECT_EQ(size(Priority::id), 5000);
+  EXPECT_LT(size(Priority::hashed), 5000);
+}
+
+TEST(Checks, NoticeMistakes) {
+  const Csr graph = grid(3, 1);
+  EXPECT_EQ(check_color(graph, Priority::id, {2, 1, 0}), std::nullopt);
+  EXPECT_THAT(check_color(graph, Priority::id, {0, 0, 1}).value_or(""), HasSubstr("same colour"));
+  EXPECT_THAT(check_color(graph, Priority::id, {1, 0, 1}).value_or(""), HasSubstr("instead of"));
+  EXPECT_EQ(check_mis(graph, Priority::id, {1, 2, 1}), std::nullopt);
+  EXPECT_THAT(check_mis(graph, Priority::id, {1, 1, 2}).value_or(""), HasSubstr("beside another"));
+  EXPECT_THAT(check_mis(graph, Priority::id, {1, 2, 2}).value_or(""), HasSubstr("no neighbour is"));
+  EXPECT_THAT(check_mis(graph, Priority::id, {2, 1, 2}).value_or(""), HasSubstr("should"));
+  EXPECT_THAT(check_mis(graph, Priority::id, {0, 1, 2}).value_or(""), HasSubstr("undecided"));
+  EXPECT_EQ(check_paths(graph, 0, {0, 1, 2}), std::nullopt);
+  EXPECT_EQ(check_paths(graph, 0, {0, 1, 3}), "node 2 has distance 3 instead of 2");
+  EXPECT_EQ(check_cc(graph, {0, 0, 0}), std::nullopt);
+  EXPECT_THAT(check_cc(graph, {0, 0, 2}).value_or(""), HasSubstr("component 2 instead of 0"));
+}
+
+// ---- work stealing
+
+std::vector<PoolOptions> pool_kinds() {
+  std::vector<PoolOptions> kinds;
+  for (const auto kind : {PoolOptions::Kind::deque, PoolOptions::Kind::mutex}) {
+    for (const KillOrder order : {KillOrder::highest_first, KillOrder::any})
+      kinds.push_back({.kind = kind, .order = order});
+  }
+  return kinds;
+}
+
+std::string name_of(const PoolOptions& pools) {
+  return std::string{pools.kind == PoolOptions::Kind::mutex ? "mutex" : "deque"} +
+         (pools.order == KillOrder::any ? ", any" : "");
+}
+
+TEST(Octree, IsRightWhileGroupsComeAndGo) {
+  const auto particles = make_particles(test_scale() < 1 ? 3000 : 20000);
+  cpu::Engine engine{{.capacity = 4}};
+  for (const PoolOptions& pools : pool_kinds()) {
+    std::uint64_t joins = 0;
+    std::uint64_t leaves = 0;
+    for (std::uint32_t seed = 1; seed <= 40 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
+      const auto result =
+          run_octree(engine, particles, resized_at_random(4, seed), {.pools = pools});
+      ASSERT_EQ(result.report.status, Status::finished);
+      ASSERT_EQ(check_octree(particles, result), std::nullopt) << name_of(pools);
+      joins += result.report.joins;
+      leaves += result.report.leaves;
+    }
+    EXPECT_GT(joins, 0U) << name_of(pools);
+    EXPECT_GT(leaves, 0U) << name_of(pools);
+  }
+}
+
+TEST(Octree, IsRightForEveryNumberOfGroupsAndThreads) {
+  const auto particles = make_particles(2000);
+  for (const std::uint32_t groups : {1U, 3U}) {
+    cpu::Engine engine{{.capacity = groups}};
+    for (const std::uint32_t local_size : {1U, 7U, 64U, max_local_size}) {
+      RunOptions options;
+      options.launch.local_size = local_size;
+      options.launch.resizable = local_size != 64;
+      const auto few = make_particles(local_size == max_local_size ? 100 : 2000);
+      EXPECT_EQ(check_octree(few, run_octree(engine, few, options)), std::nullopt)
+          << groups << " groups of " << local_size;
+    }
+  }
+}
+
+TEST(Octree, TakesFewParticlesAndCoincidentOnes) {
+  cpu::Engine engine{{.capacity = 2}};
+  for (const std::uint32_t count : {0U, 1U, 5U, 6U}) {
+    const auto particles = make_particles(count);
+    const auto result = run_octree(engine, particles);
+    EXPECT_EQ(check_octree(particles, result), std::nullopt) << count;
+  }
+  const std::vector<Particle> same(50, Particle{1, 2, 3});
+  const auto result = run_octree(engine, same, {}, {.max_depth = 20});
+  EXPECT_EQ(check_octree(same, result, {.max_depth = 20}), std::nullopt);
+  EXPECT_EQ(tree_size(result).depth, 19);
+  EXPECT_EQ(tree_size(result).leaves, 1) << "a big one";
+}
+
+TEST(Octree, TellsWhatThereIsTooLittleOf) {
+  cpu::Engine engine{{.capacity = 2}};
+  const auto particles = make_particles(5000);
+  const auto message = [&](const OctreeOptions& how) -> std::string {
+    try {
+      (void)run_octree(engine, particles, {}, how);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({.boxes = 100}), HasSubstr("boxes=100"));
+  EXPECT_THAT(message({.boxes = 8}), HasSubstr("boxes=8"));
+  for (PoolOptions pools : pool_kinds()) {
+    pools.room = 1;
+    EXPECT_THAT(message({.pools = pools}), HasSubstr("pool-room=1")) << name_of(pools);
+  }
+}
+
+TEST(CheckOctree, NoticesMistakes) {
+  cpu::Engine engine{{.capacity = 1}};
+  const auto particles = make_particles(300);
+  const auto good = run_octree(engine, particles);
+  EXPECT_EQ(check_octree(particles, good), std::nullopt);
+  auto bad = good;
+  bad.particles[7].x += 1;
+  EXPECT_THAT(check_octree(particles, bad).value_or(""), HasSubstr("other particles"));
+  bad = good;
+  bad.boxes[0].children = Box::leaf;
+  EXPECT_THAT(check_octree(particles, bad).value_or(""), HasSubstr("is a leaf"));
+  bad = good;
+  bad.boxes.emplace_back();
+  EXPECT_THAT(check_octree(particles, bad).value_or(""), HasSubstr("boxes instead of"));
+}
+
+TEST(Game, HasTheKnownValues) {
+  cpu::Engine engine{{.capacity = 2}};
+  for (const std::uint32_t grain : {0U, 1U, 2U, 6U}) {
+    const GameResult result = run_game(engine, start_board(), {}, {.depth = 6, .grain = grain});
+    EXPECT_THAT(result.values, ElementsAre(1, 3, 666, 4, 4, 666, 666)) << grain;
+    EXPECT_EQ(result.positions, 83759U) << grain;
+  }
+}
+
+TEST(Game, IsRightWhileGroupsComeAndGo) {
+  const std::uint32_t depth = test_scale() < 1 ? 4 : 5;
+  cpu::Engine engine{{.capacity = 4}};
+  for (const PoolOptions& pools : pool_kinds()) {
+    std::uint64_t joins = 0;
+    std::uint64_t leaves = 0;
+    for (std::uint32_t seed = 1; seed <= 60 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
+      const auto result = run_game(engine, start_board(), resized_at_random(4, seed),
+                                   {.pools = pools, .depth = depth, .grain = seed % 2});
+      ASSERT_EQ(result.report.status, Status::finished);
+      ASSERT_EQ(check_game(start_board(), depth, result), std::nullopt) << name_of(pools);
+      joins += result.report.joins;
+      leaves += result.report.leaves;
+    }
+    EXPECT_GT(joins, 0U) << name_of(pools);
+    EXPECT_GT(leaves, 0U) << name_of(pools);
+  }
+}
+
+TEST(Game, IsRightForEveryNumberOfGroupsAndThreads) {
+  for (const std::uint32_t groups : {1U, 3U}) {
+    cpu::Engine engine{{.capacity = groups}};
+    for (const std::uint32_t local_size : {1U, 7U, 64U, max_local_size}) {
+      RunOptions options;
+      options.launch.local_size = local_size;
+      options.launch.resizable = local_size != 64;
+      const std::uint32_t depth = local_size == max_local_size ? 3 : 4;
+      const auto result = run_game(engine, start_board(), options, {.depth = depth, .grain = 2});
+      EXPECT_EQ(check_game(start_board(), depth, result), std::nullopt)
+          << groups << " groups of " << local_size;
+    }
+  }
+}
+
+TEST(Game, KnowsFullColumnsAndFullBoards) {
+  Board board;  // two columns left, each with one cell
+  for (std::uint32_t column = 0; column < 7; ++column) {
+    for (std::uint32_t row = 0; row < (column < 5 ? 6U : 5U); ++row)
+      board = board.play(column, (row / 2 + column) % 2 == 0);
+  }
+  cpu::Engine engine{{.capacity = 2}};
+  for (const std::uint32_t grain : {0U, 3U}) {
+    const auto result = run_game(engine, board, {}, {.depth = 9, .grain = grain});
+    EXPECT_EQ(check_game(board, 9, result), std::nullopt);
+    EXPECT_EQ(result.values[0], std::nullopt);
+  }
+}
+
+TEST(Game, TellsWhatThereIsTooLittleOf) {
+  cpu::Engine engine{{.capacity = 2}};
+  const auto message = [&](const GameOptions& how) -> std::string {
+    try {
+      (void)run_game(engine, start_board(), {}, how);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({.grain = 0, .positions = 50}), HasSubstr("positions=50"));
+  EXPECT_THAT(message({.depth = 30}), HasSubstr("larger grain"));
+  EXPECT_THAT(message({.depth = 0}), HasSubstr("depth"));
+  for (PoolOptions pools : pool_kinds()) {
+    pools.room = 7;
+    EXPECT_THAT(message({.pools = pools, .grain = 0}), HasSubstr("pool-room=7")) << name_of(pools);
+    pools.room = 3;
+    EXPECT_THAT(message({.pools = pools}), HasSubstr("pool-room=3")) << name_of(pools);
+  }
+}
+
+}  // namespace
+}  // namespace cohort::apps
