@@ -24,20 +24,20 @@ struct Row {
 // clang-format off
 constexpr std::array rows{
     Row{"color", "ecology1", "grid:1000x1000", "", "grid:200x200",
-        "a five-point grid of the same size", "", true},
-    Row{"color", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "", true},
+        "a five-point grid of the same size", "algorithm=paper", true},
+    Row{"color", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper", true},
     Row{"mis", "ecology1", "grid:1000x1000", "", "grid:200x200",
-        "a five-point grid of the same size", "", true},
-    Row{"mis", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "", true},
+        "a five-point grid of the same size", "algorithm=paper", true},
+    Row{"mis", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper", true},
     Row{"p-sssp", "USA-road NW", "road-NW.topology.gr", "road:1200000", "road:2000",
-        "with made-up weights", "", true},
+        "with made-up weights", "algorithm=paper", true},
     Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "seed and degree are not the paper's",
         "algorithm=paper source=hub", true},
     Row{"bfs", "USA-road W", "road-NW.topology.gr", "road:1200000", "road:60000",
         "USA-road NW instead", "algorithm=paper", true},
     Row{"l-sssp", "rmat", "rmat:20", "", "rmat:13", "seed and degree are not the paper's",
-        "source=hub", true},
-    Row{"l-sssp", "USA-road NY", "USA-road-d.NY.gr", "road:264000", "road:10000", "", "", true},
+        "algorithm=paper source=hub", true},
+    Row{"l-sssp", "USA-road NY", "USA-road-d.NY.gr", "road:264000", "road:10000", "", "algorithm=paper", true},
     Row{"octree", "particles", "particles:3000000", "", "particles:100000", "", "", false},
     Row{"game", "connect four", "connect4:6", "", "connect4:5", "", "", false},
     Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "steps of at most 1024 nodes a group",
@@ -76,9 +76,8 @@ Pairs paper_pairs(bool quick, std::string_view only) {
       continue;
     }
     if (is_file(pair.input) && !find_input(pair.input)) {
-      result.missing.push_back(pair.name() + ": no " + pair.input +
-                               " in $COHORT_DATA; " + std::string{row.fallback} +
-                               " runs in its place");
+      result.missing.push_back(pair.name() + ": no " + pair.input + " in $COHORT_DATA; " +
+                               std::string{row.fallback} + " runs in its place");
       pair.note = "generated: " + pair.input + " was not there";
       pair.input = row.fallback;
     }

@@ -15,9 +15,9 @@ struct Pair {
   std::string input;                  ///< a spec
   std::string title;                  ///< the paper's name for the input
   std::vector<std::string> settings;  ///< the app's own options
-  bool barriers = false;              ///< it has resizing barriers, so their kinds make a difference
-  std::string note;                   ///< why this is not the paper's input
-  bool chunked = false;               ///< the outlier, mended: steps are cut into chunks
+  bool barriers = false;  ///< it has resizing barriers, so their kinds make a difference
+  std::string note;       ///< why this is not the paper's input
+  bool chunked = false;   ///< the outlier, mended: steps are cut into chunks
 
   /// "bfs rmat".
   [[nodiscard]] std::string name() const { return app + " " + title + (chunked ? " chunked" : ""); }

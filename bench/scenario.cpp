@@ -5,7 +5,9 @@
 
 #include "bench/barrier.hpp"
 #include "bench/gather.hpp"
+#include "bench/multitask.hpp"
 #include "bench/read.hpp"
+#include "bench/sizing.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -20,7 +22,22 @@ constexpr std::array known{
     Scenario{
         .name = "read",
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
-        .run = &read_scenario},
+        .run = &read_scenario,
+        .in_all = false},
+    Scenario{.name = "sizing",
+             .summary = "section 5.2 of the paper: how much of the machine a frame loop needs",
+             .run = &sizing_scenario,
+             .paper = true},
+    Scenario{.name = "multitask",
+             .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
+             .run = &multitask_scenario,
+             .paper = true,
+             .resumable = true},
+    Scenario{.name = "preemption",
+             .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
+             .run = &preemption_scenario,
+             .paper = true,
+             .resumable = true},
 };
 
 }  // namespace

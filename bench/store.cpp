@@ -88,7 +88,8 @@ Store::Store(fs::path file, Json header) : file_(std::move(file)), header_(std::
     }
     const std::string other = difference(samples_.front(), header_);
     if (!other.empty()) {
-      throw Error{Errc::bad_options, "'" + file_.string() + "' holds samples with another " + other +
+      throw Error{Errc::bad_options, "'" + file_.string() + "' holds samples with another " +
+                                         other +
                                          "; choose another folder, or remove it to begin anew"};
     }
     header_ = samples_.front();

@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bfs/host.hpp"
-#include "cohort/cpu.hpp"
 #include "bench/harness.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "cli/commands.hpp"
 #include "cli/fractal.hpp"
+#include "cohort/cpu.hpp"
 #include "cohort/periodic.hpp"
 #include "graph/generators.hpp"
 

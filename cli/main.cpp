@@ -28,11 +28,12 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
   add_list(tool, chosen);
   add_run(tool, chosen, interrupt.token());
   add_bench(tool, chosen, interrupt.token());
+  add_report(tool, chosen);
   add_demo(tool, chosen, interrupt.token());
   try {
     tool.parse(argc, argv);
     if (!chosen)
-      throw Error{Errc::bad_options, "no command given; there is list, run, bench, demo"};
+      throw Error{Errc::bad_options, "no command given; there is list, run, bench, report, demo"};
     return chosen();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
