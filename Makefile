@@ -36,7 +36,7 @@ build: build/release/build.ninja
 
 demo: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort
-	$(COHORT) demo
+	$(COHORT) demo --out build/demo
 
 check-%: build/%/build.ninja
 	@echo '== $*: build and test'

@@ -21,6 +21,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { show(""); }
 
+  [[nodiscard]] bool on_terminal() const { return terminal_; }
   void show(const std::string& text) const {
     if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
   }

@@ -303,8 +303,10 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "--trace", options->trace,
       "Write what ran where and when to this file, for https://ui.perfetto.dev");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
-  command->add_flag("--check-trace", options->check_trace,
-                    "Record what the groups do, and judge it by the rules of the model");
+  command
+      ->add_flag("--check-trace", options->check_trace,
+                 "Record what the groups do, and judge it by the rules of the model")
+      ->excludes(trace);
   command
       ->add_option("--trace-limit", options->trace_limit,
                    "With --check-trace: keep at most so many events of a job")

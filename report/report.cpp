@@ -107,7 +107,7 @@ Json collect(const fs::path& folder) {
                                        "'; make one with `cohort bench all --quick --out " +
                                        folder.string() + "`"};
   Json set{{"name", fs::weakly_canonical(folder).filename().string()}};
-  for (const char* name : {"overhead", "cpu", "barrier", "gather", "sizing"}) {
+  for (const char* name : {"overhead", "cpu", "barrier", "gather", "sizing", "demo"}) {
     const fs::path file = folder / (std::string{name} + ".json");
     if (fs::exists(file, ignored)) set[name] = read(file);
   }

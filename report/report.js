@@ -268,7 +268,7 @@ function timeline(to, t) {
 function show(set) {
   main.html('');
   const m = set.multitask;
-  const head = (m && m.header) || set.sizing || set.barrier || set.gather || {};
+  const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || {};
   const machine = head.machine || {};
   d3.select('#machine').text([set.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs', machine.os,
     machine.compiler, 'cohort ' + (head.version || ''), 'commit ' + (head.commit || ''), head.time]
@@ -287,6 +287,7 @@ function show(set) {
     if (m.wrong_results > 0) note(m.wrong_results + ' results were WRONG.', true);
     tiles(m);
   }
+  if (set.demo) demo(set.demo);
   if (set.timeline) {
     const s = section('A kernel makes room', 'One lane per compute unit, as in the paper’s figure 1. When a task asks for ' +
       'groups, the kernel’s highest ones leave at their next resizing point; when it is done they join again. The black ' +
@@ -319,6 +320,23 @@ function tiles(m) {
   if (heavy) tile(ms(heavy.gather_ns), 'median time to gather half of the groups');
   const tasks = d3.sum(m.configurations, c => c.tasks), wrong = d3.sum(m.configurations, c => c.wrong);
   tile(d3.format(',')(tasks), wrong ? `tasks, ${wrong} of them WRONG` : 'tasks served, every product checked');
+}
+
+function demo(d) {
+  const t = main.append('div').attr('class', 'tiles');
+  const tile = (value, words) => {
+    const e = t.append('div').attr('class', 'tile');
+    e.append('b').text(value);
+    e.append('span').text(words);
+  };
+  const f = d.frames;
+  tile(`${f.count - f.late} of ${f.count}`, `frames on time, one every ${f.period_ns / 1e6} ms, on ${f.workers} of ` +
+    `${d.workers} workers`);
+  tile(times(d.slowdown), `slowdown of the traversals; ideal ${times(d.ideal_slowdown)}: frames used ` +
+    `${d3.format('.1%')(f.share)} of the machine`);
+  tile(ms(f.gather.p50), `to gather the workers (median; p99 ${ms(f.gather.p99)})`);
+  tile(d.verified ? 'all right' : 'WRONG', `${d.alone.traversals + d.with_frames.traversals} traversals and ${f.count} ` +
+    'frames, checked');
 }
 
 function performanceCharts(s, m, withPaper) {
