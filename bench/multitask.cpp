@@ -254,7 +254,7 @@ double mean(const Json& values) {
 }
 
 Json or_null(const std::vector<double>& values) {
-  return values.empty() ? Json{} : Json{median(values)};
+  return values.empty() ? Json() : Json(median(values));  // braces would make an array
 }
 
 void pool(Pooled& into, const Json& sample, const Json* alone) {
@@ -285,7 +285,7 @@ Json to_json(const Pooled& pooled) {
   result["slowdowns"] = pooled.slowdowns;
   result["period_ns"] = or_null(pooled.periods);
   result["gather_ns"] = or_null(pooled.gathers);
-  result["gather_p99_ns"] = pooled.gathers.empty() ? Json{} : Json{percentile(pooled.gathers, 99)};
+  result["gather_p99_ns"] = pooled.gathers.empty() ? Json() : Json(percentile(pooled.gathers, 99));
   result["run_ns"] = or_null(pooled.runs);
   return result;
 }

@@ -73,6 +73,7 @@ function table(to, head, rows, paperColumns = []) {
 
 function chart(to, {title, sub, width = 420, height = 250, series, xs, y, format, goals: goalLines = [], points = []}) {
   const f = to.append('figure');
+  width = Math.min(width, f.node().clientWidth || width);  // on a phone letters keep their size
   f.append('figcaption').html(escape(title) + (sub ? ` <small>${escape(sub)}</small>` : ''));
   const margin = {top: 8, right: 64, bottom: 26, left: 50};
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', title);
@@ -88,7 +89,8 @@ function chart(to, {title, sub, width = 420, height = 250, series, xs, y, format
   for (const goal of goalLines) {
     svg.append('line').attr('class', 'goal').attr('x1', margin.left).attr('x2', width - margin.right)
       .attr('y1', y(goal.value)).attr('y2', y(goal.value));
-    svg.append('text').attr('x', margin.left + 2).attr('y', y(goal.value) - 4).text(goal.name);
+    svg.append('text').attr('x', margin.left - 7).attr('y', y(goal.value) + 4).attr('text-anchor', 'end')
+      .attr('class', 'name').text(goal.name);
   }
   const line = d3.line().defined(d => d.value != null).x(d => x(d.share)).y(d => y(d.value));
   const labels = [];
@@ -362,9 +364,9 @@ function performanceCharts(s, m, withPaper) {
       y: d3.scaleLinear().domain([Math.min(1, d3.min(values(slow)) || 1),
         d3.max([1.5, ...values(slow), ...known('slowdown').map(d => d.value)]) * 1.05]),
       format: d => d3.format('.2~f')(d) + '×', points: known('slowdown')});
-    chart(drawn, {title: 'Period of the tasks', sub: 'median, log axis; grey: what is wanted', xs, series: period,
+    chart(drawn, {title: 'Period of the tasks', sub: 'median, log axis; grey: 70 ms is wanted for light, 40 for the others', xs, series: period,
       y: d3.scaleLog().domain(spread([...values(period), ...known('period').map(d => d.value)], [25e6, 200e6])),
-      format: ms, goals: [{value: 70e6, name: '70 ms: light'}, {value: 40e6, name: '40 ms: medium, heavy'}],
+      format: ms, goals: [{value: 70e6, name: '70 ms'}, {value: 40e6, name: '40 ms'}],
       points: known('period')});
   };
   if (kinds.length > 1) choice(s, 'Resizing barrier', kinds, barrierNames, kinds[kinds.length - 1], draw);
@@ -465,7 +467,7 @@ function measurements(name, record) {
 function bars(to, m) {
   const f = to.append('figure');
   f.append('figcaption').html(`${escape(m.name)} <small>${escape(m.unit || '')}</small>`);
-  const row = 24, width = 420, left = 170, height = m.contenders.length * row + 6;
+  const width = Math.min(420, f.node().clientWidth || 420), row = 24, left = width < 400 ? 132 : 170, height = m.contenders.length * row + 6;
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', m.name);
   const all = m.contenders.map(c => c.p50);
   const wide = d3.max(all) / d3.min(all) > 30;
@@ -473,7 +475,7 @@ function bars(to, m) {
     .range([left, width - 92]);
   const g = svg.selectAll('g').data(m.contenders).join('g').attr('transform', (d, i) => `translate(0,${i * row + 3})`);
   g.append('text').attr('class', 'name').attr('x', left - 8).attr('y', row / 2 + 3).attr('text-anchor', 'end')
-    .text(d => d.name.length > 26 ? d.name.slice(0, 25) + '…' : d.name);
+    .text(d => d.name.length > left / 6.5 ? d.name.slice(0, left / 6.5 - 1) + '…' : d.name);
   g.append('rect').attr('x', left).attr('y', 4).attr('height', row - 9).attr('rx', 3)
     .attr('width', d => Math.max(2, x(d.p50) - left)).attr('fill', d => d.reference ? 'var(--plain)' : 'var(--job)');
   g.append('text').attr('class', 'name').attr('x', d => Math.max(left + 2, x(d.p50)) + 6).attr('y', row / 2 + 3)
