@@ -10,7 +10,6 @@
 namespace cohort::apps {
 
 struct Sweep {
-  static constexpr std::uint32_t block_size = 1024;
   struct State {
     std::uint32_t turn = 0;
     std::uint64_t at = 0;  // how many blocks of the sweep are done, where steps are short
@@ -20,6 +19,7 @@ struct Sweep {
   std::uint32_t* count;  // of each block; not yet set in the first sweep
   std::uint32_t* flags;  // two, a line apart: a portion before the last has left nodes open
   Node num_nodes;
+  std::uint32_t block_size;
   std::uint64_t chunk;  // nodes for each group in a step; 0: all
 
   /// `decide(node)` tells whether the node is decided now.

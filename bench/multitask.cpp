@@ -15,11 +15,11 @@
 #include "apps/registry.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
-#include "bench/pairs.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/store.hpp"
 #include "bench/timeline.hpp"
+#include "bench/workloads.hpp"
 #include "graph/spec.hpp"
 
 namespace cohort::bench {
@@ -38,7 +38,7 @@ constexpr std::array all_barriers{Barrier{"plain", ResizingBarrier::plain},
 
 /// One thing to measure, again in every round.
 struct Configuration {
-  const Pair* pair;
+  const Workload* pair;
   Barrier barrier;
   const LoadClass* load;   // null: alone
   std::string_view share;  // of the tasks
@@ -56,9 +56,9 @@ struct Wish {
   std::span<const std::string_view> shares;
 };
 
-std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish) {
+std::vector<Configuration> configurations(const std::vector<Workload>& pairs, const Wish& wish) {
   std::vector<Configuration> result;
-  for (const Pair& pair : pairs) {
+  for (const Workload& pair : pairs) {
     for (const Barrier& barrier : all_barriers) {
       if (barrier.kind != ResizingBarrier::one_pass && !(wish.paper_barriers && pair.barriers))
         continue;
@@ -427,7 +427,7 @@ void print_preemption(const Json& summary) {
   std::cout << std::endl;
 }
 
-Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs& pairs) {
+Json header(const ScenarioOptions& options, std::uint32_t capacity, const Workloads& pairs) {
   Json result{{"experiment", "multitask"}};
   result.update(provenance());
   result["quick"] = options.quick;
@@ -435,7 +435,7 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs&
   result["load"] = options.fixed_duration ? "fixed duration: a task takes E on its share"
                                           : "fixed work: a task takes E on all groups";
   auto& list = result["pairs"] = Json::array();
-  for (const Pair& pair : pairs.runnable) {
+  for (const Workload& pair : pairs.runnable) {
     list.push_back({{"name", pair.name()},
                     {"app", pair.app},
                     {"input", pair.input},
@@ -448,7 +448,7 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs&
 
 Json run(const ScenarioOptions& options, const Wish& wish) {
   const std::uint32_t capacity = options.capacity.value_or(std::max(8U, cpu::usable_cpus()));
-  const Pairs pairs = paper_pairs(options.quick, options.only);
+  const Workloads pairs = paper_workloads(options.quick, options.only);
   for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
   if (pairs.runnable.empty()) {
     throw Error{Errc::bad_options, "--only '" + options.only +
@@ -487,7 +487,7 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
   {
     Progress progress{options.repetitions * all.size()};
     for (std::uint32_t round = 0; round < options.repetitions; ++round) {
-      for (const Pair& pair : pairs.runnable) {  // its input is loaded once a round
+      for (const Workload& pair : pairs.runnable) {  // its input is loaded once a round
         std::vector<const Configuration*> of_pair;
         for (const Configuration& each : all) {
           if (each.pair == &pair) of_pair.push_back(&each);

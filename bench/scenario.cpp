@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/barrier.hpp"
+#include "bench/cpu.hpp"
 #include "bench/gather.hpp"
 #include "bench/multitask.hpp"
+#include "bench/overhead.hpp"
 #include "bench/read.hpp"
 #include "bench/sizing.hpp"
 
@@ -24,8 +26,16 @@ constexpr std::array known{
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
         .run = &read_scenario,
         .in_all = false},
+    Scenario{.name = "overhead",
+             .summary = "section 5.3 of the paper: apps that could be resized but are not, beside "
+                        "cooperation compiled out",
+             .run = &overhead_scenario},
+    Scenario{.name = "cpu",
+             .summary = "graph apps beside plain OpenMP versions of the same algorithms",
+             .run = &cpu_scenario,
+             .in_all = false},
     Scenario{.name = "sizing",
-             .summary = "section 5.2 of the paper: how much of the machine a frame loop needs",
+             .summary = "section 5.2: how much of the machine a frame loop needs",
              .run = &sizing_scenario,
              .paper = true},
     Scenario{.name = "multitask",

@@ -44,11 +44,11 @@ template <class Engine>
                             .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else {
-    const SweepMemory sweep{engine, nodes};
+    const SweepMemory sweep{engine, nodes, how.chunk};
     const EagerColor kernel{.graph = memory.view(),
                             .ranking = Ranking{how.priority},
                             .colour_of = colours.data(),
-                            .sweep = sweep.view(how.chunk)};
+                            .sweep = sweep.view()};
     result.report = run(engine, kernel, options);
   }
   result.colours = colours.read();

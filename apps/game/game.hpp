@@ -78,7 +78,7 @@ struct Game {
     std::uint32_t moves = 0;
     for (std::uint32_t i = 0; i < Board::columns; ++i) moves += here.board.can_play(i) ? 1 : 0;
     const std::uint32_t first = group.atomic(work.progress->next_place).fetch_add(moves);
-    if (first > num_positions - moves) {
+    if (first + moves > num_positions) {
       work.fail(group, Stop::memory_full);
       return;
     }

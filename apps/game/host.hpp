@@ -12,7 +12,7 @@
 namespace cohort::apps {
 
 struct GameOptions {
-  PoolOptions pools;
+  PoolOptions pools = {};
   std::uint32_t depth = 6;
   std::uint32_t grain = 2;      ///< levels that a task looks ahead by itself; 0: as in the paper
   std::uint32_t positions = 0;  ///< that there is room for; 0: for every position there can be
@@ -38,11 +38,11 @@ template <class Engine>
   for (std::uint32_t level = 1; level + how.grain < how.depth && needed < (1U << 28U); ++level)
     needed = 7 + needed * 7;
   const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);
-  if (room > (1U << 28U) || room < 14) {
+  if (room > (1U << 28U) || room < 7) {
     throw Error{Errc::bad_options,
                 "game: depth " + std::to_string(how.depth) + " needs room for " +
                     std::to_string(room) +
-                    " positions; give positions=N from 14 to 268435456, or a larger grain"};
+                    " positions; give positions=N from 7 to 268435456, or a larger grain"};
   }
 
   std::vector<Position> first;

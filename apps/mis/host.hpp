@@ -46,11 +46,11 @@ template <class Engine>
                           .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else {
-    const SweepMemory sweep{engine, nodes};
+    const SweepMemory sweep{engine, nodes, how.chunk};
     const EagerMis kernel{.graph = memory.view(),
                           .ranking = Ranking{how.priority},
                           .mark = marks.data(),
-                          .sweep = sweep.view(how.chunk)};
+                          .sweep = sweep.view()};
     result.report = run(engine, kernel, options);
   }
   result.marks = marks.read();

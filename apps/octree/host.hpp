@@ -12,7 +12,7 @@
 namespace cohort::apps {
 
 struct OctreeOptions {
-  PoolOptions pools;
+  PoolOptions pools = {};
   std::uint32_t max_leaf = 5;
   std::uint32_t max_depth = 40;  ///< where coincident particles become a leaf
   std::uint32_t boxes = 0;       ///< that there is room for; 0: a guess that is large enough mostly

@@ -78,8 +78,8 @@ TEST_F(Tool, TellsItsVersionAndCommit) {
 }
 
 TEST_F(Tool, HelpsWithEachCommand) {
-  for (const char* command :
-       {"", "list", "run", "bench", "bench barrier", "bench gather", "bench read", "demo"}) {
+  for (const char* command : {"", "list", "run", "bench", "bench barrier", "bench gather",
+                              "bench read", "bench overhead", "bench cpu", "demo"}) {
     const Result result = cohort(std::string{command} + " --help");
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("--help")) << command;
@@ -98,7 +98,12 @@ TEST_F(Tool, ListsWhatThereIs) {
   EXPECT_EQ(listed["benchmarks"][0]["name"], "barrier");
   EXPECT_EQ(listed["benchmarks"][1]["name"], "gather");
   EXPECT_EQ(listed["benchmarks"][2]["name"], "read");
+  EXPECT_EQ(listed["benchmarks"][3]["name"], "overhead");
+  EXPECT_EQ(listed["benchmarks"][4]["name"], "cpu");
   EXPECT_EQ(listed["inputs"][0]["example"], "grid:1000x1000");
+  for (const char* app : {"color", "mis", "p-sssp", "l-sssp", "cc", "octree", "game"})
+    EXPECT_THAT(words.out, HasSubstr(app));
+  EXPECT_THAT(words.out, HasSubstr("algorithm=one-barrier|paper"));
   for (const char* kind :
        {"rmat:", "road:", "geometric:", "star:", "path:", "complete:", "empty:", "<file>"})
     EXPECT_THAT(words.out, HasSubstr(kind));
@@ -123,6 +128,37 @@ TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
     EXPECT_GT(report["joins"], 0) << barrier;
     EXPECT_GT(report["leaves"], 0) << barrier;
   }
+}
+
+TEST_F(Tool, RunsAndVerifiesEveryApp) {
+  for (const char* run :
+       {"color --input grid:60x50 -o priority=id", "mis --input road:3000 -o algorithm=paper",
+        "p-sssp --input road:2000", "l-sssp --input rmat:9", "cc --input geometric:3000 -o chunk=9",
+        "bfs --input rmat:9 -o algorithm=paper -o source=5", "octree --input particles:3000",
+        "game --input connect4:4 -o grain=0 -o pools=mutex -o kill=any"}) {
+    const std::string file = in_folder("run.json");
+    const Result result =
+        cohort(std::string{"run "} + run +
+               " --groups 3 --capacity 3 --resize random:3 --verify --json " + file);
+    ASSERT_EQ(result.status, 0) << run << "\n" << result.out << result.error;
+    const json report = json::parse(read(file));
+    EXPECT_EQ(report["verified"], true) << run;
+    EXPECT_GT(report["result"].size(), 0U) << run;
+  }
+}
+
+TEST_F(Tool, RefusesOptionsThatAnAppDoesNotHave) {
+  EXPECT_THAT(refused("run bfs --input grid:5x5 -o depth=3"),
+              AllOf(HasSubstr("'depth=3'"), HasSubstr("algorithm")));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 -o algorithm=best"),
+              AllOf(HasSubstr("'algorithm=best'"), HasSubstr("one-barrier, paper")));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 -o algorithm"), HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 -o chunk=1 -o chunk=2"), HasSubstr("twice"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 -o chunk=some"), HasSubstr("whole number"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 -o source=25"), HasSubstr("no node 25"));
+  EXPECT_THAT(refused("run mis --input grid:5x5 --barrier query"), HasSubstr("one-pass"));
+  EXPECT_THAT(refused("run octree --input grid:5x5"), HasSubstr("particles:"));
+  EXPECT_THAT(refused("run game --input connect4:0"), HasSubstr("connect4:"));
 }
 
 TEST_F(Tool, WritesAReportOfTheRun) {
@@ -300,6 +336,31 @@ TEST_F(Tool, MeasuresReadingByFormat) {
   EXPECT_EQ(record["compressed"]["contenders"].size(), 4U);
   EXPECT_GT(record["compressed"]["limit_ns"], 0);
   EXPECT_TRUE(record["compressed"]["within_limit"].is_boolean());
+}
+
+TEST_F(Tool, MeasuresTheOverheadOfBeingResizable) {
+  const std::string folder = in_folder("bench");
+  const Result result = cohort("bench overhead --quick --reps 1 --out " + folder);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json record = json::parse(read(folder + "/overhead.json"));
+  const json& summary = record["summary"];
+  EXPECT_GT(summary["geomean"], 0);
+  EXPECT_GE(summary["max"], summary["geomean"]);
+  for (const char* kind : {"barrier", "work_stealing", "paper_algorithms"}) {
+    EXPECT_GT(summary[kind], 0) << kind;
+    EXPECT_TRUE(summary["culprits"][kind].is_string()) << kind;
+  }
+  EXPECT_EQ(record["measurements"].size(), 22U) << "11 pairs, 2 algorithms";
+}
+
+TEST_F(Tool, MeasuresGraphAppsBesideOpenMp) {
+  const std::string file = in_folder("cpu.json");
+  const Result result = cohort("bench cpu --quick --reps 1 --json " + file);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json record = json::parse(read(file));
+  EXPECT_EQ(record["measurements"].size(), 9U);
+  for (const auto& [name, speed] : record["summary"]["times_openmp"].items())
+    EXPECT_GT(speed["paper"], 0) << name;
 }
 
 TEST_F(Tool, DemonstratesSharingAndVerifiesIt) {

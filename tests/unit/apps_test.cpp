@@ -126,7 +126,7 @@ TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
       {"geometric", geometric(size)},
       {"star", star(size)},
       {"path", path(small ? 200 : 600)},
-      {"complete", complete(small ? 60 : 120)},
+      {"complete", complete(small ? 100 : 250)},
       {"empty", empty(size), false},
   };
   cpu::Engine engine{{.capacity = 4}};

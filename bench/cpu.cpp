@@ -1,0 +1,82 @@
+#include "bench/cpu.hpp"
+
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "bench/affinity.hpp"
+#include "bench/harness.hpp"
+#include "bench/openmp_apps.hpp"
+#include "cohort/cpu.hpp"
+
+namespace cohort::bench {
+namespace {
+
+constexpr std::uint32_t threads = 2;
+
+std::vector<double> cohort_time(cpu::Engine& engine, const Pair& pair) {
+  apps::RunOptions options;
+  options.launch.max_groups = threads;
+  return {static_cast<double>(pair.run(engine, options).run_time.count())};
+}
+
+/// Threads of OpenMP spin for a while after their last region: they must not disturb who is next.
+std::vector<double> openmp_time(const Pair& pair) {
+  const double time = openmp_run(pair, threads);
+  std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  return {time};
+}
+
+}  // namespace
+
+nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
+  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+  const Confined two_cpus{threads};
+  cpu::Engine engine{{.capacity = threads, .pin_workers = true}};
+  // Pairs of one app and input: the paper's algorithm, then ours.
+  std::map<std::string, std::vector<Pair>> by_name;
+  std::vector<std::string> names;
+  for (const Pair& pair : paper_pairs(options.quick)) {
+    if (!has_openmp(pair)) continue;
+    const std::string name = pair.app + " on " + pair.input;
+    if (by_name[name].empty()) names.push_back(name);
+    by_name[name].push_back(pair);
+  }
+  auto measurements = nlohmann::ordered_json::array();
+  auto speed = nlohmann::ordered_json::object();
+  for (const std::string& name : names) {
+    std::vector<Contender> contenders;
+    for (const Pair& pair : by_name[name]) {
+      contenders.push_back({.name = "cohort " + pair.algorithm,
+                            .measure = [&engine, &pair] { return cohort_time(engine, pair); }});
+      if (pair.algorithm == "paper" || pair.app == "bfs") {
+        contenders.push_back({.name = "openmp " + pair.algorithm,
+                              .measure = [&pair] { return openmp_time(pair); },
+                              .reference = pair.algorithm != "paper" || pair.app != "bfs"});
+      }
+    }
+    const Measurement measurement = measure(name, "ns", contenders, plan);
+    print(std::cout, measurement);
+    std::cout << std::endl;
+    const auto times_openmp = [&](const std::string& ours, const std::string& theirs) {
+      return median(ratios(measurement.at(theirs), measurement.at(ours)));
+    };
+    auto entry = to_json(measurement);
+    for (const Pair& pair : by_name[name]) {
+      const std::string theirs =
+          "openmp " + (pair.app == "bfs" ? pair.algorithm : std::string{"paper"});
+      entry["times_openmp"][pair.algorithm] = times_openmp("cohort " + pair.algorithm, theirs);
+    }
+    speed[name] = entry["times_openmp"];
+    measurements.push_back(std::move(entry));
+  }
+  std::cout << "times the speed of OpenMP:\n";
+  for (const auto& [name, each] : speed.items()) std::cout << "  " << name << ": " << each << "\n";
+  return {{"threads", threads},
+          {"summary", {{"times_openmp", std::move(speed)}}},
+          {"measurements", std::move(measurements)}};
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,98 @@
+// The paper's inputs and what is known of them, static and while groups come and go. Real graphs
+// are taken from the folder $COHORT_DATA.
+#include <gmock/gmock.h>
+
+#include "apps/registry.hpp"
+#include "apps_support.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::apps {
+namespace {
+
+using testing::IsSupersetOf;
+using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
+
+const App& app_of(const std::string& name) {
+  for (const App& each : all()) {
+    if (each.name == name) return each;
+  }
+  throw std::logic_error{"no app " + name};
+}
+
+/// Runs it with a fixed number of groups and at random ones; both must verify and give `known`.
+void expect(const std::string& app, const std::string& input,
+            const std::vector<std::string>& settings, const Numbers& known) {
+  if (input.find(':') == std::string::npos && !find_input(input))
+    GTEST_SKIP() << "no " << input << ": set COHORT_DATA to the folder that has it";
+  for (const bool resized : {false, true}) {
+    cpu::Engine engine{{.capacity = 2}};
+    Request request{.input = input, .settings = Settings{settings}, .options = {}, .verify = true};
+    if (resized) {
+      request.options = resized_at_random(2, 1);
+    } else {
+      request.options.launch.resizable = false;
+    }
+    const Outcome outcome = app_of(app).run(engine, request);
+    ASSERT_EQ(outcome.verified, true) << app << " on " << input << ": " << outcome.difference;
+    EXPECT_THAT(outcome.result, IsSupersetOf(known)) << app << " on " << input;
+    if (!resized) continue;
+    EXPECT_GT(outcome.report.joins, 0U) << app << " on " << input;
+    EXPECT_GT(outcome.report.leaves, 0U) << app << " on " << input;
+  }
+}
+
+constexpr const char* new_york = "USA-road-d.NY.gr";
+constexpr const char* north_west = "road-NW.topology.gr";
+constexpr const char* circuit = "G3_circuit.graph";
+
+TEST(KnownAnswers, BfsOnNewYork) { expect("bfs", new_york, {}, {{"depth", 619}}); }
+TEST(KnownAnswers, BfsOnTheNorthWest) { expect("bfs", north_west, {}, {{"depth", 1959}}); }
+TEST(KnownAnswers, PaperBfsOnTheNorthWest) {
+  expect("bfs", north_west, {"algorithm=paper"}, {{"depth", 1959}});
+}
+TEST(KnownAnswers, ListSsspOnNewYork) {
+  const Numbers known{{"farthest", 1440081}, {"sum", 186686642878}, {"reached", 264346}};
+  expect("l-sssp", new_york, {}, known);
+}
+TEST(KnownAnswers, PaperListSsspOnNewYork) {
+  expect("l-sssp", new_york, {"algorithm=paper"}, {{"farthest", 1440081}, {"sum", 186686642878}});
+}
+TEST(KnownAnswers, PullSsspOnNewYork) {
+  expect("p-sssp", new_york, {}, {{"farthest", 1440081}, {"sum", 186686642878}});
+}
+TEST(KnownAnswers, MisOnG3Circuit) {
+  expect("mis", circuit, {}, {{"size", 575794}});
+  expect("mis", circuit, {"algorithm=paper"}, {{"size", 575794}});
+  expect("mis", circuit, {"priority=id"}, {{"size", 689390}});
+}
+TEST(KnownAnswers, ColorOnG3Circuit) {
+  expect("color", circuit, {}, {});
+  expect("color", circuit, {"algorithm=paper"}, {});
+}
+TEST(KnownAnswers, MisOnAGrid) {
+  expect("mis", "grid:1000x1000", {}, {{"size", 364097}});
+  expect("mis", "grid:1000x1000", {"algorithm=paper"}, {{"size", 364097}});
+}
+TEST(KnownAnswers, ColorOnAGrid) { expect("color", "grid:1000x1000", {}, {}); }
+TEST(KnownAnswers, BfsAndListSsspOnRmat) {
+  expect("bfs", "rmat:16", {}, {});
+  expect("l-sssp", "rmat:16", {}, {});
+}
+TEST(KnownAnswers, OctreeOfThreeMillionParticles) {
+  expect("octree", "particles:3000000", {},
+         {{"tasks", 241509}, {"depth", 8}, {"leaves", 1320820}, {"empty_leaves", 369744}});
+}
+TEST(KnownAnswers, ConnectFour) {
+  expect("game", "connect4:6", {"grain=0", "pools=mutex"},
+         {{"move0", 1},
+          {"move1", 3},
+          {"move2", 666},
+          {"move3", 4},
+          {"move4", 4},
+          {"move5", 666},
+          {"move6", 666},
+          {"positions", 83759}});
+}
+
+}  // namespace
+}  // namespace cohort::apps
