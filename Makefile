@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick bench docs format lint clean
+.PHONY: help setup build demo test test-quick test-report bench pictures docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -15,6 +15,8 @@ help:
 	@echo 'make demo         traverse a graph while a renderer takes half of the workers, 25 times a second'
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
+	@echo 'make test-report  the report in a real browser (installs Chromium)'
+	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        run the benchmark scenarios; records go to bench/results/$(MACHINE)'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
@@ -52,6 +54,17 @@ bench: build
 	$(COHORT) bench barrier --out bench/results/$(MACHINE)
 	$(COHORT) bench gather --out bench/results/$(MACHINE)
 	$(COHORT) bench read --out bench/results/$(MACHINE)
+
+test-report: build/release/build.ninja
+	@scripts/setup --browser
+	@cmake --build --preset release -j $(JOBS) --target cohort
+	@tests/report/check $(COHORT) build/test-report
+
+pictures: build/release/build.ninja
+	@scripts/setup --browser
+	@cmake --build --preset release -j $(JOBS) --target cohort
+	@scripts/pictures $(COHORT)
+	@scripts/figures
 
 docs: setup
 	@mkdir -p build

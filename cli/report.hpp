@@ -6,7 +6,8 @@
 
 namespace cohort::cli {
 
-/// Writes report.html into the first folder, and says where it is. Returns the exit status.
-int write_report(const std::vector<std::string>& folders);
+/// Writes report.html into the first folder, and what it shows to the file `json` unless that is
+/// empty; says where it is. Returns the exit status.
+int write_report(const std::vector<std::string>& folders, const std::string& json = "");
 
 }  // namespace cohort::cli

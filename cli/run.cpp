@@ -279,7 +279,8 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   resize->capture_default_str();
   auto* const barrier =
       command->add_option("--barrier", options->barrier,
-                          "Resizing barrier: one-pass (ours), or the paper's query|plain|modelled");
+                          "Resizing barrier: one-pass|query|plain|modelled; the first is ours, the "
+                          "others are the paper's");
   barrier->capture_default_str();
   command
       ->add_flag("--static", options->fixed,

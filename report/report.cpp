@@ -149,25 +149,27 @@ void fill(std::string& page, std::string_view mark, std::string_view text) {
 
 }  // namespace
 
-std::string make(std::span<const fs::path> folders) {
+std::string data_of(std::span<const fs::path> folders) {
+  Json data{{"version", COHORT_VERSION}, {"commit", bench::commit()}, {"time", bench::utc_time()}};
+  data["sets"] = Json::array();
+  for (const fs::path& folder : folders) data["sets"].push_back(collect(folder));
+  return data.dump();
+}
+
+std::string page_of(std::string data) {
   if (d3().empty()) {
     throw Error{Errc::unsupported,
                 "this program was built without D3; install the Debian package node-d3 and build "
                 "it again"};
   }
-  Json data{{"version", COHORT_VERSION}, {"commit", bench::commit()}, {"time", bench::utc_time()}};
-  data["sets"] = Json::array();
-  for (const fs::path& folder : folders) data["sets"].push_back(collect(folder));
-
   // Nothing in the data may end the script element it stands in.
-  std::string text = data.dump();
-  for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3)
-    text.replace(at, 2, "<\\/");
+  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
+    data.replace(at, 2, "<\\/");
 
   std::string page{report::page()};
   fill(page, "@SCRIPT@", script());  // from the end: what is filled in may look like a mark
   fill(page, "@D3@", d3());
-  fill(page, "@DATA@", text);
+  fill(page, "@DATA@", data);
   fill(page, "@STYLE@", style());
   return page;
 }

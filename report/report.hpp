@@ -7,9 +7,11 @@
 
 namespace cohort::report {
 
-/// The page for results' folders, the first one shown first. Throws Error{bad_options} for a folder
-/// without results, Error{bad_file} for results that cannot be read, Error{unsupported} when the
-/// program was built without D3.
-[[nodiscard]] std::string make(std::span<const std::filesystem::path> folders);
+/// What the page shows, as JSON, for results' folders. Throws Error{bad_options} for a folder
+/// without results, Error{bad_file} for results that cannot be read.
+[[nodiscard]] std::string data_of(std::span<const std::filesystem::path> folders);
+
+/// The page for that. Throws Error{unsupported} when the program was built without D3.
+[[nodiscard]] std::string page_of(std::string data);
 
 }  // namespace cohort::report
