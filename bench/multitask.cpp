@@ -455,8 +455,10 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
                                        "': no such pair; there is bfs rmat, color G3_circuit, ..."};
   }
   if (capacity > cpu::usable_cpus()) {
-    std::cout << "note: " << capacity << " groups on " << cpu::usable_cpus()
-              << " CPUs: a share of the groups is a share of the CPUs' time, not of CPUs\n";
+    std::cout
+        << "note: " << capacity << " groups on " << cpu::usable_cpus()
+        << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
+           "than its share of the groups\n";
   }
   const KeepInput keep;
   const Json about = header(options, capacity, pairs);

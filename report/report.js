@@ -280,8 +280,8 @@ function show(set) {
   if (head.quick) note('A quick run: small inputs and few samples, to see that everything works. Not figures to quote.', true);
   if (m) {
     if (m.header.groups > machine.usable_cpus) {
-      note(`${m.header.groups} groups on ${machine.usable_cpus} CPUs: a share of the groups is a share of the CPUs’ ` +
-        'time here, not of CPUs.');
+      note(`${m.header.groups} groups on ${machine.usable_cpus} CPUs: groups are threads here that ` +
+        'take turns on the CPUs, so a task on few groups gets more of the machine than its share of the groups.');
     }
     for (const text of m.header.missing) note(text);
     if (m.lacking.length) note('Not with the paper’s barriers in this build: ' +
@@ -292,8 +292,8 @@ function show(set) {
   if (set.demo) demo(set.demo);
   if (set.timeline) {
     const s = section('A kernel makes room', 'One lane per compute unit, as in the paper’s figure 1. When a task asks for ' +
-      'groups, the kernel’s highest ones leave at their next resizing point; when it is done they join again. The black ' +
-      'dashes over M are the gather times.', 'timeline');
+      'groups, the kernel’s highest ones leave at their next resizing point; when it is done they join again. The dashes ' +
+      'above M are the gather times.', 'timeline');
     timeline(s, set.timeline);
   }
   if (m && m.performance.length) { performance(m); responsiveness(m); preemption(m); outlier(m); }
@@ -303,7 +303,8 @@ function show(set) {
     performanceCharts(s, set.fixed_duration, false);
   }
   if (set.sizing) sizing(set.sizing);
-  for (const name of ['overhead', 'cpu', 'barrier', 'gather']) if (set[name]) measurements(name, set[name]);
+  if (set.overhead) overhead(set.overhead);
+  for (const name of ['cpu', 'barrier', 'gather']) if (set[name]) measurements(name, set[name]);
   if (main.selectAll('section').empty()) main.append('p').text('There are no results here yet.');
   d3.select('#footer').text(`Made by cohort ${data.version} (${data.commit}) on ${data.time}. Drawn with D3.`);
 }
@@ -434,7 +435,7 @@ function outlier(m) {
     'that take all groups but one: its steps are long, so resizing points are rare. Steps cut into chunks have more of them.',
     'outlier');
   table(s, ['app and input', 'barrier', 'slowdown', 'gather', 'gather, p99', 'period'],
-    m.outlier.map(o => [o.pair, o.barrier, times(o.slowdown), ms(o.gather_ns), ms(o.gather_p99_ns), ms(o.period_ns)]));
+    [...m.outlier].sort((a, b) => a.pair.length - b.pair.length).map(o => [o.pair, o.barrier, times(o.slowdown), ms(o.gather_ns), ms(o.gather_p99_ns), ms(o.period_ns)]));
 }
 
 function sizing(z) {
@@ -446,11 +447,25 @@ function sizing(z) {
       ms(c.P_ns), paper.sizing[c.class][1] + ' ms', d3.format('.1f')(c.X_s) + ' s']), [4, 6]);
 }
 
+function overhead(o) {
+  const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, beside the ' +
+    'same apps with cooperation compiled out (the paper’s table 2): geometric means and the worst pair.', 'overhead');
+  const u = o.summary, c = u.culprits || {};
+  const row = (name, mean, max, culprit, p) => [name, times(mean), times(max), culprit || '–', times(p[0]), times(p[1]), p[2]];
+  table(s, ['pairs', 'mean', 'worst', 'which', 'paper: mean', 'worst', 'which'], [
+    row('all', u.geomean, u.max, c.max, paper.overhead.overall),
+    row('with barriers', u.barrier, u.barrier_max, c.barrier, paper.overhead.barrier),
+    row('work stealing', u.work_stealing, u.work_stealing_max, c.work_stealing, paper.overhead.stealing)], [4, 5, 6]);
+  const d = s.append('details');
+  d.append('summary').text('Each pair');
+  table(d, ['app', 'algorithm', 'input', 'resizable', 'static', 'ratio'], o.measurements.map(m => {
+    const of = name => (m.contenders.find(e => e.name === name) || {}).p50;
+    return [m.app, m.algorithm, m.input, ms(of('resizable')), ms(of('static')), times(m.overhead)];
+  }));
+}
+
 // Any record of the harness: contenders side by side.
 const titles = {
-  overhead: ['What cooperation costs when nothing is shared', 'The app with cooperation beside the same app with it ' +
-    'compiled out. The paper states (table 2): mean 1.07, at most 1.23 (octree); barrier apps 1.06 and 1.20 (color, ' +
-    'G3_circuit); work stealing 1.12 and 1.23.'],
   barrier: ['Barriers and offers', 'With nothing pending, beside what others offer. Median; the whole range is in the tip.'],
   gather: ['Gather time by kill order', 'Demands for workers of a kernel that steals work. Median and 99th percentile.'],
   cpu: ['Beside other programs', ''],

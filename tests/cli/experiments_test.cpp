@@ -241,7 +241,8 @@ TEST_F(Tool, CompletesCommandsOptionsAndChoices) {
   };
   EXPECT_THAT(complete("cohort re", 1), StartsWith("report\n"));
   EXPECT_THAT(complete("cohort run bfs --task h", 4), StartsWith("heavy\n"));
-  EXPECT_THAT(complete("cohort run bfs --barrier \"\"", 4), StartsWith("one-pass query plain modelled\n"));
+  EXPECT_THAT(complete("cohort run bfs --barrier \"\"", 4),
+              StartsWith("one-pass query plain modelled\n"));
   EXPECT_THAT(complete("cohort bench multi", 2), StartsWith("multitask\n"));
   EXPECT_THAT(complete("cohort bench multitask --fix", 3), StartsWith("--fixed-duration\n"));
   EXPECT_THAT(refused("completion fish"), HasSubstr("bash"));
