@@ -449,16 +449,9 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Worklo
 Json run(const ScenarioOptions& options, const Wish& wish) {
   const std::uint32_t capacity = options.capacity.value_or(std::max(8U, cpu::usable_cpus()));
   const Workloads pairs = paper_workloads(options.quick, options.only);
-  for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
   if (pairs.runnable.empty()) {
     throw Error{Errc::bad_options, "--only '" + options.only +
                                        "': no such pair; there is bfs rmat, color G3_circuit, ..."};
-  }
-  if (capacity > cpu::usable_cpus()) {
-    std::cout
-        << "note: " << capacity << " groups on " << cpu::usable_cpus()
-        << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
-           "than its share of the groups\n";
   }
   const KeepInput keep;
   const Json about = header(options, capacity, pairs);
@@ -467,6 +460,13 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
     store.emplace(about);
   } else {
     store.emplace(options.folder / multitask_file(options.fixed_duration), about);
+  }
+  for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
+  if (capacity > cpu::usable_cpus()) {
+    std::cout
+        << "note: " << capacity << " groups on " << cpu::usable_cpus()
+        << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
+           "than its share of the groups\n";
   }
   if (!store->samples().empty())
     std::cout << "going on after " << store->samples().size() << " samples\n";
