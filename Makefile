@@ -17,7 +17,7 @@ help:
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
-	@echo 'make bench        run the benchmark scenarios; records go to bench/results/$(MACHINE)'
+	@echo 'make bench        all experiments, hours, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
@@ -51,8 +51,8 @@ test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"
 
 bench: build
-	$(COHORT) bench barrier --out bench/results/$(MACHINE)
-	$(COHORT) bench gather --out bench/results/$(MACHINE)
+	$(COHORT) bench all --out bench/results/$(MACHINE)
+	$(COHORT) report bench/results/$(MACHINE) --json bench/results/$(MACHINE)/summary.json
 	$(COHORT) bench read --out bench/results/$(MACHINE)
 
 test-report: build/release/build.ninja

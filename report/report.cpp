@@ -1,5 +1,7 @@
 #include "report/report.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -139,7 +141,22 @@ Json collect(const fs::path& folder) {
                                        "--quick --out " +
                                        folder.string() + "`"};
   drop_samples(set);
+  set["sources"] = checksums(folder);
   return set;
+}
+
+/// From file names to the CRC-32 of their contents: by these a stored summary tells whether it is
+/// stale.
+Json checksums(const fs::path& folder) {
+  Json result = Json::object();
+  for (const char* name : {"multitask.jsonl", "multitask-fixed-duration.jsonl", "overhead.json",
+                           "barrier.json", "gather.json", "sizing.json", "timeline.trace.json"}) {
+    std::ifstream in{folder / name, std::ios::binary};
+    if (!in) continue;
+    const std::string content{std::istreambuf_iterator<char>{in}, {}};
+    result[name] = ::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
+  }
+  return result;
 }
 
 /// Puts `text` where `mark` is.
