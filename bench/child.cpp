@@ -8,6 +8,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 namespace cohort::bench {
 namespace {
@@ -102,6 +103,23 @@ std::string run_again(const std::vector<std::string>& arguments, const std::stri
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     throw std::runtime_error{"the child process of '" + arguments.back() + "' failed"};
   return output;
+}
+
+bool ends_within(const std::vector<std::string>& arguments, std::chrono::milliseconds limit) {
+  const pid_t child = spawn(arguments, environment_with("COHORT_CHILD", "1"), STDERR_FILENO);
+  const auto until = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > until) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::runtime_error{"the child process of '" + arguments.back() + "' failed"};
+  return true;
 }
 
 }  // namespace cohort::bench

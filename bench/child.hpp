@@ -2,6 +2,7 @@
 // are loaded.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,5 +14,9 @@ namespace cohort::bench {
 [[nodiscard]] std::string run_again(const std::vector<std::string>& arguments,
                                     const std::string& name,
                                     const std::optional<std::string>& value);
+
+/// Whether this program, run with `arguments`, ends in time; it is killed otherwise.
+[[nodiscard]] bool ends_within(const std::vector<std::string>& arguments,
+                               std::chrono::milliseconds limit);
 
 }  // namespace cohort::bench

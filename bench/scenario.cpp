@@ -10,6 +10,9 @@
 #include "bench/overhead.hpp"
 #include "bench/read.hpp"
 #include "bench/sizing.hpp"
+#ifdef COHORT_WITH_CUDA
+#include "bench/cuda/scenarios.hpp"
+#endif
 
 namespace cohort::bench {
 namespace {
@@ -50,8 +53,33 @@ constexpr std::array known{
              .resumable = true},
 };
 
+#ifdef COHORT_WITH_CUDA
+constexpr std::array known_cuda{
+    Scenario{.name = "barrier",
+             .summary = "barriers with nothing pending, beside cooperative groups' grid.sync",
+             .run = &cuda_barrier_scenario},
+    Scenario{.name = "gather",
+             .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
+             .run = &cuda_gather_scenario},
+    Scenario{.name = "lease",
+             .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
+             .run = &cuda_lease_scenario},
+    Scenario{.name = "fairness",
+             .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
+             .run = &cuda_fairness_scenario},
+};
+#endif
+
 }  // namespace
 
 std::span<const Scenario> scenarios() { return known; }
+
+std::span<const Scenario> cuda_scenarios() {
+#ifdef COHORT_WITH_CUDA
+  return known_cuda;
+#else
+  return {};
+#endif
+}
 
 }  // namespace cohort::bench

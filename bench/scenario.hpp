@@ -38,7 +38,9 @@ struct Scenario {
   bool in_all = true;      ///< part of `cohort bench all`
 };
 
-/// All scenarios.
+/// All scenarios, of the CPU engine.
 [[nodiscard]] std::span<const Scenario> scenarios();
+/// Those of the CUDA engine; none where this build has none. Some have names of the first.
+[[nodiscard]] std::span<const Scenario> cuda_scenarios();
 
 }  // namespace cohort::bench

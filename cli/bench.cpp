@@ -1,4 +1,5 @@
 // cohort bench: the scenarios, and their records.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -7,14 +8,20 @@
 #include "bench/openmp_barrier.hpp"
 #include "bench/record.hpp"
 #include "bench/scenario.hpp"
+#include "cli/choices.hpp"
 #include "cli/commands.hpp"
+#include "cli/engines.hpp"
 #include "cli/report.hpp"
 #include "cohort/error.hpp"
+#ifdef COHORT_WITH_CUDA
+#include "bench/cuda/scenarios.hpp"
+#endif
 
 namespace cohort::cli {
 namespace {
 
 struct Options {
+  std::string engine;
   std::optional<std::uint32_t> repetitions;
   bool quick = false;
   std::string json;
@@ -45,6 +52,20 @@ std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& opt
   if (options.repetitions) return *options.repetitions;
   if (scenario.resumable) return options.quick ? 1 : 10;  // the paper: 10
   return options.quick ? 3 : 9;
+}
+
+/// The scenario of that name on the engine that was asked for; the first that has one otherwise.
+const bench::Scenario& scenario_of(std::string_view name, const Options& options) {
+  if (!options.engine.empty()) choose("engine", options.engine, engines);
+  for (const auto& [engine, scenarios] :
+       {std::pair{"cpu", bench::scenarios()}, std::pair{"cuda", bench::cuda_scenarios()}}) {
+    if (!options.engine.empty() && options.engine != engine) continue;
+    for (const bench::Scenario& each : scenarios) {
+      if (each.name == name) return each;
+    }
+  }
+  throw Error{Errc::bad_options, "bench " + std::string{name} + ": not for the engine '" +
+                                     options.engine + "'; leave --engine out"};
 }
 
 void check(const Options& options) {
@@ -128,9 +149,15 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "  cohort bench all --out results           everything; hours\n"
       "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
-  for (const bench::Scenario& scenario : bench::scenarios()) {
+  std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
+  for (const bench::Scenario& each : bench::cuda_scenarios()) {
+    const auto same = [&each](const bench::Scenario& other) { return other.name == each.name; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(each);
+  }
+  for (const bench::Scenario& scenario : all) {
     CLI::App* const sub =
         command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
+    sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
     sub->add_option("--reps", options->repetitions,
                     scenario.resumable ? "Rounds (default 10; 1 with --quick)"
                                        : "Repetitions (default 9; 3 with --quick)");
@@ -150,18 +177,27 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
           "Another load: tasks last E on their share, so larger shares do more work; kept "
           "apart from the paper's");
     }
-    sub->callback([&scenario, options, &chosen, stop] {
-      chosen = [&scenario, options, stop] { return run(scenario, *options, stop); };
+    sub->callback([name = scenario.name, options, &chosen, stop] {
+      chosen = [name, options, stop] { return run(scenario_of(name, *options), *options, stop); };
     });
   }
-  CLI::App* const all = command->add_subcommand("all", "All of them, and the report");
-  all->add_option("--out", options->out, "Write everything into this folder, made if need be")
+  CLI::App* const every = command->add_subcommand("all", "All of them, and the report");
+  every->add_option("--out", options->out, "Write everything into this folder, made if need be")
       ->required();
-  all->add_flag("--quick", options->quick, "Measure less: everything in minutes");
-  all->add_option("--reps", options->repetitions, "Repetitions of each scenario");
-  all->add_option("--capacity", options->capacity, "Groups of the engine");
-  all->callback(
+  every->add_flag("--quick", options->quick, "Measure less: everything in minutes");
+  every->add_option("--reps", options->repetitions, "Repetitions of each scenario");
+  every->add_option("--capacity", options->capacity, "Groups of the engine");
+  every->callback(
       [options, &chosen, stop] { chosen = [options, stop] { return run_all(*options, stop); }; });
+#ifdef COHORT_WITH_CUDA
+  CLI::App* const spin = command->add_subcommand("cuda-spin-barrier")->group("");
+  spin->callback([&chosen] {
+    chosen = [] {
+      bench::cuda_spin_barrier();
+      return fine;
+    };
+  });
+#endif
   add_openmp_barrier(*command, chosen);
   command->callback([&chosen] {  // after those of the scenarios
     if (!chosen) throw Error{Errc::bad_options, "bench: no scenario given; see `cohort list`"};

@@ -13,6 +13,9 @@ struct EngineKind {
 
 inline constexpr std::array engines{
     EngineKind{.name = "cpu", .summary = "worker threads of this machine"},
+#ifdef COHORT_WITH_CUDA
+    EngineKind{.name = "cuda", .summary = "thread blocks of an NVIDIA GPU"},
+#endif
 };
 
 }  // namespace cohort::cli

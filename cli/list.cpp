@@ -26,6 +26,8 @@ nlohmann::ordered_json everything() {
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
   for (const auto& scenario : bench::scenarios())
     add("benchmarks", scenario.name, scenario.summary);
+  for (const auto& scenario : bench::cuda_scenarios())
+    add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
   const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});

@@ -195,6 +195,9 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
 int run(const Options& options, std::stop_token stop) {
   const apps::App& app = choose("app", options.app, apps::all());
   choose("engine", options.engine, engines);
+  if (options.engine != "cpu")
+    throw Error{Errc::bad_options, "run: this app is not built for the engine '" + options.engine +
+                                       "'; use --engine cpu"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);

@@ -27,4 +27,5 @@ if(COHORT_CUDA)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer for what comes after
   endif()
   enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
 endif()

@@ -16,6 +16,10 @@ set_target_properties(cohort_cohort PROPERTIES EXPORT_NAME cohort)
 install(TARGETS cohort_protocol cohort_cpu cohort_trace cohort_cohort
   EXPORT cohort-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(COHORT_CUDA)
+  set_target_properties(cohort_cuda PROPERTIES EXPORT_NAME cuda)
+  install(TARGETS cohort_cuda EXPORT cohort-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(EXPORT cohort-targets NAMESPACE cohort:: DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cohortConfig.cmake.in

@@ -60,7 +60,7 @@ Csr read_dimacs(Scanner& text) {
   while (skip_comments(text)) {
     if (list.edges.size() == promised)
       text.fail("the header promised " + std::to_string(promised) + " edges, and here is another");
-    if (kind.mark != '\0' && (text.peek() != kind.mark || text.word().size() != 1))
+    if (kind.mark != '\0' && !text.take(kind.mark))
       text.fail(std::string{"an edge should start with '"} + kind.mark + "'");
     const Node from = text.node(1, list.nodes);
     const Node to = text.node(1, list.nodes);

@@ -52,6 +52,14 @@ class Scanner {
     }
   }
 
+  /// Takes the next word if it is this one character.
+  [[nodiscard]] bool take(char only) {
+    if (peek() != only || only == '\0') return false;
+    ++at_;
+    if (is_space(*at_)) return true;
+    --at_;
+    return false;
+  }
   /// The next word, valid until the next call. Empty at the end of a line.
   [[nodiscard]] std::string_view word();
 

@@ -19,6 +19,7 @@ enum class Errc {
   bad_file,     ///< a checkpoint or input that is damaged, not what it should be, or cannot be read
   unsupported,  ///< this machine cannot do what was asked
   out_of_memory,  ///< the engine has no room for a buffer
+  device_lost,    ///< the device reported an error; the message has its own words
 };
 
 /// The exception of the library.

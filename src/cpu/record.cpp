@@ -2,32 +2,9 @@
 #include <algorithm>
 
 #include "cpu/core.hpp"
+#include "faults.hpp"
 
 namespace cohort::cpu {
-namespace {
-
-const char* explain(Fault fault) {
-  switch (fault) {
-    case Fault::none: return "no fault";
-    case Fault::cancelled: return "cancelled";
-    case Fault::exception: return "the kernel threw an exception";
-    case Fault::returned_in_barrier:
-      return "a group returned while others waited for it in a barrier";
-    case Fault::barrier_after_return:
-      return "a group arrived at a barrier after another group had returned";
-    case Fault::divergent_barrier:
-      return "groups met at different barriers: some at global_barrier, others at "
-             "resizing_global_barrier";
-    case Fault::divergent_group:
-      return "the threads of a group called different group-level functions";
-    case Fault::used_after_leaving: return "a group went on after a primitive had told it to leave";
-    case Fault::lost_group: return "a group was lost: this is a bug in cohort, please report it";
-  }
-  return "unknown fault";
-}
-
-}  // namespace
-
 scheduler::Claim Engine::Core::Record::claim() const {
   std::uint32_t most = body->shared.max_groups;
   if (target) most = std::min(most, *target);
@@ -156,7 +133,7 @@ Report Engine::Core::Record::report() const {
     report.sizes = sizes.all();
   }
   if (status == Status::failed) {
-    report.error = explain(body->shared.fault.load(Order::relaxed));
+    report.error = protocol::explain(body->shared.fault.load(Order::relaxed));
     if (body->exception) {
       try {
         std::rethrow_exception(body->exception);
@@ -172,7 +149,7 @@ Report Engine::Core::Record::report() const {
 
 void Engine::Core::Record::rethrow() const {
   if (body->exception) std::rethrow_exception(body->exception);
-  throw Error{Errc::broken_contract, explain(body->shared.fault.load(Order::relaxed))};
+  throw Error{Errc::broken_contract, protocol::explain(body->shared.fault.load(Order::relaxed))};
 }
 
 void Engine::Core::Record::moved(void* job, bool in, bool joined) {

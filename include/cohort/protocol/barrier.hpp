@@ -234,13 +234,24 @@ COHORT_FN Verdict global_barrier(Member<P, State>& member, Kind kind = Kind::pla
   return pass<P, traits>(member, now, kind);
 }
 
+/// The target as of a resizing barrier. A platform may know one that is recent enough without a
+/// load that the arrival would have to wait for.
+template <class P, class State>
+COHORT_FN std::uint32_t target_at_barrier(const Member<P, State>& member) {
+  if constexpr (requires { P::recent_target(member); }) {
+    return P::recent_target(member);
+  } else {
+    return member.shared.target();
+  }
+}
+
 /// Our resizing barrier: everybody arrives once, and the last one sets M.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state) {
   if (member.left) return break_contract(member, Fault::used_after_leaving);
   auto& shared = member.shared;
   const std::uint32_t gen = member.gen;
-  const std::uint32_t target = shared.target();
+  const std::uint32_t target = target_at_barrier(member);
   member.trace(Trace::arrive, gen);
   Arrival arrival;
   if constexpr (steady<traits>) {

@@ -3,11 +3,13 @@
 // waiting, the admitter once claimed.
 #pragma once
 
+#include "cohort/protocol/ids.hpp"
 #include "cohort/protocol/shared.hpp"
 
 namespace cohort::protocol {
 
-/// The starter has waited long enough: the job starts with the groups that have come.
+/// Ends the check-in with the groups that have come. One closer only, or `settled` could be
+/// overwritten by one that came too late: the starter where there is a deadline.
 template <class P>
 COHORT_FN void close_check_in(Shared<P>& shared) {
   Roster old = shared.look();
@@ -15,6 +17,10 @@ COHORT_FN void close_check_in(Shared<P>& shared) {
     if (!old.gathering()) return;
     shared.settled.store(old.active(), Order::relaxed);  // published by the swap
   } while (!shared.roster.compare_exchange(old.word, old.word & ~Roster::gather, Order::acq_rel));
+  // The ids of those who have not come are free for whoever joins (KillOrder::any).
+  if (shared.free_ids != nullptr) {
+    for (std::uint32_t id = old.active(); id < shared.quorum; ++id) free_id(shared, id);
+  }
   P::notify(shared.barrier_event);
 }
 
@@ -23,12 +29,13 @@ COHORT_FN void close_check_in(Shared<P>& shared) {
 template <class P, class State>
 COHORT_FN bool check_in(Member<P, State>& member) {
   auto& shared = member.shared;
+  const bool starter_closes = shared.start_deadline != 0;
   Roster old = shared.look();
   Roster next;
   do {
-    if (!old.gathering() || old.faulted()) return false;
+    if (!old.gathering() || old.faulted() || old.active() == shared.quorum) return false;
     next = old.with_active(old.active() + 1);
-    if (next.active() == shared.quorum) {
+    if (!starter_closes && next.active() == shared.quorum) {
       next.word &= ~Roster::gather;
       shared.settled.store(shared.quorum, Order::relaxed);  // published by the swap below
     }
@@ -42,13 +49,14 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   };
   if (!next.gathering()) {
     P::notify(shared.barrier_event);
-  } else if (member.id == 0 && shared.start_deadline != 0) {
-    if (!P::await_for(shared.barrier_event, shared.start_deadline, started)) {
-      shared.roster.fetch_and(~Roster::gather,
-                              Order::acq_rel);  // pairs with the acquire in `started`
-      P::notify(shared.barrier_event);
-    }
+  } else if (member.id == 0 && starter_closes) {
+    P::await_for(shared.barrier_event, shared.start_deadline, [&shared] {
+      const Roster now = shared.look(Order::acquire);
+      return now.active() == shared.quorum || now.faulted();
+    });
+    close_check_in(shared);
   } else {
+    if (starter_closes && next.active() == shared.quorum) P::notify(shared.barrier_event);
     P::await(shared.barrier_event, started);
   }
 
@@ -126,18 +134,55 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   return true;
 }
 
+/// How many boxes are looked at together.
+inline constexpr std::uint32_t batch = 8;
+
+template <class P>
+COHORT_FN void look_at_seats(const Shared<P>& shared, std::uint32_t first, Seat (&seats)[batch]) {
+  for (std::uint32_t i = 0; i < batch; ++i) {
+    const std::uint32_t at = first + i;
+    seats[i] = at < shared.max_groups ? shared.boxes[at].seat.load(Order::relaxed) : Seat::empty;
+  }
+}
+
+/// A platform where every ordered access is a round trip has one fence for many of them instead:
+/// fence() is an acquire and a release.
+template <class P>
+concept Fenced = requires {
+  P::fence();
+};
+
 /// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock, or of a
 /// full barrier in a kernel that does not fork.
 template <class P>
 COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
   std::uint32_t claimed = 0;
-  for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {
-    if (shared.waiting.load(Order::relaxed) == 0) break;
-    Seat waiting = Seat::waiting;
-    if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
-        shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acq_rel)) {
-      shared.waiting.fetch_sub(1, Order::acq_rel);
-      ++claimed;
+  if constexpr (Fenced<P>) {
+    if (shared.waiting.load(Order::relaxed) == 0) return 0;
+    // A few looks at a time, for the latency of one.
+    for (std::uint32_t first = 0; first < shared.max_groups && claimed < wanted; first += batch) {
+      Seat seats[batch];
+      look_at_seats(shared, first, seats);
+      for (std::uint32_t i = 0; i < batch && claimed < wanted; ++i) {
+        Seat waiting = Seat::waiting;
+        if (seats[i] == waiting &&
+            shared.boxes[first + i].seat.compare_exchange(waiting, Seat::claimed, Order::relaxed)) {
+          ++claimed;
+        }
+      }
+    }
+    if (claimed == 0) return 0;
+    P::fence();  // what we write into the boxes comes after what their last joiners read there
+    shared.waiting.fetch_sub(claimed, Order::relaxed);
+  } else {
+    for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {
+      if (shared.waiting.load(Order::relaxed) == 0) break;
+      Seat waiting = Seat::waiting;
+      if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
+          shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acq_rel)) {
+        shared.waiting.fetch_sub(1, Order::acq_rel);
+        ++claimed;
+      }
     }
   }
   return claimed;
@@ -154,8 +199,18 @@ COHORT_FN void unclaim(Shared<P>& shared, Box<P>& box) {
 /// Calls `visit(box, index)` for each claimed box. Only their claimer may.
 template <class P, class Visit>
 COHORT_FN void for_each_claimed(Shared<P>& shared, Visit visit) {
-  for (std::uint32_t i = 0; i < shared.max_groups; ++i) {
-    if (shared.boxes[i].seat.load(Order::relaxed) == Seat::claimed) visit(shared.boxes[i], i);
+  if constexpr (Fenced<P>) {
+    for (std::uint32_t first = 0; first < shared.max_groups; first += batch) {
+      Seat seats[batch];
+      look_at_seats(shared, first, seats);
+      for (std::uint32_t i = 0; i < batch; ++i) {
+        if (seats[i] == Seat::claimed) visit(shared.boxes[first + i], first + i);
+      }
+    }
+  } else {
+    for (std::uint32_t i = 0; i < shared.max_groups; ++i) {
+      if (shared.boxes[i].seat.load(Order::relaxed) == Seat::claimed) visit(shared.boxes[i], i);
+    }
   }
 }
 
@@ -164,14 +219,24 @@ template <class P, class State, class IdFor>
 COHORT_FN void admit(Member<P, State>& member, const State& state, std::uint32_t gen, Entry entry,
                      IdFor id_for) {
   auto& shared = member.shared;
-  for_each_claimed(shared, [&](Box<P>& box, std::uint32_t i) {
+  const auto fill_in = [&](Box<P>& box, std::uint32_t i) {
     box.id = id_for(box);
     box.gen = gen;
     box.entry = entry;
     member.states.boxes[i] = state;
-    box.seat.store(Seat::admitted,
-                   Order::release);  // pairs with the joiner's acquire: it sees id and State
-  });
+  };
+  if constexpr (Fenced<P>) {
+    for_each_claimed(shared, fill_in);
+    P::fence();  // pairs with the joiners' acquire: each sees id and State
+    for_each_claimed(
+        shared, [](Box<P>& box, std::uint32_t) { box.seat.store(Seat::admitted, Order::relaxed); });
+  } else {
+    for_each_claimed(shared, [&](Box<P>& box, std::uint32_t i) {
+      fill_in(box, i);
+      box.seat.store(Seat::admitted,
+                     Order::release);  // pairs with the joiner's acquire: it sees id and State
+    });
+  }
   P::notify(shared.lobby_event);
 }
 

@@ -1,0 +1,434 @@
+#include <cooperative_groups.h>
+#include <dlfcn.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "bench/cuda/device.hpp"
+#include "cohort/cuda.hpp"
+
+namespace cohort::bench::device {
+inline namespace kernels {  // named: what a template of an unnamed one does not use is a warning
+
+using Clock = std::chrono::steady_clock;
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  throw Error{Errc::device_lost, std::string{"bench: "} + cudaGetErrorString(error)};
+}
+
+double ns_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+// ---- barriers
+
+/// All groups meet again and again; group 0 looks at the clock after each batch.
+template <bool resizing>
+struct BarrierLoop {
+  static constexpr Traits traits{.resizes = Resizes::at_barriers};
+
+  std::uint32_t barriers;
+  std::uint32_t batches;
+  std::uint64_t* marks;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    for (std::uint32_t batch = 0; batch <= batches; ++batch) {
+      for (std::uint32_t i = 0; i < barriers; ++i) {
+        if constexpr (resizing) {
+          if (group.resizing_global_barrier(state)) return;
+        } else {
+          group.global_barrier();
+        }
+      }
+#ifdef __CUDA_ARCH__
+      if (group.global_id() == 0) marks[batch] = cuda::Platform::timer();
+#endif
+    }
+  }
+};
+
+__global__ void sync_loop(std::uint32_t barriers, std::uint32_t batches, std::uint64_t* marks) {
+  const auto grid = cooperative_groups::this_grid();
+  for (std::uint32_t batch = 0; batch <= batches; ++batch) {
+    for (std::uint32_t i = 0; i < barriers; ++i) grid.sync();
+    if (grid.thread_rank() == 0) marks[batch] = cuda::Platform::timer();
+  }
+}
+
+std::vector<double> per_barrier(const Bench::Load& load, const std::vector<std::uint64_t>& marks) {
+  std::vector<double> result;
+  for (std::uint32_t i = 0; i < load.batches; ++i) {
+    result.push_back(static_cast<double>(marks[i + 1] - marks[i]) / load.barriers);
+  }
+  return result;
+}
+
+// ---- work beside which SMs are demanded
+
+/// Works for a while and offers itself, until told to stop.
+template <KillOrder order>
+struct Offering {
+  static constexpr Traits traits{.kill_order = order};
+  std::uint32_t interval;  // nanoseconds
+  std::uint32_t* stop;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    while (group.broadcast(group.atomic(*stop).load()) == 0) {
+#ifdef __CUDA_ARCH__
+      for (const long long until = clock64() + interval * 2LL; clock64() < until;) {
+      }
+#endif
+      if (group.offer(state)) return;
+    }
+  }
+};
+
+/// The same, a barrier after each piece of work. Counts what it did, each item once a step.
+struct Stepping {
+  std::uint32_t interval;  // nanoseconds
+  std::uint32_t* stop;
+  std::uint32_t* items;
+  std::uint32_t count;
+  struct State {
+    std::uint32_t step = 0;
+  };
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+#ifdef __CUDA_ARCH__
+    for (const long long until = clock64() + interval * 2LL; clock64() < until;) {
+    }
+#endif
+    for (const std::size_t i : group.stride(count)) items[i] += items[i] == state.step ? 1 : 1000;
+    ++state.step;
+    if (group.global_id() != 0) return Next::halt;
+    return group.atomic(*stop).load() == 0 ? Next::again : Next::halt;
+  }
+};
+
+/// Stays until all its blocks are there, and tells the host then. Cannot hang: 100 ms at most.
+__global__ void hold(std::uint32_t* count, volatile std::uint32_t* flag) {
+  if (threadIdx.x == 0) {
+    if (atomicAdd(count, 1U) + 1 == gridDim.x) {
+      *flag = 1;
+      __threadfence_system();
+    }
+    const std::uint64_t until = cuda::Platform::timer() + 100'000'000;
+    while (*static_cast<volatile std::uint32_t*>(count) < gridDim.x &&
+           cuda::Platform::timer() < until) {
+    }
+  }
+  __syncthreads();
+}
+
+/// As a task: the library's own check-in makes sure that all are there.
+struct Empty {
+  COHORT_FN void operator()() const {}
+};
+
+/// The paper's introduction: all groups meet, round after round.
+struct Rounds {
+  std::uint32_t rounds;
+  std::uint32_t* done;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    for (std::uint32_t i = 0; i < rounds; ++i) group.global_barrier();
+    if (group.global_id() == 0) *done = rounds;
+  }
+};
+
+__global__ void spin_barrier(std::uint32_t* arrived) {
+  if (threadIdx.x == 0) {
+    atomicAdd(arrived, 1U);
+    while (*static_cast<volatile std::uint32_t*>(arrived) < gridDim.x) __nanosleep(100);
+  }
+  __syncthreads();
+}
+
+// ---- cuBLAS, if it is there: loaded by hand, so that nobody has to link it
+
+class Blas {
+ public:
+  Blas() {
+    for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
+      library_ = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      if (library_ == nullptr) {
+        library_ =
+            ::dlopen((std::string{"/usr/local/cuda/lib64/"} + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+      }
+      if (library_ != nullptr) break;
+    }
+    if (library_ == nullptr) return;
+    find(create_, "cublasCreate_v2");
+    find(destroy_, "cublasDestroy_v2");
+    find(set_stream_, "cublasSetStream_v2");
+    find(set_workspace_, "cublasSetWorkspace_v2");
+    find(sgemm_, "cublasSgemm_v2");
+    if (create_ == nullptr || sgemm_ == nullptr || set_stream_ == nullptr ||
+        create_(&handle_) != 0) {
+      handle_ = nullptr;
+    }
+  }
+  Blas(const Blas&) = delete;
+  Blas& operator=(const Blas&) = delete;
+  ~Blas() {
+    if (handle_ != nullptr) destroy_(handle_);
+  }
+
+  [[nodiscard]] bool there() const { return handle_ != nullptr; }
+  void use(cudaStream_t stream, void* workspace, std::size_t size) const {
+    set_stream_(handle_, stream);
+    if (set_workspace_ != nullptr) set_workspace_(handle_, workspace, size);
+  }
+  void product(int size, const float* a, const float* b, float* c) const {
+    const float one = 1;
+    const float zero = 0;
+    if (sgemm_(handle_, 0, 0, size, size, size, &one, a, size, b, size, &zero, c, size) != 0) {
+      throw Error{Errc::device_lost, "bench: cublasSgemm failed"};
+    }
+  }
+
+ private:
+  template <class Function>
+  void find(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(::dlsym(library_, name));
+  }
+
+  void* library_ = nullptr;
+  void* handle_ = nullptr;
+  int (*create_)(void**) = nullptr;
+  int (*destroy_)(void*) = nullptr;
+  int (*set_stream_)(void*, cudaStream_t) = nullptr;
+  int (*set_workspace_)(void*, void*, std::size_t) = nullptr;
+  int (*sgemm_)(void*, int, int, int, int, int, const float*, const float*, int, const float*, int,
+                const float*, float*, int) = nullptr;
+};
+
+}  // namespace kernels
+
+struct Bench::Inside {
+  cuda::Engine engine;
+  cudaStream_t stream = nullptr;
+  std::uint32_t* pinned = nullptr;
+  std::mt19937 random{1};
+
+  Inside() {
+    int low = 0;
+    int high = 0;
+    check(cudaDeviceGetStreamPriorityRange(&low, &high));
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high));
+    check(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, cudaHostAllocMapped));
+    check(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, 200'000));
+  }
+  ~Inside() {
+    cudaFreeHost(pinned);
+    cudaStreamDestroy(stream);
+  }
+
+  template <class Kernel>
+  std::vector<double> barriers(const Load& load, bool resizable) {
+    const auto marks = engine.fill<std::uint64_t>(load.batches + 1, 0);
+    const Report report =
+        engine
+            .launch(Kernel{load.barriers, load.batches, marks.data()},
+                    {.max_groups = load.blocks, .local_size = load.threads, .resizable = resizable})
+            .wait();
+    if (report.start_groups != load.blocks && resizable) {
+      throw Error{Errc::bad_state, "bench: the job started with " +
+                                       std::to_string(report.start_groups) + " of " +
+                                       std::to_string(load.blocks) + " groups"};
+    }
+    return per_barrier(load, marks.read());
+  }
+
+  /// Until the job has all groups again.
+  void full(const Job& job, const std::stop_token& stop) const {
+    const auto until = Clock::now() + std::chrono::seconds{5};
+    for (;;) {
+      const Report report = job.report();
+      if (!report.sizes.empty() && report.sizes.back().groups == engine.capacity()) return;
+      if (report.status != Status::running || Clock::now() > until || stop.stop_requested()) {
+        throw Error{Errc::bad_state,
+                    "bench: the kernel has " +
+                        std::to_string(report.sizes.empty() ? 0 : report.sizes.back().groups) +
+                        " groups and does not get more"};
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds{50});
+    }
+  }
+};
+
+Description describe() {
+  std::string why;
+  if (!cuda::available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  Description result{.name = properties.name,
+                     .sms = static_cast<std::uint32_t>(properties.multiProcessorCount)};
+  check(cudaDriverGetVersion(&result.driver));
+  check(cudaRuntimeGetVersion(&result.runtime));
+  return result;
+}
+
+Bench::Bench() : inside_(new Inside) {}
+Bench::~Bench() { delete inside_; }
+
+std::vector<double> Bench::grid_sync(const Load& load) {
+  const auto marks = inside_->engine.fill<std::uint64_t>(load.batches + 1, 0);
+  std::uint64_t* at = marks.data();
+  std::uint32_t barriers = load.barriers;
+  std::uint32_t batches = load.batches;
+  void* arguments[] = {&barriers, &batches, &at};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&sync_loop), dim3{load.blocks},
+                                    dim3{load.threads}, arguments, 0, inside_->stream));
+  check(cudaStreamSynchronize(inside_->stream));
+  return per_barrier(load, marks.read());
+}
+std::vector<double> Bench::global_barrier(const Load& load) {
+  return inside_->barriers<BarrierLoop<false>>(load, true);
+}
+std::vector<double> Bench::resizing_barrier(const Load& load) {
+  return inside_->barriers<BarrierLoop<true>>(load, true);
+}
+std::vector<double> Bench::static_barrier(const Load& load) {
+  return inside_->barriers<BarrierLoop<false>>(load, false);
+}
+
+std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& stop) {
+  auto& engine = inside_->engine;
+  const auto words = engine.fill<std::uint32_t>(2 + 1024 + demand.trials, 0);
+  std::uint32_t* const over = words.data();
+  std::uint32_t* const counts = words.data() + 2;
+  std::uint32_t* const items = counts + demand.trials;
+  const LaunchOptions options{.local_size = 256};
+  std::optional<Job> job;
+  switch (demand.beside) {
+    case Beside::nothing: break;
+    case Beside::any:
+      job = engine.launch(Offering<KillOrder::any>{demand.interval_ns, over}, options);
+      break;
+    case Beside::highest_first:
+      job = engine.launch(Offering<KillOrder::highest_first>{demand.interval_ns, over}, options);
+      break;
+    case Beside::barrier:
+      job = engine.launch(Stepping{demand.interval_ns, over, items, 1024}, options);
+      break;
+  }
+
+  std::vector<double> times;
+  auto* const flag = static_cast<volatile std::uint32_t*>(inside_->pinned);
+  for (std::uint32_t i = 0; i < demand.trials; ++i) {
+    if (job) inside_->full(*job, stop);
+    const auto start = Clock::now() + std::chrono::nanoseconds{inside_->random() % 50'000};
+    while (Clock::now() < start) {
+    }
+    if (demand.task) {
+      const TaskReport report =
+          engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128}).wait();
+      times.push_back(static_cast<double>(report.gather.count()));
+      continue;
+    }
+    *flag = 0;
+    const auto begin = Clock::now();
+    const cuda::Lease lease = engine.lease(inside_->stream, {.sms = demand.sms});
+    hold<<<demand.sms, 128, 200'000, inside_->stream>>>(counts + i, inside_->pinned);
+    check(cudaGetLastError());
+    while (*flag == 0) {
+      if (ns_since(begin) > 1e9) throw Error{Errc::bad_state, "bench: the SMs do not come"};
+      static_cast<void>(cudaStreamQuery(inside_->stream));
+    }
+    times.push_back(ns_since(begin));
+  }
+  check(cudaStreamSynchronize(inside_->stream));
+  if (job) {
+    const std::vector<std::uint32_t> one{1};
+    words.write(one);
+    job->wait();
+  }
+  return times;
+}
+
+Bench::Products Bench::products(std::uint32_t size, std::uint32_t sms, std::uint32_t trials) {
+  Products result;
+  const Blas blas;
+  if (!blas.there()) return result;
+  auto& engine = inside_->engine;
+  const std::size_t elements = std::size_t{size} * size;
+  const auto a = engine.fill<float>(elements, 1.0F);
+  const auto b = engine.fill<float>(elements, 2.0F);
+  const auto c = engine.fill<float>(elements, 0.0F);
+  const auto workspace = engine.fill<float>(std::size_t{8} << 20U, 0.0F);
+  blas.use(inside_->stream, workspace.data(), workspace.size() * sizeof(float));
+  const auto once = [&] {
+    blas.product(static_cast<int>(size), a.data(), b.data(), c.data());
+    check(cudaGetLastError());
+  };
+  for (int i = 0; i < 3; ++i) once();
+  check(cudaStreamSynchronize(inside_->stream));
+  for (std::uint32_t i = 0; i < trials; ++i) {
+    const auto begin = Clock::now();
+    once();
+    check(cudaStreamSynchronize(inside_->stream));
+    result.alone.push_back(ns_since(begin));
+  }
+  constexpr std::uint32_t count = 100'000;
+  const auto words = engine.fill<std::uint32_t>(1 + count, 0);
+  const Job job =
+      engine.launch(Stepping{10'000, words.data(), words.data() + 1, count}, {.local_size = 256});
+  for (std::uint32_t i = 0; i < trials; ++i) {
+    inside_->full(job, {});
+    const auto begin = Clock::now();
+    {
+      const cuda::Lease lease = engine.lease(inside_->stream, {.sms = sms});
+      once();
+    }
+    check(cudaStreamSynchronize(inside_->stream));
+    result.leased.push_back(ns_since(begin));
+  }
+  const std::vector<std::uint32_t> one{1};
+  words.write(one);
+  const Report report = job.wait();
+  result.leaves = report.leaves;
+  const std::vector<std::uint32_t> items = words.read();
+  result.verified = report.status == Status::finished && items[1] > 0 && items[1] < 1'000'000;
+  for (std::size_t i = 2; i < items.size(); ++i) {
+    result.verified = result.verified && items[i] == items[1];
+  }
+  for (const float each : c.read()) {
+    result.verified = result.verified && each == 2.0F * static_cast<float>(size);
+  }
+  return result;
+}
+
+bool Bench::many_groups_finish(std::uint32_t times, std::uint32_t rounds, std::uint32_t* groups) {
+  int fit = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, spin_barrier, 256, 0));
+  *groups = std::min(max_groups_limit,
+                     static_cast<std::uint32_t>(fit) * inside_->engine.capacity() * times);
+  const auto done = inside_->engine.fill<std::uint32_t>(1, 0);
+  const Job job = inside_->engine.launch(Rounds{rounds, done.data()},
+                                         {.max_groups = *groups, .local_size = 256});
+  const auto report = job.wait_for(std::chrono::seconds{20});
+  if (!report) job.cancel();
+  return report && report->status == Status::finished && done.read()[0] == rounds;
+}
+
+void spin_for_ever() {
+  int fit = 0;
+  int sms = 0;
+  std::uint32_t* arrived = nullptr;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, spin_barrier, 256, 0));
+  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+  check(cudaMalloc(&arrived, sizeof *arrived));
+  check(cudaMemset(arrived, 0, sizeof *arrived));
+  spin_barrier<<<static_cast<unsigned>(fit * sms + 1), 256>>>(arrived);
+  check(cudaGetLastError());
+  check(cudaDeviceSynchronize());
+}
+
+}  // namespace cohort::bench::device

@@ -1,0 +1,76 @@
+// What the CUDA scenarios measure, as plain functions: their kernels are compiled by nvcc, their
+// records are not.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cohort::bench::device {
+
+/// Name, SMs, driver and so on.
+struct Description {
+  std::string name;
+  std::uint32_t sms = 0;
+  int driver = 0;   ///< as CUDA counts, e.g. 13000
+  int runtime = 0;  ///< likewise
+};
+
+/// Throws Error{unsupported} where there is no device.
+[[nodiscard]] Description describe();
+
+/// One engine for a whole scenario.
+class Bench {
+ public:
+  Bench();
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench();
+
+  struct Load {
+    std::uint32_t blocks = 132;
+    std::uint32_t threads = 256;
+    std::uint32_t batches = 20;
+    std::uint32_t barriers = 1000;  ///< in a batch
+  };
+  /// Nanoseconds per barrier in each batch.
+  [[nodiscard]] std::vector<double> grid_sync(const Load& load);
+  [[nodiscard]] std::vector<double> global_barrier(const Load& load);
+  [[nodiscard]] std::vector<double> resizing_barrier(const Load& load);
+  [[nodiscard]] std::vector<double> static_barrier(const Load& load);
+
+  /// What the GPU is full of while SMs are demanded.
+  enum class Beside : std::uint8_t { nothing, any, highest_first, barrier };
+  struct Demand {
+    Beside beside = Beside::nothing;
+    std::uint32_t sms = 1;
+    std::uint32_t trials = 50;
+    std::uint32_t interval_ns = 10'000;  ///< between a group's offers
+    bool task = false;  ///< submit() rather than a lease around a kernel of the caller's
+  };
+  /// From the demand until all the SMs are held at the same time, in nanoseconds.
+  [[nodiscard]] std::vector<double> gather(const Demand& demand, const std::stop_token& stop);
+
+  struct Products {
+    std::vector<double> alone;   ///< ns from the call to the result, with the GPU to itself
+    std::vector<double> leased;  ///< with a lease, beside a kernel that fills the GPU
+    bool verified = false;       ///< of that kernel's result
+    std::uint64_t leaves = 0;
+  };
+  /// cuBLAS products of `size`³; empty where there is no cuBLAS.
+  [[nodiscard]] Products products(std::uint32_t size, std::uint32_t sms, std::uint32_t trials);
+
+  /// Whether the same kernel of global barriers, with `times` as many groups as fit, finishes.
+  [[nodiscard]] bool many_groups_finish(std::uint32_t times, std::uint32_t rounds,
+                                        std::uint32_t* groups);
+
+ private:
+  struct Inside;
+  Inside* inside_;
+};
+
+/// A spin barrier of plain CUDA with one block more than fit at a time. Does not return.
+void spin_for_ever();
+
+}  // namespace cohort::bench::device

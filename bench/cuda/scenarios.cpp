@@ -1,0 +1,191 @@
+#include "bench/cuda/scenarios.hpp"
+
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "bench/child.hpp"
+#include "bench/cuda/device.hpp"
+#include "bench/harness.hpp"
+
+namespace cohort::bench {
+namespace {
+
+using device::Bench;
+
+nlohmann::ordered_json described() {
+  const device::Description device = device::describe();
+  std::cout << device.name << ", " << device.sms << " SMs\n\n";
+  return {{"name", device.name},
+          {"sms", device.sms},
+          {"driver", device.driver},
+          {"runtime", device.runtime}};
+}
+
+std::string in_us(double ns, int digits = 1) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << ns / 1e3;
+  return text.str();
+}
+
+nlohmann::ordered_json numbers(const std::vector<double>& ns) {
+  return {{"p50", percentile(ns, 50)},
+          {"p99", percentile(ns, 99)},
+          {"min", percentile(ns, 0)},
+          {"max", percentile(ns, 100)},
+          {"samples", ns}};
+}
+
+void row(const std::string& name, const std::vector<double>& ns) {
+  std::cout << "  " << std::left << std::setw(34) << name << std::right << std::setw(10)
+            << in_us(percentile(ns, 50)) << std::setw(10) << in_us(percentile(ns, 99))
+            << std::setw(10) << in_us(percentile(ns, 100)) << '\n';
+}
+
+void head(const std::string& name) {
+  std::cout << name << "\n  " << std::left << std::setw(34) << "" << std::right << std::setw(10)
+            << "p50 us" << std::setw(10) << "p99 us" << std::setw(10) << "max us" << '\n';
+}
+
+}  // namespace
+
+nlohmann::ordered_json cuda_barrier_scenario(const ScenarioOptions& options) {
+  nlohmann::ordered_json record{{"device", described()}};
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  Bench bench;
+  const Plan plan{.repetitions = options.repetitions, .stop = options.stop};
+  auto measurements = nlohmann::ordered_json::array();
+  for (const std::uint32_t on_an_sm : {1U, 2U}) {
+    const Bench::Load load{.blocks = on_an_sm * sms,
+                           .batches = options.quick ? 5U : 20U,
+                           .barriers = options.quick ? 200U : 2000U};
+    const Measurement measurement = measure(
+        std::to_string(load.blocks) + " blocks of 256", "ns per barrier",
+        {
+            {.name = "cohort resizing", .measure = [&] { return bench.resizing_barrier(load); }},
+            {.name = "cohort global", .measure = [&] { return bench.global_barrier(load); }},
+            {.name = "cohort static", .measure = [&] { return bench.static_barrier(load); }},
+            {.name = "grid.sync",
+             .measure = [&] { return bench.grid_sync(load); },
+             .reference = true},
+        },
+        plan);
+    print(std::cout, measurement);
+    std::cout << std::endl;
+    measurements.push_back(to_json(measurement));
+  }
+  record["measurements"] = std::move(measurements);
+  return record;
+}
+
+nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
+  nlohmann::ordered_json record{{"device", described()}};
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  constexpr std::uint32_t interval = 10'000;
+  record["offer_interval_ns"] = interval;
+  Bench bench;
+  auto measurements = nlohmann::ordered_json::array();
+  struct Kind {
+    Bench::Beside beside;
+    const char* name;
+    double allowed;  // over the idle GPU, beyond T
+  };
+  constexpr Kind kinds[] = {{Bench::Beside::any, "any order", 20'000},
+                            {Bench::Beside::barrier, "resizing barrier", 20'000},
+                            {Bench::Beside::highest_first, "highest first", 30'000}};
+  for (const bool task : {false, true}) {
+    for (const std::uint32_t wanted : {1U, sms / 4, sms / 2, sms - 1}) {
+      const auto measure = [&](Bench::Beside beside) {
+        return bench.gather({.beside = beside,
+                             .sms = wanted,
+                             .trials = options.quick ? 20U : 200U,
+                             .interval_ns = interval,
+                             .task = task},
+                            options.stop);
+      };
+      head(std::to_string(wanted) + " of " + std::to_string(sms) + " SMs, " +
+           (task ? "by submit" : "by lease") + ", offers every 10 us");
+      const std::vector<double> idle = measure(Bench::Beside::nothing);
+      row("idle GPU", idle);
+      nlohmann::ordered_json entry{
+          {"sms", wanted}, {"by", task ? "submit" : "lease"}, {"idle", numbers(idle)}};
+      for (const Kind& kind : kinds) {
+        const std::vector<double> times = measure(kind.beside);
+        row(kind.name, times);
+        const double extra = percentile(times, 50) - percentile(idle, 50);
+        const double extra99 = percentile(times, 99) - percentile(idle, 50);
+        const double limit = interval + kind.allowed;
+        std::cout << "    over the idle GPU: p50 " << in_us(extra) << " us ("
+                  << (extra <= limit ? "within " : "NOT within ") << in_us(limit, 0) << "), p99 "
+                  << in_us(extra99) << " us\n";
+        nlohmann::ordered_json beside = numbers(times);
+        beside["extra_p50"] = extra;
+        beside["extra_p99"] = extra99;
+        beside["limit"] = limit;
+        beside["within"] = extra <= limit;
+        entry[kind.name] = std::move(beside);
+      }
+      std::cout << std::endl;
+      measurements.push_back(std::move(entry));
+    }
+  }
+  record["gather"] = std::move(measurements);
+  return record;
+}
+
+nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
+  nlohmann::ordered_json record{{"device", described()}};
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  Bench bench;
+  auto entries = nlohmann::ordered_json::array();
+  for (const std::uint32_t size : {512U, 2048U}) {
+    for (const std::uint32_t wanted : {sms / 4, sms / 2, sms - 1}) {
+      const Bench::Products products = bench.products(size, wanted, options.quick ? 10 : 100);
+      if (products.alone.empty()) {
+        std::cout << "no cuBLAS on this machine\n";
+        record["cublas"] = false;
+        return record;
+      }
+      head("cublasSgemm " + std::to_string(size) + ", a lease of " + std::to_string(wanted) +
+           " SMs beside a kernel with a barrier every 10 us: " +
+           (products.verified ? "both verified" : "WRONG"));
+      row("alone, all SMs", products.alone);
+      row("under the lease", products.leased);
+      std::cout << std::endl;
+      entries.push_back({{"size", size},
+                         {"sms", wanted},
+                         {"verified", products.verified},
+                         {"leaves", products.leaves},
+                         {"alone", numbers(products.alone)},
+                         {"leased", numbers(products.leased)}});
+    }
+  }
+  record["products"] = std::move(entries);
+  return record;
+}
+
+nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options) {
+  nlohmann::ordered_json record{{"device", described()}};
+  const auto seconds = options.quick ? 2U : 5U;
+  const bool ended = ends_within({"bench", "cuda-spin-barrier"}, std::chrono::seconds{seconds});
+  std::cout << "a plain spin barrier, one block more than fit: "
+            << (ended ? "FINISHED, which nobody promised" : "hangs") << " (" << seconds
+            << " s given)\n";
+  Bench bench;
+  std::uint32_t groups = 0;
+  const std::uint32_t rounds = options.quick ? 100 : 10'000;
+  const bool finished = bench.many_groups_finish(4, rounds, &groups);
+  std::cout << "on cohort, " << groups << " groups, " << rounds
+            << " barriers: " << (finished ? "finishes" : "DOES NOT FINISH") << std::endl;
+  record["spin_barrier_hangs"] = !ended;
+  record["seconds_given"] = seconds;
+  record["groups"] = groups;
+  record["rounds"] = rounds;
+  record["cohort_finishes"] = finished;
+  return record;
+}
+
+void cuda_spin_barrier() { device::spin_for_ever(); }
+
+}  // namespace cohort::bench

@@ -1,0 +1,491 @@
+// The CUDA platform: a group is a thread block, its first thread leads, and waiting is polling.
+// Invariant: the block meets before its leader releases anything and after it has acquired
+// something, so that what one thread of a group learns all of them may rely on.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <cuda/atomic>
+#include <type_traits>
+
+#include "cohort/protocol/group.hpp"
+
+namespace cohort::cuda {
+
+/// Leases that can be open at a time: one word each in a line that every job reads.
+inline constexpr std::uint32_t demand_slots = 32;
+
+/// In place of a share: the job is cancelled. Whoever reads it raises the fault for everybody, as
+/// only the device can change the roster.
+inline constexpr std::uint32_t stop_share = 1U << 31U;
+
+/// SMs wanted by each lease. Written by streams, in their order.
+struct alignas(128) Demands {
+  std::uint32_t slot[demand_slots] = {};
+};
+
+/// What the host wants to know of a run while it goes on: counters in pinned host memory, which
+/// blocks add to as they come and go.
+struct alignas(128) Mirror {
+  std::uint32_t begun = 0;     ///< blocks that have started
+  std::uint32_t in = 0;        ///< groups checked in or admitted
+  std::uint32_t joined = 0;    ///< of those: not by the check-in of a first run
+  std::uint32_t out = 0;       ///< groups that are out again
+  std::uint32_t left = 0;      ///< of those: taken away
+  std::uint32_t finished = 0;  ///< of those: returned
+  std::uint32_t refused = 0;   ///< blocks that were not admitted
+  std::uint32_t closed = 0;    ///< the job admits nobody any more
+  std::uint32_t gone = 0;      ///< blocks that are done with everything
+  std::uint32_t start = 0;     ///< groups of the first set
+};
+
+namespace detail {
+
+COHORT_FN constexpr ::cuda::std::memory_order map(Order order) {
+  switch (order) {
+    case Order::relaxed: return ::cuda::std::memory_order_relaxed;
+    case Order::acquire: return ::cuda::std::memory_order_acquire;
+    case Order::release: return ::cuda::std::memory_order_release;
+    case Order::acq_rel: break;
+  }
+  return ::cuda::std::memory_order_acq_rel;
+}
+
+template <class T>
+using DeviceRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
+template <class T>
+using SystemRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_system>;
+
+}  // namespace detail
+
+/// A word of the protocol. Changed with device scope. The words of 32 bits are read with system
+/// scope: the host's streams write some of them.
+template <class T>
+class Atomic {
+ public:
+  Atomic() = default;
+  COHORT_FN constexpr Atomic(T value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] COHORT_FN T load(Order order) const {
+    if constexpr (sizeof(T) == 4) {
+      return detail::SystemRef<T>{word()}.load(detail::map(order));
+    } else {
+      return ref().load(detail::map(order));
+    }
+  }
+  COHORT_FN void store(T value, Order order) { ref().store(value, detail::map(order)); }
+  COHORT_FN T exchange(T value, Order order) { return ref().exchange(value, detail::map(order)); }
+  COHORT_FN T fetch_add(T value, Order order) { return ref().fetch_add(value, detail::map(order)); }
+  COHORT_FN T fetch_sub(T value, Order order) { return ref().fetch_sub(value, detail::map(order)); }
+  COHORT_FN T fetch_or(T value, Order order) { return ref().fetch_or(value, detail::map(order)); }
+  COHORT_FN T fetch_and(T value, Order order) { return ref().fetch_and(value, detail::map(order)); }
+  COHORT_FN bool compare_exchange(T& expected, T desired, Order order) {
+    return ref().compare_exchange_strong(expected, desired, detail::map(order),
+                                         ::cuda::std::memory_order_relaxed);
+  }
+
+  /// For a stream's write, and for a warp that reads ahead.
+  [[nodiscard]] COHORT_FN T* address() const { return &value_; }
+
+ private:
+  COHORT_FN T& word() const { return value_; }
+  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{value_}; }
+
+  mutable T value_{};
+};
+
+/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives.
+template <class T>
+class AtomicRef {
+ public:
+  COHORT_FN explicit AtomicRef(T& word) : word_(&word) {}
+
+  [[nodiscard]] COHORT_FN T load(Order order = Order::relaxed) const {
+    return order == Order::relaxed ? ref().load(::cuda::std::memory_order_relaxed)
+                                   : ref().load(::cuda::std::memory_order_acquire);
+  }
+  COHORT_FN void store(T value, Order order = Order::relaxed) const {
+    if (order == Order::relaxed) {
+      ref().store(value, ::cuda::std::memory_order_relaxed);
+    } else {
+      ref().store(value, ::cuda::std::memory_order_release);
+    }
+  }
+  COHORT_FN T exchange(T value, Order order = Order::relaxed) const {
+    return ref().exchange(value, detail::map(order));
+  }
+  /// On failure `expected` is what was found.
+  COHORT_FN bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
+    return ref().compare_exchange_strong(expected, desired, detail::map(order));
+  }
+  COHORT_FN T fetch_add(T value, Order order = Order::relaxed) const {
+    return ref().fetch_add(value, detail::map(order));
+  }
+  COHORT_FN T fetch_sub(T value, Order order = Order::relaxed) const {
+    return ref().fetch_sub(value, detail::map(order));
+  }
+  COHORT_FN T fetch_or(T value, Order order = Order::relaxed) const {
+    return ref().fetch_or(value, detail::map(order));
+  }
+  COHORT_FN T fetch_and(T value, Order order = Order::relaxed) const {
+    return ref().fetch_and(value, detail::map(order));
+  }
+  /// A read alone when the word is small enough already.
+  COHORT_FN T fetch_min(T value, Order order = Order::relaxed) const {
+    T seen = load(order);
+    while (value < seen && !compare_exchange(seen, value, order)) {
+    }
+    return seen;
+  }
+  COHORT_FN T fetch_max(T value, Order order = Order::relaxed) const {
+    T seen = load(order);
+    while (seen < value && !compare_exchange(seen, value, order)) {
+    }
+    return seen;
+  }
+
+ private:
+  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{*word_}; }
+
+  T* word_;
+};
+
+/// A place to wait at. Nobody sleeps on a GPU: notify() is nothing.
+struct Event {
+  std::uint32_t pause = 0;  ///< nanoseconds between two looks
+  void* job = nullptr;      ///< its Shared, to hear of a cancel while nobody else moves
+};
+
+/// No tracer reaches into a kernel; this is where a job keeps what is the platform's own.
+struct Recorder {
+  Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
+  std::uint32_t bundle = 1;         ///< groups that share an SM
+
+  COHORT_FN void record(Trace /*what*/, std::uint32_t /*group*/, std::uint32_t /*active*/,
+                        std::uint64_t /*value*/) const {}
+
+  /// The target: a share, less this job's part of `demanded` SMs; a lease never takes all of it.
+  [[nodiscard]] COHORT_FN std::uint32_t target(std::uint32_t share, std::uint32_t demanded,
+                                               std::uint32_t others) const {
+    if (demanded <= others || share <= 1) return share;
+    const std::uint32_t taken = (demanded - others) * bundle;
+    return taken < share ? share - taken : 1;
+  }
+};
+
+/// The target as of this group's last barrier. Barriers that follow closely use it rather than wait
+/// for a load.
+struct Sampler {
+  std::uint32_t target = 0;
+  long long at = 0;  ///< by the SM's clock; 0: never
+};
+
+#ifdef __CUDACC__
+#define COHORT_DETAIL_DEVICE __device__
+#else
+#define COHORT_DETAIL_DEVICE
+#endif
+
+struct Platform;
+
+/// What one block knows of its job, for functions that are told nothing.
+struct Here {
+  protocol::Shared<Platform>* shared;
+  const Demands* demands;  // null: no lease can want anything of this job
+  Sampler* recent;
+  Mirror* mirror;
+};
+
+/// One thread's view of its group's threads.
+struct Threads {
+#ifdef __CUDACC__
+  [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
+  [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
+  [[nodiscard]] __device__ bool alone() const { return false; }
+  __device__ void barrier() const { __syncthreads(); }
+
+  template <class Function>
+  __device__ auto lead(protocol::Point point, Function act) const {
+    return lead_any(point, false, [act](bool) { return act(); });
+  }
+  /// Thread 0 acts once all threads are there; each gets the result.
+  template <class Function>
+  __device__ auto lead_any(protocol::Point point, bool mine, Function act) const;
+
+  template <class T>
+  __device__ T broadcast(T value, std::uint32_t from) const {
+    T* const slot = room<T>();
+    if (local_id() == from) *slot = value;
+    __syncthreads();
+    const T result = *slot;
+    __syncthreads();  // before somebody writes the next one
+    return result;
+  }
+  template <class T, class Op>
+  __device__ T reduce(T value, Op op) const {
+    const T* const sums = warp_sums(scan_warp(value, op));
+    T result = sums[0];
+    for (std::uint32_t i = 1; i < warps(); ++i) result = op(result, sums[i]);
+    __syncthreads();
+    return result;
+  }
+  template <class T, class Op>
+  __device__ T inclusive_scan(T value, Op op) const {
+    T result = scan_warp(value, op);
+    const T* const sums = warp_sums(result);
+    for (std::uint32_t i = warp(); i-- > 0;) result = op(sums[i], result);
+    __syncthreads();
+    return result;
+  }
+  template <class T, class Op>
+  __device__ T exclusive_scan(T value, T zero, Op op) const {
+    const T upto = scan_warp(value, op);
+    const T* const sums = warp_sums(upto);
+    T result = up(upto, 1);
+    if (lane() == 0) result = zero;
+    if (warp() > 0) {
+      T before = sums[0];
+      for (std::uint32_t i = 1; i < warp(); ++i) before = op(before, sums[i]);
+      result = lane() == 0 ? before : op(before, result);
+      result = op(zero, result);
+    } else if (lane() > 0) {
+      result = op(zero, result);
+    }
+    __syncthreads();
+    return result;
+  }
+
+ private:
+  [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
+  [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
+  [[nodiscard]] static __device__ std::uint32_t warps() { return (blockDim.x + 31) / 32; }
+  /// The lanes of this warp: the last one of a block may have fewer.
+  [[nodiscard]] static __device__ std::uint32_t lanes() {
+    const std::uint32_t rest = blockDim.x - warp() * 32;
+    return rest >= 32 ? ~0U : (1U << rest) - 1U;
+  }
+
+  [[nodiscard]] static __device__ std::uint32_t demand(const Demands& demands, std::uint32_t i) {
+    return detail::SystemRef<std::uint32_t>{const_cast<std::uint32_t&>(demands.slot[i])}.load(
+        ::cuda::std::memory_order_relaxed);
+  }
+
+  /// A value for each warp, in shared memory.
+  template <class T>
+  static __device__ T* room() {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "cohort: what threads of a group combine or broadcast is copied byte by byte");
+    __shared__ alignas(T) unsigned char bytes[32 * sizeof(T)];
+    return reinterpret_cast<T*>(bytes);
+  }
+  /// The value of the lane `by` below; this lane's own where there is none.
+  template <class T>
+  static __device__ T up(const T& value, std::uint32_t by) {
+    constexpr std::size_t words = (sizeof(T) + 3) / 4;
+    std::uint32_t parts[words] = {};
+    memcpy(parts, &value, sizeof(T));
+    for (std::uint32_t& part : parts) part = __shfl_up_sync(lanes(), part, by);
+    T result = value;
+    memcpy(&result, parts, sizeof(T));
+    return result;
+  }
+  template <class T, class Op>
+  static __device__ T scan_warp(T value, Op op) {
+    for (std::uint32_t by = 1; by < 32; by *= 2) {
+      const T below = up(value, by);
+      if (lane() >= by) value = op(below, value);
+    }
+    return value;
+  }
+  /// Each warp's last value, for all threads.
+  template <class T>
+  static __device__ const T* warp_sums(const T& scanned) {
+    T* const sums = room<T>();
+    if (lane() == 31 || threadIdx.x + 1 == blockDim.x) sums[warp()] = scanned;
+    __syncthreads();
+    return sums;
+  }
+#endif
+};
+
+/// Nothing is sampled on a GPU; and a group's threads all have to go the same way, so no offer is a
+/// mere glance of one of them.
+struct Probe {
+  COHORT_FN explicit Probe(const Threads& /*threads*/) {}
+  template <class Member>
+  COHORT_FN bool offer(Member& /*member*/) const {
+    return true;
+  }
+};
+
+/// Everything the protocol asks of a platform.
+struct Platform {
+  template <class T>
+  using Atomic = cuda::Atomic<T>;
+  template <class T>
+  using AtomicRef = cuda::AtomicRef<T>;
+  using Event = cuda::Event;
+  using Threads = cuda::Threads;
+  using Recorder = cuda::Recorder;
+  using Sampler = cuda::Sampler;
+  using Probe = cuda::Probe;
+
+  COHORT_FN static void notify(Event& /*event*/) {}
+  template <class T>
+  COHORT_FN static T* view(T* memory) {
+    return memory;
+  }
+
+#ifdef __CUDACC__
+  /// Cycles for which a target that came with the last barrier counts as recent: some 4 us.
+  static constexpr long long recent = 8000;
+
+  __device__ static void fence() {
+    ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
+  }
+
+  template <class Done>
+  __device__ static void await(Event& event, Done done) {
+    const std::uint32_t pause = event.pause;
+    for (std::uint32_t looks = 1; !done(); ++looks) {
+      if (looks % 128 == 0) listen(event);
+      if (pause != 0) {
+        __nanosleep(pause);
+      } else if (looks > 1024) {
+        __nanosleep(100);
+      }
+    }
+  }
+  template <class Done>
+  __device__ static bool await_for(Event& event, std::uint64_t nanoseconds, Done done) {
+    const std::uint64_t until = timer() + nanoseconds;
+    for (std::uint32_t looks = 1; !done(); ++looks) {
+      if (looks % 128 == 0) listen(event);
+      if (timer() > until) return done();
+    }
+    return true;
+  }
+
+  /// The share, less what leases want of it. Raises the fault of a cancelled job on the way.
+  template <class Shared>
+  __device__ static std::uint32_t less_demands(const Shared& shared, std::uint32_t share) {
+    const Demands* const demands = here().demands;
+    std::uint32_t demanded = 0;
+    if (demands != nullptr) {
+      std::uint32_t part[4];
+#pragma unroll
+      for (std::uint32_t i = 0; i < demand_slots; i += 4) {  // one line: the loads overlap
+        asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+                     : "l"(&demands->slot[i])
+                     : "memory");
+        demanded += part[0] + part[1] + part[2] + part[3];
+      }
+    }
+    if ((share & stop_share) != 0) {
+      protocol::raise(const_cast<Shared&>(shared), protocol::Fault::cancelled);
+      return 0;
+    }
+    return shared.recorder.target(share, demanded,
+                                  demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
+  }
+
+  /// See Sampler.
+  template <class Member>
+  __device__ static std::uint32_t recent_target(const Member& member) {
+    const Sampler& last = member.sampler;
+    if (last.at != 0 && clock64() - last.at < recent) return last.target;
+    return member.shared.target();
+  }
+
+  /// Where a block keeps what it knows of its job.
+  [[nodiscard]] __device__ static Here& here() {
+    __shared__ Here block;
+    return block;
+  }
+
+  /// Ends the calling thread; all threads of its group do the same.
+  __device__ static void unwind() {
+    if (threadIdx.x == 0) depart(false);
+    asm volatile("exit;");
+  }
+
+  /// The group is out, and the block will do nothing more: tells the host. `taken`: by an offer or
+  /// a barrier. What such a group wrote, others have seen and will publish.
+  __device__ static void depart(bool taken) {
+    Mirror& mirror = *here().mirror;
+    const bool closed = here().shared->closed.load(Order::acquire) != 0;
+    if (taken) atomicAdd_system(&mirror.left, 1U);
+    atomicAdd_system(&mirror.out, 1U);
+    if (closed || !taken) __threadfence_system();  // before the host learns that the job is over
+    if (closed) *static_cast<volatile std::uint32_t*>(&mirror.closed) = 1;
+    if (closed) __threadfence_system();
+    atomicAdd_system(&mirror.gone, 1U);
+  }
+
+  [[nodiscard]] __device__ static std::uint64_t timer() {
+    std::uint64_t now = 0;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+  }
+
+ private:
+  __device__ static void listen(Event& event) {
+    auto* const shared = static_cast<protocol::Shared<Platform>*>(event.job);
+    if (shared != nullptr && (shared->share.load(Order::relaxed) & stop_share) != 0) {
+      protocol::raise(*shared, protocol::Fault::cancelled);
+    }
+  }
+#endif
+};
+
+#ifdef __CUDACC__
+/// The first warp reads the control words while its first lane is in the primitive, so that the
+/// next barrier knows them without waiting.
+template <class Function>
+__device__ auto Threads::lead_any(protocol::Point point, bool mine, Function act) const {
+  using protocol::Point;
+  using Result = decltype(act(mine));
+  __shared__ Result result;
+  const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
+  if (warp() == 0) {
+    const bool ahead = point == Point::global_barrier || point == Point::resizing_global_barrier ||
+                       point == Point::request_fork;
+    std::uint32_t demanded = 0;
+    std::uint32_t word = 0;
+    if (ahead) {
+      // Nothing here waits for what it loads: that comes while the leader is in the primitive.
+      const auto& shared = *Platform::here().shared;
+      const Demands* const demands = Platform::here().demands;
+      if (demands != nullptr && blockDim.x >= 32) {
+        demanded = demand(*demands, lane());
+      } else if (demands != nullptr) {
+        for (std::uint32_t i = lane(); i < demand_slots; i += blockDim.x) {
+          demanded += demand(*demands, i);
+        }
+      }
+      word = (lane() == 1 ? shared.recorder.before : shared.share).load(Order::relaxed);
+    }
+    if (lane() == 0) result = act(any);
+    if (ahead) {
+      __syncwarp(lanes());
+      demanded = __reduce_add_sync(lanes(), demanded);
+      const std::uint32_t before = blockDim.x > 1 ? __shfl_sync(lanes(), word, 1) : 0;
+      if (lane() == 0) {
+        Here& here = Platform::here();
+        if ((word & stop_share) != 0) {
+          protocol::raise(*here.shared, protocol::Fault::cancelled);
+          here.recent->at = 0;
+        } else {
+          here.recent->target = here.shared->recorder.target(word, demanded, before);
+          here.recent->at = clock64();
+        }
+      }
+    }
+  }
+  __syncthreads();
+  return result;
+}
+#endif
+
+}  // namespace cohort::cuda

@@ -1,0 +1,134 @@
+// The kernel that every block of a job runs: check in or wait in the lobby, live, leave.
+// Invariant: a block that was not let in touches nothing but the job's desk, and the last thing any
+// block does is to count itself gone.
+#pragma once
+
+#include <new>
+
+#include "cohort/platform/cuda.cuh"
+#include "cohort/protocol/driver.hpp"
+
+namespace cohort::cuda::detail {
+
+/// Where a run of a job is: in device memory but for the mirror. A resumed job has a new one, so
+/// that a block of the last run that starts late finds that one's.
+struct Desk {
+  protocol::Shared<Platform>* shared = nullptr;
+  void* states = nullptr;  ///< States<State>
+  Mirror* mirror = nullptr;
+  const Demands* demands = nullptr;
+  std::uint32_t* places = nullptr;  ///< by id of the check-in: its SM + 1, where groups share SMs
+  std::uint32_t bundle = 1;
+  bool first = false;  ///< to the check-in rather than the lobby
+};
+
+#ifdef __CUDACC__
+
+[[nodiscard]] __device__ inline std::uint32_t this_sm() {
+  std::uint32_t id = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
+
+/// Names the first groups anew, so that those of one SM have neighbouring ids and leave together.
+/// Called by all threads of all groups that have checked in. False: the job has ended meanwhile.
+template <class Member>
+__device__ bool order_by_sm(Member& member, std::uint32_t* places) {
+  __shared__ std::uint32_t before;
+  const std::uint32_t active = member.active;
+  const std::uint32_t id = member.id;
+  const std::uint32_t mine = this_sm() + 1;
+  if (threadIdx.x == 0) {
+    before = 0;
+    DeviceRef<std::uint32_t>{places[id]}.store(mine, ::cuda::std::memory_order_relaxed);
+  }
+  __syncthreads();
+  bool over = false;
+  for (std::uint32_t i = threadIdx.x; i < active && !over; i += blockDim.x) {
+    std::uint32_t its = 0;
+    for (;;) {
+      its = DeviceRef<std::uint32_t>{places[i]}.load(::cuda::std::memory_order_relaxed);
+      over = its == 0 && member.shared.look().faulted();
+      if (its != 0 || over) break;
+    }
+    if (its < mine || (its == mine && i < id)) atomicAdd(&before, 1U);
+  }
+  over = __syncthreads_or(over ? 1 : 0) != 0;
+  if (threadIdx.x == 0 && !over) member.id = before;
+  if (threadIdx.x == 0 && over) protocol::abandon(member);
+  __syncthreads();
+  return !over;
+}
+
+/// More than this of Kernel::Local comes from the launch rather than from the kernel's own memory.
+inline constexpr std::size_t static_local = 16 * 1024;
+
+template <class Kernel, protocol::Role role>
+__global__ void run_groups(const __grid_constant__ Kernel kernel,
+                           const __grid_constant__ Desk desk) {
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+  using Member = protocol::Member<Platform, State>;
+  constexpr Traits traits = Contract<Kernel>::traits;
+  static_assert(
+      sizeof(Member) <= 16 * 1024,
+      "cohort: on CUDA Kernel::State lies in shared memory: keep it below 16 KB, and what "
+      "is larger in a buffer");
+  constexpr bool outside = sizeof(Local) > static_local;
+
+  extern __shared__ __align__(128) unsigned char cohort_dynamic[];
+  __shared__ alignas(Local) unsigned char local_room[outside ? 1 : sizeof(Local)];
+  __shared__ alignas(Member) unsigned char member_room[sizeof(Member)];
+  __shared__ bool in;
+  __shared__ bool runs;
+  auto* const member = reinterpret_cast<Member*>(member_room);
+  auto* const local = reinterpret_cast<Local*>(outside ? cohort_dynamic : local_room);
+
+  bool checked_in = false;
+  if (threadIdx.x == 0) {
+    atomicAdd_system(&desk.mirror->begun, 1U);
+    new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
+    member->votes = Contract<Kernel>::step_style;
+    Platform::here() = {desk.shared, desk.demands, &member->sampler, desk.mirror};
+    checked_in = desk.first && protocol::check_in(*member);
+    // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
+    const std::uint32_t hint = this_sm() * desk.bundle;
+    in = checked_in ||
+         protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
+    if (in) {
+      if (checked_in && member->id == 0) desk.mirror->start = member->active;
+      if (member->joined) atomicAdd_system(&desk.mirror->joined, 1U);
+      atomicAdd_system(&desk.mirror->in, 1U);
+    } else {
+      atomicAdd_system(&desk.mirror->refused, 1U);
+      if (desk.shared->closed.load(Order::acquire) != 0) {
+        *static_cast<volatile std::uint32_t*>(&desk.mirror->closed) = 1;
+        __threadfence_system();
+      }
+      atomicAdd_system(&desk.mirror->gone, 1U);
+    }
+  }
+  __syncthreads();
+  if (!in) return;
+
+  const bool bundled = desk.bundle > 1 && traits.kill_order == KillOrder::highest_first;
+  bool good = true;
+  if (bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
+    good = order_by_sm(*member, desk.places);
+  if (threadIdx.x == 0) {
+    runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
+  }
+  __syncthreads();
+  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads{});
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const bool returned = !member->left;
+  if (returned) protocol::finish(*member);
+  const bool faulted = desk.shared->look().faulted();
+  if (returned && !faulted) atomicAdd_system(&desk.mirror->finished, 1U);
+  Platform::depart(!returned && !faulted);
+}
+
+#endif
+
+}  // namespace cohort::cuda::detail

@@ -1,0 +1,408 @@
+// The agent and its decisions: who is to have what, who has come and gone, and what is missing.
+#include "cuda/core.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace cohort::cuda {
+
+std::uint64_t now() noexcept {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+Engine::Core::Turn::Turn(const Core& core)
+    : lock_(core.mutex_, std::defer_lock), on_device_(core.device_) {
+  core.callers_.fetch_add(1, std::memory_order_relaxed);
+  lock_.lock();
+  core.callers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Engine::Core::Core(const EngineOptions& options, std::shared_ptr<cohort::detail::Memory> memory)
+    : device_(options.device),
+      exclusive_(options.exclusive),
+      self_test_(options.self_test),
+      memory_(std::move(memory)) {}
+
+void Engine::Core::start() {
+  const OnDevice here{device_};
+  const auto attribute = [this](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device_), "engine: an attribute of the device");
+    return static_cast<std::uint32_t>(value);
+  };
+  sms_ = capacity_ = attribute(cudaDevAttrMultiProcessorCount);
+  sm_memory_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  block_memory_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  block_reserve_ = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  check(cudaDeviceGetStreamPriorityRange(&low_, &high_), "engine: stream priorities");
+  if (self_test_) try_hand_over(device_);
+
+  check(cudaStreamCreateWithPriority(&control_, cudaStreamNonBlocking, high_),
+        "engine: the control stream");
+  low_streams_.open(low_);
+  high_streams_.open(high_);
+
+  // One piece of pinned memory for good: to free any waits for running kernels.
+  constexpr std::size_t mirrors = 510;
+  void* pinned = nullptr;
+  check(cudaHostAlloc(&pinned, (mirrors + 2) * sizeof(Mirror), cudaHostAllocMapped),
+        "engine: pinned memory");
+  mirrors_ = static_cast<Mirror*>(pinned);
+  std::uninitialized_value_construct_n(mirrors_, mirrors + 2);
+  static_assert(sizeof(Mirror) >= demand_slots * sizeof(std::uint32_t));
+  leased_ = reinterpret_cast<std::uint32_t*>(mirrors_);
+  lease_ends_ = reinterpret_cast<std::uint32_t*>(mirrors_ + 1);
+  for (std::size_t i = mirrors + 2; i-- > 2;) free_mirrors_.push_back(mirrors_ + i);
+
+  demands_ = static_cast<Demands*>(memory_->allocate(sizeof(Demands)));
+  const Demands none;
+  memory_->write(demands_, &none, sizeof none);
+  agent_ = std::thread{[this] { tend(); }};
+}
+
+void Engine::Core::stop() {
+  {
+    const Turn turn{*this};
+    stopping_ = true;
+    const std::vector<std::shared_ptr<Record>> all = jobs_;
+    for (const auto& job : all) {
+      if (job->status == Status::running) {
+        job->cancelled = true;
+        publish(*job, job->units);
+      } else {
+        rest(*job, Status::cancelled);
+      }
+    }
+  }
+  called_.notify_all();
+  if (agent_.joinable()) agent_.join();
+  const OnDevice here{device_};
+  low_streams_.close();
+  high_streams_.close();
+  if (control_ != nullptr) {
+    cudaStreamSynchronize(control_);
+    cudaStreamDestroy(control_);
+  }
+  if (demands_ != nullptr) memory_->release(demands_, sizeof(Demands));
+  if (mirrors_ != nullptr) cudaFreeHost(mirrors_);
+  demands_ = nullptr;
+  mirrors_ = nullptr;
+}
+
+void Engine::Core::check_alive() const {
+  if (!lost_.empty()) {
+    throw Error{Errc::device_lost, "the engine is lost, make a new process: " + lost_};
+  }
+  if (stopping_) throw Error{Errc::engine_gone, "the engine has been destroyed"};
+}
+
+std::uint32_t Engine::Core::capacity() const {
+  const Turn turn{*this};
+  return capacity_;
+}
+
+void Engine::Core::set_capacity(std::uint32_t units) {
+  const Turn turn{*this};
+  check_alive();
+  capacity_ = units;
+  rebalance();
+}
+
+// ---- the agent
+
+/// Nothing to look after until somebody calls.
+bool Engine::Core::idle() const {
+  const bool running = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& job) {
+    return job->status == Status::running || job->status == Status::pending;
+  });
+  return !running && graves_.empty();
+}
+
+void Engine::Core::tend() {
+  using namespace std::chrono_literals;
+  static_cast<void>(cudaSetDevice(device_));
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    if (stopping_ && idle()) return;
+    if (idle()) {
+      called_.wait(lock, [this] { return stopping_ || !idle(); });
+      continue;
+    }
+    bool busy = false;
+    try {
+      busy = poll();
+    } catch (const Error& error) {
+      lose(error.what());
+    }
+    if (!busy) {
+      called_.wait_for(lock, 40us);
+      continue;
+    }
+    lock.unlock();
+    const auto until = std::chrono::steady_clock::now() + 3us;
+    while (std::chrono::steady_clock::now() < until ||
+           callers_.load(std::memory_order_relaxed) != 0) {
+      std::this_thread::yield();
+    }
+    lock.lock();
+  }
+}
+
+/// One look at everything. True: something is under way that should be seen as soon as it is there.
+bool Engine::Core::poll() {
+  const std::vector<std::shared_ptr<Record>> all = jobs_;
+  for (const auto& job : all) {
+    if (job->run == nullptr) continue;
+    reap(*job->run);
+    observe(*job);
+    settle(*job);
+  }
+  for (auto& run : graves_) reap(*run);
+  for (std::size_t i = graves_.size(); i-- > 0;) {
+    if (!graves_[i]->grids.empty()) continue;
+    bury(std::move(graves_[i]));
+    graves_.erase(graves_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  free_slots();
+  if (!stopping_ && lost_.empty()) rebalance();
+  if (demanded() != 0) return true;
+  return std::any_of(jobs_.begin(), jobs_.end(), [this](const auto& job) {
+    if (job->run == nullptr) return false;
+    return job->priority || job->demand_at != 0 || job->cancelled || job->suspending ||
+           job->inside() != target_of(*job);
+  });
+}
+
+/// Streams whose grid has ended can be used again.
+void Engine::Core::reap(Run& run) {
+  for (std::size_t i = run.grids.size(); i-- > 0;) {
+    const cudaError_t state = cudaStreamQuery(run.grids[i]);
+    if (state == cudaErrorNotReady) continue;
+    check(state, "a kernel");
+    (run.high ? high_streams_ : low_streams_).give(run.grids[i]);
+    run.grids.erase(run.grids.begin() + static_cast<std::ptrdiff_t>(i));
+    --grids_;
+  }
+}
+
+/// Takes over what the groups have told of themselves.
+void Engine::Core::observe(Record& job) {
+  const std::uint64_t at = now();
+  job.note(at);
+  const Mirror& mirror = *job.run->desk.mirror;
+  if (job.priority) {
+    if (!job.gathered && seen(mirror.in) >= job.body->max_groups) {
+      job.gathered = true;
+      job.gather.add(at - job.launched_at);
+      job.started_at = at;
+    }
+    return;
+  }
+  if (!job.kept && job.start_groups == 0) job.start_groups = seen(mirror.start);
+  const bool surplus = job.inside() > target_of(job);
+  if (surplus && job.demand_at == 0) job.demand_at = at;
+  if (!surplus && job.demand_at != 0) {
+    job.gather.add(at - job.demand_at);
+    job.demand_at = 0;
+  }
+  const std::uint32_t refused = seen(mirror.refused);
+  if (refused != job.refused) job.refill_after = at + 50'000;  // do not storm a closed door
+  job.refused = refused;
+}
+
+/// SMs that leases want now.
+std::uint32_t Engine::Core::demanded() const {
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < demand_slots; ++i) sum += seen(leased_[i]);
+  return sum;
+}
+
+/// The target as the job's groups see it.
+std::uint32_t Engine::Core::target_of(const Record& job) const {
+  if (job.cancelled) return 0;
+  if (!job.options.resizable) return job.body->max_groups;
+  Recorder own;
+  own.bundle = job.bundle;
+  return own.target(job.share_word, demanded(), job.before_word);
+}
+
+// ---- decisions
+
+/// Decides what everybody is to have, and starts what is missing.
+void Engine::Core::rebalance() {
+  std::vector<std::shared_ptr<Record>> jobs;
+  std::vector<std::shared_ptr<Record>> tasks;
+  std::vector<scheduler::Claim> claims;
+  std::vector<scheduler::Demand> demands;
+  for (const auto& each : jobs_) {
+    if (each->status == Status::suspended) continue;
+    if (each->priority) {
+      tasks.push_back(each);
+      demands.push_back({.groups = each->body->max_groups,
+                         .priority = *each->priority,
+                         .running = each->status == Status::running});
+    } else if (each->suspending) {
+      publish(*each, 0);
+    } else {
+      jobs.push_back(each);
+      claims.push_back(each->claim());
+    }
+  }
+  const scheduler::Plan plan = scheduler::plan(capacity_, claims, demands);
+
+  for (std::size_t i = 0; i < jobs.size(); ++i) {  // takes first
+    if (jobs[i]->status != Status::running) continue;
+    if (plan.suspends[i]) jobs[i]->suspending = true;
+    publish(*jobs[i], plan.shares[i]);
+  }
+  publish_order();
+  for (const std::size_t i : scheduler::serving_order(demands)) {
+    if (!plan.grants[i] || demands[i].running) continue;
+    if (!begin(*tasks[i], demands[i].groups)) break;
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i]->status == Status::pending && plan.shares[i] > 0) begin(*jobs[i], plan.shares[i]);
+    if (jobs[i]->status == Status::running) refill(*jobs[i]);
+  }
+}
+
+/// Tells a job its share, if that is news.
+void Engine::Core::publish(Record& job, std::uint32_t units) {
+  job.units = units;
+  if (job.run == nullptr) return;
+  auto* const shared = job.run->desk.shared;
+  const auto write = [this](const void* word, std::uint32_t value) {
+    check(stream_write(control_, word, value), "a write of a control word");
+  };
+  std::uint32_t word = job.suspending ? 0 : job.groups_on(units);
+  // Groups that have returned count in M, but use no SM: the target has to count them too.
+  if (word > 0) word += seen(job.run->desk.mirror->finished);
+  if (job.cancelled) word = stop_share;
+  if (word == job.share_word) return;
+  if (job.suspending) write(shared->flags.address(), protocol::suspend_flag);  // before the target
+  write(shared->share.address(), word);
+  job.share_word = word;
+  if (job.demand_at == 0 && !job.priority && job.inside() > target_of(job)) job.demand_at = now();
+}
+
+/// Which job gives to the leases first: the lightest, the youngest among equals.
+void Engine::Core::publish_order() {
+  std::vector<Record*> order;
+  for (const auto& job : jobs_) {
+    if (job->run != nullptr && !job->priority && job->options.resizable) order.push_back(job.get());
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Record* a, const Record* b) {
+    return a->options.weight != b->options.weight ? a->options.weight < b->options.weight
+                                                  : a->launched_at > b->launched_at;
+  });
+  std::uint32_t before = 0;
+  for (Record* const job : order) {
+    if (job->before_word != before) {
+      check(stream_write(control_, job->run->desk.shared->recorder.before.address(), before),
+            "a write of a control word");
+      job->before_word = before;
+    }
+    before += job->units > 0 ? job->units - 1 : 0;
+  }
+}
+
+/// Starts blocks for a job that has fewer than it should; they go to its lobby.
+void Engine::Core::refill(Record& job) {
+  if (!job.open() || now() < job.refill_after) return;
+  const std::uint32_t present = job.run->launched - seen(job.run->desk.mirror->gone);
+  const std::uint32_t wanted = target_of(job);
+  if (wanted <= present || grids_ + task_grids >= most_grids) return;
+  launch_grid(job, wanted - present, false);
+}
+
+/// Once nobody is inside any more: how did the job come to rest?
+void Engine::Core::settle(Record& job) {
+  const Mirror& mirror = *job.run->desk.mirror;
+  const std::uint32_t gone = seen(mirror.gone);  // before `begun`: see below
+  const bool closed = seen(mirror.closed) != 0;
+  // As many have begun as were gone a moment ago, so nobody is inside; who starts later finds the
+  // job closed.
+  const bool empty = closed && seen(mirror.begun) == gone;
+  const bool over = job.run->grids.empty();  // the grids themselves have ended
+  if (!empty && !over) return;
+
+  protocol::Shared<Platform> shared;
+  memory_->read(static_cast<void*>(&shared), job.run->desk.shared, sizeof shared);
+  const Roster roster = shared.look();
+  job.note(now());
+  job.joins += seen(mirror.joined);
+  job.leaves += seen(mirror.left);
+  if (roster.faulted()) {
+    job.fault = shared.fault.load(Order::relaxed);
+    rest(job, job.fault == Fault::cancelled ? Status::cancelled : Status::failed);
+  } else if (roster.finished()) {
+    rest(job, Status::finished);
+  } else if (shared.kept.load(Order::relaxed) != 0) {
+    std::vector<std::byte> states(job.run->states_size);
+    memory_->read(states.data(), job.run->desk.states, states.size());
+    job.body->keep(states);
+    job.kept = true;
+    rest(job, job.held ? Status::suspended : Status::pending);
+  } else if (roster.active() == 0 && !roster.gathering()) {
+    rest(job, Status::left);
+  } else {
+    job.fault = Fault::lost_group;
+    rest(job, Status::failed);
+  }
+}
+
+void Engine::Core::rest(Record& job, Status status) {
+  if (job.status == Status::running) job.ran_before += now() - job.started_at;
+  job.status = status;
+  if (at_rest(status)) {
+    job.last_rest = status;
+    ++job.rests;
+  }
+  if (job.run != nullptr) graves_.push_back(std::move(job.run));
+  job.units = 0;
+  job.demand_at = 0;
+  job.suspending = false;
+  if (job.priority) {
+    for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
+  }
+  if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  job.changed.notify_all();
+}
+
+/// The device will not work any more: everything ends, and every call from now on fails.
+void Engine::Core::lose(const std::string& why) {
+  lost_ = why;
+  const std::vector<std::shared_ptr<Record>> all = jobs_;
+  for (const auto& job : all) {
+    job->error = why;
+    job->run.reset();
+    rest(*job, Status::failed);
+  }
+  graves_.clear();
+}
+
+std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detail::Body> body,
+                                                           const LaunchOptions& options,
+                                                           std::optional<int> priority,
+                                                           bool restored) {
+  auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options, priority);
+  record->kept = restored;
+  {
+    const Turn turn{*this};
+    check_alive();
+    shape(*record);
+    jobs_.push_back(record);
+    rebalance();
+  }
+  called_.notify_all();
+  if (options.stop.stop_possible()) {
+    record->stop_callback.emplace(options.stop, [weak = std::weak_ptr{record}] {
+      if (const auto job = weak.lock()) job->cancel();
+    });
+  }
+  return record;
+}
+
+}  // namespace cohort::cuda

@@ -1,0 +1,42 @@
+// Calls of CUDA, checked. Invariant: an error becomes an Error that names the call; one that the
+// context cannot recover from is told apart.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+
+#include "cohort/error.hpp"
+
+namespace cohort::cuda {
+
+/// Throws Error{out_of_memory} or Error{device_lost} for what is not success.
+void check(cudaError_t result, const char* what);
+
+/// After these every further call fails too.
+[[nodiscard]] bool sticky(cudaError_t error) noexcept;
+
+/// Makes `device` the calling thread's, until the end of the scope.
+class OnDevice {
+ public:
+  explicit OnDevice(int device);
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice();
+
+ private:
+  int before_ = -1;
+  int now_ = -1;
+};
+
+/// Writes a word of device memory, or of pinned host memory, in the order of the stream. Can be
+/// captured.
+cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t value) noexcept;
+
+/// Tries that a high-priority kernel gets the SMs which blocks of a low-priority one leave, while
+/// the others stay. Throws Error{unsupported} if not. Once in a process for each device.
+void try_hand_over(int device);
+
+}  // namespace cohort::cuda

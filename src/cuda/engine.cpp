@@ -1,0 +1,143 @@
+// The engine's handle: checks what users ask for, and passes it on to the core.
+#include <cstdlib>
+
+#include "cohort/cuda.hpp"
+#include "cuda/core.hpp"
+#include "cuda/memory.hpp"
+
+namespace cohort::cuda {
+namespace {
+
+void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
+                 std::uint32_t most) {
+  if (value >= least && value <= most) return;
+  throw Error{Errc::bad_options, name + " = " + std::to_string(value) + "; it can be " +
+                                     std::to_string(least) + " to " + std::to_string(most)};
+}
+
+/// Kernels are to be loaded with the program: one that is loaded by its first launch waits for the
+/// end of whatever runs. Works before the first call of CUDA only.
+void load_eagerly() {
+  static const bool once = [] {
+    ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // NOLINT(concurrency-mt-unsafe)
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+}  // namespace
+
+bool available(std::string* why_not) {
+  load_eagerly();
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0) return true;
+  static_cast<void>(cudaGetLastError());
+  if (why_not != nullptr) {
+    *why_not = error == cudaSuccess ? "there is no CUDA device" : cudaGetErrorString(error);
+  }
+  return false;
+}
+
+Engine::Engine(EngineOptions options) {
+  std::string why;
+  if (!available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
+  int devices = 0;
+  check(cudaGetDeviceCount(&devices), "cuda engine");
+  if (options.device < 0 || options.device >= devices) {
+    throw Error{Errc::bad_options, "cuda engine: device " + std::to_string(options.device) +
+                                       "; there are 0 to " + std::to_string(devices - 1)};
+  }
+  memory_ = device_memory(options.device);
+  core_ = std::make_shared<Core>(options, memory_);
+  try {
+    core_->start();
+    if (options.capacity) set_capacity(*options.capacity);
+  } catch (...) {
+    core_->stop();
+    throw;
+  }
+}
+
+Engine::~Engine() { core_->stop(); }
+
+std::uint32_t Engine::capacity() const { return core_->capacity(); }
+int Engine::device() const { return core_->device(); }
+
+void Engine::set_capacity(std::uint32_t units) {
+  check_range("engine: capacity", units, 1, core_->sms());
+  core_->set_capacity(units);
+}
+
+Lease Engine::lease(cudaStream_t stream, LeaseOptions options) {
+  return Lease{core_, core_->open_lease(stream, options.sms), stream};
+}
+
+void Engine::load(const void* function) const {
+  const OnDevice here{core_->device()};
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, function), "prepare");
+}
+
+std::uint32_t Engine::checked(const TaskOptions& options) const {
+  check_range("submit: groups", options.groups, 1, capacity());
+  check_range("submit: local_size", options.local_size, 1, max_local_size);
+  return options.groups;
+}
+
+std::uint32_t Engine::checked(const LaunchOptions& options) const {
+  const std::uint32_t groups = options.max_groups.value_or(capacity());
+  check_range("launch: max_groups", groups, 1, max_groups_limit);
+  check_range("launch: local_size", options.local_size, 1, max_local_size);
+  check_range("launch: weight", options.weight, 1, 1'000'000);
+  if (options.start_groups) check_range("launch: start_groups", *options.start_groups, 1, groups);
+  if (options.target) check_range("launch: target", *options.target, 1, groups);
+  if (options.tracer != nullptr) {
+    throw Error{Errc::unsupported, "launch: a tracer cannot follow groups on a GPU; drop it"};
+  }
+  if (!options.resizable && (options.target || options.start_groups)) {
+    throw Error{Errc::bad_options,
+                "launch: a static launch (resizable = false) starts and stays with max_groups "
+                "groups: drop start_groups and target"};
+  }
+  return groups;
+}
+
+std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,
+                                                          const LaunchOptions& options,
+                                                          std::optional<int> priority,
+                                                          bool restored) {
+  return core_->launch(std::move(body), options, priority, restored);
+}
+
+void Engine::refuse_static_restore() {
+  throw Error{Errc::bad_options,
+              "restore: a static launch (resizable = false) cannot be continued"};
+}
+
+namespace detail {
+
+BufferCopies::BufferCopies(const std::vector<NamedMemory>& buffers) : buffers_(buffers) {
+  for (const NamedMemory& each : buffers_) {
+    bytes_.emplace_back(each.bytes.size());
+    copies_.push_back({each.name, bytes_.back()});
+  }
+}
+
+void BufferCopies::read(cohort::detail::Memory& memory) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (bytes_[i].empty()) continue;
+    memory.read(bytes_[i].data(), buffers_[i].bytes.data(), bytes_[i].size());
+  }
+}
+
+void BufferCopies::write(cohort::detail::Memory& memory) const {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (bytes_[i].empty()) continue;
+    memory.write(buffers_[i].bytes.data(), bytes_[i].data(), bytes_[i].size());
+  }
+}
+
+}  // namespace detail
+
+}  // namespace cohort::cuda

@@ -1,0 +1,99 @@
+#include "cuda/memory.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cohort/error.hpp"
+#include "cuda/driver.hpp"
+
+namespace cohort::cuda {
+namespace {
+
+/// A pool and a stream of its own: allocating and freeing in stream order waits for no kernel,
+/// where cudaFree would.
+class DeviceMemory final : public cohort::detail::Memory {
+ public:
+  explicit DeviceMemory(int device) : device_(device) {
+    const OnDevice here{device_};
+    int lowest = 0;
+    int highest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "memory: priorities");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, highest),
+          "memory: a stream");
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device_;
+    check(cudaMemPoolCreate(&pool_, &properties), "memory: a pool");
+    std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back to the driver may wait
+    check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
+          "memory: the pool's threshold");
+  }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory() override {
+    const OnDevice here{device_};
+    cudaStreamSynchronize(stream_);
+    cudaMemPoolDestroy(pool_);
+    cudaStreamDestroy(stream_);
+  }
+
+  void* allocate(std::size_t bytes) override {
+    const OnDevice here{device_};
+    void* memory = nullptr;
+    const cudaError_t error =
+        cudaMallocFromPoolAsync(&memory, std::max<std::size_t>(bytes, 1), pool_, stream_);
+    if (error == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw Error{Errc::out_of_memory, "no room for a buffer of " + std::to_string(bytes) +
+                                           " bytes in the device's memory"};
+    }
+    check(error, "allocate");
+    check(cudaStreamSynchronize(stream_), "allocate");  // so that other streams may use it
+    return memory;
+  }
+  void release(void* memory, std::size_t /*bytes*/) noexcept override {
+    const OnDevice here{device_};
+    static_cast<void>(cudaFreeAsync(memory, stream_));
+  }
+  void write(void* to, const void* from, std::size_t bytes) override {
+    copy(to, from, bytes, cudaMemcpyHostToDevice);
+  }
+  void read(void* to, const void* from, std::size_t bytes) override {
+    copy(to, from, bytes, cudaMemcpyDeviceToHost);
+  }
+  /// By copies from the host: a memset may be a kernel, which would wait for a free SM.
+  void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
+    const std::size_t most = std::max<std::size_t>(1, (std::size_t{4} << 20U) / size);
+    std::vector<std::byte> chunk(size * std::min(most, count));
+    for (std::size_t at = 0; at < chunk.size(); at += size) {
+      std::memcpy(chunk.data() + at, value, size);
+    }
+    const std::size_t total = size * count;
+    for (std::size_t done = 0; done < total; done += chunk.size()) {
+      write(static_cast<std::byte*>(to) + done, chunk.data(), std::min(chunk.size(), total - done));
+    }
+  }
+
+ private:
+  void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    const OnDevice here{device_};
+    check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copy");
+    check(cudaStreamSynchronize(stream_), "copy");
+  }
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
+};
+
+}  // namespace
+
+std::shared_ptr<cohort::detail::Memory> device_memory(int device) {
+  return std::make_shared<DeviceMemory>(device);
+}
+
+}  // namespace cohort::cuda

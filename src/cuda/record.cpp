@@ -1,0 +1,164 @@
+// A job's life as its handles see it: wait, cancel, suspend, resume, checkpoint, report.
+#include <algorithm>
+
+#include "cuda/core.hpp"
+#include "faults.hpp"
+
+namespace cohort::cuda {
+
+std::uint32_t Engine::Core::Record::groups_on(std::uint32_t its_units) const {
+  const std::uint32_t most = std::min(body->max_groups, target.value_or(body->max_groups));
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{its_units} * bundle, most));
+}
+
+std::uint32_t Engine::Core::Record::inside() const {
+  if (run == nullptr) return 0;
+  const std::uint32_t out = seen(run->desk.mirror->out);  // first: it cannot be ahead then
+  const std::uint32_t in = seen(run->desk.mirror->in);
+  return in > out ? in - out : 0;
+}
+
+/// Whether groups may still join.
+bool Engine::Core::Record::open() const {
+  return status == Status::running && options.resizable && !suspending && !cancelled &&
+         run != nullptr && seen(run->desk.mirror->finished) == 0 &&
+         seen(run->desk.mirror->closed) == 0;
+}
+
+scheduler::Claim Engine::Core::Record::claim() const {
+  std::uint32_t most = groups_on(~0U);
+  // Once a group has returned, or the job has been ended, nobody can join.
+  if (status == Status::running && options.resizable && !open()) {
+    most = std::min(most, std::max(inside(), 1U));
+  }
+  return {.max_groups = (most + bundle - 1) / bundle,
+          .weight = options.weight,
+          .rigid = !options.resizable,
+          .running = status == Status::running,
+          .suspendable = body->suspendable,
+          .owed = owed};
+}
+
+void Engine::Core::Record::note(std::uint64_t at) {
+  const std::uint32_t groups = inside();
+  if (groups != last_inside) sizes.push(at - launched_at, groups);
+  last_inside = groups;
+}
+
+Status Engine::Core::Record::wait_until(
+    std::optional<std::chrono::steady_clock::time_point> deadline) {
+  Turn turn{*core};
+  const auto resting = [this] { return at_rest(status); };
+  if (deadline && *deadline != std::chrono::steady_clock::time_point::max()) {
+    changed.wait_until(turn.lock(), *deadline, resting);
+  } else {
+    changed.wait(turn.lock(), resting);
+  }
+  return status;
+}
+
+void Engine::Core::Record::cancel() {
+  const Turn turn{*core};
+  if (ended(status)) return;
+  if (status == Status::running) {
+    cancelled = true;
+    core->publish(*this, units);  // settled when the last group is out
+  } else {
+    core->rest(*this, Status::cancelled);
+  }
+  core->rebalance();
+}
+
+Status Engine::Core::Record::suspend() {
+  Turn turn{*core};
+  if (at_rest(status)) return status;
+  if (!body->suspendable) {
+    throw Error{Errc::not_suspendable,
+                options.resizable
+                    ? "suspend: this kernel declares suspendable = false, so its state cannot be "
+                      "kept; offer with offer_kill(state) and drop that trait"
+                    : "suspend: a static launch (resizable = false) cannot be suspended"};
+  }
+  held = true;
+  if (status == Status::pending) {
+    core->rest(*this, Status::suspended);
+    core->rebalance();
+    return status;
+  }
+  suspending = true;
+  core->rebalance();
+  changed.wait(turn.lock(), [this, before = rests] { return rests != before; });
+  return last_rest;
+}
+
+void Engine::Core::Record::resume() {
+  {
+    const Turn turn{*core};
+    core->check_alive();
+    if (status != Status::suspended) {
+      throw Error{Errc::bad_state,
+                  std::string{"resume: the job is "} + to_string(status) + ", not suspended"};
+    }
+    status = Status::pending;
+    held = false;
+    core->rebalance();
+  }
+  core->called_.notify_all();
+}
+
+void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
+  const Turn turn{*core};
+  if (status != Status::suspended) {
+    throw Error{Errc::bad_state,
+                std::string{"checkpoint: the job is "} + to_string(status) + "; suspend it first"};
+  }
+  if (!kept) throw Error{Errc::bad_state, "checkpoint: the job has not started yet"};
+  if (!body->save(file, *core->memory_)) {
+    throw Error{Errc::bad_state,
+                "checkpoint: the kernel names no buffers; give it `template <class Visit> void "
+                "buffers(Visit& visit) const`"};
+  }
+}
+
+void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
+  const Turn turn{*core};
+  if (!options.resizable)
+    throw Error{Errc::bad_state,
+                "set_target: a static launch (resizable = false) has a fixed size"};
+  const std::uint32_t least = body->may_all_leave ? 0 : 1;
+  if (groups && (*groups < least || *groups > body->max_groups)) {
+    throw Error{Errc::bad_options, "set_target: " + std::to_string(*groups) +
+                                       " groups; this job can have " + std::to_string(least) +
+                                       " to " + std::to_string(body->max_groups)};
+  }
+  target = groups;
+  core->rebalance();
+}
+
+Report Engine::Core::Record::report() const {
+  const Turn turn{*core};
+  Report report;
+  report.status = status;
+  const std::uint64_t this_run = status == Status::running ? now() - started_at : 0;
+  report.run_time = std::chrono::nanoseconds{ran_before + this_run};
+  report.start_groups = start_groups;
+  report.joins = joins;
+  report.leaves = leaves;
+  if (run != nullptr) {
+    report.joins += seen(run->desk.mirror->joined);
+    report.leaves += seen(run->desk.mirror->left);
+  }
+  report.gather = gather.summary();
+  report.sizes = sizes.all();
+  if (status == Status::failed) report.error = error.empty() ? protocol::explain(fault) : error;
+  return report;
+}
+
+void Engine::Core::Record::rethrow() const {
+  const Turn turn{*core};
+  if (!error.empty()) throw Error{Errc::device_lost, error};
+  throw Error{Errc::broken_contract, protocol::explain(fault)};
+}
+
+}  // namespace cohort::cuda

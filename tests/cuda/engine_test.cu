@@ -1,0 +1,574 @@
+// The CUDA engine as a specification: what conformance asks of every engine, on a device, and what
+// only this one has. Skips visibly where there is no device.
+#include <random>
+
+#include "cohort/cuda.hpp"
+#include "conformance/support.hpp"
+#include "cuda/kernels.cuh"
+
+namespace cohort::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One engine for all tests but those that need their own: its start takes a while.
+cuda::Engine& engine() {
+  static cuda::Engine shared;
+  return shared;
+}
+
+/// A word on the device that host and kernel look at.
+class Word {
+ public:
+  explicit Word(std::uint32_t value = 0) : buffer_(engine().fill<std::uint32_t>(1, value)) {}
+  [[nodiscard]] std::uint32_t* data() const { return buffer_.data(); }
+  [[nodiscard]] std::uint32_t get() const { return buffer_.read()[0]; }
+  void set(std::uint32_t value) const { buffer_.fill(value); }
+
+ private:
+  Buffer<std::uint32_t> buffer_;
+};
+
+struct Marched {
+  std::uint32_t count = 10007;
+  Buffer<std::uint32_t> items = engine().fill<std::uint32_t>(count, 0);
+  Word stop;
+  Word wrong;
+
+  [[nodiscard]] Steps kernel(std::uint32_t steps) const {
+    return {items.data(), count, steps, stop.data(), wrong.data()};
+  }
+  void expect(std::uint32_t steps) const {
+    EXPECT_EQ(wrong.get(), 0U);
+    EXPECT_THAT(items.read(), testing::Each(steps));
+  }
+};
+
+struct Held {
+  Buffer<std::uint32_t> held = engine().fill<std::uint32_t>(max_groups_limit, 0);
+  Word wrong;
+
+  [[nodiscard]] Holders holders() const { return {held.data(), wrong.data()}; }
+};
+
+/// Changes the target at random while the job runs, for as long as `more()`.
+template <class More>
+std::uint32_t shake(const Job& job, std::uint32_t groups, std::uint32_t seed, More more) {
+  std::mt19937 random{seed};
+  std::uint32_t turns = 0;
+  for (; more(); ++turns) {
+    job.set_target(1 + random() % groups);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds{random() % 200};
+    while (std::chrono::steady_clock::now() < until) {
+    }
+  }
+  job.reset_target();
+  return turns;
+}
+
+// ---- barriers
+
+TEST(Cuda, StepsOnAllSms) {
+  for (const std::uint32_t local_size : {1U, 32U, 100U, 256U}) {
+    for (const bool resizable : {true, false}) {
+      const Marched march;
+      const Report report =
+          engine()
+              .launch(march.kernel(2000), {.local_size = local_size, .resizable = resizable})
+              .wait();
+      EXPECT_EQ(report.status, Status::finished);
+      EXPECT_EQ(report.start_groups, engine().capacity());
+      march.expect(2000);
+    }
+  }
+}
+
+template <ResizingBarrier barrier>
+void steps_under_resizing(std::uint32_t groups) {
+  const Marched march;
+  using Kernel = With<Steps, Traits{.barrier = barrier}>;
+  const ScopedJob job =
+      engine().launch(Kernel{march.kernel(~0U)}, {.max_groups = groups, .local_size = 128});
+  const auto until = std::chrono::steady_clock::now() + 1s;
+  shake(job, groups, 1, [&] { return std::chrono::steady_clock::now() < until; });
+  march.stop.set(1);
+  const Report report = job.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_GT(report.joins, 100U);
+  EXPECT_GT(report.leaves, 100U);
+  march.expect(march.items.read()[0]);
+  std::printf("  %s: %u steps, %llu joins, %llu leaves\n", to_string(barrier),
+              march.items.read()[0], static_cast<unsigned long long>(report.joins),
+              static_cast<unsigned long long>(report.leaves));
+}
+
+TEST(Cuda, OurBarrierResizes) {
+  steps_under_resizing<ResizingBarrier::one_pass>(engine().capacity());
+}
+TEST(Cuda, TheQueryBarrierResizes) { steps_under_resizing<ResizingBarrier::query>(64); }
+TEST(Cuda, ThePlainBarrierResizes) { steps_under_resizing<ResizingBarrier::plain>(64); }
+TEST(Cuda, TheModelledBarrierResizes) { steps_under_resizing<ResizingBarrier::modelled>(64); }
+
+TEST(Cuda, ManyMoreGroupsThanFitFinish) {
+  const std::uint32_t groups = std::min(max_groups_limit, engine().capacity() * 8 * 4);
+  const auto counts = engine().fill<std::uint32_t>(100, 0);
+  const Word wrong;
+  const Report report = engine()
+                            .launch(Barriers{100, counts.data(), wrong.data()},
+                                    {.max_groups = groups, .local_size = 256})
+                            .wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_EQ(wrong.get(), 0U);
+}
+
+// ---- offers and forks
+
+TEST(Cuda, EverythingMixedUnderResizing) {
+  const Held ids;
+  const auto last = engine().fill<std::uint32_t>(2, 0);
+  const Word rounds;
+  const Word stop;
+  const ScopedJob job = engine().launch(
+      Mixed{ids.holders(), rounds.data(), last.data(), stop.data(), ~0U}, {.local_size = 64});
+  const auto until = std::chrono::steady_clock::now() + 2s;
+  shake(job, engine().capacity(), 2, [&] { return std::chrono::steady_clock::now() < until; });
+  stop.set(1);
+  const Report report = job.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_EQ(ids.wrong.get(), 0U);
+  EXPECT_GT(report.joins + report.leaves, 100U);
+  EXPECT_GT(rounds.get(), 100U);
+}
+
+template <KillOrder order>
+void every_task_once() {
+  constexpr std::uint32_t tasks = 200'000;
+  const Held ids;
+  const Word next;
+  const Word stop;
+  const auto done = engine().fill<std::uint32_t>(tasks, 0);
+  const ScopedJob job = engine().launch(
+      Taking<order>{ids.holders(), next.data(), tasks, done.data(), 20'000, stop.data()},
+      {.local_size = 128});
+  shake(job, engine().capacity(), 3, [&] { return next.get() < tasks; });
+  const Report report = job.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_EQ(ids.wrong.get(), 0U);
+  EXPECT_THAT(done.read(), testing::Each(1U));
+  EXPECT_GT(report.leaves, 100U);
+}
+
+TEST(Cuda, HighestFirstLosesNoTask) { every_task_once<KillOrder::highest_first>(); }
+TEST(Cuda, AnyOrderLosesNoTask) { every_task_once<KillOrder::any>(); }
+
+TEST(Cuda, SetupIsForTheFirstGroups) {
+  const Word prepared;
+  const Word wrong;
+  const Word stop;
+  const Word joined;
+  const ScopedJob job =
+      engine().launch(WithSetup{prepared.data(), wrong.data(), stop.data(), joined.data()},
+                      {.max_groups = 40, .start_groups = 7, .local_size = 64});
+  EXPECT_TRUE(eventually([&] { return joined.get() == 33; }));
+  stop.set(1);
+  const Report report = job.wait();
+  EXPECT_EQ(report.start_groups, 7U);
+  EXPECT_EQ(prepared.get(), 7U);
+  EXPECT_EQ(wrong.get(), 0U);
+}
+
+TEST(Cuda, Collectives) {
+  for (const std::uint32_t local_size : {2U, 31U, 32U, 33U, 256U, 1000U}) {
+    const Word wrong;
+    engine().launch(Collecting{wrong.data()}, {.max_groups = 4, .local_size = local_size}).wait();
+    EXPECT_EQ(wrong.get(), 0U) << local_size;
+  }
+}
+
+TEST(Cuda, GroupsOfAnSmHaveNeighbouringIds) {
+  const std::uint32_t sms = engine().capacity();
+  const auto sm = engine().fill<std::uint32_t>(2 * sms, ~0U);
+  const Word groups;
+  const Word stop;
+  const ScopedJob job = engine().launch(Places{sm.data(), groups.data(), stop.data()},
+                                        {.max_groups = 2 * sms, .local_size = 256});
+  EXPECT_TRUE(eventually([&] { return groups.get() == 2 * sms; }));
+  const std::vector<std::uint32_t> at = sm.read();
+  for (std::uint32_t i = 0; i < sms; ++i) EXPECT_EQ(at[2 * i], at[2 * i + 1]) << i;
+  job.set_target(sms);
+  EXPECT_TRUE(eventually([&] { return groups.get() == sms; }));
+  job.reset_target();
+  EXPECT_TRUE(eventually([&] { return groups.get() == 2 * sms; }));
+  stop.set(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+}
+
+// ---- a job's life
+
+TEST(Cuda, SuspendAndResume) {
+  const Marched march;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128});
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(job.suspend(), Status::suspended);
+    const std::uint32_t at = march.items.read()[0];
+    EXPECT_THAT(march.items.read(), testing::Each(at));
+    job.resume();
+    ASSERT_TRUE(eventually([&] { return march.items.read()[0] > at; }));
+  }
+  march.stop.set(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  march.expect(march.items.read()[0]);
+}
+
+TEST(Cuda, SuspendInOffers) {
+  constexpr std::uint32_t tasks = 100'000;
+  const Held ids;
+  const Word next;
+  const Word stop;
+  const auto done = engine().fill<std::uint32_t>(tasks, 0);
+  const ScopedJob job =
+      engine().launch(Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks,
+                                                       done.data(), 100'000, stop.data()},
+                      {.local_size = 64});
+  std::uint32_t suspends = 0;
+  while (job.suspend() == Status::suspended) {
+    ++suspends;
+    job.resume();
+    std::this_thread::sleep_for(2ms);
+  }
+  EXPECT_GT(suspends, 3U);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_THAT(done.read(), testing::Each(1U));
+}
+
+TEST(Cuda, CancelEndsEveryKindOfKernel) {
+  const auto quickly = [](const Job& job) {
+    std::this_thread::sleep_for(5ms);
+    job.cancel();
+    const auto report = job.wait_for(5s);
+    return report && report->status == Status::cancelled;
+  };
+  const Marched march;
+  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.local_size = 128}))) << "resizing";
+  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.max_groups = 1}))) << "one group";
+  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.resizable = false}))) << "static";
+  const Held ids;
+  const Word next;
+  const Word stop;
+  const auto done = engine().fill<std::uint32_t>(1, 0);
+  EXPECT_TRUE(quickly(engine().launch(
+      WithSetup{next.data(), ids.wrong.data(), stop.data(), done.data()}, {.local_size = 64})))
+      << "offers";
+}
+
+TEST(Cuda, ACheckpointMovesBetweenEngines) {
+  const fs::path file = fs::temp_directory_path() / ("cohort-cuda-" + std::to_string(::getpid()));
+  constexpr std::uint32_t count = 1000;
+  constexpr std::uint32_t steps = 300'000;
+  // CPU: some of the way.
+  std::vector<std::uint32_t> items(count);
+  std::uint32_t stop = 0;
+  std::uint32_t wrong = 0;
+  cpu::Engine host{{.capacity = 2}};
+  {
+    const Job job = host.launch(Steps{items.data(), count, steps, &stop, &wrong});
+    std::this_thread::sleep_for(5ms);
+    ASSERT_EQ(job.suspend(), Status::suspended);
+    job.checkpoint(file);
+    EXPECT_GT(items[0], 0U);
+    job.cancel();
+  }
+  // GPU: further.
+  {
+    const auto on_device = engine().fill<std::uint32_t>(count, 0);
+    const Word device_stop;
+    const Word device_wrong;
+    const Job job = engine().restore(
+        Steps{on_device.data(), count, steps, device_stop.data(), device_wrong.data()}, file,
+        {.local_size = 128});
+    std::this_thread::sleep_for(20ms);
+    ASSERT_EQ(job.suspend(), Status::suspended);
+    EXPECT_GT(on_device.read()[0], items[0]);
+    EXPECT_EQ(device_wrong.get(), 0U);
+    job.checkpoint(file);
+    job.cancel();
+  }
+  // CPU: to the end.
+  std::fill(items.begin(), items.end(), 0);
+  const Job job = host.restore(Steps{items.data(), count, steps, &stop, &wrong}, file);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_THAT(items, testing::Each(steps));
+  fs::remove(file);
+}
+
+TEST(Cuda, JobsShareTheDevice) {
+  const Marched first;
+  const Marched second;
+  const ScopedJob a = engine().launch(first.kernel(~0U), {.local_size = 128, .weight = 3});
+  const ScopedJob b = engine().launch(second.kernel(~0U), {.local_size = 128});
+  EXPECT_TRUE(eventually([&] { return second.items.read()[0] > 1000; }));
+  const auto sizes = [](const Job& job) { return job.report().sizes.back().groups; };
+  EXPECT_TRUE(eventually([&] { return sizes(a) == engine().capacity() * 3 / 4; })) << sizes(a);
+  EXPECT_TRUE(eventually([&] { return sizes(b) == engine().capacity() / 4; })) << sizes(b);
+  second.stop.set(1);
+  b.wait();
+  EXPECT_TRUE(eventually([&] { return sizes(a) == engine().capacity(); })) << sizes(a);
+  first.stop.set(1);
+  a.wait();
+  first.expect(first.items.read()[0]);
+  second.expect(second.items.read()[0]);
+}
+
+// ---- tasks and leases
+
+TEST(Cuda, TasksTakeSmsAndGiveThemBack) {
+  const Marched march;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 256});
+  const std::uint32_t sms = engine().capacity();
+  for (const std::uint32_t wanted : {1U, sms / 4, sms / 2, sms - 1, sms}) {  // the last suspends it
+    for (int i = 0; i < 10; ++i) {
+      const Word arrived;
+      const Word wrong;
+      const TaskReport report =
+          engine()
+              .submit(Gang{arrived.data(), wrong.data()}, {.groups = wanted, .local_size = 128})
+              .wait();
+      EXPECT_EQ(report.status, Status::finished);
+      EXPECT_EQ(arrived.get(), wanted);
+      EXPECT_EQ(wrong.get(), 0U);
+    }
+  }
+  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == sms; }));
+  march.stop.set(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  march.expect(march.items.read()[0]);
+}
+
+/// A stream of some priority.
+class Stream {
+ public:
+  explicit Stream(int priority) {
+    EXPECT_EQ(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority), cudaSuccess);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { cudaStreamDestroy(stream_); }
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+__global__ void count_blocks(std::uint32_t* blocks, long long cycles) {
+  if (threadIdx.x == 0) atomicAdd(blocks, 1U);
+  for (const long long until = clock64() + cycles; clock64() < until;) {
+  }
+}
+
+TEST(Cuda, ALeaseHoldsSmsForForeignWork) {
+  const Stream stream{-5};
+  const Marched march;
+  const Word blocks;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 256});
+  EXPECT_EQ(
+      cudaFuncSetAttribute(count_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 160'000),
+      cudaSuccess);
+  std::uint32_t expected = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::uint32_t sms = 1 + static_cast<std::uint32_t>(i) * 7 % (engine().capacity() - 1);
+    const cuda::Lease lease = engine().lease(stream, {.sms = sms});
+    count_blocks<<<sms, 256, 160'000, stream>>>(blocks.data(), 20'000);
+    expected += sms;
+  }
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(blocks.get(), expected);
+  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
+  march.stop.set(1);
+  const Report report = job.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_GT(report.leaves, 10U);
+  march.expect(march.items.read()[0]);
+}
+
+TEST(Cuda, ALeaseCanBeCaptured) {
+  const Stream stream{-5};
+  const Marched march;
+  const Word blocks;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 256});
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  {
+    const cuda::Lease lease = engine().lease(stream, {.sms = 33});
+    count_blocks<<<33, 256, 160'000, stream>>>(blocks.data(), 20'000);
+  }
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(blocks.get(), 20U * 33U);
+  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
+  march.stop.set(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
+TEST(Cuda, LeasesThatCannotWorkAreRefused) {
+  const auto refused = [](cudaStream_t stream, std::uint32_t sms) -> std::string {
+    try {
+      const cuda::Lease lease = engine().lease(stream, {.sms = sms});
+      return "granted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_options);
+      return error.what();
+    }
+  };
+  const Stream low{0};
+  const Stream high{-1};
+  const Marched march;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128});
+  EXPECT_TRUE(eventually([&] { return job.status() == Status::running; }));
+  EXPECT_THAT(refused(low, 1), testing::HasSubstr("does not outrank"));
+  EXPECT_THAT(refused(high, 0), testing::HasSubstr("it can be 1 to"));
+  EXPECT_THAT(refused(high, engine().capacity()), testing::HasSubstr("suspend a job first"));
+  EXPECT_EQ(refused(high, 1), "granted");
+  {
+    std::vector<cuda::Lease> all;
+    for (std::uint32_t i = 0; i < 31; ++i) all.push_back(engine().lease(high, {.sms = 1}));
+    while (refused(high, 1) == "granted") {  // a captured one may hold a slot
+      all.push_back(engine().lease(high, {.sms = 1}));
+      ASSERT_LE(all.size(), 32U);
+    }
+    EXPECT_THAT(refused(high, 1), testing::HasSubstr("give one back"));
+  }
+  EXPECT_EQ(cudaStreamSynchronize(high), cudaSuccess);
+  EXPECT_EQ(refused(high, 1), "granted");
+}
+
+// ---- misuse, memory
+
+template <class Kernel>
+Errc fails(const Kernel& kernel) {
+  try {
+    static_cast<void>(engine().launch(kernel, {.max_groups = 8, .local_size = 64}).wait());
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return Errc::bad_state;
+}
+
+TEST(Cuda, BrokenRulesSurface) {
+  EXPECT_EQ(fails(ReturnsEarly{}), Errc::broken_contract);
+  EXPECT_EQ(fails(Divergent{}), Errc::broken_contract);
+  EXPECT_THROW(engine().launch(ReturnsEarly{}, {.max_groups = 0}), Error);
+  EXPECT_THROW(engine().launch(ReturnsEarly{}, {.local_size = 2000}), Error);
+  EXPECT_THROW(engine().launch(ReturnsEarly{}, {.max_groups = 4096, .resizable = false}), Error);
+  EXPECT_THROW(engine().set_capacity(0), Error);
+  EXPECT_THROW(cuda::Engine({.device = 77}), Error);
+}
+
+TEST(Cuda, MemoryNeverWaitsForAJob) {
+  const Marched march;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 1});
+  EXPECT_TRUE(eventually([&] { return march.items.read()[0] > 0; }));
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    const auto buffer = engine().fill<std::uint32_t>(1'000'000, 7);
+    EXPECT_EQ(buffer.read().back(), 7U);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+  EXPECT_EQ(job.status(), Status::running);
+  march.stop.set(1);
+  job.wait();
+}
+
+TEST(Cuda, ALongLifeLeaksNothing) {
+  const auto free_bytes = [] {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    cudaMemGetInfo(&free, &total);
+    return free;
+  };
+  const auto life = [] {
+    cuda::Engine own;
+    const auto items = own.fill<std::uint32_t>(1000, 0);
+    const auto words = own.fill<std::uint32_t>(2, 0);
+    for (int i = 0; i < 50; ++i) {
+      own.launch(Steps{items.data(), 1000, 1, words.data(), words.data() + 1}, {.local_size = 64})
+          .wait();
+    }
+  };
+  life();
+  const std::size_t before = free_bytes();
+  for (int i = 0; i < 5; ++i) life();
+  EXPECT_GE(free_bytes() + (std::size_t{1} << 20U), before);
+}
+
+/// In a process of its own: nothing works after it.
+TEST(CudaDeathTest, ADeviceErrorSurfacesAndTheEngineIsLost) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto crash = [] {
+    cuda::Engine own;
+    bool failed = false;
+    try {
+      own.launch(Wild{}, {.max_groups = 2}).wait();
+    } catch (const Error& error) {
+      std::fprintf(stderr, "first: %s\n", error.what());
+      failed = error.code() == Errc::device_lost;
+    }
+    try {
+      own.launch(ReturnsEarly{}).wait();
+    } catch (const Error& error) {
+      std::fprintf(stderr, "then: %s\n", error.what());
+      std::_Exit(failed && error.code() == Errc::device_lost ? 3 : 4);
+    }
+    std::_Exit(5);
+  };
+  EXPECT_EXIT(crash(), testing::ExitedWithCode(3), "lost");
+}
+
+// ---- stress
+
+TEST(Stress, AHundredThousandResizesLoseNobody) {
+  const std::uint32_t wanted = scaled(100'000, 1000);
+  const Marched march;
+  const Held ids;
+  const Word next;
+  const Word stop;
+  const auto done = engine().fill<std::uint32_t>(1, 0);
+  const ScopedJob steps = engine().launch(march.kernel(~0U), {.local_size = 128});
+  std::uint64_t turns = 0;
+  std::uint64_t moves = 0;
+  const auto until = std::chrono::steady_clock::now() + 30s;
+  while (moves < wanted && std::chrono::steady_clock::now() < until) {
+    turns += shake(steps, engine().capacity(), static_cast<std::uint32_t>(turns),
+                   [n = 0]() mutable { return n++ < 1000; });
+    const Report report = steps.report();
+    moves = report.joins + report.leaves;
+    ASSERT_EQ(report.status, Status::running);
+  }
+  march.stop.set(1);
+  const Report report = steps.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_GE(moves, wanted);
+  march.expect(march.items.read()[0]);
+  std::printf("  %llu targets, %llu joins, %llu leaves, %u steps, %.1f s\n",
+              static_cast<unsigned long long>(turns), static_cast<unsigned long long>(report.joins),
+              static_cast<unsigned long long>(report.leaves), march.items.read()[0],
+              static_cast<double>(report.run_time.count()) * 1e-9);
+}
+
+}  // namespace
+}  // namespace cohort::test
+
+int main(int argc, char** argv) {
+  std::string why;
+  if (!cohort::cuda::available(&why)) {
+    std::printf("SKIPPED: %s\n", why.c_str());
+    return 77;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

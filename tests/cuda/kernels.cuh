@@ -1,0 +1,247 @@
+// Kernels that check themselves, for the tests and for anybody who wants a GPU kept busy.
+// Invariant: what is wrong is counted in `wrong`, never only seen by luck.
+#pragma once
+
+#include "cohort/kernel.hpp"
+
+namespace cohort::test {
+
+/// Each step touches each item once, with plain writes that only the barrier orders. Goes on until
+/// group 0 has seen `stop`, or for `steps` steps.
+struct Steps {
+  static constexpr const char* name = "steps";
+  std::uint32_t* items;
+  std::uint32_t count;
+  std::uint32_t steps;
+  std::uint32_t* stop;
+  std::uint32_t* wrong;
+  struct State {
+    std::uint32_t step = 0;
+  };
+
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    visit("items", items, count);
+  }
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    for (const std::size_t i : group.stride(count)) {
+      if (items[i]++ != state.step) group.atomic(*wrong).fetch_add(1U);
+    }
+    if (group.group_id() >= group.num_groups()) group.atomic(*wrong).fetch_add(1U);
+    ++state.step;
+    if (group.global_id() != 0) return Next::halt;  // group 0's word is what counts
+    return state.step < steps && group.atomic(*stop).load() == 0 ? Next::again : Next::halt;
+  }
+};
+
+/// Who holds which id: an id held twice is a protocol error that counts.
+struct Holders {
+  std::uint32_t* held;
+  std::uint32_t* wrong;
+
+  template <class Group>
+  COHORT_FN void enter(const Group& group, std::uint32_t id) const {
+    if (group.local_id() != 0) return;
+    const bool bad = id >= group.max_groups() || group.atomic(held[id]).fetch_add(1U) != 0;
+    if (bad) group.atomic(*wrong).fetch_add(1U);
+  }
+  template <class Group>
+  COHORT_FN void exit(const Group& group, std::uint32_t id) const {
+    if (group.local_id() == 0) group.atomic(held[id]).fetch_sub(1U);
+  }
+};
+
+/// Everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
+struct Mixed {
+  Holders ids;
+  std::uint32_t* rounds;
+  std::uint32_t* last;  // group 0's word, one for each parity
+  std::uint32_t* stop;
+  std::uint32_t wanted;
+  struct State {
+    std::uint32_t round = 0;
+  };
+
+  template <class Group>
+  COHORT_FN void run(Group& group, State state) const {
+    for (;;) {
+      if (group.offer_kill(state)) return;
+      group.request_fork(state);
+      ids.enter(group, group.group_id());
+      if (group.global_id() == 0) {
+        ++*rounds;
+        last[state.round % 2] =
+            state.round + 1 >= wanted || group.atomic(*stop).load() != 0 ? 1 : 0;
+      }
+      ids.exit(group, group.group_id());
+      const State next{state.round + 1};
+      if (state.round % 2 == 0) {
+        group.global_barrier();
+        if (last[0] != 0) return;
+      } else if (group.resizing_global_barrier(next)) {
+        return;
+      }
+      state = next;
+    }
+  }
+};
+
+/// Takes numbered tasks until there are no more; groups come and go at every one.
+template <KillOrder order>
+struct Taking {
+  static constexpr Traits traits{.kill_order = order};
+  Holders ids;
+  std::uint32_t* next;
+  std::uint32_t tasks;
+  std::uint32_t* done;  // how often each task was done
+  long long cycles;     // a task takes
+  std::uint32_t* stop;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    for (;;) {
+      if (group.offer(state)) return;
+      ids.enter(group, group.group_id());
+      std::uint32_t task = 0;
+      if (group.local_id() == 0) {
+        task = group.atomic(*stop).load() != 0 ? tasks : group.atomic(*next).fetch_add(1U);
+      }
+      task = group.broadcast(task);
+      ids.exit(group, group.group_id());
+      if (task >= tasks) return;
+#ifdef __CUDA_ARCH__
+      for (const long long until = clock64() + cycles; clock64() < until;) {
+      }
+#endif
+      if (group.local_id() == 0) group.atomic(done[task]).fetch_add(1U);
+      group.barrier();
+    }
+  }
+};
+
+/// The paper's introduction: a barrier in plain sight.
+struct Barriers {
+  std::uint32_t rounds;
+  std::uint32_t* counts;  // by round
+  std::uint32_t* wrong;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    for (std::uint32_t i = 0; i < rounds; ++i) {
+      if (group.local_id() == 0) group.atomic(counts[i]).fetch_add(1U);
+      group.global_barrier();
+      if (group.local_id() == 0 && group.atomic(counts[i]).load() != group.num_groups()) {
+        group.atomic(*wrong).fetch_add(1U);
+      }
+    }
+  }
+};
+
+/// setup() once by the first groups, none of it by those who join.
+struct WithSetup {
+  std::uint32_t* prepared;
+  std::uint32_t* wrong;
+  std::uint32_t* stop;
+  std::uint32_t* joined;
+
+  template <class Group>
+  COHORT_FN void setup(Group& group) const {
+    if (group.local_id() == 0) group.atomic(*prepared).fetch_add(1U);
+  }
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    if (group.local_id() == 0) {
+      if (group.atomic(*prepared).load() == 0) group.atomic(*wrong).fetch_add(1U);
+      if (group.joined()) group.atomic(*joined).fetch_add(1U);
+    }
+    while (group.broadcast(group.atomic(*stop).load()) == 0) {
+      if (group.offer(state)) return;
+    }
+  }
+};
+
+/// Where each group runs, round by round.
+struct Places {
+  std::uint32_t* sm;  // by id, of the last step
+  std::uint32_t* groups;
+  std::uint32_t* stop;
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, Nothing& /*state*/) const {
+#ifdef __CUDA_ARCH__
+    if (group.local_id() == 0) {
+      std::uint32_t id = 0;
+      asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+      group.atomic(sm[group.group_id()]).store(id);
+    }
+#endif
+    if (group.global_id() == 0) group.atomic(*groups).store(group.num_groups());
+    return group.atomic(*stop).load() == 0 ? Next::again : Next::halt;
+  }
+};
+
+/// Sums, prefixes and broadcasts that every thread checks.
+struct Collecting {
+  std::uint32_t* wrong;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    const std::uint64_t id = group.local_id();
+    const std::uint64_t size = group.local_size();
+    const auto add = [](std::uint64_t a, std::uint64_t b) { return a + b; };
+    const auto last = [](std::uint64_t, std::uint64_t b) { return b; };
+    bool good = group.reduce(id, add) == size * (size - 1) / 2;
+    good = good && group.reduce(id, last) == size - 1;
+    good = good && group.inclusive_scan(id, add) == id * (id + 1) / 2;
+    good = good && group.exclusive_scan(id + 1, std::uint64_t{7}, add) == 7 + id * (id + 1) / 2;
+    good = good && group.broadcast(id, static_cast<std::uint32_t>(size - 1)) == size - 1;
+    if (!good) group.atomic(*wrong).fetch_add(1U);
+  }
+};
+
+/// Group 0 returns, the others wait for it in a barrier.
+struct ReturnsEarly {
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    if (group.group_id() != 0) group.global_barrier();
+  }
+};
+
+/// Some stand at one barrier, some at the other.
+struct Divergent {
+  static constexpr Traits traits{.resizes = Resizes::at_barriers};
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    if (group.group_id() == 0) {
+      group.global_barrier();
+    } else if (group.resizing_global_barrier(state)) {
+      return;
+    }
+  }
+};
+
+/// Writes where nothing is.
+struct Wild {
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    if (group.global_id() == 0) *reinterpret_cast<std::uint32_t*>(std::uintptr_t{16}) = 1;
+  }
+};
+
+/// A task: each group notes itself, all at the same time.
+struct Gang {
+  std::uint32_t* arrived;
+  std::uint32_t* wrong;
+
+  template <class Group>
+  COHORT_FN void operator()(Group& group) const {
+    if (group.local_id() == 0) group.atomic(*arrived).fetch_add(1U);
+    group.global_barrier();
+    if (group.local_id() == 0 && group.atomic(*arrived).load() != group.num_groups()) {
+      group.atomic(*wrong).fetch_add(1U);
+    }
+  }
+};
+
+}  // namespace cohort::test
