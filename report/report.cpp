@@ -102,6 +102,20 @@ Json compact(const Json& trace) {
   return result;
 }
 
+/// From file names to the CRC-32 of their contents: by these a stored summary tells whether it is
+/// stale.
+Json checksums(const fs::path& folder) {
+  Json result = Json::object();
+  for (const char* name : {"multitask.jsonl", "multitask-fixed-duration.jsonl", "overhead.json",
+                           "barrier.json", "gather.json", "sizing.json", "timeline.trace.json"}) {
+    std::ifstream in{folder / name, std::ios::binary};
+    if (!in) continue;
+    const std::string content{std::istreambuf_iterator<char>{in}, {}};
+    result[name] = ::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
+  }
+  return result;
+}
+
 Json collect(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
@@ -143,20 +157,6 @@ Json collect(const fs::path& folder) {
   drop_samples(set);
   set["sources"] = checksums(folder);
   return set;
-}
-
-/// From file names to the CRC-32 of their contents: by these a stored summary tells whether it is
-/// stale.
-Json checksums(const fs::path& folder) {
-  Json result = Json::object();
-  for (const char* name : {"multitask.jsonl", "multitask-fixed-duration.jsonl", "overhead.json",
-                           "barrier.json", "gather.json", "sizing.json", "timeline.trace.json"}) {
-    std::ifstream in{folder / name, std::ios::binary};
-    if (!in) continue;
-    const std::string content{std::istreambuf_iterator<char>{in}, {}};
-    result[name] = ::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
-  }
-  return result;
 }
 
 /// Puts `text` where `mark` is.
