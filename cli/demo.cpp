@@ -250,8 +250,10 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
 }
 
 /// A third of a second for the timeline, apart from what is measured: recording costs time.
-void record(cpu::Engine& engine, const World& world, Fractal& fractal, std::uint32_t frame_workers,
-            const std::filesystem::path& folder, const std::stop_token& stop) {
+void record(cpu::Engine& engine, const World& world, std::uint32_t side,
+            std::uint32_t frame_workers, const std::filesystem::path& folder,
+            const std::stop_token& stop) {
+  Fractal fractal{side};  // a new one: the last frame of the other was cut short
   bench::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,
@@ -298,7 +300,7 @@ int run(const Options& options, const std::stop_token& stop) {
   const auto used = fractal.used();
   const PeriodicReport drawn = frames.stop();
   const Seconds disturbed = waited_for_cpu() - waited;
-  if (!options.out.empty()) record(engine, world, fractal, frame_workers, options.out, stop);
+  if (!options.out.empty()) record(engine, world, fractal.side(), frame_workers, options.out, stop);
 
   const double share = Seconds{used} / Seconds{shared.elapsed} / workers;
   const Seconds elapsed = alone.elapsed + shared.elapsed;

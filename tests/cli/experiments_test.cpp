@@ -220,6 +220,15 @@ TEST_F(Tool, ReportsOnOnePage) {
   EXPECT_GT(data["sets"][0]["barrier"]["measurements"].size(), 0U);
 }
 
+TEST_F(Tool, DemonstratesWithAPageToLookAt) {
+  const std::string folder = in_folder("demo");
+  const Result result = cohort("demo --seconds 1 --out " + folder);
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("verified"), HasSubstr(folder + "/report.html")));
+  expect_valid(json::parse(read(folder + "/timeline.trace.json")));
+  EXPECT_EQ(json::parse(read(folder + "/demo.json"))["verified"], true);
+}
+
 TEST_F(Tool, RefusesToReportOnNothing) {
   EXPECT_THAT(refused("report " + in_folder("nowhere")), HasSubstr("nowhere"));
   fs::create_directories(in_folder("empty"));
