@@ -236,7 +236,8 @@ class Experiment {
 // ---- from samples to figures
 
 /// The samples of one configuration, all rounds together.
-struct Pooled {
+struct Pooled {  // NOLINT(bugprone-exception-escape): Json's moves do not say that they cannot
+                 // throw
   Json about;
   std::vector<double> slowdowns;  // one a round
   std::vector<double> gathers;

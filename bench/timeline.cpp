@@ -174,7 +174,9 @@ std::string Timeline::to_trace_events() const {
     if (job) lines.count("groups of " + track.name, at, inside[stay.track]);
   };
 
-  for (const auto& [event, track] : events) {
+  for (const Kept& kept : events) {
+    const TraceEvent& event = kept.event;
+    const std::uint32_t track = kept.track;
     if (event.unit == no_unit) continue;
     const int lane = lane_of(event.unit);
     const auto found = stays.find(event.unit);
@@ -242,7 +244,7 @@ std::string Timeline::to_trace_events() const {
 
   Json about = provenance();
   about["dropped_events"] = dropped_;
-  return "{\"displayTimeUnit\":\"ms\",\"otherData\":" + about.dump() + ",\"traceEvents\":[" +
+  return R"({"displayTimeUnit":"ms","otherData":)" + about.dump() + R"(,"traceEvents":[)" +
          lines.take() + "\n]}\n";
 }
 

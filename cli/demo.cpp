@@ -250,10 +250,10 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
 }
 
 /// A third of a second for the timeline, apart from what is measured: recording costs time.
-void record(cpu::Engine& engine, const World& world, std::uint32_t side,
+void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
-  Fractal fractal{side};  // a new one: the last frame of the other was cut short
+  Fractal fractal{frame_side};  // a new one: the last frame of the other was cut short
   bench::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,

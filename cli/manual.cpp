@@ -85,7 +85,8 @@ void complete(std::string& paths, std::string& words, std::string& values, const
     std::string patterns;
     const auto add = [&](const std::string& name) {
       known += name + " ";
-      patterns += (patterns.empty() ? "" : "|") + path + "," + name;
+      if (!patterns.empty()) patterns += '|';
+      patterns.append(path).append(",").append(name);
     };
     for (const std::string& name : option->get_lnames()) add("--" + name);
     for (const std::string& name : option->get_snames()) add("-" + name);
