@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-report bench pictures docs format lint clean
+.PHONY: help setup build demo test test-quick test-report bench pictures explore docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, hours, goes on if interrupted; into bench/results/$(MACHINE)'
+	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
@@ -65,6 +66,11 @@ pictures: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort
 	@scripts/pictures $(COHORT)
 	@scripts/figures
+
+MINUTES ?= 1
+explore: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target explore_soak
+	build/release/tests/explore_soak $(MINUTES) explore-failures
 
 docs: setup
 	@mkdir -p build

@@ -18,6 +18,7 @@ class GraphMemory {
         weights_(engine.upload(graph.weights)),
         num_nodes_(graph.num_nodes()) {}
 
+  [[nodiscard]] std::size_t num_edges() const { return targets_.size(); }
   [[nodiscard]] CsrView view() const {
     return {offsets_.data(), targets_.data(), weights_.size() == 0 ? nullptr : weights_.data(),
             num_nodes_};

@@ -101,6 +101,7 @@ class Sink {
 
   /// Reached by all threads of the group; those that say so push their node.
   COHORT_FN void push(bool wanted, Node node) {
+    any_ |= wanted;
     if (!alone_) {
       push_together(wanted, node);
     } else if (wanted) {
@@ -108,6 +109,9 @@ class Sink {
       nodes_[size_++] = node;
     }
   }
+
+  /// Whether this thread has pushed a node.
+  [[nodiscard]] COHORT_FN bool any() const { return any_; }
 
   /// At the end, by all threads. `edges`: this thread's share of the edges of the pushed nodes.
   COHORT_FN void close(std::uint64_t edges = 0) {
@@ -159,6 +163,7 @@ class Sink {
   std::uint32_t size_ = 0;
   std::uint32_t room_ = 0;
   bool alone_;
+  bool any_ = false;
   bool slot_ = false;
 };
 
@@ -174,16 +179,19 @@ struct ChunkOfNodes {
 inline constexpr std::uint32_t skipped = ~0U;
 
 /// Visits the edges of `count` nodes and pushes the targets for which `visit(value, edge, target)`
-/// says true; `value(node)` is called once for each node. Chunk by chunk, one node for each thread:
-/// their degrees are summed up in local memory, and each thread takes one edge at a time (the
-/// paper's bfs and l-sssp, after LonestarGPU). Reached by all threads of the group.
-template <class Group, class Into, class Value, class Visit>
+/// says true; `value(node)` is called once for each node, `ahead(target)` where it is worth
+/// fetching what `visit` will look at. Chunk by chunk, one node for each thread: their degrees are
+/// summed up in local memory, and each thread takes one edge at a time (the paper's bfs and l-sssp,
+/// after LonestarGPU). Reached by all threads of the group.
+template <class Group, class Into, class Value, class Ahead, class Visit>
 COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
-                      const Node* nodes, std::size_t count, Into& into, Value value, Visit visit) {
+                      const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,
+                      Visit visit) {
   const auto list = group.view(nodes);
   if (group.local_size() == 1) {
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
+    constexpr std::uint64_t later = 12;  // edges of the same node
     for (std::size_t i = 0; i < count; ++i) {
       if (i + far < count) prefetch(graph.offsets() + list[i + far]);
       if (i + near < count) prefetch(graph.targets() + graph.first_edge(list[i + near]));
@@ -192,6 +200,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
       if (its == skipped) continue;
       const std::uint64_t end = graph.first_edge(node + 1);
       for (std::uint64_t edge = graph.first_edge(node); edge < end; ++edge) {
+        if (edge + later < end) ahead(graph.target(edge + later));
         const Node target = graph.target(edge);
         into.push(visit(its, edge, target), target);
       }

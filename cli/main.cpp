@@ -31,6 +31,7 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
   add_bench(tool, chosen, interrupt.token());
   add_report(tool, chosen);
   add_demo(tool, chosen, interrupt.token());
+  add_check(tool, chosen);
   add_manual(tool, chosen);
   tool.footer(
       "First steps:\n"
@@ -44,7 +45,7 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
     tool.parse(argc, argv);
     if (!chosen)
       throw Error{Errc::bad_options,
-                  "no command given; there is list, run, bench, report, demo, completion"};
+                  "no command given; there is list, run, bench, report, demo, check, completion"};
     const int status = chosen();
     std::cout.flush();
     if (!std::cout) {

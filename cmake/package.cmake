@@ -12,8 +12,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cohort ${PROJECT_BINARY_DIR}/gen
 set_target_properties(cohort_protocol PROPERTIES EXPORT_NAME protocol)
 set_target_properties(cohort_cpu PROPERTIES EXPORT_NAME cpu)
 set_target_properties(cohort_trace PROPERTIES EXPORT_NAME trace)
+set_target_properties(cohort_explore PROPERTIES EXPORT_NAME explore)
 set_target_properties(cohort_cohort PROPERTIES EXPORT_NAME cohort)
-install(TARGETS cohort_protocol cohort_cpu cohort_trace cohort_cohort
+install(TARGETS cohort_protocol cohort_cpu cohort_trace cohort_explore cohort_cohort
   EXPORT cohort-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(COHORT_CUDA)

@@ -53,6 +53,7 @@ struct PaperBfs {
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
       expand(
           group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
+          [&](Node target) { prefetch(levels.of + target); },
           [&](std::uint32_t, std::uint64_t, Node target) {
             return levels.reach(group, target, next);
           });

@@ -85,6 +85,7 @@ struct Bfs {
     const bool counts = both_directions;
     expand(
         group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
+        [&](Node target) { prefetch(levels.of + target); },
         [&](std::uint32_t, std::uint64_t, Node target) {
           if (!levels.reach(group, target, level)) return false;
           if (counts) edges += graph.degree(target);
@@ -103,9 +104,10 @@ struct Bfs {
     });
     sink.close(edges);
     if (now.last) ++plan.level;
-    const std::size_t found = lists[(state.turn + 1) % 3].size(group);
+    // The others' counts are looked at only where an earlier portion may have filled them.
+    const bool any = sink.any() || (now.begin > 0 && lists[(state.turn + 1) % 3].size(group) > 0);
     conclude(group, state, now, plan);
-    return !now.last || found > 0 ? Next::again : Next::halt;
+    return !now.last || any ? Next::again : Next::halt;
   }
 
   /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It

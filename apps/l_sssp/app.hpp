@@ -16,7 +16,8 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
       static_cast<ListSsspOptions::Algorithm>(settings.choice("algorithm", {"delta", "paper"}));
   how.chunk = settings.number("chunk", 0);
   how.delta = settings.number("delta", 0);
-  how.budget = static_cast<std::uint32_t>(settings.number("budget", how.budget, 0, 1U << 30U));
+  const std::uint64_t budget = settings.number("budget", ~0U, 0, ~0U);
+  if (budget != ~0U) how.budget = static_cast<std::uint32_t>(budget);
   const SourceChoice chosen{request};
   settings.check_all_used();
   const Csr graph = with_weights(load_graph(request.input));

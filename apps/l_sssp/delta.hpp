@@ -103,6 +103,7 @@ struct DeltaSssp {
             done.store(its);
             return node;
           },
+          [&](Node target) { prefetch(distance + target); },
           [&](Node node, std::uint64_t edge, Node target) {
             const Distance through = group.atomic(distance[node]).load() + graph.weight(edge);
             const auto its = group.atomic(distance[target]);
@@ -110,7 +111,8 @@ struct DeltaSssp {
             if (through < plan.threshold) return Kind::near;
             if (through < nearest_far) nearest_far = through;
             const std::uint32_t pile = plan.epoch + 1;
-            return group.atomic(far_stamp[target]).exchange(pile) != pile ? Kind::far : Kind::none;
+            const auto stamp = group.atomic(far_stamp[target]);
+            return stamp.load() != pile && stamp.exchange(pile) != pile ? Kind::far : Kind::none;
           });
     };
     if (size <= 16 && alone) {  // not worth sharing

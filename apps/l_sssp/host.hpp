@@ -11,9 +11,11 @@ struct ListSsspOptions {
   enum class Algorithm : std::uint8_t { delta, paper };
 
   Algorithm algorithm = Algorithm::delta;
-  std::uint64_t chunk = 0;      ///< nodes for each group in a step; 0: a whole list
-  Distance delta = 0;           ///< of delta-stepping; 0: by weights and degrees
-  std::uint32_t budget = 2048;  ///< nodes of its own that a group goes on with in a step
+  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: a whole list
+  Distance delta = 0;       ///< of delta-stepping; 0: by weights and degrees
+  /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
+  /// edges, none where they have many and going on would visit many of them again.
+  std::optional<std::uint32_t> budget = {};
 };
 
 /// A delta that does well: large where weights are large and nodes have few edges.
@@ -24,6 +26,8 @@ namespace detail {
 template <class Engine>
 Report run_delta(Engine& engine, const GraphMemory& memory, Distance* distances, Node source,
                  Distance delta, const RunOptions& options, const ListSsspOptions& how) {
+  const std::uint32_t budget =
+      how.budget.value_or(memory.num_edges() / 8 >= memory.view().num_nodes() ? 0 : 2048);
   const CsrView graph = memory.view();
   const Node nodes = graph.num_nodes();
   const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
@@ -46,7 +50,7 @@ Report run_delta(Engine& engine, const GraphMemory& memory, Distance* distances,
                          .plans = plans.data(),
                          .delta = delta,
                          .chunk = how.chunk,
-                         .budget = how.budget};
+                         .budget = budget};
   return run(engine, kernel, options);
 }
 

@@ -39,6 +39,7 @@ struct PaperListSssp {
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
       expand(
           group, graph, group.local(), nodes, count, sink, [](Node node) { return node; },
+          [&](Node target) { prefetch(distance + target); },
           [&](Node node, std::uint64_t edge, Node target) {
             // Relaxed: a distance that is too old is that of a path all the same, and whoever
             // lowers it pushes its node.

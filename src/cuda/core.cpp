@@ -56,7 +56,7 @@ void Engine::Core::start() {
   lease_ends_ = reinterpret_cast<std::uint32_t*>(mirrors_ + 1);
   for (std::size_t i = mirrors + 2; i-- > 2;) free_mirrors_.push_back(mirrors_ + i);
 
-  demands_ = static_cast<Demands*>(memory_->allocate(sizeof(Demands)));
+  demands_ = static_cast<Demands*>(control_memory_.take(sizeof(Demands)));
   const Demands none;
   memory_->write(demands_, &none, sizeof none);
   agent_ = std::thread{[this] { tend(); }};
@@ -85,7 +85,7 @@ void Engine::Core::stop() {
     cudaStreamSynchronize(control_);
     cudaStreamDestroy(control_);
   }
-  if (demands_ != nullptr) memory_->release(demands_, sizeof(Demands));
+  control_memory_.free_all();
   if (mirrors_ != nullptr) cudaFreeHost(mirrors_);
   demands_ = nullptr;
   mirrors_ = nullptr;

@@ -17,6 +17,7 @@
 #include "cohort/cuda.hpp"
 #include "cpu/sizes.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/memory.hpp"
 #include "scheduler/policy.hpp"
 
 namespace cohort::cuda {
@@ -83,7 +84,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   /// One run of a job: from a start to its rest.
   struct Run {
     detail::Desk desk;
-    std::size_t size = 0;       // of the desk's memory
     std::size_t states_at = 0;  // where the States are in it
     std::size_t states_size = 0;
     std::uint32_t launched = 0;  // blocks
@@ -141,6 +141,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   int low_ = 0;
   int high_ = 0;
   std::shared_ptr<cohort::detail::Memory> memory_;
+  ControlMemory control_memory_;
 
   mutable std::mutex mutex_;
   mutable std::atomic<std::uint32_t> callers_{0};

@@ -1,6 +1,7 @@
 #include "cuda/memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -91,6 +92,34 @@ class DeviceMemory final : public cohort::detail::Memory {
 };
 
 }  // namespace
+
+void* ControlMemory::take(std::size_t bytes) {
+  Piece* best = nullptr;
+  for (Piece& each : pieces_) {
+    if (each.taken || each.bytes < bytes) continue;
+    if (best == nullptr || each.bytes < best->bytes) best = &each;
+  }
+  if (best == nullptr) {
+    void* memory = nullptr;
+    const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
+    pieces_.reserve(pieces_.size() + 1);  // so that nothing can fail once there is memory
+    check(cudaMalloc(&memory, room), "control memory");
+    best = &pieces_.emplace_back(Piece{memory, room, false});
+  }
+  best->taken = true;
+  return best->memory;
+}
+
+void ControlMemory::give(void* memory) {
+  for (Piece& each : pieces_) {
+    if (each.memory == memory) each.taken = false;
+  }
+}
+
+void ControlMemory::free_all() noexcept {
+  for (const Piece& each : pieces_) cudaFree(each.memory);
+  pieces_.clear();
+}
 
 std::shared_ptr<cohort::detail::Memory> device_memory(int device) {
   return std::make_shared<DeviceMemory>(device);

@@ -121,14 +121,13 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   const std::size_t places_at = place(groups * sizeof(std::uint32_t));
 
   auto run = std::make_unique<Run>();
-  run->size = size;
   run->states_at = states_at;
   run->states_size = states_size;
   run->high = job.priority.has_value();
   run->desk.mirror = take_mirror();
   std::byte* memory = nullptr;
   try {
-    memory = static_cast<std::byte*>(memory_->allocate(size));
+    memory = static_cast<std::byte*>(control_memory_.take(size));
   } catch (...) {
     free_mirrors_.push_back(run->desk.mirror);
     throw;
@@ -215,7 +214,7 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
 
 /// No block of the run is left, nor will one start.
 void Engine::Core::bury(std::unique_ptr<Run> run) {
-  memory_->release(run->desk.shared, run->size);
+  control_memory_.give(run->desk.shared);
   free_mirrors_.push_back(run->desk.mirror);
 }
 

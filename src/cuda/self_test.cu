@@ -19,7 +19,7 @@ __device__ std::uint64_t timer() {
 __global__ void occupy(const volatile std::uint32_t* target, std::uint32_t* begun,
                        std::uint64_t budget) {
   if (threadIdx.x == 0) {
-    atomicAdd_system(begun, 1U);
+    atomicAdd(begun, 1U);
     const std::uint64_t until = timer() + budget;
     while (blockIdx.x < *target && timer() < until) __nanosleep(200);
   }
@@ -27,7 +27,7 @@ __global__ void occupy(const volatile std::uint32_t* target, std::uint32_t* begu
 }
 
 __global__ void arrive(std::uint32_t* begun) {
-  if (threadIdx.x == 0) atomicAdd_system(begun, 1U);
+  if (threadIdx.x == 0) atomicAdd(begun, 1U);
 }
 
 /// Polls pinned memory; the runtime has to be called meanwhile, or a launch may not be passed on.

@@ -267,6 +267,17 @@ TEST_F(Tool, MeasuresGatherTimesSideBySide) {
   }
 }
 
+TEST_F(Tool, ExploresAnAppUnderManySchedules) {
+  const Result result = cohort("check bfs --schedules 200 --seed 5");
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("bfs"), HasSubstr("200 schedules, nothing wrong")));
+  EXPECT_EQ(cohort("check bfs --search pct --weak --local-size 2 --schedules 50").status, 0);
+  EXPECT_EQ(cohort("check nothing").status, 2);
+  EXPECT_EQ(cohort("check bfs --search chance").status, 2);
+  EXPECT_EQ(cohort("check bfs --replay x!").status, 2);
+  EXPECT_EQ(cohort("check bfs --groups 15 --local-size 15").status, 2);
+}
+
 TEST_F(Tool, MeasuresReadingByFormat) {
   const std::string file = in_folder("read.json");
   const Result result = cohort("bench read --quick --reps 1 --json " + file, "COHORT_DATA=");

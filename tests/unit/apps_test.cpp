@@ -150,8 +150,9 @@ TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
 }
 
 TEST(GraphApps, AreRightForEveryNumberOfGroupsAndThreads) {
-  const Csr sparse = road(700);
-  const Csr dense = with_weights(rmat(8));
+  const bool small = test_scale() < 1;
+  const Csr sparse = road(small ? 100 : 700);
+  const Csr dense = with_weights(rmat(small ? 5 : 8));
   for (const GraphApp& app : graph_apps()) {
     for (const std::uint32_t groups : {1U, 3U}) {
       cpu::Engine engine{{.capacity = groups}};
@@ -169,7 +170,8 @@ TEST(GraphApps, AreRightForEveryNumberOfGroupsAndThreads) {
 }
 
 TEST(GraphApps, TakeTheLargestGroupsThereAre) {
-  const Csr graph = grid(20, 20);
+  const Node side = test_scale() < 1 ? 5 : 20;
+  const Csr graph = grid(side, side);
   cpu::Engine engine{{.capacity = 2}};
   RunOptions options;
   options.launch.local_size = max_local_size;
@@ -312,14 +314,14 @@ TEST(Octree, IsRightWhileGroupsComeAndGo) {
 }
 
 TEST(Octree, IsRightForEveryNumberOfGroupsAndThreads) {
-  const auto particles = make_particles(2000);
   for (const std::uint32_t groups : {1U, 3U}) {
     cpu::Engine engine{{.capacity = groups}};
     for (const std::uint32_t local_size : {1U, 7U, 64U, max_local_size}) {
       RunOptions options;
       options.launch.local_size = local_size;
       options.launch.resizable = local_size != 64;
-      const auto few = make_particles(local_size == max_local_size ? 100 : 2000);
+      const auto few =
+          make_particles(local_size == max_local_size || test_scale() < 1 ? 100 : 2000);
       EXPECT_EQ(check_octree(few, run_octree(engine, few, options)), std::nullopt)
           << groups << " groups of " << local_size;
     }
@@ -390,7 +392,7 @@ TEST(Game, IsRightWhileGroupsComeAndGo) {
   for (const PoolOptions& pools : pool_kinds()) {
     std::uint64_t joins = 0;
     std::uint64_t leaves = 0;
-    for (std::uint32_t seed = 1; seed <= 60 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
+    for (std::uint32_t seed = 1; seed <= 40 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
       const auto result = run_game(engine, start_board(), resized_at_random(4, seed),
                                    {.pools = pools, .depth = depth, .grain = seed % 2});
       ASSERT_EQ(result.report.status, Status::finished);
@@ -426,7 +428,8 @@ TEST(Game, KnowsFullColumnsAndFullBoards) {
   }
   cpu::Engine engine{{.capacity = 2}};
   for (const std::uint32_t grain : {0U, 3U}) {
-    const auto result = run_game(engine, board, {}, {.depth = 9, .grain = grain});
+    const auto result =
+        run_game(engine, board, {}, {.depth = 9, .grain = grain, .positions = 1000});
     EXPECT_EQ(check_game(board, 9, result), std::nullopt);
     EXPECT_EQ(result.values[0], std::nullopt);
   }

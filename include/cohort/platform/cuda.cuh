@@ -25,7 +25,8 @@ struct alignas(128) Demands {
 };
 
 /// What the host wants to know of a run while it goes on: counters in pinned host memory, which
-/// blocks add to as they come and go.
+/// blocks add to as they come and go. Only this device adds, so device scope is enough: the bus
+/// need not know atomic operations.
 struct alignas(128) Mirror {
   std::uint32_t begun = 0;     ///< blocks that have started
   std::uint32_t in = 0;        ///< groups checked in or admitted
@@ -415,12 +416,12 @@ struct Platform {
   __device__ static void depart(bool taken) {
     Mirror& mirror = *here().mirror;
     const bool closed = here().shared->closed.load(Order::acquire) != 0;
-    if (taken) atomicAdd_system(&mirror.left, 1U);
-    atomicAdd_system(&mirror.out, 1U);
+    if (taken) atomicAdd(&mirror.left, 1U);
+    atomicAdd(&mirror.out, 1U);
     if (closed || !taken) __threadfence_system();  // before the host learns that the job is over
     if (closed) *static_cast<volatile std::uint32_t*>(&mirror.closed) = 1;
     if (closed) __threadfence_system();
-    atomicAdd_system(&mirror.gone, 1U);
+    atomicAdd(&mirror.gone, 1U);
   }
 
   [[nodiscard]] __device__ static std::uint64_t timer() {

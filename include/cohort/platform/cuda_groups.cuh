@@ -86,7 +86,7 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
 
   bool checked_in = false;
   if (threadIdx.x == 0) {
-    atomicAdd_system(&desk.mirror->begun, 1U);
+    atomicAdd(&desk.mirror->begun, 1U);
     new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
     member->votes = Contract<Kernel>::step_style;
     Platform::here() = {desk.shared, desk.demands, &member->sampler, desk.mirror};
@@ -97,15 +97,15 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
          protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
     if (in) {
       if (checked_in && member->id == 0) desk.mirror->start = member->active;
-      if (member->joined) atomicAdd_system(&desk.mirror->joined, 1U);
-      atomicAdd_system(&desk.mirror->in, 1U);
+      if (member->joined) atomicAdd(&desk.mirror->joined, 1U);
+      atomicAdd(&desk.mirror->in, 1U);
     } else {
-      atomicAdd_system(&desk.mirror->refused, 1U);
+      atomicAdd(&desk.mirror->refused, 1U);
       if (desk.shared->closed.load(Order::acquire) != 0) {
         *static_cast<volatile std::uint32_t*>(&desk.mirror->closed) = 1;
         __threadfence_system();
       }
-      atomicAdd_system(&desk.mirror->gone, 1U);
+      atomicAdd(&desk.mirror->gone, 1U);
     }
   }
   __syncthreads();
@@ -125,7 +125,7 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
   const bool returned = !member->left;
   if (returned) protocol::finish(*member);
   const bool faulted = desk.shared->look().faulted();
-  if (returned && !faulted) atomicAdd_system(&desk.mirror->finished, 1U);
+  if (returned && !faulted) atomicAdd(&desk.mirror->finished, 1U);
   Platform::depart(!returned && !faulted);
 }
 
