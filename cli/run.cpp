@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/registry.hpp"
+#include "bench/harness.hpp"
+#include "bench/load.hpp"
 #include "bench/record.hpp"
+#include "bench/timeline.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
@@ -39,11 +42,23 @@ struct Options {
   bool fixed = false;
   std::string barrier = "one-pass";
   std::vector<std::string> settings;
+  std::string task = "none";
+  std::string task_groups = "half";
   bool verify = false;
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
+  std::string trace;
   std::string json;
   KernelFileOptions kernel_file;
+};
+
+/// The tasks beside the job, when there are some.
+struct Tasks {
+  const bench::LoadClass* kind = nullptr;
+  std::uint32_t groups = 0;
+  std::uint32_t side = 0;
+  std::vector<bench::TaskSample> served;
+  std::uint64_t wrong = 0;
 };
 
 /// What the oracle says about a run.
@@ -76,7 +91,7 @@ nlohmann::ordered_json to_json(const Summary& summary) {
 }
 
 nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
-                               const apps::Outcome& outcome,
+                               const apps::Outcome& outcome, const Tasks& tasks,
                                const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   auto sizes = nlohmann::ordered_json::array();
@@ -107,6 +122,19 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
   };
   for (const auto& [name, number] : outcome.result) result["result"][name] = number;
   if (outcome.verified) result["verified"] = *outcome.verified;
+  if (tasks.kind != nullptr) {
+    auto served = nlohmann::ordered_json::array();
+    for (const bench::TaskSample& each : tasks.served) {
+      served.push_back(
+          {{"start_ns", each.start}, {"gather_ns", each.gather}, {"run_ns", each.run}});
+    }
+    result["tasks"] = {{"class", tasks.kind->name},
+                       {"groups", tasks.groups},
+                       {"period_ns", std::chrono::nanoseconds{tasks.kind->period}.count()},
+                       {"matrix_side", tasks.side},
+                       {"wrong", tasks.wrong},
+                       {"served", std::move(served)}};
+  }
   if (judgement) {
     result["trace"] = {{"events", judgement->events}, {"legal", nullptr}};
     if (judgement->legal) result["trace"]["legal"] = *judgement->legal;
@@ -114,6 +142,29 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
   }
   result.update(bench::provenance());
   return result;
+}
+
+void print(const Tasks& tasks) {
+  if (tasks.kind == nullptr) return;
+  std::cout << tasks.served.size() << ' ' << tasks.kind->name << " tasks on " << tasks.groups
+            << " groups, products of " << tasks.side << " x " << tasks.side << " matrices";
+  if (!tasks.served.empty()) {
+    std::vector<double> gather;
+    std::vector<double> run;
+    for (const bench::TaskSample& each : tasks.served) {
+      gather.push_back(static_cast<double>(each.gather) / 1e6);
+      run.push_back(static_cast<double>(each.run) / 1e6);
+    }
+    std::cout << std::setprecision(2) << ": gathered in " << bench::median(gather)
+              << " ms, done in " << bench::median(run) << " ms more (p50)";
+    if (const auto period = bench::median_period(tasks.served)) {
+      std::cout << ", one every " << std::setprecision(0) << *period / 1e6 << " ms (wanted "
+                << tasks.kind->period.count() << ")";
+    }
+  }
+  std::cout << "; "
+            << (tasks.wrong == 0 ? "all right" : std::to_string(tasks.wrong) + " of them WRONG")
+            << '\n';
 }
 
 void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
@@ -183,7 +234,11 @@ int run(const Options& options, std::stop_token stop) {
     throw Error{Errc::bad_options, "run: this app is not built for the engine '" + options.engine +
                                        "'; use --engine cpu"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
-  if (!options.json.empty()) bench::check_writable(options.json);
+  Tasks tasks;
+  if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
+  for (const std::string& file : {options.json, options.trace}) {
+    if (!file.empty()) bench::check_writable(file);
+  }
 
   cpu::Engine engine{{.capacity = options.capacity}};
   const std::uint32_t groups = options.groups.value_or(engine.capacity());
@@ -198,19 +253,49 @@ int run(const Options& options, std::stop_token stop) {
   how.launch.stop = std::move(stop);
   how.barrier = barrier;
   how.drive = resizer(options.resize, groups);
+
+  bench::Timeline timeline;
+  if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
+  std::optional<bench::MatrixProduct> product;
+  std::optional<bench::Load> load;
+  if (tasks.kind != nullptr) {
+    tasks.groups = bench::groups_of(options.task_groups, engine.capacity());
+    tasks.side = bench::side_for(engine, tasks.kind->work, engine.capacity());
+    product.emplace(tasks.side);
+    load.emplace(
+        engine, *product,
+        bench::LoadOptions{
+            .period = tasks.kind->period,
+            .groups = tasks.groups,
+            .tracer = options.trace.empty() ? nullptr : &timeline.task(options.task + " task")});
+    how.drive = [&load](const Job& job) { return load->drive(job); };
+  }
+
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
   const apps::Outcome outcome = app.run(engine, request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
+  if (load) {
+    tasks.served = load->tasks();
+    tasks.wrong = load->wrong();
+  }
   print(options, groups, outcome, judgement);
+  print(tasks);
+  if (!options.trace.empty()) {
+    timeline.write(options.trace);
+    std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
+    if (timeline.dropped() > 0)
+      std::cout << " (without the last " << timeline.dropped() << " events)";
+    std::cout << '\n';
+  }
   if (!options.json.empty()) {
     bench::write_atomically(
         options.json,
-        to_json(options, groups, engine.capacity(), outcome, judgement).dump(2) + "\n");
+        to_json(options, groups, engine.capacity(), outcome, tasks, judgement).dump(2) + "\n");
   }
-  const bool wrong =
-      (outcome.verified && !*outcome.verified) || (judgement && !judgement->error.empty());
+  const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
+                     (judgement && !judgement->error.empty());
   return outcome.report.status == Status::finished && !wrong ? fine : failed;
 }
 
@@ -233,7 +318,8 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   resize->capture_default_str();
   auto* const barrier =
       command->add_option("--barrier", options->barrier,
-                          "Resizing barrier: one-pass (ours), or the paper's query|plain|modelled");
+                          "Resizing barrier: one-pass|query|plain|modelled; the first is ours, the "
+                          "others are the paper's");
   barrier->capture_default_str();
   command
       ->add_flag("--static", options->fixed,
@@ -242,9 +328,25 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       ->excludes(barrier);
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
+  command
+      ->add_option("--task", options->task,
+                   "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
+                   "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms")
+      ->capture_default_str()
+      ->excludes(resize);
+  command
+      ->add_option("--task-groups", options->task_groups,
+                   "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
+                   "suspends the app meanwhile")
+      ->capture_default_str();
+  auto* const trace = command->add_option(
+      "--trace", options->trace,
+      "Write what ran where and when to this file, for https://ui.perfetto.dev");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
-  command->add_flag("--check-trace", options->check_trace,
-                    "Record what the groups do, and judge it by the rules of the model");
+  command
+      ->add_flag("--check-trace", options->check_trace,
+                 "Record what the groups do, and judge it by the rules of the model")
+      ->excludes(trace);
   command
       ->add_option("--trace-limit", options->trace_limit,
                    "With --check-trace: keep at most so many events of a job")
