@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick bench docs format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-report bench pictures explore docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -15,7 +15,11 @@ help:
 	@echo 'make demo         traverse a graph while a renderer takes half of the workers, 25 times a second'
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
-	@echo 'make bench        run the benchmark scenarios; records go to bench/results/$(MACHINE)'
+	@echo 'make test-compiler  cohortc, the compiler of the dialect (installs the libraries of Clang)'
+	@echo 'make test-report  the report in a real browser (installs Chromium)'
+	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
+	@echo 'make bench        all experiments, hours, goes on if interrupted; into bench/results/$(MACHINE)'
+	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
@@ -36,7 +40,7 @@ build: build/release/build.ninja
 
 demo: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort
-	$(COHORT) demo
+	$(COHORT) demo --out build/demo
 
 check-%: build/%/build.ninja
 	@echo '== $*: build and test'
@@ -45,13 +49,33 @@ check-%: build/%/build.ninja
 
 test-quick: check-release
 
+test-compiler:
+	@scripts/setup --compiler
+	@$(MAKE) --no-print-directory check-compiler
+
 test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"
 
 bench: build
-	$(COHORT) bench barrier --out bench/results/$(MACHINE)
-	$(COHORT) bench gather --out bench/results/$(MACHINE)
+	$(COHORT) bench all --out bench/results/$(MACHINE)
+	$(COHORT) report bench/results/$(MACHINE) --json bench/results/$(MACHINE)/summary.json
 	$(COHORT) bench read --out bench/results/$(MACHINE)
+
+test-report: build/release/build.ninja
+	@scripts/setup --browser
+	@cmake --build --preset release -j $(JOBS) --target cohort
+	@tests/report/check $(COHORT) build/test-report
+
+pictures: build/release/build.ninja
+	@scripts/setup --browser
+	@cmake --build --preset release -j $(JOBS) --target cohort
+	@scripts/pictures $(COHORT)
+	@scripts/figures
+
+MINUTES ?= 1
+explore: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target explore_soak
+	build/release/tests/explore_soak $(MINUTES) explore-failures
 
 docs: setup
 	@mkdir -p build

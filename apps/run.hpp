@@ -109,8 +109,10 @@ Report run(Engine& engine, const Kernel& kernel, const RunOptions& options) {
       default: return detail::run_with<ResizingBarrier::modelled>(engine, kernel, options);
     }
   }
-  throw Error{Errc::bad_options,
-              "this app and algorithm has the one-pass barrier only: leave the others to bfs"};
+  throw Error{
+      Errc::bad_options,
+      "this app and algorithm has the one-pass barrier only; graph apps with algorithm=paper have "
+      "the others"};
 }
 
 }  // namespace cohort::apps

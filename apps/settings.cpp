@@ -67,7 +67,7 @@ std::string Settings::text(const std::string& key, const std::string& otherwise)
 void Settings::check_all_used() const {
   for (const auto& [key, value] : given_) {
     if (!asked_.contains(key)) {
-      refuse(key + "=" + value,
+      refuse(std::string{key}.append("=").append(value),
              asked_.empty() ? "this app has no options" : "this app has only " + listed(asked_));
     }
   }

@@ -6,8 +6,13 @@
 #include "bench/barrier.hpp"
 #include "bench/cpu.hpp"
 #include "bench/gather.hpp"
+#include "bench/multitask.hpp"
 #include "bench/overhead.hpp"
 #include "bench/read.hpp"
+#ifdef COHORT_WITH_COMPILER
+#include "bench/dialect.hpp"
+#endif
+#include "bench/sizing.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
@@ -25,13 +30,36 @@ constexpr std::array known{
     Scenario{
         .name = "read",
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
-        .run = &read_scenario},
+        .run = &read_scenario,
+        .in_all = false},
     Scenario{.name = "overhead",
-             .summary = "apps that could be resized but are not, beside cooperation compiled out",
+             .summary = "section 5.3 of the paper: apps that could be resized but are not, beside "
+                        "cooperation compiled out",
              .run = &overhead_scenario},
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
-             .run = &cpu_scenario},
+             .run = &cpu_scenario,
+             .in_all = false},
+#ifdef COHORT_WITH_COMPILER
+    Scenario{.name = "dialect",
+             .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
+             .run = &dialect_scenario,
+             .in_all = false},
+#endif
+    Scenario{.name = "sizing",
+             .summary = "section 5.2: how much of the machine a frame loop needs",
+             .run = &sizing_scenario,
+             .paper = true},
+    Scenario{.name = "multitask",
+             .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
+             .run = &multitask_scenario,
+             .paper = true,
+             .resumable = true},
+    Scenario{.name = "preemption",
+             .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
+             .run = &preemption_scenario,
+             .paper = true,
+             .resumable = true},
 };
 
 #ifdef COHORT_WITH_CUDA

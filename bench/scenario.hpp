@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 namespace cohort::bench {
@@ -14,6 +17,14 @@ struct ScenarioOptions {
   std::uint32_t repetitions = 9;
   bool quick = false;  ///< less of everything, to see that it works
   std::stop_token stop = {};
+  /// Where the samples of long scenarios are kept as they come; empty: nowhere.
+  std::filesystem::path folder = {};
+  /// Groups of the experiments' engine. Default: the usable CPUs, but 8 at least.
+  std::optional<std::uint32_t> capacity = {};
+  /// Only the pairs whose name contains this.
+  std::string only = {};
+  /// Tasks of the same duration on every share, instead of the same work.
+  bool fixed_duration = false;
 };
 
 /// One scenario.
@@ -22,6 +33,9 @@ struct Scenario {
   std::string_view summary;
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
+  bool paper = false;      ///< an experiment of the paper on an engine of its own
+  bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
+  bool in_all = true;      ///< part of `cohort bench all`
 };
 
 /// All scenarios, of the CPU engine.

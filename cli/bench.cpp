@@ -1,6 +1,7 @@
 // cohort bench: the scenarios, and their records.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
+#include "cli/report.hpp"
 #include "cohort/error.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
@@ -24,18 +26,32 @@ struct Options {
   bool quick = false;
   std::string json;
   std::string out;
+  std::optional<std::uint32_t> capacity;
+  std::string only;
+  bool fixed_duration = false;
 };
 
-/// Where the record goes; empty for nowhere.
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw Error{Errc::bad_options, "cannot make the folder '" + folder + "': " + error.message() +
+                                       "; choose another for --out"};
+  }
+  bench::check_writable(std::filesystem::path{folder} / "samples");
+}
+
+/// Where the record goes; empty for nowhere. Samples that are kept as they come are record enough.
 std::filesystem::path record_file(const bench::Scenario& scenario, const Options& options) {
   if (options.out.empty()) return options.json;
-  std::error_code error;
-  std::filesystem::create_directories(options.out, error);
-  if (error) {
-    throw Error{Errc::bad_options, "cannot make the folder '" + options.out +
-                                       "': " + error.message() + "; choose another for --out"};
-  }
+  if (scenario.resumable) return {};
   return std::filesystem::path{options.out} / (std::string{scenario.name} + ".json");
+}
+
+std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
+  if (options.repetitions) return *options.repetitions;
+  if (scenario.resumable) return options.quick ? 1 : 10;  // the paper: 10
+  return options.quick ? 3 : 9;
 }
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
@@ -52,16 +68,25 @@ const bench::Scenario& scenario_of(std::string_view name, const Options& options
                                      options.engine + "'; leave --engine out"};
 }
 
-int run(const bench::Scenario& scenario, const Options& options, std::stop_token stop) {
+void check(const Options& options) {
   if (options.repetitions && *options.repetitions == 0)
     throw Error{Errc::bad_options, "--reps 0: nothing would be measured; give 1 or more"};
+  if (!options.out.empty()) make_folder(options.out);
+  if (!options.json.empty()) bench::check_writable(options.json);
+}
+
+int run(const bench::Scenario& scenario, const Options& options, std::stop_token stop) {
+  check(options);
   const std::filesystem::path file = record_file(scenario, options);
   if (!file.empty()) bench::check_writable(file);
 
-  const bench::ScenarioOptions how{
-      .repetitions = options.repetitions.value_or(options.quick ? 3 : 9),
-      .quick = options.quick,
-      .stop = std::move(stop)};
+  const bench::ScenarioOptions how{.repetitions = repetitions_of(scenario, options),
+                                   .quick = options.quick,
+                                   .stop = std::move(stop),
+                                   .folder = options.out,
+                                   .capacity = options.capacity,
+                                   .only = options.only,
+                                   .fixed_duration = options.fixed_duration};
   nlohmann::ordered_json record{{"scenario", scenario.name}};
   record.update(bench::provenance());
   record["repetitions"] = how.repetitions;
@@ -69,6 +94,30 @@ int run(const bench::Scenario& scenario, const Options& options, std::stop_token
   record.update(scenario.run(how));
   if (!file.empty()) bench::write_atomically(file, record.dump(1) + "\n");
   return fine;
+}
+
+/// Whether an earlier run of `all` got as far as this record.
+bool is_done(const bench::Scenario& scenario, const Options& options) {
+  std::ifstream file{record_file(scenario, options)};
+  if (scenario.resumable || !file) return false;
+  const auto record = nlohmann::json::parse(file, nullptr, false);
+  return record.is_object() && record.value("commit", "") == bench::commit() &&
+         record.value("quick", false) == options.quick &&
+         record.value("repetitions", 0U) == repetitions_of(scenario, options);
+}
+
+int run_all(const Options& options, const std::stop_token& stop) {
+  check(options);
+  for (const bench::Scenario& scenario : bench::scenarios()) {
+    if (!scenario.in_all) continue;
+    std::cout << "== " << scenario.name << '\n';
+    if (is_done(scenario, options)) {
+      std::cout << "done before: " << record_file(scenario, options).string() << "\n\n";
+    } else {
+      run(scenario, options, stop);
+    }
+  }
+  return write_report({options.out});
 }
 
 /// Not for people: a scenario starts it in a process of its own, and reads its output.
@@ -91,6 +140,14 @@ void add_openmp_barrier(CLI::App& bench, Action& chosen) {
 
 void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   CLI::App* const command = tool.add_subcommand("bench", "Run a benchmark scenario");
+  command->footer(
+      "Contenders are measured side by side, in turns; records have the raw samples, the machine "
+      "and "
+      "the commit.\nThe experiments of the paper keep each sample as it comes: a run that was "
+      "interrupted goes on when it is started again.\n\n"
+      "  cohort bench all --quick --out results   everything in minutes, to see that it works\n"
+      "  cohort bench all --out results           everything; hours\n"
+      "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
   std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
   for (const bench::Scenario& each : bench::cuda_scenarios()) {
@@ -101,15 +158,37 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
     CLI::App* const sub =
         command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
     sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
-    sub->add_option("--reps", options->repetitions, "Repetitions (default 9; 3 with --quick)");
+    sub->add_option("--reps", options->repetitions,
+                    scenario.resumable ? "Rounds (default 10; 1 with --quick)"
+                                       : "Repetitions (default 9; 3 with --quick)");
     sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
     auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
     sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
         ->excludes(json);
+    if (scenario.paper) {
+      sub->add_option("--capacity", options->capacity,
+                      "Groups of the engine (default: usable CPUs, for shares at least 8)");
+    }
+    if (scenario.resumable) {
+      sub->add_option("--only", options->only,
+                      "Only the pairs of app and input whose name contains this, e.g. bfs");
+      sub->add_flag(
+          "--fixed-duration", options->fixed_duration,
+          "Another load: tasks last E on their share, so larger shares do more work; kept "
+          "apart from the paper's");
+    }
     sub->callback([name = scenario.name, options, &chosen, stop] {
       chosen = [name, options, stop] { return run(scenario_of(name, *options), *options, stop); };
     });
   }
+  CLI::App* const every = command->add_subcommand("all", "All of them, and the report");
+  every->add_option("--out", options->out, "Write everything into this folder, made if need be")
+      ->required();
+  every->add_flag("--quick", options->quick, "Measure less: everything in minutes");
+  every->add_option("--reps", options->repetitions, "Repetitions of each scenario");
+  every->add_option("--capacity", options->capacity, "Groups of the engine");
+  every->callback(
+      [options, &chosen, stop] { chosen = [options, stop] { return run_all(*options, stop); }; });
 #ifdef COHORT_WITH_CUDA
   CLI::App* const spin = command->add_subcommand("cuda-spin-barrier")->group("");
   spin->callback([&chosen] {

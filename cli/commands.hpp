@@ -16,6 +16,9 @@ using Action = std::function<int()>;
 void add_list(CLI::App& tool, Action& chosen);
 void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop);
 void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop);
+void add_report(CLI::App& tool, Action& chosen);
+void add_manual(CLI::App& tool, Action& chosen);
+void add_check(CLI::App& tool, Action& chosen);
 void add_demo(CLI::App& tool, Action& chosen, const std::stop_token& stop);
 
 }  // namespace cohort::cli

@@ -9,12 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bfs/host.hpp"
-#include "cohort/cpu.hpp"
 #include "bench/harness.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
+#include "bench/timeline.hpp"
 #include "cli/commands.hpp"
 #include "cli/fractal.hpp"
+#include "cli/report.hpp"
+#include "cohort/cpu.hpp"
 #include "cohort/periodic.hpp"
 #include "graph/generators.hpp"
 
@@ -31,6 +33,7 @@ constexpr Node side = 1000;            ///< of the grid
 
 struct Options {
   double seconds = 8;
+  std::string out;
   std::string json;
 };
 
@@ -75,22 +78,38 @@ struct World {
 };
 
 /// Traverses the graph until the time is over; at least once.
+/// `tracer`: sees the jobs.
 Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std::string& title,
-               const std::stop_token& stop) {
+               const std::stop_token& stop, Tracer* tracer = nullptr) {
   const bench::Progress progress;
   Phase phase;
   const auto begin = Clock::now();
   apps::RunOptions how;
   how.launch.stop = stop;
+  how.launch.tracer = tracer;
   Clock::time_point launched;
+  // The live view: which of the workers the job has, as often as an eye can follow.
+  const auto live = [&](const Job& job) {
+    const std::uint32_t workers = engine.capacity();
+    const auto sizes = job.report().sizes;
+    const std::uint32_t groups = sizes.empty() ? 0 : sizes.back().groups;
+    std::string bar;
+    for (std::uint32_t i = 0; i < std::min(workers, 64U); ++i)
+      bar += i < groups ? "\u2588" : "\u2591";
+    progress.show(title + "  " + bar + " " + std::to_string(groups) + " of " +
+                  std::to_string(workers) + " workers, " + std::to_string(phase.traversals) +
+                  " traversals");
+  };
   how.drive = [&](const Job& job) {
     launched = Clock::now();
+    if (progress.on_terminal()) {
+      while (!job.wait_for(milliseconds{40})) live(job);
+    }
     Report report = job.wait();
     phase.run_time += Clock::now() - launched;
     return report;
   };
   do {
-    progress.show(title + ": " + std::to_string(phase.traversals) + " traversals");
     const apps::BfsResult result = apps::run_bfs(engine, world.graph, 0, how);
     if (result.report.status != Status::finished) throw bench::Stopped{};
     if (result.levels != world.levels) {
@@ -230,10 +249,30 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   return result;
 }
 
+/// A third of a second for the timeline, apart from what is measured: recording costs time.
+void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
+            std::uint32_t frame_workers, const std::filesystem::path& folder,
+            const std::stop_token& stop) {
+  Fractal fractal{frame_side};  // a new one: the last frame of the other was cut short
+  bench::Timeline timeline{std::size_t{1} << 16U};
+  Periodic frames{engine,
+                  frame_period,
+                  [&fractal](auto& group) { fractal.draw(group); },
+                  {.groups = frame_workers, .priority = 1, .tracer = &timeline.task("frame")}};
+  traverse(engine, world, milliseconds{300}, "recording", stop, &timeline.job("bfs"));
+  frames.stop();
+  timeline.write(folder / "timeline.trace.json");
+}
+
 int run(const Options& options, const std::stop_token& stop) {
   if (!(options.seconds > 0 && options.seconds <= 3600))
     throw Error{Errc::bad_options, "--seconds: give more than 0 and at most 3600"};
   if (!options.json.empty()) bench::check_writable(options.json);
+  if (!options.out.empty()) {
+    std::error_code ignored;
+    std::filesystem::create_directories(options.out, ignored);
+    bench::check_writable(std::filesystem::path{options.out} / "report.html");
+  }
 
   cpu::Engine engine;
   const std::uint32_t workers = engine.capacity();
@@ -261,6 +300,7 @@ int run(const Options& options, const std::stop_token& stop) {
   const auto used = fractal.used();
   const PeriodicReport drawn = frames.stop();
   const Seconds disturbed = waited_for_cpu() - waited;
+  if (!options.out.empty()) record(engine, world, fractal.side(), frame_workers, options.out, stop);
 
   const double share = Seconds{used} / Seconds{shared.elapsed} / workers;
   const Seconds elapsed = alone.elapsed + shared.elapsed;
@@ -275,6 +315,11 @@ int run(const Options& options, const std::stop_token& stop) {
                         .disturbed = disturbed / elapsed / workers};
   print(outcome);
   if (!options.json.empty()) bench::write_atomically(options.json, to_json(outcome).dump(2) + "\n");
+  if (!options.out.empty()) {
+    bench::write_atomically(std::filesystem::path{options.out} / "demo.json",
+                            to_json(outcome).dump(2) + "\n");
+    write_report({options.out});
+  }
   return outcome.right() ? fine : failed;
 }
 
@@ -286,7 +331,9 @@ void add_demo(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   const auto options = std::make_shared<Options>();
   command->add_option("--seconds", options->seconds, "How long to measure, half of it alone")
       ->capture_default_str();
-  command->add_option("--json", options->json, "Write a report to this file");
+  command->add_option("--json", options->json, "Write the figures to this file");
+  command->add_option("--out", options->out,
+                      "Write them into this folder, with a page to look at: report.html");
   command->callback(
       [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
 }

@@ -21,8 +21,7 @@ nlohmann::ordered_json everything() {
     all[section].push_back({{"name", name}, {"summary", summary}});
   };
   for (const auto& app : apps::all()) {
-    all["apps"].push_back(
-        {{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
+    all["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
   }
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
   for (const auto& scenario : bench::scenarios())

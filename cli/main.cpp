@@ -2,6 +2,7 @@
 // Exit status: 0 fine, 1 failed, 2 bad input (one line on stderr says what to change), 128 + n
 // after signal n.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <iostream>
 #include <new>
 
@@ -28,12 +29,30 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
   add_list(tool, chosen);
   add_run(tool, chosen, interrupt.token());
   add_bench(tool, chosen, interrupt.token());
+  add_report(tool, chosen);
   add_demo(tool, chosen, interrupt.token());
+  add_check(tool, chosen);
+  add_manual(tool, chosen);
+  tool.footer(
+      "First steps:\n"
+      "  cohort demo                                  a minute that shows what this is about\n"
+      "  cohort run bfs --input road:1000000 --task heavy --task-groups half --verify\n"
+      "  cohort run bfs --input road:1000000 --task heavy --trace t.json   and see it in Perfetto\n"
+      "  cohort bench all --quick --out results       the paper's experiments, small, and a "
+      "report\n\n"
+      "Exit status: 0 fine, 1 failed, 2 bad input, 128 + n after signal n.");
   try {
     tool.parse(argc, argv);
     if (!chosen)
-      throw Error{Errc::bad_options, "no command given; there is list, run, bench, demo"};
-    return chosen();
+      throw Error{Errc::bad_options,
+                  "no command given; there is list, run, bench, report, demo, check, completion"};
+    const int status = chosen();
+    std::cout.flush();
+    if (!std::cout) {
+      throw Error{Errc::bad_options,
+                  "cannot write to the standard output: is the disk full, or the reader gone?"};
+    }
+    return status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
     return complain(std::string{error.what()} + "; see `cohort --help`", bad_input);
@@ -53,6 +72,7 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
 }  // namespace cohort::cli
 
 int main(int argc, char** argv) try {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   const cohort::cli::Interrupt interrupt;
   const int status = cohort::cli::run(argc, argv, interrupt);
   return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;

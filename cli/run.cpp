@@ -9,10 +9,14 @@
 #ifdef COHORT_WITH_CUDA
 #include "apps/cuda/registry.hpp"
 #endif
+#include "bench/harness.hpp"
+#include "bench/load.hpp"
 #include "bench/record.hpp"
+#include "bench/timeline.hpp"
 #include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
+#include "cli/kernel_file.hpp"
 #include "cli/resize.hpp"
 #include "cohort/cpu.hpp"
 
@@ -35,17 +39,30 @@ struct Options {
   std::string input;
   std::string engine = "cpu";
   std::optional<std::uint32_t> groups;
-  std::optional<std::uint32_t> local_size;
+  std::uint32_t local_size = 1;
   std::optional<int> device;
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
   std::string barrier = "one-pass";
   std::vector<std::string> settings;
+  std::string task = "none";
+  std::string task_groups = "half";
   bool verify = false;
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
+  std::string trace;
   std::string json;
+  KernelFileOptions kernel_file;
+};
+
+/// The tasks beside the job, when there are some.
+struct Tasks {
+  const bench::LoadClass* kind = nullptr;
+  std::uint32_t groups = 0;
+  std::uint32_t side = 0;
+  std::vector<bench::TaskSample> served;
+  std::uint64_t wrong = 0;
 };
 
 /// What the oracle says about a run.
@@ -77,17 +94,10 @@ nlohmann::ordered_json to_json(const Summary& summary) {
       {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
-/// What came out, and with what the app was run where nobody said.
-struct Run {
-  std::uint32_t groups = 0;
-  std::uint32_t local_size = 1;
-  std::uint32_t capacity = 0;
-  apps::Outcome outcome;
-};
-
-nlohmann::ordered_json to_json(const Options& options, const Run& run,
+nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
+                               const apps::Outcome& outcome, const Tasks& tasks,
                                const std::optional<Judgement>& judgement) {
-  const Report& report = run.outcome.report;
+  const Report& report = outcome.report;
   auto sizes = nlohmann::ordered_json::array();
   for (const Report::Size& size : report.sizes)
     sizes.push_back({{"ns", size.nanoseconds}, {"groups", size.groups}});
@@ -95,9 +105,9 @@ nlohmann::ordered_json to_json(const Options& options, const Run& run,
       {"app", options.app},
       {"input", options.input},
       {"engine", options.engine},
-      {"groups", run.groups},
-      {"local_size", run.local_size},
-      {"capacity", run.capacity},
+      {"groups", groups},
+      {"local_size", options.local_size},
+      {"capacity", capacity},
       {"resize", options.resize},
       {"static", options.fixed},
       {"barrier", options.barrier},
@@ -114,8 +124,21 @@ nlohmann::ordered_json to_json(const Options& options, const Run& run,
       {"offers", to_json(report.offers)},
       {"sizes", std::move(sizes)},
   };
-  for (const auto& [name, number] : run.outcome.result) result["result"][name] = number;
-  if (run.outcome.verified) result["verified"] = *run.outcome.verified;
+  for (const auto& [name, number] : outcome.result) result["result"][name] = number;
+  if (outcome.verified) result["verified"] = *outcome.verified;
+  if (tasks.kind != nullptr) {
+    auto served = nlohmann::ordered_json::array();
+    for (const bench::TaskSample& each : tasks.served) {
+      served.push_back(
+          {{"start_ns", each.start}, {"gather_ns", each.gather}, {"run_ns", each.run}});
+    }
+    result["tasks"] = {{"class", tasks.kind->name},
+                       {"groups", tasks.groups},
+                       {"period_ns", std::chrono::nanoseconds{tasks.kind->period}.count()},
+                       {"matrix_side", tasks.side},
+                       {"wrong", tasks.wrong},
+                       {"served", std::move(served)}};
+  }
   if (judgement) {
     result["trace"] = {{"events", judgement->events}, {"legal", nullptr}};
     if (judgement->legal) result["trace"]["legal"] = *judgement->legal;
@@ -125,8 +148,31 @@ nlohmann::ordered_json to_json(const Options& options, const Run& run,
   return result;
 }
 
-void print(const Options& options, const Run& run, const std::optional<Judgement>& judgement) {
-  const apps::Outcome& outcome = run.outcome;
+void print(const Tasks& tasks) {
+  if (tasks.kind == nullptr) return;
+  std::cout << tasks.served.size() << ' ' << tasks.kind->name << " tasks on " << tasks.groups
+            << " groups, products of " << tasks.side << " x " << tasks.side << " matrices";
+  if (!tasks.served.empty()) {
+    std::vector<double> gather;
+    std::vector<double> run;
+    for (const bench::TaskSample& each : tasks.served) {
+      gather.push_back(static_cast<double>(each.gather) / 1e6);
+      run.push_back(static_cast<double>(each.run) / 1e6);
+    }
+    std::cout << std::setprecision(2) << ": gathered in " << bench::median(gather)
+              << " ms, done in " << bench::median(run) << " ms more (p50)";
+    if (const auto period = bench::median_period(tasks.served)) {
+      std::cout << ", one every " << std::setprecision(0) << *period / 1e6 << " ms (wanted "
+                << tasks.kind->period.count() << ")";
+    }
+  }
+  std::cout << "; "
+            << (tasks.wrong == 0 ? "all right" : std::to_string(tasks.wrong) + " of them WRONG")
+            << '\n';
+}
+
+void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
+           const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   const auto micro = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
@@ -135,7 +181,7 @@ void print(const Options& options, const Run& run, const std::optional<Judgement
             << outcome.input << '\n'
             << to_string(report.status) << " in "
             << micro(static_cast<std::uint64_t>(report.run_time.count())) / 1e3 << " ms, at most "
-            << run.groups << " groups of " << run.local_size << ", " << report.joins << " joined, "
+            << groups << " groups of " << options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
   if (report.gather.count > 0) {
     std::cout << "gather time p50 " << micro(report.gather.p50) << " us, p99 "
@@ -152,62 +198,132 @@ void print(const Options& options, const Run& run, const std::optional<Judgement
   }
 }
 
-template <class Engine, class Start>
-Run run_on(Engine& engine, const Options& options, std::uint32_t local_size, apps::Request& request,
-           Start start) {
-  Run run{.groups = options.groups.value_or(engine.capacity()),
-          .local_size = options.local_size.value_or(local_size),
-          .capacity = engine.capacity(),
-          .outcome = {}};
-  request.options.launch.max_groups = run.groups;
-  request.options.launch.local_size = run.local_size;
-  request.options.drive = resizer(options.resize, run.groups);
-  run.outcome = start(engine, request);
-  return run;
+/// A kernel in a source file, instead of an app.
+int run_source(const Options& options, std::stop_token stop) {
+#ifdef COHORT_HAS_COMPILER
+  choose("engine", options.engine, engines);
+  choose("barrier", options.barrier, barriers);
+  if (options.engine != "cpu") {
+    throw Error{
+        Errc::bad_options,
+        "a kernel from a file runs on the engine cpu; for others, load it with cohort::Program"};
+  }
+  KernelFileOptions how = options.kernel_file;
+  how.file = options.app;
+  how.barrier = options.barrier;
+  how.capacity = options.capacity.value_or(0);
+  how.resize = options.resize;
+  how.launch.max_groups = options.groups;
+  how.launch.local_size = options.local_size;
+  how.launch.resizable = !options.fixed;
+  how.launch.stop = std::move(stop);
+  return run_kernel_file(how);
+#else
+  static_cast<void>(stop);
+  throw Error{
+      Errc::bad_options,
+      "'" + options.app +
+          "' is a source file, and this build has no compiler; configure with COHORT_COMPILER=ON"};
+#endif
 }
 
-/// On the engine that was asked for.
-Run start(const Options& options, apps::Request& request) {
-  const apps::App& app = choose("app", options.app, apps::all());
 #ifdef COHORT_WITH_CUDA
-  if (options.engine == "cuda") {
-    cuda::Engine engine{{.device = options.device.value_or(0), .capacity = options.capacity}};
-    return run_on(engine, options, 256, request, [&](cuda::Engine& on, apps::Request& what) {
-      return apps::run_on_cuda(app.name, on, what);
-    });
+/// An app on a GPU, where nothing can be traced.
+int run_on_gpu(const Options& options, const apps::App& app, apps::Request& request) {
+  if (options.task != "none" || !options.trace.empty() || options.check_trace) {
+    throw Error{Errc::bad_options, "run: --task, --trace and --check-trace are for --engine cpu"};
   }
-#endif
-  if (options.device) throw Error{Errc::bad_options, "run: --device is for --engine cuda; drop it"};
-  cpu::Engine engine{{.capacity = options.capacity}};
-  return run_on(engine, options, 1, request, app.run);
+  cuda::Engine engine{{.device = options.device.value_or(0), .capacity = options.capacity}};
+  const std::uint32_t groups = options.groups.value_or(engine.capacity());
+  request.options.launch.max_groups = groups;
+  request.options.drive = resizer(options.resize, groups);
+  const apps::Outcome outcome = apps::run_on_cuda(app.name, engine, request);
+  print(options, groups, outcome, {});
+  if (!options.json.empty()) {
+    bench::write_atomically(
+        options.json, to_json(options, groups, engine.capacity(), outcome, {}, {}).dump(2) + "\n");
+  }
+  return outcome.report.status == Status::finished && outcome.verified.value_or(true) ? fine
+                                                                                      : failed;
 }
+#endif
 
 int run(const Options& options, std::stop_token stop) {
-  static_cast<void>(choose("app", options.app, apps::all()));
+  if (options.app.ends_with(".cl")) return run_source(options, std::move(stop));
+  if (options.input.empty())
+    throw Error{Errc::bad_options,
+                "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
+  const apps::App& app = choose("app", options.app, apps::all());
   choose("engine", options.engine, engines);
+  if (options.device && options.engine != "cuda")
+    throw Error{Errc::bad_options, "run: --device is for --engine cuda; drop it"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
-  if (!options.json.empty()) bench::check_writable(options.json);
+  Tasks tasks;
+  if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
+  for (const std::string& file : {options.json, options.trace}) {
+    if (!file.empty()) bench::check_writable(file);
+  }
 
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
                         .verify = options.verify};
   apps::RunOptions& how = request.options;
+  how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
   how.launch.stop = std::move(stop);
   how.barrier = barrier;
+#ifdef COHORT_WITH_CUDA
+  if (options.engine == "cuda") return run_on_gpu(options, app, request);
+#endif
+
+  cpu::Engine engine{{.capacity = options.capacity}};
+  const std::uint32_t groups = options.groups.value_or(engine.capacity());
+  how.launch.max_groups = groups;
+  how.drive = resizer(options.resize, groups);
+
+  bench::Timeline timeline;
+  if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
+  std::optional<bench::MatrixProduct> product;
+  std::optional<bench::Load> load;
+  if (tasks.kind != nullptr) {
+    tasks.groups = bench::groups_of(options.task_groups, engine.capacity());
+    tasks.side = bench::side_for(engine, tasks.kind->work, engine.capacity());
+    product.emplace(tasks.side);
+    load.emplace(
+        engine, *product,
+        bench::LoadOptions{
+            .period = tasks.kind->period,
+            .groups = tasks.groups,
+            .tracer = options.trace.empty() ? nullptr : &timeline.task(options.task + " task")});
+    how.drive = [&load](const Job& job) { return load->drive(job); };
+  }
+
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const Run done = start(options, request);
-  const apps::Outcome& outcome = done.outcome;
+  const apps::Outcome outcome = app.run(engine, request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
-  print(options, done, judgement);
-  if (!options.json.empty()) {
-    bench::write_atomically(options.json, to_json(options, done, judgement).dump(2) + "\n");
+  if (load) {
+    tasks.served = load->tasks();
+    tasks.wrong = load->wrong();
   }
-  const bool wrong =
-      (outcome.verified && !*outcome.verified) || (judgement && !judgement->error.empty());
+  print(options, groups, outcome, judgement);
+  print(tasks);
+  if (!options.trace.empty()) {
+    timeline.write(options.trace);
+    std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
+    if (timeline.dropped() > 0)
+      std::cout << " (without the last " << timeline.dropped() << " events)";
+    std::cout << '\n';
+  }
+  if (!options.json.empty()) {
+    bench::write_atomically(
+        options.json,
+        to_json(options, groups, engine.capacity(), outcome, tasks, judgement).dump(2) + "\n");
+  }
+  const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
+                     (judgement && !judgement->error.empty());
   return outcome.report.status == Status::finished && !wrong ? fine : failed;
 }
 
@@ -216,21 +332,23 @@ int run(const Options& options, std::stop_token stop) {
 void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   CLI::App* const command = tool.add_subcommand("run", "Run an app");
   const auto options = std::make_shared<Options>();
-  command->add_option("app", options->app, "Which one; see `cohort list`")->required();
-  command->add_option("--input", options->input, "What on, e.g. grid:1000x1000")->required();
+  command->add_option("app", options->app, "Which one; see `cohort list`. Or a kernel: FILE.cl")
+      ->required();
+  command->add_option("--input", options->input, "What on, e.g. grid:1000x1000");
   command->add_option("--engine", options->engine, "Where")->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
-  command->add_option("--local-size", options->local_size,
-                      "Threads in a group (default: 1, on a GPU 256)");
-  command->add_option("--capacity", options->capacity,
-                      "Groups that run at a time (default: usable CPUs, or SMs)");
+  const auto* const local_size = command->add_option(
+      "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
   command->add_option("--device", options->device, "Which GPU, for --engine cuda (default: 0)");
+  command->add_option("--capacity", options->capacity,
+                      "Groups that run at a time (default: usable CPUs)");
   auto* const resize = command->add_option("--resize", options->resize,
                                            "Who changes the number of groups: none|random:SEED");
   resize->capture_default_str();
   auto* const barrier =
       command->add_option("--barrier", options->barrier,
-                          "Resizing barrier: one-pass (ours), or the paper's query|plain|modelled");
+                          "Resizing barrier: one-pass|query|plain|modelled; the first is ours, the "
+                          "others are the paper's");
   barrier->capture_default_str();
   command
       ->add_flag("--static", options->fixed,
@@ -239,16 +357,49 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       ->excludes(barrier);
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
+  command
+      ->add_option("--task", options->task,
+                   "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
+                   "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms")
+      ->capture_default_str()
+      ->excludes(resize);
+  command
+      ->add_option("--task-groups", options->task_groups,
+                   "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
+                   "suspends the app meanwhile")
+      ->capture_default_str();
+  auto* const trace = command->add_option(
+      "--trace", options->trace,
+      "Write what ran where and when to this file, for https://ui.perfetto.dev");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
-  command->add_flag("--check-trace", options->check_trace,
-                    "Record what the groups do, and judge it by the rules of the model");
+  command
+      ->add_flag("--check-trace", options->check_trace,
+                 "Record what the groups do, and judge it by the rules of the model")
+      ->excludes(trace);
   command
       ->add_option("--trace-limit", options->trace_limit,
                    "With --check-trace: keep at most so many events of a job")
       ->capture_default_str();
   command->add_option("--json", options->json, "Write a report to this file");
-  command->callback(
-      [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
+  KernelFileOptions& source = options->kernel_file;
+  command->add_option("--kernel", source.kernel, "FILE.cl: which kernel, if there are several");
+  command
+      ->add_option("--arg", source.arguments,
+                   "FILE.cl: a parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, "
+                   "COUNT*iota, V,V,... or @FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--print", source.prints,
+                   "FILE.cl: print a buffer afterwards, NAME or NAME:COUNT")
+      ->allow_extra_args(false);
+  command->add_option("-D,--define", source.defines, "FILE.cl: define a macro")
+      ->allow_extra_args(false);
+  command->add_option("--transmit", source.transmit, "FILE.cl: annotated|live|all|per-thread")
+      ->capture_default_str();
+  command->callback([options, local_size, &chosen, stop] {
+    if (options->engine == "cuda" && local_size->count() == 0) options->local_size = 256;
+    chosen = [options, stop] { return run(*options, stop); };
+  });
 }
 
 }  // namespace cohort::cli

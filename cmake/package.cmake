@@ -12,10 +12,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cohort ${PROJECT_BINARY_DIR}/gen
 set_target_properties(cohort_protocol PROPERTIES EXPORT_NAME protocol)
 set_target_properties(cohort_cpu PROPERTIES EXPORT_NAME cpu)
 set_target_properties(cohort_trace PROPERTIES EXPORT_NAME trace)
+set_target_properties(cohort_explore PROPERTIES EXPORT_NAME explore)
 set_target_properties(cohort_cohort PROPERTIES EXPORT_NAME cohort)
-install(TARGETS cohort_protocol cohort_cpu cohort_trace cohort_cohort
+install(TARGETS cohort_protocol cohort_cpu cohort_trace cohort_explore cohort_cohort
   EXPORT cohort-targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET cohort_program)
+  set_target_properties(cohort_program PROPERTIES EXPORT_NAME program)
+  install(TARGETS cohort_program EXPORT cohort-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 if(COHORT_CUDA)
   set_target_properties(cohort_cuda PROPERTIES EXPORT_NAME cuda)
   install(TARGETS cohort_cuda EXPORT cohort-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -41,4 +46,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/package/cohort.pc
 
 if(TARGET cohort)
   install(TARGETS cohort)
+endif()
+if(TARGET cohortc)
+  install(TARGETS cohortc)
 endif()

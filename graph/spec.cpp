@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
 #include "cohort/error.hpp"
@@ -136,7 +137,21 @@ std::optional<fs::path> find_input(std::string_view spec) {
   return std::nullopt;
 }
 
-Csr load_graph(std::string_view spec) {
+namespace {
+
+struct Kept {
+  std::mutex mutex;
+  int keepers = 0;
+  std::string spec;
+  Csr graph;
+};
+
+Kept& kept() {
+  static Kept instance;
+  return instance;
+}
+
+Csr load(std::string_view spec) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (kind_of(spec) != kind_of(kinds[i].syntax)) continue;
     SpecArguments arguments{spec, kinds[i]};
@@ -144,6 +159,33 @@ Csr load_graph(std::string_view spec) {
   }
   if (const auto file = find_input(spec)) return read_cached(*file);
   refuse(spec);
+}
+
+}  // namespace
+
+KeepInput::KeepInput() {
+  const std::lock_guard lock{kept().mutex};
+  ++kept().keepers;
+}
+
+KeepInput::~KeepInput() {
+  const std::lock_guard lock{kept().mutex};
+  if (--kept().keepers > 0) return;
+  kept().spec.clear();
+  kept().graph = {};
+}
+
+Csr load_graph(std::string_view spec) {
+  Kept& memory = kept();
+  const std::lock_guard lock{memory.mutex};
+  if (memory.keepers == 0) return load(spec);
+  if (memory.spec != spec) {
+    memory.spec.clear();
+    memory.graph = {};  // before the next is made: two may not fit
+    memory.graph = load(spec);
+    memory.spec = spec;
+  }
+  return memory.graph;
 }
 
 }  // namespace cohort

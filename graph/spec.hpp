@@ -18,6 +18,16 @@ namespace cohort {
 /// Error{bad_file} for a file that is not right.
 [[nodiscard]] Csr load_graph(std::string_view spec);
 
+/// While there is one, load_graph remembers the last graph it loaded and gives copies of it: for
+/// whoever runs on one input again and again.
+class KeepInput {
+ public:
+  KeepInput();
+  KeepInput(const KeepInput&) = delete;
+  KeepInput& operator=(const KeepInput&) = delete;
+  ~KeepInput();
+};
+
 /// The file that `spec` names: as it is, or in the folder $COHORT_DATA; in both places also with
 /// .gz or .xz after it.
 [[nodiscard]] std::optional<std::filesystem::path> find_input(std::string_view spec);

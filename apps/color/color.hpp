@@ -12,6 +12,7 @@ namespace cohort::apps {
 inline constexpr std::uint32_t uncoloured = ~0U;
 
 struct PaperColor {
+  static constexpr bool paper_barriers = true;
   enum class Phase : std::uint32_t { look, colour };
   struct State {
     std::uint32_t turn = 0;  // the round; its parity chooses the flag

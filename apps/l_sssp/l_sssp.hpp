@@ -10,6 +10,7 @@
 namespace cohort::apps {
 
 struct PaperListSssp {
+  static constexpr bool paper_barriers = true;
   enum class Phase : std::uint32_t { expand, swap };
   struct State {
     std::uint32_t turn = 0;

@@ -12,6 +12,7 @@ namespace cohort::apps {
 enum Mark : std::uint32_t { undecided, in, out };
 
 struct PaperMis {
+  static constexpr bool paper_barriers = true;
   enum class Phase : std::uint32_t { look, join, apply };
   struct State {
     Phase phase = Phase::look;

@@ -112,7 +112,9 @@ struct Octree {
       local.at[i] = at;
       at += local.count[i];
     }
-    group.view(boxes)[task].children = first;
+    Box divided = box;
+    divided.children = first;
+    group.view(boxes)[task] = divided;
     return first;
   }
 

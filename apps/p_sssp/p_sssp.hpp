@@ -10,6 +10,7 @@
 namespace cohort::apps {
 
 struct PaperPullSssp {
+  static constexpr bool paper_barriers = true;
   enum class Phase : std::uint32_t { copy, relax, compare };
   struct State {
     Phase phase = Phase::copy;

@@ -230,7 +230,8 @@ class Engine {
                       {.max_groups = groups,
                        .local_size = options.local_size,
                        .resizable = false,
-                       .stop = options.stop},
+                       .stop = options.stop,
+                       .tracer = options.tracer},
                       options.priority)};
   }
 

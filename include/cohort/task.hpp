@@ -26,6 +26,8 @@ struct TaskOptions {
   std::uint32_t local_size = 1;
   /// Cancels the task when stop is requested.
   std::stop_token stop = {};
+  /// Sees every event of the task. Must outlive it.
+  Tracer* tracer = nullptr;
 };
 
 /// What is known of a task.

@@ -25,6 +25,9 @@ enum class Trace : std::uint8_t {
   fault,   ///< the group found or raised a fault; value = the fault code
 };
 
+/// The unit of an event that happened on none.
+inline constexpr std::uint32_t no_unit = ~0U;
+
 /// One event. `active` is M as the group saw it.
 struct TraceEvent {
   std::uint64_t nanoseconds = 0;  ///< of the engine's clock
@@ -32,6 +35,15 @@ struct TraceEvent {
   std::uint32_t group = 0;
   std::uint32_t active = 0;
   std::uint64_t value = 0;
+  std::uint32_t unit = no_unit;  ///< the compute unit: a worker of the CPU engine
+};
+
+/// A demand that has been met. Of a job: groups were wanted back, and are out. Of a task: it was
+/// submitted, and has its units.
+struct TraceGather {
+  std::uint64_t begin = 0;  ///< nanoseconds of the engine's clock
+  std::uint64_t end = 0;
+  std::uint32_t groups = 0;  ///< that a job is left with, or that a task has got
 };
 
 /// Receives the events of a job. Called concurrently by all its groups: must be thread-safe and
@@ -40,6 +52,8 @@ class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual void record(const TraceEvent& event) noexcept = 0;
+  /// By the engine; for whoever wants to know.
+  virtual void gathered(const TraceGather& /*gather*/) noexcept {}
 
  protected:
   Tracer() = default;

@@ -146,6 +146,7 @@ detail::Stay Engine::Core::visit(Worker& worker, Record& job) {
 }
 
 void Engine::Core::work(std::uint32_t index) {
+  this_unit = index;
   std::unique_lock lock{mutex_};
   Worker& self = *workers_[index];
   for (;;) {
@@ -159,7 +160,7 @@ void Engine::Core::work(std::uint32_t index) {
     job->leaves += stay == detail::Stay::left ? 1 : 0;
     job->offers.merge(self.visit.offers);
     if (job->demand_at != 0 && job->inside <= job->share) {
-      job->gather.add(now() - job->demand_at);
+      job->gathered(job->demand_at, job->share);
       job->demand_at = 0;
     }
     idle_.push_back(index);
@@ -225,7 +226,7 @@ bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share
   job->body->prepare(count, job->kept);
   job->status = Status::running;
   job->started_at = now();
-  if (job->priority) job->gather.add(job->started_at - job->launched_at);  // all units in hand
+  if (job->priority) job->gathered(job->launched_at, share);  // all units in hand
   job->owed = false;
   if (!job->kept) job->start_groups = count;
   publish(*job, share);

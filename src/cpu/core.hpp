@@ -101,6 +101,8 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   /// Before the share is published: a target of 0 must come with its flag.
   void ask_to_leave() { body->shared.flags.store(protocol::suspend_flag, Order::release); }
   [[nodiscard]] scheduler::Claim claim() const;
+  /// A demand has been met.
+  void gathered(std::uint64_t since, std::uint32_t groups);
 
   const std::shared_ptr<Core> core;
   const std::unique_ptr<detail::Body> body;

@@ -22,6 +22,13 @@ scheduler::Claim Engine::Core::Record::claim() const {
           .owed = owed};
 }
 
+void Engine::Core::Record::gathered(std::uint64_t since, std::uint32_t groups) {
+  const std::uint64_t at = now();
+  gather.add(at - since);
+  if (options.tracer != nullptr)
+    options.tracer->gathered({.begin = since, .end = at, .groups = groups});
+}
+
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
   std::unique_lock lock{core->mutex_};

@@ -1,21 +1,13 @@
 // The threads of a group as fibres (Boost.Context), with the notes that the sanitizers need to
 // follow a stack switch. Invariant: fibres run one at a time on their worker's thread, and switch
 // only to and from the conductor.
-#include <cxxabi.h>
-
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <utility>
 #include <vector>
 
 #include "cohort/platform/cpu.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
+#include "fibre_notes.hpp"
 
 namespace cohort::cpu {
 namespace {
@@ -29,70 +21,6 @@ constexpr std::size_t stack_bytes = 256UL * 1024UL;
 /// Stacks belong to the team and are used again: a fibre's end must not free its own.
 struct KeepStack {
   static void deallocate(context::stack_context& /*stack*/) noexcept {}
-};
-
-/// Tells the sanitizers which stack runs. One for the conductor's side and one for each fibre.
-class Whereabouts {
- public:
-  Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
-#if defined(__SANITIZE_THREAD__)
-    tsan_ = __tsan_create_fiber(0);
-#endif
-  }
-  explicit Whereabouts(bool /*here*/) {
-#if defined(__SANITIZE_THREAD__)
-    tsan_ = __tsan_get_current_fiber();
-    borrowed_ = true;
-#endif
-  }
-  Whereabouts(const Whereabouts&) = delete;
-  Whereabouts& operator=(const Whereabouts&) = delete;
-  ~Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
-#if defined(__SANITIZE_THREAD__)
-    if (!borrowed_) __tsan_destroy_fiber(tsan_);
-#endif
-  }
-
-  /// Just before this side switches to `other`; `ends`: it will not come back.
-  void before_switch_to([[maybe_unused]] Whereabouts& other, [[maybe_unused]] bool ends = false) {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom, other.size);
-#endif
-#if defined(__SANITIZE_THREAD__)
-    __tsan_switch_to_fiber(other.tsan_, 0);
-#endif
-  }
-  /// Just after this side has got control; `from` learns its own bounds if it did not know them.
-  void after_switch_from([[maybe_unused]] Whereabouts& from) {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom, &from.size);
-#endif
-  }
-
-  const void* bottom = nullptr;
-  std::size_t size = 0;
-
- private:
-#if defined(__SANITIZE_ADDRESS__)
-  void* fake_stack_ = nullptr;
-#endif
-#if defined(__SANITIZE_THREAD__)
-  void* tsan_ = nullptr;
-  bool borrowed_ = false;
-#endif
-};
-
-}  // namespace
-
-namespace {
-
-/// What the C++ runtime keeps for each thread about exceptions being handled (Itanium C++ ABI,
-/// __cxa_eh_globals). Fibres share a thread, so each has to bring its own.
-struct Handling {
-  void* caught = nullptr;
-  unsigned int uncaught = 0;
-
-  static Handling& current() { return *reinterpret_cast<Handling*>(abi::__cxa_get_globals()); }
 };
 
 }  // namespace

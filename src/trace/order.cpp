@@ -99,7 +99,7 @@ class HighestFirst {
     if (refusal_) return;
     done_[event] = true;
     next_[stays_.stay[event]] = stays_.next[event];
-    const auto [nanoseconds, what, group, active, value] = log_[event].event;
+    const auto [nanoseconds, what, group, active, value, unit] = log_[event].event;
     refusal_ = checker_.see(log_[event].event);
     if (group >= holder_.size()) return;
     if (begins_stay(what)) {

@@ -1,17 +1,10 @@
 // The tool from outside: what it prints, what it writes, and how it exits.
-#include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "cli/tool.hpp"
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -19,57 +12,8 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::Not;
 
-struct Result {
-  int status = -1;
-  std::string out;
-  std::string error;
-};
-
-class Tool : public testing::Test {
- public:
-  Tool(const Tool&) = delete;
-  Tool& operator=(const Tool&) = delete;
-
- protected:
-  Tool() { fs::create_directories(folder_); }
-  ~Tool() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] std::string in_folder(const std::string& name) const { return folder_ / name; }
-
-  static std::string read(const std::string& file) {
-    std::ifstream in{file};
-    return {std::istreambuf_iterator<char>{in}, {}};
-  }
-
-  /// Through a shell; `prefix` goes before the program.
-  [[nodiscard]] Result cohort(const std::string& arguments, const std::string& prefix = "") const {
-    const std::string errors = in_folder("stderr");
-    const std::string line =
-        prefix + " '" COHORT_TOOL_FILE "' " + arguments + " 2>'" + errors + "'";
-    std::FILE* const pipe = ::popen(line.c_str(), "r");
-    if (pipe == nullptr) return {};
-    Result result;
-    std::array<char, 4096> buffer{};
-    while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
-      result.out.append(buffer.data(), got);
-    const int status = ::pclose(pipe);
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    result.error = read(errors);
-    return result;
-  }
-
-  /// Bad input: status 2, nothing on stdout, and one line.
-  [[nodiscard]] std::string refused(const std::string& arguments) const {
-    const Result result = cohort(arguments);
-    EXPECT_EQ(result.status, 2) << arguments << "\n" << result.error;
-    EXPECT_THAT(result.out, IsEmpty()) << arguments;
-    EXPECT_THAT(result.error, MatchesRegex("cohort: [^\n]*\n")) << arguments;
-    return result.error;
-  }
-
-  const fs::path folder_ =
-      fs::path{testing::TempDir()} / ("cohort_tool_test_" + std::to_string(::getpid()));
-};
+using cohort::tests::Result;
+using cohort::tests::Tool;
 
 TEST_F(Tool, TellsItsVersionAndCommit) {
   const Result result = cohort("--version");
@@ -220,7 +164,7 @@ TEST_F(Tool, AnswersUnknownNamesWithThoseThereAre) {
 }
 
 TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
-  EXPECT_THAT(refused(""), HasSubstr("list, run, bench, demo"));
+  EXPECT_THAT(refused(""), HasSubstr("list, run, bench, report, demo"));
   EXPECT_THAT(refused("bench"), HasSubstr("scenario"));
   EXPECT_THAT(refused("run"), HasSubstr("app"));
   EXPECT_THAT(refused("run bfs"), HasSubstr("--input"));
@@ -321,6 +265,17 @@ TEST_F(Tool, MeasuresGatherTimesSideBySide) {
     for (const char* sharing : {"kill", "yield"})
       EXPECT_EQ(measurement["tasks"][sharing]["done_ns"].size(), 3U) << sharing;
   }
+}
+
+TEST_F(Tool, ExploresAnAppUnderManySchedules) {
+  const Result result = cohort("check bfs --schedules 200 --seed 5");
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("bfs"), HasSubstr("200 schedules, nothing wrong")));
+  EXPECT_EQ(cohort("check bfs --search pct --weak --local-size 2 --schedules 50").status, 0);
+  EXPECT_EQ(cohort("check nothing").status, 2);
+  EXPECT_EQ(cohort("check bfs --search chance").status, 2);
+  EXPECT_EQ(cohort("check bfs --replay x!").status, 2);
+  EXPECT_EQ(cohort("check bfs --groups 15 --local-size 15").status, 2);
 }
 
 TEST_F(Tool, MeasuresReadingByFormat) {

@@ -263,6 +263,9 @@ class Threads {
   std::uint32_t local_size_ = 1;
 };
 
+/// The worker that the calling thread is. Read only when there is a Tracer.
+inline thread_local std::uint32_t this_unit = no_unit;
+
 /// Hands events to a Tracer, when there is one.
 struct Recorder {
   Tracer* tracer = nullptr;
@@ -270,7 +273,7 @@ struct Recorder {
   void record(Trace what, std::uint32_t group, std::uint32_t active,
               std::uint64_t value) const noexcept {
     if (tracer != nullptr) [[unlikely]]
-      tracer->record({now(), what, group, active, value});
+      tracer->record({now(), what, group, active, value, this_unit});
   }
 };
 

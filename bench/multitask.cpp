@@ -1,0 +1,568 @@
+#include "bench/multitask.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "apps/registry.hpp"
+#include "bench/harness.hpp"
+#include "bench/load.hpp"
+#include "bench/progress.hpp"
+#include "bench/record.hpp"
+#include "bench/store.hpp"
+#include "bench/timeline.hpp"
+#include "bench/workloads.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+struct Barrier {
+  std::string_view name;
+  ResizingBarrier kind;
+};
+constexpr Barrier one_pass{"one-pass", ResizingBarrier::one_pass};
+constexpr std::array all_barriers{Barrier{"plain", ResizingBarrier::plain},
+                                  Barrier{"query", ResizingBarrier::query}, one_pass};
+
+/// One thing to measure, again in every round.
+struct Configuration {
+  const Workload* pair;
+  Barrier barrier;
+  const LoadClass* load;   // null: alone
+  std::string_view share;  // of the tasks
+
+  [[nodiscard]] std::string key() const {
+    std::string result = pair->name() + " | " + std::string{barrier.name} + " | ";
+    return load == nullptr ? result + "alone"
+                           : result + std::string{load->name} + " | " + std::string{share};
+  }
+};
+
+/// What is asked of a scenario: which configurations.
+struct Wish {
+  bool paper_barriers = false;
+  std::span<const std::string_view> shares;
+};
+
+std::vector<Configuration> configurations(const std::vector<Workload>& pairs, const Wish& wish) {
+  std::vector<Configuration> result;
+  for (const Workload& pair : pairs) {
+    for (const Barrier& barrier : all_barriers) {
+      if (barrier.kind != ResizingBarrier::one_pass && !(wish.paper_barriers && pair.barriers))
+        continue;
+      result.push_back({&pair, barrier, nullptr, ""});
+      for (const LoadClass& load : load_classes) {
+        for (const std::string_view share : wish.shares) {
+          // The outlier is one configuration; its cure is shown on that one.
+          if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
+          result.push_back({&pair, barrier, &load, share});
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// Products by class and share: calibrated once, and kept with the samples.
+class Products {
+ public:
+  Products(cpu::Engine& engine, Store& store, bool fixed_duration)
+      : engine_(engine), store_(store), fixed_duration_(fixed_duration) {}
+
+  MatrixProduct& at(const LoadClass& load, std::uint32_t groups) {
+    const std::uint32_t on = fixed_duration_ ? groups : engine_.capacity();
+    auto& product = products_[{load.work, on}];
+    if (!product) product = std::make_unique<MatrixProduct>(side(load, on));
+    return *product;
+  }
+
+ private:
+  std::uint32_t side(const LoadClass& load, std::uint32_t on) {
+    const std::string key = "calibration | " + std::to_string(load.work.count()) + " ms on " +
+                            std::to_string(on) + " groups";
+    if (const Json* const known = store_.find(key)) return (*known)["side"];
+    const std::uint32_t side = side_for(engine_, load.work, on);
+    store_.add({{"key", key}, {"calibration", load.work.count()}, {"groups", on}, {"side", side}});
+    return side;
+  }
+
+  cpu::Engine& engine_;
+  Store& store_;
+  bool fixed_duration_;
+  std::map<std::pair<milliseconds, std::uint32_t>, std::unique_ptr<MatrixProduct>> products_;
+};
+
+/// Measures configurations, and keeps what it measured.
+class Experiment {
+ public:
+  Experiment(const ScenarioOptions& options, Store& store, std::uint32_t capacity)
+      : options_(options),
+        store_(store),
+        engine_({.capacity = capacity}),
+        products_(engine_, store, options.fixed_duration) {
+    for (const Json& each : store.samples()) {
+      if (each.contains("lacking")) lacking_.insert(each["lacking"]);
+    }
+  }
+
+  /// Measures a configuration unless it has been.
+  void measure(const Configuration& what, std::uint32_t round) {
+    const std::string key = what.key() + " | " + std::to_string(round);
+    if (store_.has(key) || lacking_.contains(barrier_of(what))) return;
+    try {
+      store_.add(sample(what, round, key));
+    } catch (const Error& error) {
+      // Some apps have our barrier only. With it, or once it has worked, an error is an error.
+      if (error.code() != Errc::bad_options || what.barrier.kind == ResizingBarrier::one_pass ||
+          what.load != nullptr)
+        throw;
+      lacking_.insert(barrier_of(what));
+      const std::string lacks = "lacking | " + barrier_of(what);
+      if (!store_.has(lacks))
+        store_.add({{"key", lacks}, {"lacking", barrier_of(what)}, {"why", error.what()}});
+    }
+  }
+
+  /// What ran where while tasks came and went: like the paper's figure 1.
+  void record_timeline(const Configuration& what, const std::filesystem::path& file) {
+    Timeline timeline{std::size_t{1} << 16U};
+    (void)run(what, milliseconds{250}, false, &timeline);
+    timeline.write(file);
+  }
+
+ private:
+  struct Outcome {
+    std::vector<std::uint64_t> job_times;
+    std::vector<TaskSample> tasks;
+    std::uint64_t wrong = 0;
+    std::optional<bool> verified;
+    std::uint32_t side = 0;
+  };
+
+  static std::string barrier_of(const Configuration& what) {
+    return what.pair->name() + " | " + std::string{what.barrier.name};
+  }
+
+  /// Runs the app as often as it takes to fill `span`.
+  Outcome run(const Configuration& what, milliseconds span, bool verify, Timeline* timeline) {
+    const auto found = std::ranges::find(apps::all(), what.pair->app, &apps::App::name);
+    std::optional<Load> load;
+    Outcome outcome;
+    if (what.load == nullptr) {
+      load.emplace(engine_);
+    } else {
+      const std::uint32_t groups = groups_of(what.share, engine_.capacity());
+      MatrixProduct& product = products_.at(*what.load, groups);
+      outcome.side = product.side();
+      load.emplace(
+          engine_, product,
+          LoadOptions{.period = what.load->period,
+                      .groups = groups,
+                      .tracer = timeline == nullptr
+                                    ? nullptr
+                                    : &timeline->task(std::string{what.load->name} + " task")});
+    }
+    Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
+    const auto wanted = static_cast<std::uint64_t>(std::chrono::nanoseconds{span}.count());
+    std::uint64_t total = 0;
+    do {
+      apps::Request request{.input = what.pair->input,
+                            .settings = apps::Settings{what.pair->settings},
+                            .options = {},
+                            .verify = verify && load->job_times().empty()};
+      request.options.launch.stop = options_.stop;
+      request.options.launch.tracer = tracer;
+      request.options.barrier = what.barrier.kind;
+      request.options.drive = [&load](const Job& job) { return load->drive(job); };
+      const apps::Outcome ran = found->run(engine_, request);
+      if (options_.stop.stop_requested()) throw Stopped{};
+      if (ran.report.status != Status::finished) {
+        throw std::runtime_error{what.key() + ": the job is " + to_string(ran.report.status)};
+      }
+      if (ran.verified) outcome.verified = outcome.verified.value_or(true) && *ran.verified;
+      total += load->job_times().back();
+    } while (total < wanted);
+    outcome.job_times = load->job_times();
+    outcome.tasks = load->tasks();
+    outcome.wrong = load->wrong();
+    return outcome;
+  }
+
+  Json sample(const Configuration& what, std::uint32_t round, const std::string& key) {
+    const Outcome outcome =
+        run(what, options_.quick ? milliseconds{200} : milliseconds{1000}, round == 0, nullptr);
+    Json result{{"key", key},
+                {"pair", what.pair->name()},
+                {"app", what.pair->app},
+                {"barrier", what.barrier.name},
+                {"class", nullptr},
+                {"round", round},
+                {"job_ns", outcome.job_times},
+                {"verified", nullptr}};
+    if (outcome.verified) result["verified"] = *outcome.verified;
+    if (what.load != nullptr) {
+      auto tasks = Json::array();
+      for (const TaskSample& each : outcome.tasks)
+        tasks.push_back({each.start, each.gather, each.run});
+      result["class"] = what.load->name;
+      result["share"] = what.share;
+      result["groups"] = groups_of(what.share, engine_.capacity());
+      result["side"] = outcome.side;
+      result["tasks"] = std::move(tasks);
+      result["wrong"] = outcome.wrong;
+    }
+    return result;
+  }
+
+  const ScenarioOptions& options_;
+  Store& store_;
+  cpu::Engine engine_;
+  Products products_;
+  std::set<std::string> lacking_;
+};
+
+// ---- from samples to figures
+
+/// The samples of one configuration, all rounds together.
+struct Pooled {  // NOLINT(bugprone-exception-escape): Json's moves do not say that they cannot
+                 // throw
+  Json about;
+  std::vector<double> slowdowns;  // one a round
+  std::vector<double> gathers;
+  std::vector<double> runs;
+  std::vector<double> periods;  // from start to start, within a round
+  std::uint64_t tasks = 0;
+  std::uint64_t wrong = 0;
+  std::uint32_t rounds = 0;
+};
+
+double mean(const Json& values) {
+  double sum = 0;
+  for (const Json& each : values) sum += each.get<double>();
+  return sum / static_cast<double>(values.size());
+}
+
+Json or_null(const std::vector<double>& values) {
+  return values.empty() ? Json() : Json(median(values));  // braces would make an array
+}
+
+void pool(Pooled& into, const Json& sample, const Json* alone) {
+  if (into.about.is_null()) {
+    for (const char* name : {"pair", "app", "barrier", "class", "share", "groups", "side"})
+      into.about[name] = sample[name];
+  }
+  ++into.rounds;
+  into.wrong += sample["wrong"].get<std::uint64_t>();
+  if (alone != nullptr) into.slowdowns.push_back(mean(sample["job_ns"]) / mean((*alone)["job_ns"]));
+  std::vector<TaskSample> tasks;
+  for (const Json& task : sample["tasks"]) {
+    tasks.push_back({.start = task[0], .gather = task[1], .run = task[2]});
+    into.gathers.push_back(task[1].get<double>());
+    into.runs.push_back(task[2].get<double>());
+  }
+  into.tasks += tasks.size();
+  for (std::size_t i = 1; i < tasks.size(); ++i)
+    into.periods.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
+}
+
+Json to_json(const Pooled& pooled) {
+  Json result = pooled.about;
+  result["rounds"] = pooled.rounds;
+  result["tasks"] = pooled.tasks;
+  result["wrong"] = pooled.wrong;
+  result["slowdown"] = or_null(pooled.slowdowns);
+  result["slowdowns"] = pooled.slowdowns;
+  result["period_ns"] = or_null(pooled.periods);
+  result["gather_ns"] = or_null(pooled.gathers);
+  result["gather_p99_ns"] = pooled.gathers.empty() ? Json() : Json(percentile(pooled.gathers, 99));
+  result["run_ns"] = or_null(pooled.runs);
+  return result;
+}
+
+bool is_chunked(const Json& about) {
+  return about["pair"].get<std::string>().ends_with(" chunked");
+}
+
+/// Medians over the pairs, as in the paper's figure 6.
+Json performance(const std::map<std::string, Pooled>& pooled) {
+  auto result = Json::array();
+  for (const Barrier& barrier : all_barriers) {
+    for (const LoadClass& load : load_classes) {
+      for (const std::string_view share : share_names) {
+        std::vector<double> slowdowns;
+        std::vector<double> periods;
+        std::vector<double> gathers;
+        double worst = 0;
+        std::string worst_pair;
+        for (const auto& [key, each] : pooled) {
+          if (each.about["barrier"] != barrier.name || each.about["class"] != load.name ||
+              each.about["share"] != share || is_chunked(each.about) || each.slowdowns.empty())
+            continue;
+          const double slowdown = median(each.slowdowns);
+          slowdowns.push_back(slowdown);
+          if (slowdown > worst) {
+            worst = slowdown;
+            worst_pair = each.about["pair"];
+          }
+          if (!each.periods.empty()) periods.push_back(median(each.periods));
+          if (!each.gathers.empty()) gathers.push_back(median(each.gathers));
+        }
+        if (slowdowns.empty()) continue;
+        result.push_back({{"barrier", barrier.name},
+                          {"class", load.name},
+                          {"share", share},
+                          {"pairs", slowdowns.size()},
+                          {"slowdown", median(slowdowns)},
+                          {"worst_slowdown", worst},
+                          {"worst_pair", worst_pair},
+                          {"period_ns", or_null(periods)},
+                          {"gather_ns", or_null(gathers)}});
+      }
+    }
+  }
+  return result;
+}
+
+/// Table 3: our barrier at the smallest share that meets the period, beside the paper's model of
+/// kernel-level preemption, and beside suspending the job.
+Json preemption(const Json& performance) {
+  // A period counts as met when it is missed by no more than a frame's jitter.
+  constexpr double tolerance = 1.05;
+  auto result = Json::array();
+  for (const LoadClass& load : load_classes) {
+    const double period = std::chrono::duration<double, std::nano>{load.period}.count();
+    const double work = std::chrono::duration<double, std::nano>{load.work}.count();
+    Json row{{"class", load.name},     {"period_ns", period},
+             {"work_ns", work},        {"model", period / (period - work)},
+             {"cooperative", nullptr}, {"share", nullptr},
+             {"suspend", nullptr},     {"suspend_period_ns", nullptr},
+             {"hybrid", nullptr},      {"hybrid_choice", nullptr}};
+    for (const Json& each : performance) {
+      if (each["class"] != load.name || each["barrier"] != one_pass.name) continue;
+      if (each["share"] == "all") {
+        row["suspend"] = each["slowdown"];
+        row["suspend_period_ns"] = each["period_ns"];
+      } else if (row["cooperative"].is_null() && each["period_ns"].is_number() &&
+                 each["period_ns"].get<double>() <= period * tolerance) {
+        row["cooperative"] = each["slowdown"];
+        row["share"] = each["share"];
+      }
+    }
+    // The paper's proposal: gather for light tasks, suspend for those that need half or more.
+    const bool small = row["share"] == "one" || row["share"] == "quarter";
+    row["hybrid_choice"] = small ? "gather" : "suspend";
+    row["hybrid"] = small ? row["cooperative"] : row["suspend"];
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
+Json outlier(const std::map<std::string, Pooled>& pooled) {
+  auto result = Json::array();
+  for (const auto& [key, each] : pooled) {
+    if (each.about["class"] == "medium" && each.about["share"] == "all-but-one" &&
+        each.about["pair"].get<std::string>().starts_with("bfs rmat"))
+      result.push_back(to_json(each));
+  }
+  return result;
+}
+
+// ---- words
+
+std::string in_ms(const Json& nanoseconds) {
+  if (!nanoseconds.is_number()) return "-";
+  std::ostringstream text;
+  const double value = nanoseconds.get<double>() / 1e6;
+  text << std::fixed << std::setprecision(value < 10 ? 2 : 0) << value;
+  return text.str();
+}
+
+std::string ratio(const Json& value) {
+  if (!value.is_number()) return "-";
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << value.get<double>() << 'x';
+  return text.str();
+}
+
+void print_performance(const Json& summary) {
+  std::cout
+      << "medians over the pairs: slowdown of the app, period of the tasks (ms), gather (ms)\n"
+      << "  " << std::left << std::setw(10) << "class" << std::setw(10) << "barrier"
+      << std::setw(13) << "groups" << std::right << std::setw(10) << "slowdown" << std::setw(10)
+      << "period" << std::setw(10) << "gather"
+      << "   worst\n";
+  for (const Json& each : summary["performance"]) {
+    std::cout << "  " << std::left << std::setw(10) << each["class"].get<std::string>()
+              << std::setw(10) << each["barrier"].get<std::string>() << std::setw(13)
+              << each["share"].get<std::string>() << std::right << std::setw(10)
+              << ratio(each["slowdown"]) << std::setw(10) << in_ms(each["period_ns"])
+              << std::setw(10) << in_ms(each["gather_ns"]) << "   " << ratio(each["worst_slowdown"])
+              << ' ' << each["worst_pair"].get<std::string>() << '\n';
+  }
+  std::cout << std::endl;
+}
+
+void print_preemption(const Json& summary) {
+  std::cout << "slowdown at the smallest share that meets the period, and what else could be done\n"
+            << "  class     model P/(P-E)   cooperative on        suspend   hybrid\n";
+  for (const Json& each : summary["preemption"]) {
+    std::cout << "  " << std::left << std::setw(10) << each["class"].get<std::string>()
+              << std::right << std::setw(13) << ratio(each["model"]) << std::setw(14)
+              << ratio(each["cooperative"]) << " " << std::left << std::setw(12)
+              << (each["share"].is_null() ? "none does" : each["share"].get<std::string>())
+              << std::right << std::setw(8) << ratio(each["suspend"]) << std::setw(9)
+              << ratio(each["hybrid"]) << '\n';
+  }
+  std::cout << std::endl;
+}
+
+Json header(const ScenarioOptions& options, std::uint32_t capacity, const Workloads& pairs) {
+  Json result{{"experiment", "multitask"}};
+  result.update(provenance());
+  result["quick"] = options.quick;
+  result["groups"] = capacity;
+  result["load"] = options.fixed_duration ? "fixed duration: a task takes E on its share"
+                                          : "fixed work: a task takes E on all groups";
+  auto& list = result["pairs"] = Json::array();
+  for (const Workload& pair : pairs.runnable) {
+    list.push_back({{"name", pair.name()},
+                    {"app", pair.app},
+                    {"input", pair.input},
+                    {"options", pair.settings},
+                    {"note", pair.note}});
+  }
+  result["missing"] = pairs.missing;
+  return result;
+}
+
+Json run(const ScenarioOptions& options, const Wish& wish) {
+  const std::uint32_t capacity = options.capacity.value_or(std::max(8U, cpu::usable_cpus()));
+  const Workloads pairs = paper_workloads(options.quick, options.only);
+  if (pairs.runnable.empty()) {
+    throw Error{Errc::bad_options, "--only '" + options.only +
+                                       "': no such pair; there is bfs rmat, color G3_circuit, ..."};
+  }
+  const KeepInput keep;
+  const Json about = header(options, capacity, pairs);
+  std::optional<Store> store;
+  if (options.folder.empty()) {
+    store.emplace(about);
+  } else {
+    store.emplace(options.folder / multitask_file(options.fixed_duration), about);
+  }
+  for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
+  if (capacity > cpu::usable_cpus()) {
+    std::cout
+        << "note: " << capacity << " groups on " << cpu::usable_cpus()
+        << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
+           "than its share of the groups\n";
+  }
+  if (!store->samples().empty())
+    std::cout << "going on after " << store->samples().size() << " samples\n";
+  std::cout << std::flush;
+
+  const std::vector<Configuration> all = configurations(pairs.runnable, wish);
+  Experiment experiment{options, *store, capacity};
+  if (!options.folder.empty() && !std::filesystem::exists(options.folder / "timeline.trace.json")) {
+    const auto heavy = [](const Configuration& each) {
+      return each.load != nullptr && each.load->name == "heavy" && each.share == "half" &&
+             each.barrier.kind == ResizingBarrier::one_pass;
+    };
+    auto shown = std::ranges::find_if(all, [&](const auto& each) {
+      return heavy(each) && each.pair->name().starts_with("bfs USA-road");
+    });
+    if (shown == all.end()) shown = std::ranges::find_if(all, heavy);
+    if (shown != all.end())
+      experiment.record_timeline(*shown, options.folder / "timeline.trace.json");
+  }
+  {
+    Progress progress{options.repetitions * all.size()};
+    for (std::uint32_t round = 0; round < options.repetitions; ++round) {
+      for (const Workload& pair : pairs.runnable) {  // its input is loaded once a round
+        std::vector<const Configuration*> of_pair;
+        for (const Configuration& each : all) {
+          if (each.pair == &pair) of_pair.push_back(&each);
+        }
+        for (std::size_t i = 0; i < of_pair.size(); ++i) {
+          // The order changes from round to round, but what shows which barriers there are is
+          // first.
+          const Configuration& each = *of_pair[round == 0 ? i : (i + round) % of_pair.size()];
+          if (options.stop.stop_requested()) throw Stopped{};
+          progress.step(each.key());
+          experiment.measure(each, round);
+        }
+      }
+    }
+  }
+  return summarise_multitask(store->header(), store->samples());
+}
+
+}  // namespace
+
+std::string multitask_file(bool fixed_duration) {
+  return fixed_duration ? "multitask-fixed-duration.jsonl" : "multitask.jsonl";
+}
+
+Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
+  std::map<std::string, const Json*> alone;  // by pair, barrier and round
+  const auto place = [](const Json& sample) {
+    return sample["pair"].get<std::string>() + " | " + sample["barrier"].get<std::string>() +
+           " | " + std::to_string(sample["round"].get<std::uint32_t>());
+  };
+  Json summary{{"header", header}, {"calibration", Json::array()}, {"lacking", Json::array()}};
+  std::uint64_t sets = 0;
+  std::uint64_t unverified = 0;
+  for (const Json& sample : samples) {
+    if (sample.contains("calibration")) {
+      summary["calibration"].push_back(sample);
+    } else if (sample.contains("lacking")) {
+      summary["lacking"].push_back(sample["lacking"]);
+    } else {
+      ++sets;
+      unverified += sample["verified"] == false ? 1 : 0;
+      if (sample["class"].is_null()) alone[place(sample)] = &sample;
+    }
+  }
+  std::map<std::string, Pooled> pooled;
+  for (const Json& sample : samples) {
+    if (!sample.contains("tasks")) continue;
+    const auto found = alone.find(place(sample));
+    std::string key = sample["key"];
+    key.erase(key.rfind(" | "));
+    pool(pooled[key], sample, found == alone.end() ? nullptr : found->second);
+  }
+  summary["sample_sets"] = sets;
+  summary["wrong_results"] = unverified;
+  summary["configurations"] = Json::array();
+  for (const auto& [key, each] : pooled) summary["configurations"].push_back(to_json(each));
+  summary["performance"] = performance(pooled);
+  summary["preemption"] = preemption(summary["performance"]);
+  summary["outlier"] = outlier(pooled);
+  return summary;
+}
+
+Json multitask_scenario(const ScenarioOptions& options) {
+  Json summary = run(options, {.paper_barriers = true, .shares = std::span{share_names}.first(4)});
+  print_performance(summary);
+  return summary;
+}
+
+Json preemption_scenario(const ScenarioOptions& options) {
+  Json summary = run(options, {.paper_barriers = false, .shares = share_names});
+  print_preemption(summary);
+  return summary;
+}
+
+}  // namespace cohort::bench

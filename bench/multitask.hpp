@@ -1,0 +1,24 @@
+// Scenarios "multitask" and "preemption": the paper's section 5.4 and 5.5. Apps run alone and
+// beside tasks of three classes on five shares of the groups, one configuration after another in
+// every round. Invariant: what is measured depends on the configuration alone, and a finished
+// sample set is never measured twice.
+#pragma once
+
+#include "bench/scenario.hpp"
+
+namespace cohort::bench {
+
+/// The paper's 240 configurations and the same with our barrier.
+[[nodiscard]] nlohmann::ordered_json multitask_scenario(const ScenarioOptions& options);
+/// What table 3 needs: our barrier, and shares up to all groups, which suspends the job.
+[[nodiscard]] nlohmann::ordered_json preemption_scenario(const ScenarioOptions& options);
+
+/// From the lines of a store to what tables and figures show: configurations with their samples'
+/// medians, and their medians over the pairs. Works on what there is of an unfinished run.
+[[nodiscard]] nlohmann::ordered_json summarise_multitask(
+    const nlohmann::ordered_json& header, const std::vector<nlohmann::ordered_json>& samples);
+
+/// The file in a results' folder that holds the samples.
+[[nodiscard]] std::string multitask_file(bool fixed_duration);
+
+}  // namespace cohort::bench

@@ -1,0 +1,89 @@
+#include "bench/workloads.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "apps/registry.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::bench {
+namespace {
+
+struct Row {
+  std::string_view app;
+  std::string_view title;     // as in the paper
+  std::string_view input;     // what we run; a file's name is looked for in $COHORT_DATA
+  std::string_view fallback;  // what runs when there is no such file
+  std::string_view quick;
+  std::string_view note;  // how `input` differs from the paper's
+  std::string_view settings;
+  bool barriers;
+  bool chunked = false;
+};
+
+// clang-format off
+constexpr std::array rows{
+    Row{"color", "ecology1", "grid:1000x1000", "", "grid:200x200",
+        "a five-point grid of the same size", "algorithm=paper", true},
+    Row{"color", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper", true},
+    Row{"mis", "ecology1", "grid:1000x1000", "", "grid:200x200",
+        "a five-point grid of the same size", "algorithm=paper", true},
+    Row{"mis", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper", true},
+    Row{"p-sssp", "USA-road NW", "road-NW.topology.gr", "road:1200000", "road:2000",
+        "with made-up weights", "algorithm=paper", true},
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "seed and degree are not the paper's",
+        "algorithm=paper source=hub", true},
+    Row{"bfs", "USA-road W", "road-NW.topology.gr", "road:1200000", "road:60000",
+        "USA-road NW instead", "algorithm=paper", true},
+    Row{"l-sssp", "rmat", "rmat:20", "", "rmat:13", "seed and degree are not the paper's",
+        "algorithm=paper source=hub", true},
+    Row{"l-sssp", "USA-road NY", "USA-road-d.NY.gr", "road:264000", "road:10000", "", "algorithm=paper", true},
+    Row{"octree", "particles", "particles:3000000", "", "particles:100000", "", "", false},
+    Row{"game", "connect four", "connect4:6", "", "connect4:5", "", "", false},
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "steps of at most 1024 nodes a group",
+        "algorithm=paper source=hub chunk=1024", true, true},
+};
+// clang-format on
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+bool is_file(std::string_view input) { return input.find(':') == std::string_view::npos; }
+
+}  // namespace
+
+Workloads paper_workloads(bool quick, std::string_view only) {
+  Workloads result;
+  for (const Row& row : rows) {
+    Workload pair{.app = std::string{row.app},
+                  .input = std::string{quick ? row.quick : row.input},
+                  .title = std::string{row.title},
+                  .settings = words(row.settings),
+                  .barriers = row.barriers,
+                  .note = std::string{row.note},
+                  .chunked = row.chunked};
+    if (pair.name().find(only) == std::string::npos) continue;
+    if (quick) pair.note = "a small stand-in";
+    if (std::ranges::none_of(apps::all(), [&](const auto& app) { return app.name == row.app; })) {
+      result.missing.push_back(pair.name() + ": this build has no app '" + pair.app + "'");
+      continue;
+    }
+    if (is_file(pair.input) && !find_input(pair.input)) {
+      result.missing.push_back(pair.name() + ": no " + pair.input + " in $COHORT_DATA; " +
+                               std::string{row.fallback} + " runs in its place");
+      pair.note = "generated: " + pair.input + " was not there";
+      pair.input = row.fallback;
+    }
+    result.runnable.push_back(std::move(pair));
+  }
+  return result;
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,214 @@
+#include "cli/kernel_file.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <map>
+
+#include "cli/commands.hpp"
+#include "cli/resize.hpp"
+#include "cohort/program.hpp"
+
+namespace cohort::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& argument, const std::string& why) {
+  throw Error{Errc::bad_options, "--arg '" + argument + "': " + why};
+}
+
+template <class Number>
+bool parse(std::string_view text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stopped == end;
+}
+
+/// Calls `use(Number{})` with the C++ type that a description names.
+template <class Use>
+bool with_type(const std::string& element, Use use) {
+  if (element == "int8") return use(std::int8_t{}), true;
+  if (element == "uint8") return use(std::uint8_t{}), true;
+  if (element == "int16") return use(std::int16_t{}), true;
+  if (element == "uint16") return use(std::uint16_t{}), true;
+  if (element == "int32") return use(std::int32_t{}), true;
+  if (element == "uint32") return use(std::uint32_t{}), true;
+  if (element == "int64") return use(std::int64_t{}), true;
+  if (element == "uint64") return use(std::uint64_t{}), true;
+  if (element == "float32") return use(float{}), true;
+  if (element == "float64") return use(double{}), true;
+  return false;
+}
+
+class Arguments {
+ public:
+  explicit Arguments(ProgramKernel& kernel) : kernel_(kernel) {}
+
+  /// NAME=VALUE for a value; NAME=COUNT, NAME=COUNT*VALUE, NAME=COUNT*iota, NAME=V,V,... or
+  /// NAME=@FILE for a buffer.
+  void set(const std::string& argument) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos) refuse(argument, "write NAME=VALUE");
+    const std::string name = argument.substr(0, equals);
+    const std::string value = argument.substr(equals + 1);
+    for (const Parameter& each : kernel_.info().parameters) {
+      if (each.name != name) continue;
+      if (each.kind == "value") {
+        set_value(argument, each, value);
+      } else {
+        set_buffer(argument, each, value);
+      }
+      return;
+    }
+    refuse(argument, "kernel " + kernel_.info().name + " has no parameter '" + name + "'");
+  }
+
+  void print(const std::string& wanted) const {
+    const std::size_t colon = wanted.find(':');
+    const std::string name = wanted.substr(0, colon);
+    const auto found = buffers_.find(name);
+    if (found == buffers_.end())
+      throw Error{Errc::bad_options, "--print '" + wanted + "': no buffer of that name was given"};
+    const Parameter& parameter = *found->second.parameter;
+    const std::size_t scalar = std::max<std::size_t>(1, scalar_size(parameter));
+    std::size_t count = found->second.bytes.size() / scalar;
+    if (colon != std::string::npos && !parse(std::string_view{wanted}.substr(colon + 1), count)) {
+      throw Error{Errc::bad_options, "--print '" + wanted + "': write NAME or NAME:COUNT"};
+    }
+    count = std::min(count, found->second.bytes.size() / scalar);
+    std::cout << name << " =";
+    for (std::size_t i = 0; i < count; ++i) {
+      with_type(parameter.element, [&](auto number) {
+        std::memcpy(&number, found->second.bytes.data() + i * scalar, sizeof(number));
+        std::cout << ' ' << +number;
+      });
+    }
+    std::cout << '\n';
+  }
+
+ private:
+  struct Buffer {
+    const Parameter* parameter = nullptr;
+    std::vector<std::byte> bytes;
+  };
+
+  static std::size_t scalar_size(const Parameter& parameter) {
+    std::size_t size = 0;
+    with_type(parameter.element, [&](auto number) { size = sizeof(number); });
+    return size;
+  }
+
+  void set_value(const std::string& argument, const Parameter& parameter, const std::string& text) {
+    const bool known = with_type(parameter.element, [&](auto number) {
+      if (!parse(text, number)) refuse(argument, "'" + text + "' is not a " + parameter.type);
+      kernel_.set(parameter.name, number);
+    });
+    if (!known) refuse(argument, "a " + parameter.type + " cannot be given on the command line");
+  }
+
+  void set_buffer(const std::string& argument, const Parameter& parameter,
+                  const std::string& text) {
+    Buffer& buffer = buffers_[parameter.name];
+    buffer.parameter = &parameter;
+    if (text.starts_with('@')) {
+      std::ifstream stream{text.substr(1), std::ios::binary};
+      if (!stream) refuse(argument, "cannot read '" + text.substr(1) + "'");
+      std::string bytes{std::istreambuf_iterator<char>{stream}, {}};
+      buffer.bytes.resize(bytes.size());
+      std::memcpy(buffer.bytes.data(), bytes.data(), bytes.size());
+    } else if (text.find(',') != std::string::npos) {
+      fill_list(argument, parameter, text, buffer.bytes);
+    } else {
+      fill(argument, parameter, text, buffer.bytes);
+    }
+    kernel_.set(parameter.name, static_cast<void*>(buffer.bytes.data()));
+  }
+
+  static void fill_list(const std::string& argument, const Parameter& parameter,
+                        const std::string& text, std::vector<std::byte>& bytes) {
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t end = std::min(text.find(',', from), text.size());
+      const std::string item = text.substr(from, end - from);
+      const bool known = with_type(parameter.element, [&](auto number) {
+        if (!parse(item, number))
+          refuse(argument, "'" + item + "' is not a number that fits " + parameter.type);
+        const std::size_t at = bytes.size();
+        bytes.resize(at + sizeof(number));
+        std::memcpy(bytes.data() + at, &number, sizeof(number));
+      });
+      if (!known)
+        refuse(argument,
+               "elements of a " + parameter.type + " cannot be listed; give a count or @FILE");
+      from = end + 1;
+    }
+  }
+
+  static void fill(const std::string& argument, const Parameter& parameter, const std::string& text,
+                   std::vector<std::byte>& bytes) {
+    const std::size_t star = text.find('*');
+    std::size_t count = 0;
+    if (!parse(std::string_view{text}.substr(0, star), count)) {
+      refuse(argument, "write COUNT, COUNT*VALUE, COUNT*iota, a list V,V,... or @FILE");
+    }
+    const std::size_t element = std::max<std::size_t>(1, parameter.element_size);
+    if (count > (std::size_t{1} << 40U) / element) refuse(argument, "that is more than a terabyte");
+    bytes.assign(count * element, std::byte{0});
+    if (star == std::string::npos) return;
+    const std::string value = text.substr(star + 1);
+    const bool known = with_type(parameter.element, [&](auto number) {
+      if (value != "iota" && !parse(value, number))
+        refuse(argument, "'" + value + "' is not a number that fits " + parameter.type);
+      for (std::size_t i = 0; i < bytes.size() / sizeof(number); ++i) {
+        if (value == "iota") number = static_cast<decltype(number)>(i);
+        std::memcpy(bytes.data() + i * sizeof(number), &number, sizeof(number));
+      }
+    });
+    if (!known)
+      refuse(argument, "elements of a " + parameter.type + " can only be zero, or come from @FILE");
+  }
+
+  ProgramKernel& kernel_;
+  std::map<std::string, Buffer> buffers_;
+};
+
+ResizingBarrier barrier_of(const std::string& name) {
+  if (name == "query") return ResizingBarrier::query;
+  if (name == "plain") return ResizingBarrier::plain;
+  if (name == "modelled") return ResizingBarrier::modelled;
+  return ResizingBarrier::one_pass;
+}
+
+}  // namespace
+
+bool is_kernel_file(const std::string& name) { return name.ends_with(".cl"); }
+
+int run_kernel_file(const KernelFileOptions& options) {
+  ProgramOptions how;
+  how.transmit = options.transmit;
+  how.barrier = barrier_of(options.barrier);
+  how.defines = options.defines;
+  how.max_local_size = options.launch.local_size;
+  const Program program = Program::from_file(options.file, how);
+  ProgramKernel kernel = program.kernel(options.kernel);
+  Arguments arguments{kernel};
+  for (const std::string& each : options.arguments) arguments.set(each);
+
+  cpu::EngineOptions machine;
+  if (options.capacity != 0) machine.capacity = options.capacity;
+  cpu::Engine engine{machine};
+  LaunchOptions launch = options.launch;
+  launch.max_groups = launch.max_groups.value_or(engine.capacity());
+  const auto drive = resizer(options.resize, *launch.max_groups);
+  const Job job = kernel.launch(engine, launch);
+  const Report report = drive(job);
+  std::cout << kernel.info().name << " of " << options.file << ": " << to_string(report.status)
+            << " in " << std::fixed << std::setprecision(1)
+            << static_cast<double>(report.run_time.count()) / 1e6 << " ms, at most "
+            << *launch.max_groups << " groups of " << launch.local_size << ", " << report.joins
+            << " joined, " << report.leaves << " left\n";
+  for (const std::string& each : options.prints) arguments.print(each);
+  return report.status == Status::finished ? fine : failed;
+}
+
+}  // namespace cohort::cli

@@ -1,0 +1,34 @@
+// `cohort run kernel.cl`: a kernel from source, with buffers made and printed as the command line
+// says.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cohort/job.hpp"
+
+namespace cohort::cli {
+
+struct KernelFileOptions {
+  std::string file;
+  std::string kernel;                  ///< empty: the only one
+  std::vector<std::string> arguments;  ///< NAME=VALUE
+  std::vector<std::string> prints;     ///< NAME or NAME:COUNT
+  std::vector<std::string> defines;
+  std::string transmit = "annotated";
+  std::string barrier = "one-pass";
+  std::uint32_t capacity = 0;  ///< 0: the usable CPUs
+  std::string resize = "none";
+  LaunchOptions launch;
+};
+
+/// Whether `run` was given a source file rather than the name of an app.
+[[nodiscard]] bool is_kernel_file(const std::string& name);
+
+/// Compiles, runs, prints. Returns the exit status.
+int run_kernel_file(const KernelFileOptions& options);
+
+}  // namespace cohort::cli

@@ -1,0 +1,38 @@
+#include "cli/report.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+#include "bench/record.hpp"
+#include "cli/commands.hpp"
+#include "report/report.hpp"
+
+namespace cohort::cli {
+
+int write_report(const std::vector<std::string>& folders, const std::string& json) {
+  const std::vector<std::filesystem::path> paths{folders.begin(), folders.end()};
+  const std::filesystem::path file = paths.front() / "report.html";
+  const std::string data = report::data_of(paths);
+  bench::write_atomically(file, report::page_of(data));
+  if (!json.empty()) bench::write_atomically(json, data + "\n");
+  std::cout << "report in " << file.string() << ": open it in a browser\n";
+  return fine;
+}
+
+void add_report(CLI::App& tool, Action& chosen) {
+  CLI::App* const command =
+      tool.add_subcommand("report", "Make a page to look at, from folders of results");
+  command->footer(
+      "The page is one file, report.html in the first folder: tables and figures beside the "
+      "paper's, "
+      "and a timeline that zooms and plays. Unfinished results will do.");
+  const auto folders = std::make_shared<std::vector<std::string>>();
+  const auto json = std::make_shared<std::string>();
+  command->add_option("folder", *folders, "What `cohort bench --out` wrote")->required();
+  command->add_option("--json", *json, "Write what the page shows to this file");
+  command->callback([folders, json, &chosen] {
+    chosen = [folders, json] { return write_report(*folders, *json); };
+  });
+}
+
+}  // namespace cohort::cli

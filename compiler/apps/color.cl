@@ -1,0 +1,37 @@
+// Greedy colouring in rounds, after Pannotia's color: an uncoloured node whose priority is the highest among its uncoloured
+// neighbours takes the round's colour. Two resizing barriers a round. Flags lie by the round's parity.
+#include "graph.h"
+
+kernel void color(global const uint *row, global const uint *target, uint nodes, global int *colour, global uint *highest,
+                  global uint *more) {
+  transmit int round = 0;
+  transmit global uint *flag = more;
+  transmit global uint *other = more + 1;
+  transmit bool go_on = true;
+  while (go_on) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+      if (colour[node] != -1) continue;
+      uint best = node;
+      bool waits = false;
+      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
+        uint next = target[edge];
+        if (next == node || colour[next] != -1) continue;
+        waits = true;
+        if (is_higher(next, best)) best = next;
+      }
+      highest[node] = best;
+      if (waits) atomic_xchg(flag, 1u);
+    }
+    resizing_global_barrier();
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+      if (colour[node] == -1 && highest[node] == node) colour[node] = round;
+    }
+    go_on = *flag != 0;
+    if (get_global_id() == 0) *other = 0;
+    global uint *last = flag;
+    flag = other;
+    other = last;
+    round++;
+    resizing_global_barrier();
+  }
+}

@@ -1,0 +1,37 @@
+// Maximal independent set, after Pannotia's mis: strict local minima of the priority join and mark their neighbours, which drop
+// out. Three resizing barriers a round, and nothing to transmit: all state is in global memory.
+#include "graph.h"
+
+enum { UNDECIDED, IN, OUT };
+
+kernel void mis(global const uint *row, global const uint *target, uint nodes, global uint *mark, global uint *lowest,
+                global uint *drop, global uint *undecided_left) {
+  do {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+      if (mark[node] != UNDECIDED) continue;
+      atomic_xchg(undecided_left, 1u);
+      uint best = node;
+      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
+        uint next = target[edge];
+        if (next != node && mark[next] == UNDECIDED && is_higher(best, next)) best = next;
+      }
+      lowest[node] = best;
+    }
+    resizing_global_barrier();
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+      if (mark[node] != UNDECIDED || lowest[node] != node) continue;
+      mark[node] = IN;
+      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
+        uint next = target[edge];
+        if (next != node) atomic_xchg(&drop[next], 1u);
+      }
+    }
+    if (*undecided_left == 0) break;
+    resizing_global_barrier();
+    if (get_global_id() == 0) *undecided_left = 0;
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+      if (mark[node] == UNDECIDED && drop[node]) mark[node] = OUT;
+    }
+    resizing_global_barrier();
+  } while (true);
+}

@@ -1,0 +1,97 @@
+// An octree over particles by work stealing, after Cederman and Tsigas. A task is a box of the tree with its range of particles:
+// count them in eight boxes, scatter them to the other buffer, and make a task of each box with more than `max_leaf`.
+// Finished when the leaves hold all particles. Nothing to transmit: a task says all.
+#include "pools.h"
+
+typedef struct {
+  float x, y, z;     // the centre
+  float half_width;
+  uint begin, end;   // its particles
+  uint buffer;       // which of the two they are in
+  uint depth;
+  uint children;     // the first of eight, or 0: a leaf
+  uint count;        // of a leaf
+} box;
+
+uint octant(float4 particle, float x, float y, float z) {
+  return (particle.x >= x ? 1u : 0u) | (particle.y >= y ? 2u : 0u) | (particle.z >= z ? 4u : 0u);
+}
+
+kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, global float4 *particles0, global float4 *particles1,
+                   global float4 *result, uint particle_count, uint max_leaf, uint max_depth, global pool *pools, global uint *tasks,
+                   uint pool_count, uint room, global uint *in_leaves, global uint *lost) {
+  local uint task, state;             // state: 0 nothing to do, 1 a task, 2 the end
+  local uint count[8], place[8], first;
+  while (true) {
+    offer_kill();
+    request_fork();
+    if (get_local_id() == 0) {
+      uint own = get_group_id() % pool_count, found;
+      state = 0;
+      if (atomic_or(in_leaves, 0u) == particle_count || atomic_or(lost, 0u) != 0u) {
+        state = 2;
+      } else if (pop_or_steal(pools, tasks, pool_count, room, own, &found)) {
+        task = found;
+        state = 1;
+      }
+      for (uint i = 0; i < 8; i++) count[i] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint now = state;
+    if (now == 2) break;
+    if (now == 1) {
+      global box *b = &boxes[task];
+      global float4 *from = b->buffer == 0 ? particles0 : particles1;
+      global float4 *to = b->buffer == 0 ? particles1 : particles0;
+      uint begin = b->begin, end = b->end;
+      for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
+        atomic_inc(&count[octant(from[i], b->x, b->y, b->z)]);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (get_local_id() == 0) {
+        uint sum = begin;
+        for (uint i = 0; i < 8; i++) {
+          place[i] = sum;
+          sum += count[i];
+        }
+        first = atomic_add(used, 8u);
+        if (first + 8 > room_for_boxes) atomic_xchg(lost, 1u);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      bool fits = first + 8 <= room_for_boxes;
+      if (fits) {
+        for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
+          uint which = octant(from[i], b->x, b->y, b->z);
+          uint at = atomic_inc(&place[which]);
+          bool leaf = count[which] <= max_leaf || b->depth + 1 >= max_depth;
+          if (leaf) result[at] = from[i];
+          else to[at] = from[i];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (get_local_id() == 0) {
+          uint own = get_group_id() % pool_count, done = 0;
+          float quarter = b->half_width / 2.0f;
+          for (uint i = 0; i < 8; i++) {
+            global box *child = &boxes[first + i];
+            bool leaf = count[i] <= max_leaf || b->depth + 1 >= max_depth;
+            child->x = b->x + (i & 1u ? b->half_width : -b->half_width);
+            child->y = b->y + (i & 2u ? b->half_width : -b->half_width);
+            child->z = b->z + (i & 4u ? b->half_width : -b->half_width);
+            child->half_width = quarter;
+            child->begin = place[i] - count[i];
+            child->end = place[i];
+            child->buffer = 1 - b->buffer;
+            child->depth = b->depth + 1;
+            child->children = 0;
+            child->count = count[i];
+            if (leaf) done += count[i];
+            else push_task(pools, tasks, pool_count, room, own, first + i, lost);
+          }
+          b->children = first;
+          if (done > 0) atomic_add(in_leaves, done);
+        }
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}

@@ -1,0 +1,26 @@
+// Shortest paths by pulling over in-edges, after Pannotia's sssp: copy, relax, look whether anything changed. Three resizing
+// barriers a round, and nothing to transmit.
+#include "graph.h"
+
+kernel void p_sssp(global const uint *row, global const uint *source, global const uint *weight, uint nodes, global uint *x,
+                   global uint *y, global uint *changed) {
+  while (true) {
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) x[node] = y[node];
+    if (get_global_id() == 0) *changed = 0;
+    resizing_global_barrier();
+    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+      uint best = x[node];
+      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
+        uint from = x[source[edge]];
+        if (from != UNREACHED) best = min(best, add_sat(from, weight[edge]));
+      }
+      if (best != x[node]) {
+        y[node] = best;
+        atomic_xchg(changed, 1u);
+      }
+    }
+    resizing_global_barrier();
+    if (*changed == 0) break;
+    resizing_global_barrier();
+  }
+}

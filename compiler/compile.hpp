@@ -1,0 +1,49 @@
+// One source file through all passes: parse, collect, rules, uniformity, liveness, transmission,
+// output. Invariant: there is output only if no pass has reported an error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/mode.hpp"
+
+namespace cohort::compiler {
+
+enum class Output { none, cpu, cuda, opencl, plain };
+
+struct CompileOptions {
+  std::string file;                      ///< for messages and includes
+  std::optional<std::string> text = {};  ///< the source; default: what is in the file
+  Output output = Output::cpu;
+  Transmit transmit = Transmit::annotated;
+  std::vector<std::string> defines = {};
+  std::vector<std::string> include_paths = {};
+  bool remarks = false;  ///< say what is transmitted
+  bool verify =
+      false;  ///< compare the diagnostics with the `expected-error` comments in the source
+  bool colour = false;
+};
+
+/// A line of the paper's table 1.
+struct KernelStats {
+  std::string name;
+  unsigned resizing_barriers = 0;
+  unsigned barriers = 0;  ///< with the resizing ones
+  unsigned kills = 0;
+  unsigned forks = 0;
+  unsigned transmits = 0;  ///< variables declared `transmit`
+  unsigned lines = 0;      ///< of the file that have code on them
+};
+
+struct CompileResult {
+  bool fine = false;  ///< no errors; with `verify`, exactly those expected
+  std::string output;
+  std::string description;
+  std::string diagnostics;  ///< as Clang prints them
+  std::vector<KernelStats> stats;
+};
+
+[[nodiscard]] CompileResult compile(const CompileOptions& options);
+
+}  // namespace cohort::compiler

@@ -1,0 +1,145 @@
+#include "compiler/describe.hpp"
+
+#include <clang/AST/Attr.h>
+#include <clang/Basic/SourceManager.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/raw_ostream.h>
+
+namespace cohort::compiler {
+namespace {
+
+namespace json = llvm::json;
+
+const char* name_of(Primitive which) {
+  switch (which) {
+    case Primitive::offer_kill: return "offer_kill";
+    case Primitive::request_fork: return "request_fork";
+    case Primitive::resizing_global_barrier: return "resizing_global_barrier";
+    case Primitive::global_barrier: return "global_barrier";
+    case Primitive::query: return "query";
+    case Primitive::none: break;
+  }
+  return "none";
+}
+
+const char* name_of(Transmit mode) {
+  switch (mode) {
+    case Transmit::annotated: return "annotated";
+    case Transmit::live: return "live";
+    case Transmit::all: return "all";
+    case Transmit::per_thread: return "per-thread";
+  }
+  return "annotated";
+}
+
+/// The scalar that a buffer or a value is made of: "int32", "uint64", "float32"; empty for structs
+/// and the like.
+std::string scalar(const clang::ASTContext& context, clang::QualType type) {
+  if (const auto* vector = type->getAs<clang::VectorType>()) type = vector->getElementType();
+  if (const auto* atomic = type->getAs<clang::AtomicType>()) type = atomic->getValueType();
+  const std::string bits =
+      type->isIncompleteType() ? "" : std::to_string(context.getTypeSize(type));
+  if (type->isRealFloatingType()) return "float" + bits;
+  if (type->isUnsignedIntegerOrEnumerationType()) return "uint" + bits;
+  if (type->isSignedIntegerOrEnumerationType()) return "int" + bits;
+  return "";
+}
+
+std::int64_t bytes(const clang::ASTContext& context, clang::QualType type) {
+  return type->isIncompleteType() || type->isFunctionType()
+             ? 0
+             : context.getTypeSizeInChars(type).getQuantity();
+}
+
+json::Object parameter(const clang::ASTContext& context, const clang::ParmVarDecl& decl) {
+  const clang::QualType type = decl.getType().getUnqualifiedType();
+  json::Object result{{"name", decl.getName()},
+                      {"type", type.getAsString(context.getPrintingPolicy())},
+                      {"size", bytes(context, type)}};
+  if (type->isPointerType()) {
+    const clang::QualType element = type->getPointeeType();
+    result["kind"] =
+        element.getAddressSpace() == clang::LangAS::opencl_constant ? "constant" : "global";
+    result["element"] = scalar(context, element);
+    result["element_size"] = bytes(context, element);
+    result["const"] = element.isConstQualified();
+  } else {
+    result["kind"] = "value";
+    result["element"] = type->isVectorType() ? "" : scalar(context, type);
+  }
+  return result;
+}
+
+json::Object state(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
+  json::Array fields;
+  std::int64_t offset = 0;
+  std::int64_t alignment = 1;
+  const auto add = [&](llvm::StringRef name, clang::QualType type) {
+    const std::int64_t align = context.getTypeAlignInChars(type).getQuantity();
+    offset = (offset + align - 1) / align * align;
+    alignment = std::max(alignment, align);
+    fields.push_back(
+        json::Object{{"name", name},
+                     {"type", type.getUnqualifiedType().getAsString(context.getPrintingPolicy())},
+                     {"offset", offset},
+                     {"size", bytes(context, type)}});
+    offset += bytes(context, type);
+  };
+  add("phase", context.UnsignedIntTy);
+  for (const Variable& each : kernel.state) add(each.decl->getName(), each.decl->getType());
+  const std::int64_t size = (offset + alignment - 1) / alignment * alignment;
+  json::Object result{{"fields", std::move(fields)}, {"mode", name_of(mode)}};
+  // By thread, the layout depends on the largest group.
+  if (mode != Transmit::per_thread) result["size"] = size;
+  return result;
+}
+
+json::Object describe(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
+  const auto& sources = context.getSourceManager();
+  json::Array parameters;
+  for (const clang::ParmVarDecl* each : kernel.decl->parameters())
+    parameters.push_back(parameter(context, *each));
+  json::Array points;
+  for (const Point& point : kernel.points) {
+    const clang::PresumedLoc at = sources.getPresumedLoc(point.chain.back()->getBeginLoc());
+    json::Array transmits;
+    for (const Variable& each : point.transmits) transmits.push_back(each.decl->getName());
+    json::Array through;
+    for (std::size_t i = 0; i + 1 < point.chain.size(); ++i)
+      through.push_back(callee_of(*point.chain[i])->getName());
+    points.push_back(json::Object{{"phase", point.phase},
+                                  {"kind", name_of(point.kind)},
+                                  {"line", at.getLine()},
+                                  {"column", at.getColumn()},
+                                  {"through", std::move(through)},
+                                  {"transmits", std::move(transmits)}});
+  }
+  json::Value local_size = nullptr;
+  if (const auto* required = kernel.decl->getAttr<clang::ReqdWorkGroupSizeAttr>()) {
+    local_size = json::Array{required->getXDim(), required->getYDim(), required->getZDim()};
+  }
+  return json::Object{{"name", kernel.decl->getName()},
+                      {"parameters", std::move(parameters)},
+                      {"state", state(context, kernel, mode)},
+                      {"points", std::move(points)},
+                      {"kill_order", kernel.kill_any ? "any" : "highest_first"},
+                      {"survivors", kernel.may_all_leave ? "may_all_leave" : "keep_one"},
+                      {"resizes", kernel.at_barriers() ? "at_barriers" : "anywhere"},
+                      {"suspendable", kernel.suspendable},
+                      {"required_local_size", std::move(local_size)}};
+}
+
+}  // namespace
+
+std::string describe(const Program& program, Transmit mode) {
+  json::Array kernels;
+  for (const Kernel& each : program.kernels)
+    kernels.push_back(describe(program.context, each, mode));
+  std::string text;
+  llvm::raw_string_ostream stream{text};
+  stream << llvm::formatv(
+      "{0:2}", json::Value(json::Object{{"format", 1}, {"kernels", std::move(kernels)}}));
+  return stream.str() + "\n";
+}
+
+}  // namespace cohort::compiler

@@ -1,0 +1,153 @@
+#include "compiler/diagnostics.hpp"
+
+namespace cohort::compiler {
+namespace {
+
+struct Text {
+  clang::DiagnosticIDs::Level level;
+  const char* text;
+};
+
+Text text_of(Say what) {
+  using enum clang::DiagnosticIDs::Level;
+  switch (what) {
+    case Say::parameter_assigned:
+      return {Error,
+              "parameter %0 of a kernel is immutable: groups that join read it again; copy it into "
+              "a variable"};
+    case Say::parameter_address:
+      return {Error,
+              "address of parameter %0 taken: parameters of a kernel are immutable; copy it into a "
+              "variable"};
+    case Say::local_parameter:
+      return {Error,
+              "parameter %0 points to local memory, whose size is not known here; declare a local "
+              "array in the kernel"};
+    case Say::unknown_kill_order:
+      return {
+          Error,
+          "kill_order(%0) is not known; there is kill_order(highest_first) and kill_order(any)"};
+    case Say::unknown_survivors:
+      return {
+          Error,
+          "survivors(%0) is not known; there is survivors(keep_one) and survivors(may_all_leave)"};
+    case Say::trait_not_on_kernel:
+      return {Error, "%0 says something about a kernel; %1 is not one"};
+    case Say::kernel_called:
+      return {Error,
+              "kernel %0 is called like a function; move its body into a function that both call"};
+    case Say::program_scope_variable:
+      return {Error,
+              "variable %0 in program scope is not supported unless it is 'constant'; pass a "
+              "pointer to the kernel"};
+    case Say::unsupported_type: return {Error, "type %0 is not supported"};
+    case Say::unsupported_builtin: return {Error, "built-in function %0 is not supported"};
+    case Say::unsupported_construct: return {Error, "%0 is not supported"};
+    case Say::recursion: return {Error, "recursion, here of %0, is not allowed in OpenCL C"};
+    case Say::not_defined: return {Error, "function %0 is called but not defined in this file"};
+    case Say::indirect_call:
+      return {Error, "a call through a function pointer is not allowed in OpenCL C"};
+    case Say::goto_among_points:
+      return {Error,
+              "goto is not supported in %0, where groups can join or leave; use loops and break"};
+    case Say::primitive_not_a_statement:
+      return {Error, "%0 must be a statement by itself: groups continue after it"};
+    case Say::helper_not_a_statement:
+      return {Error,
+              "groups can join or leave in %0, so its call must be a statement by itself, or all "
+              "of the right-hand side of one"};
+    case Say::divergent_primitive:
+      return {Error,
+              "%0 must be reached by all threads of a group, but control flow depends on the "
+              "thread here"};
+    case Say::group_divergent_primitive:
+      return {Error,
+              "%0 must be reached by all groups, but control flow depends on the group here"};
+    case Say::depends_on_thread_here: return {Note, "this differs between the threads of a group"};
+    case Say::depends_on_group_here: return {Note, "this differs between groups"};
+    case Say::any_order_barrier:
+      return {Error,
+              "%0 in a kernel of kill_order(any): groups come and go in any order, so there is no "
+              "set of groups to wait for"};
+    case Say::any_order_stride:
+      return {Error,
+              "%0 in a kernel of kill_order(any): its ids are not dense, so a stride would skip "
+              "items; take work from a queue"};
+    case Say::transmit_scope:
+      return {Error,
+              "'transmit' is for variables of the root scope of a kernel, and %0 is not one"};
+    case Say::transmit_parameter:
+      return {Error,
+              "'transmit' on parameter %0: joining groups have the kernel's parameters anyway"};
+    case Say::transmit_array:
+      return {
+          Error,
+          "'transmit' on array %0: keep it in global memory, or transmit its elements one by one"};
+    case Say::transmit_local_memory:
+      return {Error,
+              "'transmit' on %0, which is in local memory: that of a joining group is its own"};
+    case Say::transmit_local_pointer:
+      return {Error,
+              "%0 points to local memory, so it cannot be transmitted: another group's local "
+              "memory is another one"};
+    case Say::transmit_private_pointer:
+      return {Error,
+              "%0 points to private memory, so it cannot be transmitted: another group's variables "
+              "are other ones"};
+    case Say::transmit_not_uniform:
+      return {Error,
+              "%0 is transmitted here, but differs between the threads of a group: joining threads "
+              "would all get thread 0's value"};
+    case Say::transmit_group_dependent:
+      return {Warning,
+              "%0 is transmitted here, but differs between groups: joining groups get the value of "
+              "the group that forks"};
+    case Say::transmit_no_points:
+      return {Warning, "'transmit' on %0 has no effect: no group can join kernel %1"};
+    case Say::transmit_unused:
+      return {Warning, "'transmit' on %0 has no effect: no joining group reads it"};
+    case Say::not_transmitted:
+      return {Error,
+              "%0 is read by groups that join at this %1, but is neither 'transmit' nor computed "
+              "again"};
+    case Say::maybe_not_transmitted:
+      return {Warning,
+              "%0 may be read by groups that join at this %1, but is neither 'transmit' nor surely "
+              "written before"};
+    case Say::not_transmittable:
+      return {Error, "%0 is read by groups that join at this %1, but cannot be transmitted"};
+    case Say::read_here: return {Note, "read here"};
+    case Say::declare_transmit:
+      return {Note, "declare %0 'transmit' to hand its value to joining groups"};
+    case Say::compute_again:
+      return {Note, "%0 depends on the %select{thread|group}1: compute it again after this %2"};
+    case Say::not_root_scope:
+      return {Note,
+              "%0 is not in the root scope of the kernel: move it there and declare it 'transmit', "
+              "or compile with --transmit=live"};
+    case Say::in_helper:
+      return {Note,
+              "%0 belongs to a function that the kernel calls: compile with --transmit=live to "
+              "transmit it"};
+    case Say::called_here: return {Note, "reached through this call of %0"};
+    case Say::declared_here: return {Note, "%0 is declared here"};
+    case Say::becomes_so_here: return {Note, "%0 gets a value that differs here"};
+    case Say::live_transmits: return {Remark, "kernel %0 transmits %1"};
+    case Say::live_transmits_nothing: return {Remark, "kernel %0 transmits nothing"};
+    case Say::not_suspendable:
+      return {Remark,
+              "kernel %0 cannot be suspended: %1 is needed after this offer_kill, but is not "
+              "transmitted"};
+  }
+  return {Error, "unknown diagnostic"};
+}
+
+}  // namespace
+
+clang::DiagnosticBuilder report(clang::DiagnosticsEngine& engine, clang::SourceLocation at,
+                                Say what) {
+  const Text text = text_of(what);
+  return engine.Report(at, engine.getDiagnosticIDs()->getCustomDiagID(text.level, text.text));
+}
+
+}  // namespace cohort::compiler

@@ -1,0 +1,70 @@
+// Everything cohortc has to say about a kernel, in one table, reported through Clang's own engine:
+// with location, caret, notes and fix-its. Invariant: a pass reports by name and never spells a
+// message itself.
+#pragma once
+
+#include <clang/Basic/Diagnostic.h>
+
+namespace cohort::compiler {
+
+/// The diagnostics by name; the texts are in diagnostics.cpp.
+enum class Say {
+  // the kernel and its parameters
+  parameter_assigned,
+  parameter_address,
+  local_parameter,
+  unknown_kill_order,
+  unknown_survivors,
+  trait_not_on_kernel,
+  kernel_called,
+  program_scope_variable,
+  // what the language has and we do not
+  unsupported_type,
+  unsupported_builtin,
+  unsupported_construct,
+  recursion,
+  not_defined,
+  indirect_call,
+  goto_among_points,
+  // where primitives may stand
+  primitive_not_a_statement,
+  helper_not_a_statement,
+  divergent_primitive,
+  group_divergent_primitive,
+  depends_on_thread_here,
+  depends_on_group_here,
+  any_order_barrier,
+  any_order_stride,
+  // transmit
+  transmit_scope,
+  transmit_parameter,
+  transmit_array,
+  transmit_local_memory,
+  transmit_local_pointer,
+  transmit_private_pointer,
+  transmit_not_uniform,
+  transmit_group_dependent,
+  transmit_no_points,
+  transmit_unused,
+  not_transmitted,
+  maybe_not_transmitted,
+  not_transmittable,
+  read_here,
+  declare_transmit,
+  compute_again,
+  not_root_scope,
+  in_helper,
+  called_here,
+  declared_here,
+  becomes_so_here,
+  // remarks
+  live_transmits,
+  live_transmits_nothing,
+  not_suspendable,
+};
+
+/// Starts a report; stream arguments and fix-its into it.
+clang::DiagnosticBuilder report(clang::DiagnosticsEngine& engine, clang::SourceLocation at,
+                                Say what);
+
+}  // namespace cohort::compiler

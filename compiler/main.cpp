@@ -1,0 +1,135 @@
+// cohortc: compiles kernels in the paper's OpenCL C dialect for our engines.
+// Exit status: 0 fine, 1 the source has errors, 2 bad input (one line on stderr says what to
+// change).
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+
+#include "cohort/version.hpp"
+#include "compiler/compile.hpp"
+
+namespace cohort::compiler {
+namespace {
+
+enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
+
+struct Options {
+  std::vector<std::string> files;
+  CompileOptions compile;
+  std::string out = "-";
+  std::string describe;
+  bool stats = false;
+};
+
+int complain(const std::string& message) {
+  std::cerr << "cohortc: " << message << '\n';
+  return bad_input;
+}
+
+bool write(const std::string& file, const std::string& text) {
+  if (file == "-") {
+    std::cout << text;
+    return static_cast<bool>(std::cout.flush());
+  }
+  std::ofstream stream{file, std::ios::binary};
+  stream << text;
+  return static_cast<bool>(stream.flush());
+}
+
+/// The paper's table 1, of our sources.
+void print_stats(const std::vector<std::pair<std::string, KernelStats>>& rows) {
+  std::cout << std::left << std::setw(12) << "app" << std::setw(20) << "kernel" << std::right
+            << std::setw(9) << "barriers" << std::setw(6) << "kill" << std::setw(6) << "fork"
+            << std::setw(10) << "transmit" << std::setw(6) << "lines" << '\n';
+  for (const auto& [app, row] : rows) {
+    std::cout << std::left << std::setw(12) << app << std::setw(20) << row.name << std::right
+              << std::setw(9)
+              << (std::to_string(row.resizing_barriers) + " / " + std::to_string(row.barriers))
+              << std::setw(6) << row.kills << std::setw(6) << row.forks << std::setw(10)
+              << row.transmits << std::setw(6) << row.lines << '\n';
+  }
+}
+
+int run(const Options& options) {
+  bool all_fine = true;
+  std::vector<std::pair<std::string, KernelStats>> rows;
+  if (options.files.size() > 1 && !options.stats && options.compile.output != Output::none) {
+    return complain("several files need --stats or --emit=none; compile them one by one");
+  }
+  for (const std::string& file : options.files) {
+    if (!std::filesystem::is_regular_file(file)) return complain("no file '" + file + "'");
+    CompileOptions each = options.compile;
+    each.file = file;
+    if (options.stats) each.output = Output::none;
+    each.colour = isatty(STDERR_FILENO) != 0;
+    const CompileResult result = compile(each);
+    std::cerr << result.diagnostics;
+    all_fine &= result.fine;
+    for (const KernelStats& row : result.stats)
+      rows.emplace_back(std::filesystem::path{file}.stem().string(), row);
+    if (!result.fine || options.stats) continue;
+    if (each.output != Output::none && !write(options.out, result.output))
+      return complain("cannot write '" + options.out + "'");
+    if (!options.describe.empty() && !write(options.describe, result.description)) {
+      return complain("cannot write '" + options.describe + "'");
+    }
+  }
+  if (options.stats) print_stats(rows);
+  return all_fine ? fine : failed;
+}
+
+int main(int argc, char** argv) {
+  CLI::App tool{"Compiles cooperative kernels in OpenCL C for the engines of cohort.", "cohortc"};
+  tool.set_version_flag("--version", "cohortc " COHORT_VERSION " (clang " COHORT_CLANG_VERSION ")");
+  Options options;
+  tool.add_option("file", options.files, "OpenCL C with the cooperative extension")->required();
+  const std::map<std::string, Output> outputs{{"cpu", Output::cpu},
+                                              {"cuda", Output::cuda},
+                                              {"opencl", Output::opencl},
+                                              {"plain", Output::plain},
+                                              {"none", Output::none}};
+  tool.add_option("--emit", options.compile.output,
+                  "What to write: cpu|cuda|opencl|plain|none (default: cpu)")
+      ->transform(CLI::CheckedTransformer(outputs));
+  const std::map<std::string, Transmit> modes{{"annotated", Transmit::annotated},
+                                              {"live", Transmit::live},
+                                              {"all", Transmit::all},
+                                              {"per-thread", Transmit::per_thread}};
+  tool.add_option("--transmit", options.compile.transmit,
+                  "What joining groups receive: annotated|live|all|per-thread (default: annotated)")
+      ->transform(CLI::CheckedTransformer(modes));
+  tool.add_option("-o,--out", options.out, "Where to write it (default: standard output)");
+  tool.add_option("--describe", options.describe,
+                  "Write the description of the kernels to this file, as JSON");
+  tool.add_option("-D,--define", options.compile.defines, "Define a macro: NAME or NAME=VALUE")
+      ->allow_extra_args(false);
+  tool.add_option("-I,--include", options.compile.include_paths, "Look for includes here")
+      ->allow_extra_args(false);
+  tool.add_flag("--remarks", options.compile.remarks,
+                "Say what each kernel transmits, and what keeps it from being suspended");
+  tool.add_flag("--verify", options.compile.verify,
+                "Compare the diagnostics with the expected-error comments in the source");
+  tool.add_flag("--stats", options.stats,
+                "Count primitives, transmitted variables and lines: table 1 of the paper");
+  try {
+    tool.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return tool.exit(error);
+    return complain(std::string{error.what()} + "; see `cohortc --help`");
+  }
+  return run(options);
+}
+
+}  // namespace
+}  // namespace cohort::compiler
+
+int main(int argc, char** argv) try {
+  return cohort::compiler::main(argc, argv);
+} catch (const std::exception& error) {
+  std::cerr << "cohortc: " << error.what() << '\n';
+  return 1;
+}

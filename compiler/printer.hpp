@@ -1,0 +1,127 @@
+// Writes checked functions out again, statement by statement: what C++ and OpenCL C have in common.
+// A kernel becomes a function that can be entered at each of its points: variables around a point
+// move to the top, a jump leads to it, and functions that contain points are written in place of
+// their calls. Invariant: no jump passes an initialisation.
+#pragma once
+
+#include "compiler/program.hpp"
+
+namespace cohort::compiler {
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program) {}
+  Printer(const Printer&) = delete;
+  Printer& operator=(const Printer&) = delete;
+  virtual ~Printer() = default;
+
+  /// The whole file.
+  [[nodiscard]] virtual std::string print() = 0;
+
+ protected:
+  /// A function being written: the outermost, or one written in place of its call.
+  struct Frame {
+    const clang::FunctionDecl* function = nullptr;
+    Chain chain;
+    std::string result;  // where an inlined function leaves its value
+    std::string end;     // the label after it
+  };
+
+  // What differs between the languages.
+  virtual std::string space(
+      clang::LangAS of) const = 0;  // an address space as a qualifier, with a blank
+  virtual std::string vector_name(const std::string& element, unsigned width) const = 0;
+  virtual std::string atomic_name(const std::string& value) const = 0;
+  virtual std::string enum_base(
+      const std::string& type) const = 0;  // what follows the name of an enumeration
+  virtual std::string tag_reference(const clang::TagDecl& tag) const = 0;
+  virtual std::string context_argument()
+      const = 0;  // what functions that ask the group are called with
+  virtual std::string print_builtin(const clang::CallExpr& call,
+                                    const clang::FunctionDecl& builtin) = 0;
+  virtual std::string print_cast(const clang::CastExpr& cast) = 0;
+  virtual std::string print_vector(const clang::InitListExpr& list) = 0;
+  virtual std::string print_element(const clang::ExtVectorElementExpr& element, bool written) = 0;
+  virtual std::string print_vector_choice(const clang::ConditionalOperator& choice) = 0;
+  virtual std::string print_as(clang::QualType to, const std::string& value) = 0;  // the same bits
+  virtual std::string copy_array(const std::string& to, const std::string& from) const = 0;
+  virtual void print_point(const Point& point) = 0;
+  /// An offer_kill and the request_fork right after it, in one. True: both are written.
+  virtual bool merge_points(const Point& /*kill*/, const Point& /*fork*/) { return false; }
+  virtual bool inlines(const clang::FunctionDecl& function) const {
+    return program_.resizes.contains(&function);
+  }
+  virtual std::string local_variable(
+      const clang::VarDecl& variable) = 0;  // its name, after declaring it
+  virtual std::string aggregate(clang::QualType type, const std::string& list) const = 0;
+  virtual bool is_word(
+      llvm::StringRef name) const = 0;  // taken by the language or by what is written around
+
+  /// A declaration of `name`, or the type alone if that is empty.
+  [[nodiscard]] std::string declare(clang::QualType type, const std::string& name) const;
+  [[nodiscard]] std::string type(clang::QualType of) const { return declare(of, ""); }
+  [[nodiscard]] std::string escaped(llvm::StringRef name) const;
+  [[nodiscard]] std::string tag_name(const clang::TagDecl& tag) const;
+
+  /// Types and constants of the file, with those that are declared inside functions.
+  void print_declarations();
+  void print_tag(const clang::TagDecl& tag);
+  virtual std::string constant(const clang::VarDecl& variable, const std::string& name) = 0;
+
+  /// Begins a function: forgets the names of the last one.
+  void begin(const clang::FunctionDecl& function);
+  /// Its body without braces; the variables that had to move to its top are in `hoisted_`.
+  std::string body_of(const clang::FunctionDecl& function);
+
+  void print_statement(const clang::Stmt* stmt);
+  void print_block(const clang::Stmt* stmt);  // in braces of its own
+  std::string print(const clang::Expr* expression);
+  std::string print_postfix(const clang::Expr* expression);
+  std::string print_list(const clang::InitListExpr& list);
+  std::string print_arguments(const clang::CallExpr& call);
+  std::string name_of(const clang::VarDecl& variable) const;
+  std::string name_of(const Variable& variable) const;
+  std::string unique(const std::string& name);
+  [[nodiscard]] std::string position(clang::SourceLocation at) const;
+
+  void line(const std::string& text);
+  void open() { ++indent_; }
+  void close() { --indent_; }
+
+  const Program& program_;
+  const Kernel* kernel_ = nullptr;  // the one being written, or none
+  std::vector<Frame> frames_;
+  std::vector<std::string> hoisted_;
+  std::string out_;
+  int indent_ = 0;
+
+ private:
+  struct Marks {
+    bool point = false;
+    bool label = false;
+  };
+  Marks mark(const clang::Stmt* stmt);
+  void print_body(const clang::CompoundStmt& block);
+  const Point* point_at(const clang::Stmt& stmt) const;
+  void print_variable(const clang::VarDecl& variable, bool hoist);
+  void initialise(const clang::VarDecl& variable, const std::string& name);
+  bool print_inlined(const clang::CallExpr& call);
+  const clang::CallExpr* inlined_call(const clang::CallExpr* call) const;
+  std::string bind(const clang::VarDecl& variable);
+  std::string print_unary(const clang::UnaryOperator& unary);
+  std::string print_binary(const clang::BinaryOperator& binary);
+  std::string print_literal(const clang::Expr& literal) const;
+  bool hoists(const clang::Stmt* block) const { return hoisting_.contains(block); }
+
+  std::set<const clang::Stmt*> hoisting_;  // blocks whose variables move to the top
+  std::vector<bool> hoist_here_{false};
+  std::map<Variable, std::string> names_;
+  std::map<const clang::VarDecl*, std::string> constants_;
+  std::map<const clang::TagDecl*, std::string> tags_;
+  std::set<std::string> taken_;                            // in this function
+  std::set<std::string> file_names_;                       // in the file
+  std::map<const clang::CallExpr*, std::string> results_;  // calls that have been written in place
+  unsigned labels_ = 0;
+};
+
+}  // namespace cohort::compiler

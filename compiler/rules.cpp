@@ -1,0 +1,262 @@
+#include "compiler/rules.hpp"
+
+#include <clang/AST/Attr.h>
+
+#include "compiler/builtins.hpp"
+#include "compiler/diagnostics.hpp"
+
+namespace cohort::compiler {
+
+using clang::dyn_cast;
+using clang::isa;
+
+namespace {
+
+/// The part of a type that C++ does not have; null if there is none.
+clang::QualType unsupported_part(clang::QualType type) {
+  type = type.getCanonicalType();
+  if (const auto* pointer = type->getAs<clang::PointerType>()) {
+    return pointer->getPointeeType()->isFunctionType()
+               ? type
+               : unsupported_part(pointer->getPointeeType());
+  }
+  if (const auto* array = type->getAsArrayTypeUnsafe()) {
+    if (isa<clang::VariableArrayType>(array)) return type;
+    return unsupported_part(array->getElementType());
+  }
+  if (const auto* vector = type->getAs<clang::VectorType>())
+    return unsupported_part(vector->getElementType());
+  if (const auto* atomic = type->getAs<clang::AtomicType>())
+    return unsupported_part(atomic->getValueType());
+  if (type->isRecordType() || type->isEnumeralType()) return {};
+  if (const auto* builtin = type->getAs<clang::BuiltinType>()) {
+    if (builtin->isVoidType() || builtin->isInteger() ||
+        builtin->getKind() == clang::BuiltinType::Float ||
+        builtin->getKind() == clang::BuiltinType::Double) {
+      return {};
+    }
+    return type;
+  }
+  return type;
+}
+
+class Rules {
+ public:
+  Rules(Program& program, bool cpp) : program_(program), cpp_(cpp) {}
+
+  void run() {
+    for (const clang::Decl* each : program_.declarations) check_declaration(*each);
+    for (const clang::FunctionDecl* function : program_.functions) {
+      for (const llvm::StringRef trait : {"kill_order", "survivors"}) {
+        if (!trait_of(*function, trait).empty()) {
+          complain(function->getLocation(), Say::trait_not_on_kernel) << trait << function;
+        }
+      }
+      check_function(*function, false);
+    }
+    for (Kernel& kernel : program_.kernels) {
+      read_traits(kernel);
+      check_function(*kernel.decl, true);
+      if (kernel.kill_any) check_any_order(*kernel.decl, {});
+    }
+  }
+
+ private:
+  clang::DiagnosticBuilder complain(clang::SourceLocation at, Say what) {
+    return report(program_.diagnostics(), at, what);
+  }
+
+  void check_type(clang::SourceLocation at, clang::QualType type) {
+    if (!cpp_) return;
+    const clang::QualType part = unsupported_part(type);
+    if (!part.isNull()) complain(at, Say::unsupported_type) << part.getUnqualifiedType();
+  }
+
+  void check_declaration(const clang::Decl& declaration) {
+    if (const auto* record = dyn_cast<clang::RecordDecl>(&declaration)) {
+      for (const clang::FieldDecl* field : record->fields())
+        check_type(field->getLocation(), field->getType());
+    }
+    const auto* variable = dyn_cast<clang::VarDecl>(&declaration);
+    if (variable == nullptr) return;
+    if (transmit_of(*variable) != nullptr)
+      complain(variable->getLocation(), Say::transmit_scope) << variable;
+    if (variable->getType().getAddressSpace() != clang::LangAS::opencl_constant) {
+      complain(variable->getLocation(), Say::program_scope_variable) << variable;
+    }
+    check_type(variable->getLocation(), variable->getType());
+  }
+
+  void read_traits(Kernel& kernel) {
+    const clang::FunctionDecl& function = *kernel.decl;
+    const llvm::StringRef order = trait_of(function, "kill_order");
+    kernel.kill_any = order == "any";
+    if (!order.empty() && order != "any" && order != "highest_first") {
+      complain(function.getLocation(), Say::unknown_kill_order) << order;
+    }
+    const llvm::StringRef survivors = trait_of(function, "survivors");
+    kernel.may_all_leave = survivors == "may_all_leave";
+    if (!survivors.empty() && survivors != "may_all_leave" && survivors != "keep_one") {
+      complain(function.getLocation(), Say::unknown_survivors) << survivors;
+    }
+  }
+
+  void check_function(const clang::FunctionDecl& function, bool kernel) {
+    for (const clang::ParmVarDecl* parameter : function.parameters()) {
+      check_type(parameter->getLocation(), parameter->getType());
+      if (transmit_of(*parameter) != nullptr)
+        complain(parameter->getLocation(), Say::transmit_parameter) << parameter;
+      if (kernel && parameter->getType()->isPointerType() &&
+          parameter->getType()->getPointeeType().getAddressSpace() == clang::LangAS::opencl_local) {
+        complain(parameter->getLocation(), Say::local_parameter) << parameter;
+      }
+    }
+    check_type(function.getLocation(), function.getReturnType());
+    if (function.isVariadic()) {
+      complain(function.getLocation(), Say::unsupported_construct) << "a variadic function";
+    }
+    const auto* body = dyn_cast<clang::CompoundStmt>(function.getBody());
+    std::set<const clang::VarDecl*> root;
+    if (kernel && body != nullptr) {
+      for (const clang::Stmt* stmt : body->body()) {
+        if (const auto* declarations = dyn_cast<clang::DeclStmt>(stmt)) {
+          for (const clang::Decl* each : declarations->decls()) {
+            if (const auto* variable = dyn_cast<clang::VarDecl>(each)) root.insert(variable);
+          }
+        }
+      }
+    }
+    walk(function.getBody(), [&](const clang::Stmt& stmt) {
+      if (const auto* declarations = dyn_cast<clang::DeclStmt>(&stmt)) {
+        for (const clang::Decl* each : declarations->decls()) {
+          if (const auto* variable = dyn_cast<clang::VarDecl>(each))
+            check_variable(*variable, root.contains(variable));
+          if (const auto* record = dyn_cast<clang::RecordDecl>(each)) check_declaration(*record);
+        }
+      }
+      return check_statement(stmt, kernel);
+    });
+  }
+
+  void check_variable(const clang::VarDecl& variable, bool root) {
+    check_type(variable.getLocation(), variable.getType());
+    if (transmit_of(variable) == nullptr) return;
+    const clang::QualType type = variable.getType();
+    if (!root) {
+      complain(variable.getLocation(), Say::transmit_scope) << &variable;
+    } else if (type.getAddressSpace() == clang::LangAS::opencl_local) {
+      complain(variable.getLocation(), Say::transmit_local_memory) << &variable;
+    } else if (type->isArrayType()) {
+      complain(variable.getLocation(), Say::transmit_array) << &variable;
+    } else if (type->isPointerType()) {
+      const clang::LangAS space = type->getPointeeType().getAddressSpace();
+      if (space == clang::LangAS::opencl_local)
+        complain(variable.getLocation(), Say::transmit_local_pointer) << &variable;
+      if (space == clang::LangAS::opencl_private)
+        complain(variable.getLocation(), Say::transmit_private_pointer) << &variable;
+    }
+  }
+
+  bool check_statement(const clang::Stmt& stmt, bool kernel) {
+    if (kernel) check_parameter_use(stmt);
+    const auto construct = [&](const char* what) {
+      if (cpp_)
+        complain(stmt.getBeginLoc(), Say::unsupported_construct) << what << stmt.getSourceRange();
+      return false;
+    };
+    if (isa<clang::BlockExpr>(stmt)) return construct("a block");
+    if (isa<clang::StmtExpr>(stmt)) return construct("a statement in an expression");
+    if (isa<clang::AsmStmt>(stmt)) return construct("assembly");
+    if (isa<clang::AddrLabelExpr>(stmt) || isa<clang::IndirectGotoStmt>(stmt))
+      return construct("a computed goto");
+    if (isa<clang::AtomicExpr>(stmt)) return construct("an atomic operation of Clang's own");
+    if (isa<clang::BinaryConditionalOperator>(stmt))
+      return construct("?: without a middle operand");
+    if (isa<clang::OffsetOfExpr>(stmt) || isa<clang::VAArgExpr>(stmt) ||
+        isa<clang::GenericSelectionExpr>(stmt) || isa<clang::ShuffleVectorExpr>(stmt) ||
+        isa<clang::ConvertVectorExpr>(stmt) || isa<clang::ChooseExpr>(stmt) ||
+        isa<clang::DesignatedInitUpdateExpr>(stmt) || isa<clang::ImaginaryLiteral>(stmt)) {
+      return construct("this expression");
+    }
+    if (const auto* range = dyn_cast<clang::CaseStmt>(&stmt);
+        range != nullptr && range->caseStmtIsGNURange()) {
+      return construct("a range of cases");
+    }
+    if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) {
+      const clang::FunctionDecl* callee = callee_of(*call);
+      if (cpp_ && callee != nullptr && is_builtin(*callee) && !has_builtin(callee->getName())) {
+        complain(call->getBeginLoc(), Say::unsupported_builtin) << callee << call->getSourceRange();
+      }
+    }
+    return true;
+  }
+
+  void check_parameter_use(const clang::Stmt& stmt) {
+    const clang::Expr* target = nullptr;
+    Say what = Say::parameter_assigned;
+    if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
+        binary != nullptr && binary->isAssignmentOp()) {
+      target = binary->getLHS();
+    } else if (const auto* unary = dyn_cast<clang::UnaryOperator>(&stmt)) {
+      if (unary->isIncrementDecrementOp()) target = unary->getSubExpr();
+      if (unary->getOpcode() == clang::UO_AddrOf) {
+        target = unary->getSubExpr();
+        what = Say::parameter_address;
+      }
+    }
+    while (target != nullptr) {  // down to the variable that is written
+      target = target->IgnoreParenImpCasts();
+      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
+          member != nullptr && !member->isArrow()) {
+        target = member->getBase();
+      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
+                 element != nullptr && !element->isArrow()) {
+        target = element->getBase();
+      } else if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(target);
+                 item != nullptr &&
+                 (item->getBase()->IgnoreParenImpCasts()->getType()->isArrayType() ||
+                  item->getBase()->getType()->isVectorType())) {
+        target = item->getBase();
+      } else {
+        break;
+      }
+    }
+    if (target == nullptr) return;
+    const auto* name = dyn_cast<clang::DeclRefExpr>(target);
+    if (name == nullptr || !isa<clang::ParmVarDecl>(name->getDecl())) return;
+    complain(stmt.getBeginLoc(), what) << name->getDecl() << stmt.getSourceRange();
+    report(program_.diagnostics(), name->getDecl()->getLocation(), Say::declared_here)
+        << name->getDecl();
+  }
+
+  void check_any_order(const clang::FunctionDecl& function,
+                       const std::set<const clang::FunctionDecl*>& above) {
+    walk(function.getBody(), [&](const clang::Stmt& stmt) {
+      const auto* call = dyn_cast<clang::CallExpr>(&stmt);
+      const clang::FunctionDecl* callee = call == nullptr ? nullptr : callee_of(*call);
+      if (callee == nullptr) return true;
+      if (!is_builtin(*callee)) {
+        auto path = above;
+        if (path.insert(&definition_of(*callee)).second)
+          check_any_order(definition_of(*callee), path);
+        return true;
+      }
+      const Primitive which = primitive(*call);
+      if (which == Primitive::global_barrier || which == Primitive::resizing_global_barrier) {
+        complain(call->getBeginLoc(), Say::any_order_barrier) << callee << call->getSourceRange();
+      } else if (callee->getName() == "get_global_size") {
+        complain(call->getBeginLoc(), Say::any_order_stride) << callee << call->getSourceRange();
+      }
+      return true;
+    });
+  }
+
+  Program& program_;
+  bool cpp_;
+};
+
+}  // namespace
+
+void check_rules(Program& program, bool cpp) { Rules{program, cpp}.run(); }
+
+}  // namespace cohort::compiler

@@ -1,0 +1,246 @@
+// What cohortc says and writes. Every case of diagnostics/*.cl is compiled by itself, and Clang's
+// own verifier compares the diagnostics with the expected-... comments. The outputs are compiled
+// again. Mutations of all sources must not crash it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "compiler/compile.hpp"
+
+namespace cohort::compiler {
+namespace {
+
+const std::filesystem::path folder = COHORT_TEST_PROGRAMS;
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream stream{file};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+// ---- diagnostics
+
+struct Case {
+  std::string file;
+  std::string title;
+  std::string text;
+  Transmit transmit = Transmit::annotated;
+};
+
+void PrintTo(const Case& each, std::ostream* out) { *out << each.title; }  // NOLINT: gtest's name
+
+/// A file of cases, each under a line `// ---- its title`.
+std::vector<Case> cases_of(const std::string& name, Transmit transmit) {
+  std::vector<Case> result;
+  std::istringstream lines{read(folder / "diagnostics" / name)};
+  constexpr std::string_view mark = "// ---- ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(mark)) {
+      result.push_back({name, line.substr(mark.size()), "", transmit});
+    } else if (!result.empty()) {
+      result.back().text += line + "\n";
+    }
+  }
+  return result;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> result;
+  for (const char* each : {"parameters.cl", "divergence.cl", "transmission.cl", "places.cl"}) {
+    for (Case& found : cases_of(each, Transmit::annotated)) result.push_back(std::move(found));
+  }
+  for (Case& found : cases_of("live.cl", Transmit::live)) result.push_back(std::move(found));
+  return result;
+}
+
+class Diagnostics : public testing::TestWithParam<Case> {};
+
+TEST_P(Diagnostics, AreThoseExpected) {
+  CompileOptions options;
+  options.file = GetParam().file;
+  options.text = GetParam().text;
+  options.transmit = GetParam().transmit;
+  options.verify = true;
+  const CompileResult result = compile(options);
+  EXPECT_TRUE(result.fine) << result.diagnostics;
+}
+
+INSTANTIATE_TEST_SUITE_P(Dialect, Diagnostics, testing::ValuesIn(all_cases()),
+                         [](const auto& test) {
+                           std::string name;
+                           for (const char each : test.param.title)
+                             name +=
+                                 std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
+                           return name + "_" + std::to_string(test.index);
+                         });
+
+TEST(DiagnosticsOf, AMissingTransmitComeWithCaretNoteAndFixIt) {
+  CompileOptions options;
+  options.file = "level.cl";
+  options.text =
+      "kernel void f(global int *p) {\n  int level = 0;\n  resizing_global_barrier();\n  p[level] "
+      "= 1;\n}\n";
+  const CompileResult result = compile(options);
+  EXPECT_FALSE(result.fine);
+  EXPECT_TRUE(result.output.empty());
+  EXPECT_THAT(
+      result.diagnostics,
+      testing::HasSubstr("level.cl:3:3: error: 'level' is read by groups that join at this "
+                         "resizing_global_barrier, but is neither 'transmit' nor computed again\n"
+                         "  resizing_global_barrier();\n"
+                         "  ^~~~~~~~~~~~~~~~~~~~~~~~~\n"));
+  EXPECT_THAT(result.diagnostics,
+              testing::HasSubstr(
+                  "level.cl:2:7: note: declare 'level' 'transmit' to hand its value to joining "
+                  "groups\n  int level = 0;\n      ^\n  transmit "));
+}
+
+// ---- outputs
+
+std::string emit(const std::string& file, Output output, Transmit transmit = Transmit::annotated) {
+  CompileOptions options;
+  options.file = (folder / file).string();
+  options.output = output;
+  options.transmit = transmit;
+  const CompileResult result = compile(options);
+  EXPECT_TRUE(result.fine) << result.diagnostics;
+  return result.output;
+}
+
+void expect_opencl(const std::string& text) {
+  CompileOptions options;
+  options.file = "emitted.cl";
+  options.text = text;
+  options.output = Output::none;
+  const CompileResult result = compile(options);
+  // The engine's functions are declared, not defined, which the later passes notice; Clang must
+  // have nothing to say.
+  EXPECT_TRUE(result.fine || result.diagnostics.find("is called but not defined in this file") !=
+                                 std::string::npos)
+      << result.diagnostics;
+  EXPECT_THAT(result.diagnostics, testing::Not(testing::HasSubstr("warning: incompatible")));
+}
+
+TEST(PlainOutput, IsARegularKernel) {
+  const std::string text = emit("figure4.cl", Output::plain);
+  EXPECT_THAT(text, testing::HasSubstr("__kernel void graph_app("));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("transmit")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("resizing")));
+  EXPECT_THAT(text, testing::HasSubstr("cohort_global_barrier(cohort_barrier);"));
+  expect_opencl(text);
+}
+
+TEST(PlainOutput, OfAllProgramsCompilesAgain) { expect_opencl(emit("programs.cl", Output::plain)); }
+
+TEST(OpenClOutput, OfAllProgramsCompilesAgain) {
+  expect_opencl(emit("figure4.cl", Output::opencl));
+  expect_opencl(emit("programs.cl", Output::opencl));
+  expect_opencl(emit("live.cl", Output::opencl, Transmit::live));
+}
+
+TEST(CppOutput, IsTheSameForEveryEngineButForWhereItRuns) {
+  const std::string cpu = emit("figure4.cl", Output::cpu);
+  const std::string cuda = emit("figure4.cl", Output::cuda);
+  const auto kernel = [](const std::string& text) {
+    const std::size_t from = text.find("namespace cohort_program");
+    return text.substr(from, text.find("extern \"C\"") - from);
+  };
+  EXPECT_EQ(kernel(cpu), kernel(cuda));
+  EXPECT_THAT(cuda, testing::HasSubstr("cohort::cuda::Engine"));
+}
+
+TEST(Stats, CountWhatTable1OfThePaperCounts) {
+  CompileOptions options;
+  options.file = (folder / "figure4.cl").string();
+  options.output = Output::none;
+  const CompileResult result = compile(options);
+  ASSERT_EQ(result.stats.size(), 1U);
+  EXPECT_EQ(result.stats[0].resizing_barriers, 2U);
+  EXPECT_EQ(result.stats[0].barriers, 2U);
+  EXPECT_EQ(result.stats[0].kills, 0U);
+  EXPECT_EQ(result.stats[0].transmits, 3U);
+  EXPECT_GT(result.stats[0].lines, 30U);
+}
+
+TEST(Description, TellsTheLayoutOfTheState) {
+  CompileOptions options;
+  options.file = (folder / "figure4.cl").string();
+  const std::string text = compile(options).description;
+  EXPECT_THAT(text, testing::HasSubstr("\"name\": \"in_nodes\",\n            \"offset\": 8,"));
+  EXPECT_THAT(text, testing::HasSubstr("\"phase\": 2"));
+}
+
+// ---- fuzzing
+
+/// Changes the text in a few places: characters, and lines that come from anywhere in the corpus.
+std::string mutate(std::string text, const std::vector<std::string>& lines, std::mt19937& random) {
+  const auto below = [&](std::size_t end) { return end == 0 ? 0 : random() % end; };
+  for (std::size_t times = 1 + below(4); times > 0; --times) {
+    if (text.empty()) break;
+    const std::size_t at = below(text.size());
+    switch (below(6)) {
+      case 0: text.erase(at, 1 + below(12)); break;
+      case 1: text.insert(at, 1, static_cast<char>(32 + below(95))); break;
+      case 2: text[at] = "{}();,*&=+-<>[]0a"[below(17)]; break;
+      case 3:
+        text.insert(text.find('\n', at) == std::string::npos ? at : text.find('\n', at),
+                    "\n" + lines[below(lines.size())]);
+        break;
+      case 4: text.insert(at, text.substr(below(text.size()), below(40))); break;
+      default: {
+        const std::size_t end = text.find('\n', at);
+        if (end != std::string::npos) text.erase(at, end - at);
+      }
+    }
+  }
+  return text;
+}
+
+TEST(Fuzz, NoMutationCrashesTheCompiler) {
+  std::vector<std::string> corpus;
+  for (const Case& each : all_cases()) corpus.push_back(each.text);
+  corpus.push_back(read(folder / "figure4.cl"));
+  std::vector<std::string> lines;
+  for (const std::string& each : corpus) {
+    std::istringstream stream{each};
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  }
+  const char* scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
+  const int count = static_cast<int>(2000 * (scale == nullptr ? 1.0 : std::atof(scale)));
+  const std::filesystem::path last = std::filesystem::path{testing::TempDir()} /
+                                     ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
+  constexpr int batch = 40;  // a process each, so that a crash is seen and told
+  for (int first = 0; first < count; first += batch) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(60);
+      std::mt19937 random{static_cast<std::uint32_t>(first)};
+      for (int i = 0; i < batch; ++i) {
+        CompileOptions options;
+        options.file = "fuzz.cl";
+        options.text = mutate(corpus[random() % corpus.size()], lines, random);
+        options.transmit = static_cast<Transmit>(random() % 4);
+        options.output = static_cast<Output>(1 + random() % 4);
+        std::ofstream{last} << *options.text;
+        static_cast<void>(compile(options));
+      }
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "batch " << first << " crashed on:\n"
+        << read(last);
+  }
+}
+
+}  // namespace
+}  // namespace cohort::compiler

@@ -1,0 +1,50 @@
+// ---- a parameter is assigned
+kernel void f(global int *p, int n) {
+  n = 3;  // expected-error {{parameter 'n' of a kernel is immutable: groups that join read it again; copy it into a variable}}
+}  // expected-note@-2 {{'n' is declared here}}
+// ---- a parameter is incremented
+kernel void f(global int *p, int n) {  // expected-note {{'n' is declared here}}
+  n++;  // expected-error {{parameter 'n' of a kernel is immutable}}
+}
+// ---- a pointer parameter is moved on
+kernel void f(global int *p, int n) {  // expected-note {{'p' is declared here}}
+  p += n;  // expected-error {{parameter 'p' of a kernel is immutable}}
+}
+// ---- part of a parameter is assigned
+struct pair { int a, b; };
+kernel void f(struct pair s) {  // expected-note {{'s' is declared here}}
+  s.a = 1;  // expected-error {{parameter 's' of a kernel is immutable}}
+}
+// ---- an element of a vector parameter is assigned
+kernel void f(float4 v) {  // expected-note {{'v' is declared here}}
+  v.xy = (float2)(0);  // expected-error {{parameter 'v' of a kernel is immutable}}
+}
+// ---- the address of a parameter is taken
+void g(int *x);
+void g(int *x) { *x = 1; }
+kernel void f(int n) {  // expected-note {{'n' is declared here}}
+  g(&n);  // expected-error {{address of parameter 'n' taken: parameters of a kernel are immutable}}
+}
+// ---- what a parameter points to is not the parameter
+// expected-no-diagnostics
+kernel void f(global int *p, int n) { p[n] = 1; *p = 2; p[0]++; }
+// ---- a function may change its own parameters
+// expected-no-diagnostics
+int g(int x) { x++; return x; }
+kernel void f(global int *p) { p[0] = g(p[0]); }
+// ---- local memory as a parameter
+kernel void f(local int *shared) {  // expected-error {{parameter 'shared' points to local memory, whose size is not known here; declare a local array in the kernel}}
+}
+// ---- an unknown kill order
+kernel kill_order(lowest) void f(global int *p) {  // expected-error {{kill_order(lowest) is not known; there is kill_order(highest_first) and kill_order(any)}}
+}
+// ---- unknown survivors
+kernel survivors(two) void f(global int *p) {  // expected-error {{survivors(two) is not known; there is survivors(keep_one) and survivors(may_all_leave)}}
+}
+// ---- a kill order on a function
+kill_order(any) void g(void) {  // expected-error {{kill_order says something about a kernel; 'g' is not one}}
+}
+// ---- the known traits
+// expected-no-diagnostics
+kernel kill_order(highest_first) survivors(may_all_leave) void f(global int *p) { offer_kill(); }
+kernel kill_order(any) survivors(keep_one) void g(global int *p) { offer_kill(); request_fork(); }

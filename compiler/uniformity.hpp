@@ -1,0 +1,27 @@
+// Third pass: which values are the same for all groups, for all threads of a group, or for neither;
+// and so which primitives are reached by some threads only. An abstract run of each kernel, calls
+// included. Memory is trusted: what is read from one address is the same for everybody who reads
+// it, because a race-free kernel has a barrier there.
+#pragma once
+
+#include "compiler/program.hpp"
+
+namespace cohort::compiler {
+
+/// How far a value is shared; a larger one differs more.
+enum class Level : unsigned char { kernel, group, thread };
+
+/// A value's level and the place that made it so.
+struct Fact {
+  Level level = Level::kernel;
+  clang::SourceLocation why;
+};
+
+/// The levels of the kernel's variables at one of its points.
+using Facts = std::map<Variable, Fact>;
+
+/// Runs a kernel. Reports primitives that not all reach. Returns what is known at each point, in
+/// their order.
+[[nodiscard]] std::vector<Facts> check_uniformity(Program& program, const Kernel& kernel);
+
+}  // namespace cohort::compiler

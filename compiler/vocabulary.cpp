@@ -1,0 +1,110 @@
+#include "compiler/vocabulary.hpp"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/Basic/SourceManager.h>
+#include <llvm/ADT/StringSwitch.h>
+
+namespace cohort::compiler {
+
+// get_global_id() and the others without an argument mean dimension 0, as in the paper.
+const char* const prelude_text = R"(
+#pragma clang system_header
+#define transmit __attribute__((annotate("cohort.transmit")))
+#define kill_order(order) __attribute__((annotate("cohort.kill_order=" #order)))
+#define survivors(who) __attribute__((annotate("cohort.survivors=" #who)))
+void __attribute__((convergent)) offer_kill(void);
+void __attribute__((convergent)) request_fork(void);
+void __attribute__((convergent)) global_barrier(void);
+void __attribute__((convergent)) resizing_global_barrier(void);
+uint __attribute__((convergent)) query(void);
+#define COHORT_ID(name) size_t __attribute__((overloadable)) name(void); size_t __attribute__((overloadable)) name(uint);
+COHORT_ID(get_global_id)
+COHORT_ID(get_local_id)
+COHORT_ID(get_group_id)
+COHORT_ID(get_global_size)
+COHORT_ID(get_local_size)
+COHORT_ID(get_num_groups)
+#undef COHORT_ID
+#define COHORT 1
+)";
+
+bool is_builtin(const clang::FunctionDecl& function) {
+  if (function.getBuiltinID() != 0 || function.isImplicit()) return true;
+  const auto& sources = function.getASTContext().getSourceManager();
+  return function.getLocation().isInvalid() || sources.isInSystemHeader(function.getLocation());
+}
+
+const clang::FunctionDecl* callee_of(const clang::CallExpr& call) { return call.getDirectCallee(); }
+
+const clang::FunctionDecl& definition_of(const clang::FunctionDecl& function) {
+  const clang::FunctionDecl* definition = function.getDefinition();
+  return definition != nullptr ? *definition : function;
+}
+
+namespace {
+
+llvm::StringRef name_of(const clang::FunctionDecl& function) {
+  return function.getDeclName().isIdentifier() ? function.getName() : llvm::StringRef{};
+}
+
+}  // namespace
+
+Primitive primitive(const clang::CallExpr& call) {
+  const clang::FunctionDecl* callee = callee_of(call);
+  if (callee == nullptr || !is_builtin(*callee)) return Primitive::none;
+  return llvm::StringSwitch<Primitive>(name_of(*callee))
+      .Case("offer_kill", Primitive::offer_kill)
+      .Case("request_fork", Primitive::request_fork)
+      .Case("global_barrier", Primitive::global_barrier)
+      .Case("resizing_global_barrier", Primitive::resizing_global_barrier)
+      .Case("query", Primitive::query)
+      .Default(Primitive::none);
+}
+
+Role role_of(const clang::FunctionDecl& builtin) {
+  const llvm::StringRef name = name_of(builtin);
+  const auto role = llvm::StringSwitch<Role>(name)
+                        .Cases("get_global_id", "get_local_id", "get_global_linear_id",
+                               "get_local_linear_id", Role::thread_value)
+                        .Cases("get_group_id", "query", Role::group_value)
+                        .Cases("get_num_groups", "get_global_size", Role::size_value)
+                        .Cases("barrier", "work_group_barrier", Role::meeting)
+                        .Default(Role::pure);
+  if (role != Role::pure) return role;
+  if (name.startswith("work_group_scan_")) return Role::thread_value;
+  if (name.startswith("work_group_")) return Role::meeting;
+  if (name.startswith("atomic_") || name.startswith("atom_")) {
+    const bool plain = name.startswith("atomic_load") || name.startswith("atomic_store") ||
+                       name.startswith("atomic_init") || name == "atomic_work_item_fence";
+    return plain ? Role::pure : Role::thread_value;
+  }
+  return Role::pure;
+}
+
+bool asks_group(const clang::FunctionDecl& builtin) {
+  const llvm::StringRef name = name_of(builtin);
+  if (name.startswith("get_") || name.startswith("work_group_")) return true;
+  return llvm::StringSwitch<bool>(name)
+      .Cases("offer_kill", "request_fork", "global_barrier", "resizing_global_barrier", "query",
+             "barrier", true)
+      .Default(false);
+}
+
+const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable) {
+  for (const auto* each : variable.specific_attrs<clang::AnnotateAttr>()) {
+    if (each->getAnnotation() == "cohort.transmit") return each;
+  }
+  return nullptr;
+}
+
+llvm::StringRef trait_of(const clang::FunctionDecl& function, llvm::StringRef name) {
+  for (const auto* each : function.specific_attrs<clang::AnnotateAttr>()) {
+    llvm::StringRef text = each->getAnnotation();
+    if (text.consume_front("cohort.") && text.consume_front(name) && text.consume_front("="))
+      return text;
+  }
+  return {};
+}
+
+}  // namespace cohort::compiler

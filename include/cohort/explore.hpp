@@ -1,0 +1,173 @@
+// The explorer: runs a kernel, with the same protocol as everywhere, under schedules of its own
+// making, and checks each run. Invariant: a run is a function of the kernel and of the schedule, so
+// whatever it finds can be seen again.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cohort/buffer.hpp"
+#include "cohort/error.hpp"
+#include "cohort/explore/options.hpp"
+#include "cohort/explore/session.hpp"
+#include "cohort/explore/world.hpp"
+#include "cohort/job.hpp"
+
+namespace cohort::explore {
+
+/// Runs cooperative kernels as one schedule after another; the threads of all groups are fibres of
+/// the calling thread. Launch one kernel, then wait for it: that runs it under the seed's schedule.
+/// wait() throws Error{broken_contract} with the whole report if anything was wrong.
+class Engine {
+ public:
+  explicit Engine(Options options = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
+  template <class Kernel>
+  Job launch(Kernel kernel, const LaunchOptions& launch = {}) {
+    const Options with = options_for(launch);
+    session_ = launch.resizable
+                   ? detail::make_session<Kernel, protocol::Role::member>(*world_, kernel, with)
+                   : detail::make_session<Kernel, protocol::Role::fixed>(*world_, kernel, with);
+    session_->pins = &pins_;
+    session_->tracer = launch.tracer;
+    if (launch.target) session_->first_target = launch.target;
+    return Job{ticket()};
+  }
+
+  /// Calls `action` when group 0 is about to end the step before `step`: what it asks of the
+  /// scheduler is in place at the barrier in between. In step kernels.
+  void before_step(std::uint32_t step, std::function<void()> action);
+  /// For actions of before_step: the job's target from now on. Groups that are to join are in the
+  /// lobby when this returns.
+  void set_target(const Job& job, std::uint32_t groups);
+  /// The schedule that was run, for Options::replay.
+  [[nodiscard]] std::string replay() const;
+  /// What went wrong in it, with its timeline; nothing if all was well.
+  [[nodiscard]] const Result& result() const { return result_; }
+
+  /// `count` elements, each a copy of `value`.
+  template <class T>
+  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
+    Buffer<T> buffer{memory_, count};
+    buffer.fill(value);
+    announce(buffer.data(), count * sizeof(T), sizeof(T));
+    return buffer;
+  }
+  /// A copy of `values`.
+  template <class T>
+  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
+    Buffer<T> buffer{memory_, values.size()};
+    buffer.write(values);
+    announce(buffer.data(), values.size() * sizeof(T), sizeof(T));
+    return buffer;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
+    return buffer.read();
+  }
+  [[nodiscard]] std::uint32_t capacity() const { return options_.capacity; }
+
+  /// For check(): a new schedule, what to run in it, and the run.
+  World& world() { return *world_; }
+  void begin();
+  template <class Kernel>
+  void prepare(const Kernel& kernel) {
+    session_ = detail::make_session<Kernel, protocol::Role::member>(*world_, kernel, options_);
+  }
+  void run();
+  [[nodiscard]] const detail::Session* session() const { return session_.get(); }
+
+ private:
+  class Ticket;
+
+  [[nodiscard]] Options options_for(const LaunchOptions& launch) const;
+  std::shared_ptr<cohort::detail::JobControl> ticket();
+  void announce(const void* memory, std::size_t bytes, std::size_t element);
+
+  Options options_;
+  std::unique_ptr<World> world_;
+  std::shared_ptr<cohort::detail::Memory> memory_;
+  std::unique_ptr<detail::Session> session_;
+  detail::Pins pins_;
+  std::uint32_t buffers_ = 0;
+  Result result_;
+};
+
+/// How a run ended that nothing was wrong with.
+struct Outcome {
+  Status status = Status::finished;
+  std::uint32_t joins = 0;
+  std::uint32_t leaves = 0;
+};
+
+namespace detail {
+
+/// One schedule of an exploration: sets everything up, runs it, judges it. Says what is wrong.
+using Trial = std::function<std::string(Engine& engine)>;
+[[nodiscard]] Result explore(const Options& options, const Trial& trial);
+
+template <class Oracle>
+std::string ask(Oracle& oracle, const Outcome& outcome) {
+  const auto call = [&] {
+    if constexpr (std::is_invocable_v<Oracle&, const Outcome&>) {
+      return oracle(outcome);
+    } else {
+      return oracle();
+    }
+  };
+  using Answer = decltype(call());
+  if constexpr (std::is_same_v<Answer, bool>) {
+    return call() ? std::string{} : "the result is wrong";
+  } else if constexpr (std::is_convertible_v<Answer, std::string>) {
+    return call();
+  } else {
+    return call().value_or(std::string{});
+  }
+}
+
+}  // namespace detail
+
+/// Explores the schedules of a kernel. `make(engine)` makes the kernel, with memory from the
+/// engine, anew for each schedule. `oracle(outcome)` or `oracle()` judges each run that has
+/// finished: a bool, a string that says what is wrong, or an optional one. Use the result in a
+/// test: `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
+template <class Make, class Oracle>
+[[nodiscard]] Result check(Make make, Oracle oracle, const Options& options = {}) {
+  return detail::explore(options, [&](Engine& engine) {
+    engine.prepare(make(engine));
+    engine.run();
+    const detail::Session& session = *engine.session();
+    if (!engine.world().failure().empty()) return engine.world().failure();
+    if (session.status != Status::finished) return std::string{};
+    return detail::ask(oracle, {session.status, session.joins, session.leaves});
+  });
+}
+
+/// Explores a whole host program: `run(engine)` allocates, launches kernels one after another,
+/// waits for each, and judges the results: as an oracle does.
+template <class Run>
+[[nodiscard]] Result check_program(Run run, const Options& options = {}) {
+  return detail::explore(options, [&](Engine& engine) {
+    const auto judged = [&] { return run(engine); };
+    try {
+      const std::string wrong = detail::ask(judged, {});
+      return engine.world().failure().empty() ? wrong : engine.world().failure();
+    } catch (const Error& error) {
+      if (error.code() == Errc::bad_options) throw;
+      const std::string& failure = engine.world().failure();
+      return failure.empty() ? std::string{error.what()} : failure;
+    }
+  });
+}
+
+}  // namespace cohort::explore

@@ -1,0 +1,655 @@
+// One run of a kernel in a World: the units that come and go, the host that sends them, and the
+// checks that need to know the kernel. All inline, so that it is compiled with the protocol headers
+// of whoever includes it. Invariant: what the engine knows is changed only right after a step on
+// `desk_`, so that it takes part in the schedule like any other word.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cohort/error.hpp"
+#include "cohort/explore/world.hpp"
+#include "cohort/job.hpp"
+#include "cohort/protocol/driver.hpp"
+
+namespace cohort::explore {
+
+namespace detail {
+class Session;
+
+/// Actions that tests have pinned to steps.
+struct Pins {
+  std::vector<std::pair<std::uint32_t, std::function<void()>>> before_step;
+};
+
+/// Why a job was ended, in words.
+[[nodiscard]] const char* explain(protocol::Fault fault);
+/// The roster, for timelines.
+[[nodiscard]] std::string show_roster(std::uint64_t word);
+
+}  // namespace detail
+
+/// The scheduler's side of a run. Each call happens at a moment that the schedule chooses.
+class Host {
+ public:
+  explicit Host(detail::Session& session) : session_(session) {}
+
+  void set_target(std::uint32_t groups);
+  /// Takes all groups out and waits until they are: suspended, or how the job ended first.
+  Status suspend();
+  /// Continues a suspended job.
+  void resume();
+  /// Waits for the job's end.
+  void wait();
+  [[nodiscard]] Status status() const;
+  /// One of `options` values, chosen by the schedule.
+  std::uint32_t choose(std::uint32_t options);
+
+ private:
+  detail::Session& session_;
+};
+
+namespace detail {
+
+class Session {
+ protected:
+  using P = Platform;
+  using Order = cohort::Order;
+  using Roster = protocol::Roster;
+
+ public:
+  Session(World& its_world, const Options& with)
+      : world(its_world),
+        options(with),
+        local_size_(with.local_size),
+        boxes_(with.max_groups.value_or(with.capacity)),
+        free_ids_(protocol::id_words(static_cast<std::uint32_t>(boxes_.size()))),
+        units_(with.capacity) {
+    shared.max_groups = static_cast<std::uint32_t>(boxes_.size());
+    shared.offer_wait = with.offer_wait ? 1 : 0;
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  /// Runs the schedule.
+  void run() {
+    if (world.logging()) name_words();
+    world.expect(rules, tracer);
+    const std::uint32_t units = options.capacity;
+    world.spawn(
+        0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
+    for (std::uint32_t u = 0; u < units; ++u) {
+      units_[u].session = this;
+      units_[u].index = u;
+      world.enlist(u, 1 + u * local_size_, local_size_);
+      for (std::uint32_t i = 0; i < local_size_; ++i) {
+        std::string name;
+        if (world.logging()) {
+          name = "unit " + std::to_string(u);
+          if (local_size_ > 1) name += "." + std::to_string(i);
+        }
+        world.spawn(
+            1 + u * local_size_ + i, name,
+            i == 0 ? [](void* unit) { static_cast<Unit*>(unit)->session->work(*static_cast<Unit*>(unit)); }
+                   : [](void* unit) { static_cast<Unit*>(unit)->session->assist(*static_cast<Unit*>(unit)); },
+            &units_[u]);
+      }
+    }
+    const std::uint32_t most = std::min(shared.max_groups, units);
+    // The first groups, and what the scheduler wants at the beginning.
+    first_ = options.start_groups ? std::min(*options.start_groups, most) : 0;
+    if (!resizable) first_ = most;
+    if (!sent()) {
+      if (first_ == 0) first_ = most;
+      target_ = first_target.value_or(first_);
+      keep_initial();
+      begin(first_, false);
+      inside_ = units;  // whoever comes later may come at any time
+    }
+    world.go();
+    if (world.failure().empty()) judge();
+    world.expect_end(status);
+  }
+
+  // What Host and pinned actions do.
+
+  void set_target(std::uint32_t groups) {
+    publish(groups);  // before anybody is sent because of it
+    move([&] { target_ = groups; });
+  }
+  Status suspend() {
+    if (at_rest()) return status;
+    held_ = true;
+    shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
+    publish(0);
+    move([&] { target_ = 0; });
+    wait_for_rest();
+    return status;
+  }
+  void resume() {
+    if (status != Status::suspended) return;
+    if (!sent()) {
+      throw Error{Errc::bad_state,
+                  "explore: resume() needs units that can be sent again: choose Start::sent"};
+    }
+    move([&] {
+      world.settle();
+      held_ = false;
+      begin(first_, true);
+    });
+  }
+  void wait_for_rest() {
+    P::await(desk_event_, [this] {
+      static_cast<void>(desk_.load(Order::relaxed));
+      return at_rest();
+    });
+  }
+  /// For pinned actions: until everybody who is to join is there.
+  void wait_for_joiners() {
+    if (options.waiting == Waiting::notified) return;
+    P::await(desk_event_, [this] {
+      const std::uint32_t waiting = shared.waiting.load(Order::relaxed);
+      const Roster now = shared.look();
+      return now.active() + waiting >= target_;
+    });
+  }
+
+  World& world;
+  const Options options;
+  protocol::Shared<Platform> shared;
+  Status status = Status::pending;
+  std::uint32_t joins = 0;
+  std::uint32_t leaves = 0;
+  std::optional<std::uint32_t> first_target;
+  const Pins* pins = nullptr;
+  Tracer* tracer = nullptr;
+  TraceRules rules;
+  bool resizable = true;
+  bool suspendable = true;
+  bool may_all_leave = false;
+
+ protected:
+  enum class Stay : std::uint8_t { refused, left, finished, ended };
+
+  /// A place where a group can run.
+  struct Unit {
+    Session* session = nullptr;
+    std::uint32_t index = 0;
+    std::uint32_t visits = 0;
+    std::uint32_t refusals = 0;
+    void* stay = nullptr;  // of the group inside, for its other threads
+    bool closes = false;
+  };
+
+  virtual Stay run_group(Unit& unit, bool first, std::uint32_t id) = 0;
+  /// What a thread other than the leader does in its group's stay.
+  virtual void live(Unit& unit, std::uint32_t local_id) = 0;
+  virtual void keep_initial() = 0;
+  /// A run of the job begins: its barriers count from 0 again.
+  virtual void forget_steps() = 0;
+
+  static constexpr auto stay_begins = static_cast<protocol::Point>(250);
+  static constexpr auto stay_ends = static_cast<protocol::Point>(251);
+
+  /// All threads of the unit, at the beginning and end of a stay.
+  void gather(const Unit& unit, std::uint32_t local_id, protocol::Point point) const {
+    if (local_size_ > 1) meet(unit.index, local_id, point, nullptr, nullptr, nullptr);
+  }
+  [[nodiscard]] std::uint32_t local_size() const { return local_size_; }
+  [[nodiscard]] bool restarted() const { return shared.restarted; }
+
+ private:
+  [[nodiscard]] bool sent() const { return options.start == Start::sent; }
+  [[nodiscard]] bool at_rest() const {
+    return status != Status::pending && status != Status::running;
+  }
+  /// Nothing will ever run again.
+  [[nodiscard]] bool over() const {
+    return at_rest() && (status != Status::suspended || host_done_);
+  }
+  [[nodiscard]] bool wants_more() const {
+    return status == Status::running && resizable && !held_ && !returned_ && inside_ < target_;
+  }
+
+  /// A change of what the engine knows, as one step.
+  template <class Change>
+  void move(Change change) {
+    if (sent()) desk_.fetch_add(1, Order::relaxed);
+    change();
+    if (sent()) P::notify(desk_event_);
+  }
+
+  /// Tells the groups what the scheduler wants.
+  void publish(std::uint32_t share) {
+    const Roster roster = shared.look();
+    const std::uint32_t more = roster.draining() && share > 0 ? roster.arrived() : 0;
+    shared.share.store(share + more,
+                       Order::release);  // after the flags: pairs with target(acquire)
+    P::notify(shared.lobby_event);
+    P::notify(shared.offer_event);
+  }
+
+  void begin(std::uint32_t quorum, bool again) {
+    for (auto& box : boxes_) {
+      box.seat.reset(protocol::Seat::empty);
+      box.id = box.gen = 0xcdcdcdcd;
+    }
+    for (std::uint32_t word = 0; word < free_ids_.size(); ++word) {
+      std::uint64_t free = 0;
+      for (std::uint32_t bit = 0; bit < 64; ++bit) {
+        const std::uint32_t id = word * 64 + bit;
+        if (id >= quorum && id < shared.max_groups) free |= std::uint64_t{1} << bit;
+      }
+      free_ids_[word].reset(free);
+    }
+    shared.boxes = boxes_.data();
+    shared.free_ids = free_ids_.data();
+    shared.quorum = quorum;
+    shared.restarted = again;
+    for (auto& vote : shared.vote) vote.reset(0);
+    shared.flags.reset(0);
+    shared.waiting.reset(0);
+    shared.closed.reset(0);
+    shared.serial.reset(shared.serial.peek() + 1);
+    shared.fork_lock.reset(0);
+    shared.departing.reset(0);
+    shared.deposit_gen.reset(~0U);
+    shared.kept.reset(0);
+    shared.share.reset(target_ != 0 ? target_ : quorum);
+    if (options.start == Start::gathered) {
+      shared.settled.reset(quorum);
+      shared.roster.reset(quorum);
+    } else {
+      shared.settled.reset(0);
+      shared.roster.reset(Roster::gather);
+    }
+    if (target_ == 0) target_ = quorum;
+    forget_steps();
+    status = Status::running;
+    inside_ = quorum;
+    first_left_ = quorum;
+    next_id_ = 0;
+    returned_ = false;
+  }
+
+  void host() {
+    const std::uint32_t most = std::min(shared.max_groups, options.capacity);
+    const bool pinned = options.host || (pins != nullptr && !pins->before_step.empty());
+    if (sent()) {
+      if (first_ == 0) first_ = most - world.choose(most);
+      target_ = first_target.value_or(first_);
+      keep_initial();
+      desk_.fetch_add(1, Order::relaxed);  // the launch
+      begin(first_, false);
+      P::notify(desk_event_);
+    }
+    Host host{*this};
+    if (options.host) {
+      options.host(host);
+    } else if (!pinned) {
+      act_by_itself(host, most);
+    }
+    move([this] { host_done_ = true; });
+  }
+
+  void act_by_itself(Host& host, std::uint32_t most) {
+    const std::uint32_t least = may_all_leave ? 0 : 1;
+    std::uint32_t suspends = suspendable && resizable ? options.suspends : 0;
+    for (std::uint32_t i = 0; resizable && i < options.changes + suspends && !at_rest(); ++i) {
+      if (suspends > 0 && world.choose(2) == 1) {
+        --suspends;
+        if (host.suspend() != Status::suspended) return;
+        target_ = most - world.choose(most);
+        host.resume();
+      } else {
+        host.set_target(least + world.choose(most - least + 1));
+      }
+    }
+  }
+
+  /// A unit's life where nobody sends it: the first ones are inside, the others come when they
+  /// like. Without the desk there is less to search through.
+  void work_unsent(Unit& unit) {
+    const bool first = unit.index < first_;
+    for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
+      const Stay stay = run_group(unit, first && visit == 0, unit.index);
+      if (stay == Stay::left) ++leaves;
+      if (stay != Stay::left) break;
+    }
+    if (--inside_ != 0) return;
+    settle();
+    desk_.fetch_add(1, Order::relaxed);
+    P::notify(desk_event_);
+  }
+
+  /// A unit's life: it waits to be sent, visits the job, comes back.
+  void work(Unit& unit) {
+    if (sent()) {
+      work_sent(unit);
+    } else {
+      work_unsent(unit);
+    }
+    unit.closes = true;
+    gather(unit, 0, stay_begins);
+  }
+
+  void work_sent(Unit& unit) {
+    for (;;) {
+      const auto called = [&] {
+        return over() || first_left_ > 0 || (unit.visits < options.visits && wants_more());
+      };
+      P::await(desk_event_, [&] {
+        static_cast<void>(desk_.load(Order::relaxed));
+        return called();
+      });
+      desk_.fetch_add(1, Order::relaxed);
+      if (!called()) continue;
+      if (over()) break;
+      const bool first = first_left_ > 0;
+      std::uint32_t id = 0;
+      if (first) {
+        --first_left_;
+        id = next_id_++;
+      } else {
+        ++inside_;
+      }
+      P::notify(desk_event_);
+      const Stay stay = run_group(unit, first, id);
+      desk_.fetch_add(1, Order::relaxed);
+      --inside_;
+      if (stay != Stay::refused || ++unit.refusals % 4 == 0) ++unit.visits;
+      if (stay == Stay::left) ++leaves;
+      if (stay == Stay::finished) returned_ = true;
+      if (inside_ == 0) settle();
+      world.stir();
+      P::notify(desk_event_);
+    }
+  }
+
+  /// The other threads of a unit.
+  void assist(Unit& unit) {
+    const std::uint32_t local_id = world.running() - 1 - unit.index * local_size_;
+    for (;;) {
+      gather(unit, local_id, stay_begins);
+      if (unit.closes) return;
+      live(unit, local_id);
+      gather(unit, local_id, stay_ends);
+    }
+  }
+
+  /// The last group is out: how did the job end?
+  void settle() {
+    const Roster roster{shared.roster.peek()};
+    if (roster.faulted()) {
+      status = Status::failed;
+      world.fail(std::string{"broken contract: "} + explain(shared.fault.peek()));
+    } else if (roster.finished()) {
+      status = Status::finished;
+    } else if (shared.kept.peek() != 0) {
+      status = Status::suspended;
+    } else if (roster.active() == 0) {
+      status = Status::left;
+    } else {
+      status = Status::failed;
+      world.fail("a group was lost: all are out, but the roster counts " +
+                 std::to_string(roster.active()));
+    }
+  }
+
+  /// After a run that seems to have gone well.
+  void judge() {
+    const Roster roster{shared.roster.peek()};
+    if (status == Status::left && !may_all_leave) {
+      world.fail("the last group was taken away, which this kernel does not allow");
+    } else if (shared.waiting.peek() != 0) {
+      world.fail("the lobby counts " + std::to_string(shared.waiting.peek()) +
+                 " groups, but nobody is there");
+    } else if (shared.fork_lock.peek() != 0) {
+      world.fail("the fork lock is still held at the end");
+    } else if (shared.departing.peek() != 0) {
+      world.fail("the job waits for " + std::to_string(shared.departing.peek()) +
+                 " groups to depart that have all gone");
+    } else if (status == Status::finished && roster.arrived() != roster.active()) {
+      world.fail("finished with groups missing");
+    }
+  }
+
+  void name_words() {
+    world.name(location_of(shared.roster), "roster", &show_roster);
+    world.name(location_of(shared.share), "target");
+    world.name(location_of(shared.flags), "suspend");
+    world.name(location_of(shared.waiting), "waiting");
+    world.name(location_of(shared.closed), "closed");
+    world.name(location_of(shared.serial), "serial");
+    world.name(location_of(shared.fork_lock), "fork lock");
+    world.name(location_of(shared.departing), "departing");
+    world.name(location_of(shared.deposit_gen), "deposit");
+    world.name(location_of(shared.settled), "settled");
+    world.name(location_of(shared.kept), "kept");
+    world.name(location_of(shared.fault), "fault");
+    world.name(location_of(desk_), {});  // the explorer's own
+    world.name(shared.barrier_event.word, "the barrier's event");
+    world.name(shared.offer_event.word, "the offers' event");
+    world.name(shared.lobby_event.word, "the lobby's event");
+    world.name(desk_event_.word, {});
+    for (std::size_t i = 0; i < boxes_.size(); ++i) {
+      world.name(location_of(boxes_[i].seat), "box " + std::to_string(i));
+    }
+    for (std::size_t i = 0; i < free_ids_.size(); ++i) {
+      world.name(location_of(free_ids_[i]), "free ids");
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      world.name(location_of(shared.vote[i]), "vote " + std::to_string(i));
+    }
+  }
+  template <class T>
+  static const Location& location_of(const Atomic<T>& word) {
+    return word.where();
+  }
+
+  const std::uint32_t local_size_;
+  std::vector<protocol::Box<Platform>> boxes_;
+  std::vector<Atomic<std::uint64_t>> free_ids_;
+  std::vector<Unit> units_;
+
+  // What the engine knows.
+  Atomic<std::uint32_t> desk_{0};
+  Event desk_event_;
+  std::uint32_t first_ = 0;       // groups at the start
+  std::uint32_t first_left_ = 0;  // of them, not yet sent
+  std::uint32_t next_id_ = 0;
+  std::uint32_t inside_ = 0;
+  std::uint32_t target_ = 0;
+  bool held_ = false;
+  bool returned_ = false;
+  bool host_done_ = false;
+};
+
+/// A kernel with the checks around it: its local memory is poisoned before each step, States are
+/// compared, pinned actions happen.
+template <class Kernel, class Watch>
+struct Watched {
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+  const Kernel* kernel;
+  Watch* watch;
+
+  template <class Group>
+  void setup(Group& group) const requires HasSetup<Kernel> {
+    kernel->setup(group);
+  }
+  template <class Group>
+  Next step(Group& group, State& state) const requires cohort::detail::HasStep<Kernel> {
+    const Next vote = kernel->step(group, state);
+    watch->end_of_step(group, state);
+    return vote;
+  }
+  template <class Group>
+  void run(Group& group, State state) const requires cohort::detail::HasRun<Kernel> {
+    kernel->run(group, state);
+  }
+};
+
+template <class Kernel, protocol::Role role>
+class TypedSession final : public Session {
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+  using Member = protocol::Member<Platform, State>;
+  using Wrapped = Watched<Kernel, TypedSession>;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+ public:
+  TypedSession(World& its_world, Kernel kernel, const Options& with)
+      : Session(its_world, with), kernel_(std::move(kernel)), box_states_(shared.max_groups) {
+    poison(&states_.deposit, sizeof states_.deposit);
+    if constexpr (!std::is_empty_v<State>) {
+      poison(box_states_.data(), sizeof(State) * box_states_.size());
+    }
+    states_.boxes = box_states_.data();
+    rules = rules_of(traits, shared.max_groups);
+    resizable = role != protocol::Role::fixed;
+    suspendable = traits.suspendable && resizable;
+    may_all_leave = traits.survivors == Survivors::may_all_leave;
+  }
+
+  /// Called by every thread at the end of its step.
+  template <class Group>
+  void end_of_step(const Group& group, const State& state) {
+    Visit& visit = *visits_[(world.running() - 1) / local_size()];
+    const std::uint32_t gen = visit.member.gen;
+    if (options.uniform_state) compare(group, state, gen);
+    if (group.local_id() != 0 || group.group_id() != 0 || pins == nullptr) return;
+    const std::uint32_t step = gen + 1 - (HasSetup<Kernel> ? 1 : 0);
+    for (const auto& [when, action] : pins->before_step) {
+      if (when == step) action();
+    }
+  }
+
+ private:
+  /// A group in the kernel.
+  struct Visit {
+    Member member;
+    alignas(Local) std::array<std::byte, sizeof(Local)> local;
+  };
+
+  static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
+
+  void keep_initial() override { states_.kept = State{}; }
+  void forget_steps() override { expected_ = {}; }
+
+  Stay run_group(Unit& unit, bool first, std::uint32_t id) override {
+    Visit visit{.member = Member{.shared = shared, .states = states_}, .local = {}};
+    Member& member = visit.member;
+    member.votes = Contract<Kernel>::step_style;
+    try {
+      if (first && options.start == Start::gathered) {
+        take_part(member, id);
+      } else if (!(first && protocol::check_in(member)) &&
+                 !protocol::wait_in_lobby(member, shared.serial.peek(), unit.index)) {
+        return Stay::refused;
+      }
+      joins += member.joined ? 1 : 0;
+      if (protocol::enter<Platform, traits>(member) == protocol::Verdict::stay) run(unit, visit);
+    } catch (const Unwind&) {
+      protocol::abandon(member);
+      return Stay::ended;
+    }
+    if (member.left) return shared.look().faulted() ? Stay::ended : Stay::left;
+    protocol::finish(member);
+    return member.left ? Stay::ended : Stay::finished;
+  }
+
+  /// As after a check-in that everybody came to in order.
+  void take_part(Member& member, std::uint32_t id) {
+    member.id = id;
+    member.active = shared.quorum;
+    member.joined = restarted();
+    member.state = states_.kept;
+    member.trace(Trace::start, member.active);
+  }
+
+  void run(Unit& unit, Visit& visit) {
+    poison(visit.local.data(), visit.local.size());
+    if (visits_.size() <= unit.index) visits_.resize(unit.index + 1);
+    visits_[unit.index] = &visit;
+    unit.stay = &visit;
+    gather(unit, 0, stay_begins);
+    live(unit, 0);
+    gather(unit, 0, stay_ends);
+  }
+
+  void live(Unit& unit, std::uint32_t local_id) override {
+    Visit& visit = *static_cast<Visit*>(unit.stay);
+    const Wrapped kernel{&kernel_, this};
+    const Threads threads =
+        local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
+    try {
+      protocol::live<Platform, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local),
+                                     threads);
+    } catch (const Unwind&) {
+      protocol::abandon(visit.member);
+    } catch (const std::exception& error) {
+      world.fail(std::string{"the kernel threw an exception: "} + error.what());
+    } catch (...) {
+      world.fail("the kernel threw something that is no std::exception");
+    }
+  }
+
+  template <class Group>
+  void compare(const Group& group, const State& state, std::uint32_t gen) {
+    if constexpr (!std::is_empty_v<State>) {
+      State mine = state;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+      __builtin_clear_padding(&mine);
+#endif
+#endif
+      Expected& expected = expected_[gen % expected_.size()];
+      if (expected.gen != gen) {
+        expected.gen = gen;
+        std::memcpy(static_cast<void*>(expected.bytes.data()), &mine, sizeof mine);
+      } else if (std::memcmp(expected.bytes.data(), &mine, sizeof mine) != 0) {
+        world.fail("the State of group " + std::to_string(group.group_id()) +
+                   " differs from another's after step " + std::to_string(gen) +
+                   ": whoever joins gets group 0's alone");
+      }
+    }
+  }
+
+  struct Expected {
+    std::uint32_t gen = ~0U;
+    std::array<std::byte, sizeof(State)> bytes{};
+  };
+
+  Kernel kernel_;
+  protocol::States<State> states_{};
+  std::vector<State> box_states_;
+  std::vector<Visit*> visits_;
+  std::array<Expected, 4> expected_{};
+};
+
+template <class Kernel, protocol::Role role>
+std::unique_ptr<Session> make_session(World& world, const Kernel& kernel, const Options& options) {
+  return std::make_unique<TypedSession<Kernel, role>>(world, kernel, options);
+}
+
+}  // namespace detail
+
+inline void Host::set_target(std::uint32_t groups) { session_.set_target(groups); }
+inline Status Host::suspend() { return session_.suspend(); }
+inline void Host::resume() { session_.resume(); }
+inline void Host::wait() { session_.wait_for_rest(); }
+inline Status Host::status() const { return session_.status; }
+inline std::uint32_t Host::choose(std::uint32_t options) { return session_.world.choose(options); }
+
+}  // namespace cohort::explore

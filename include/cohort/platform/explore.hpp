@@ -1,0 +1,455 @@
+// The explorer's platform: every atomic access is a scheduling point, and every thread of every
+// group is a fibre of one operating-system thread. Invariant: outside a run the same types are
+// plain memory, so that hosts and tests can set things up without a schedule.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "cohort/protocol/group.hpp"
+#include "cohort/trace.hpp"
+
+namespace cohort::explore {
+
+/// Thrown through a kernel to end it; a kernel that catches everything must rethrow it.
+struct Unwind {};
+
+namespace detail {
+
+/// One atomic word. What the explorer knows of it beyond its value is kept per run, under `slot`.
+struct Location {
+  std::uint64_t value = 0;
+  mutable std::uint32_t slot = 0;
+  mutable std::uint32_t run = 0;  // in which `slot` was given; 0: none
+  bool in_kernel = false;         // stands for a word of a kernel's memory
+};
+
+// Accesses of the running thread. Each is a scheduling point first, and takes effect then.
+[[nodiscard]] std::uint64_t load(const Location& location, Order order);
+void store(Location& location, std::uint64_t value, Order order);
+/// The first half of a read-modify-write: the latest value.
+[[nodiscard]] std::uint64_t begin_update(Location& location, Order order);
+/// The second half; there is no scheduling point in between. `changes`: false for a swap that
+/// failed.
+void end_update(Location& location, std::uint64_t value, Order order, bool changes);
+
+/// The explorer's word for a word of a kernel's memory, brought up to date with that memory.
+[[nodiscard]] Location& word_at(const void* memory, std::size_t bytes);
+/// A plain access, to be checked against all others by happens-before.
+void touch(const void* memory, std::size_t bytes, bool writes);
+
+/// Waits until `done(context)`. With `timed` it may give up; false then.
+bool await(Location& event, bool timed, bool (*done)(void* context), void* context);
+void notify(Location& event);
+
+/// What happens at a meeting of a group's threads: once, with every thread's slot.
+using Act = void (*)(void* context, std::span<void* const> slots);
+void meet(std::uint32_t team, std::uint32_t local_id, protocol::Point point, void* slot, Act act,
+          void* context);
+
+void record(Trace what, std::uint32_t group, std::uint32_t active, std::uint64_t value);
+
+template <class T>
+std::uint64_t pack(T value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t),
+                "cohort: an atomic word is trivially copyable and has at most 8 bytes");
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof value);
+  return word;
+}
+template <class T>
+T unpack(std::uint64_t word) {
+  T value;
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+/// Read-modify-writes in terms of the two halves; `Word` says where the location is.
+template <class T, class Word>
+class Updates {
+ public:
+  template <class Change>
+  T update(Change change, Order order) const {
+    Location& location = word().location();
+    const T old = unpack<T>(begin_update(location, order));
+    const T next = change(old);
+    end_update(location, pack(next), order, true);
+    word().written(next);
+    return old;
+  }
+  bool swap_if(T& expected, T desired, Order order) const {
+    Location& location = word().location();
+    const T old = unpack<T>(begin_update(location, order));
+    const bool same = old == expected;
+    end_update(location, pack(same ? desired : old), order, same);
+    if (same) {
+      word().written(desired);
+    } else {
+      expected = old;
+    }
+    return same;
+  }
+
+ private:
+  const Word& word() const { return static_cast<const Word&>(*this); }
+};
+
+}  // namespace detail
+
+/// An atomic of the protocol.
+template <class T>
+class Atomic : private detail::Updates<T, Atomic<T>> {
+  friend detail::Updates<T, Atomic<T>>;
+
+ public:
+  Atomic() noexcept : Atomic(T{}) {}
+  Atomic(T value) noexcept : location_{detail::pack(value)} {}  // NOLINT: as std::atomic
+
+  [[nodiscard]] T load(Order order) const {
+    return detail::unpack<T>(detail::load(location_, order));
+  }
+  void store(T value, Order order) { detail::store(location_, detail::pack(value), order); }
+  T exchange(T value, Order order) {
+    return this->update([value](T) { return value; }, order);
+  }
+  T fetch_add(T value, Order order) {
+    return this->update([value](T old) { return static_cast<T>(old + value); }, order);
+  }
+  T fetch_sub(T value, Order order) {
+    return this->update([value](T old) { return static_cast<T>(old - value); }, order);
+  }
+  T fetch_or(T value, Order order) {
+    return this->update([value](T old) { return static_cast<T>(old | value); }, order);
+  }
+  T fetch_and(T value, Order order) {
+    return this->update([value](T old) { return static_cast<T>(old & value); }, order);
+  }
+  bool compare_exchange(T& expected, T desired, Order order) {
+    return this->swap_if(expected, desired, order);
+  }
+
+  /// The latest value, for whoever stands outside the schedule.
+  [[nodiscard]] T peek() const noexcept { return detail::unpack<T>(location_.value); }
+  [[nodiscard]] const detail::Location& where() const noexcept { return location_; }
+  /// Sets it outside the schedule.
+  void reset(T value) noexcept { location_ = {.value = detail::pack(value)}; }
+
+ private:
+  [[nodiscard]] detail::Location& location() const { return location_; }
+  void written(T /*value*/) const {}
+
+  mutable detail::Location location_;
+};
+
+/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives.
+template <class T>
+class AtomicRef : private detail::Updates<T, AtomicRef<T>> {
+  friend detail::Updates<T, AtomicRef<T>>;
+
+ public:
+  explicit AtomicRef(T& word) noexcept : word_(&word) {}
+
+  [[nodiscard]] T load(Order order = Order::relaxed) const {
+    return detail::unpack<T>(detail::load(location(), order));
+  }
+  void store(T value, Order order = Order::relaxed) const {
+    detail::store(location(), detail::pack(value), order);
+    written(value);
+  }
+  T exchange(T value, Order order = Order::relaxed) const {
+    return this->update([value](T) { return value; }, order);
+  }
+  bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
+    return this->swap_if(expected, desired, order);
+  }
+  T fetch_add(T value, Order order = Order::relaxed) const {
+    return this->update([value](T old) { return static_cast<T>(old + value); }, order);
+  }
+  T fetch_sub(T value, Order order = Order::relaxed) const {
+    return this->update([value](T old) { return static_cast<T>(old - value); }, order);
+  }
+  T fetch_or(T value, Order order = Order::relaxed) const {
+    return this->update([value](T old) { return static_cast<T>(old | value); }, order);
+  }
+  T fetch_and(T value, Order order = Order::relaxed) const {
+    return this->update([value](T old) { return static_cast<T>(old & value); }, order);
+  }
+  T fetch_min(T value, Order order = Order::relaxed) const {
+    return this->update([value](T old) { return value < old ? value : old; }, order);
+  }
+  T fetch_max(T value, Order order = Order::relaxed) const {
+    return this->update([value](T old) { return old < value ? value : old; }, order);
+  }
+
+ private:
+  [[nodiscard]] detail::Location& location() const { return detail::word_at(word_, sizeof(T)); }
+  void written(T value) const { *word_ = value; }
+
+  T* word_;
+};
+
+/// One element of a View: each use is a read or a write that is checked for races.
+template <class T>
+class Element {
+  using Value = std::remove_const_t<T>;
+
+ public:
+  explicit Element(T* item) noexcept : item_(item) {}
+  Element(const Element&) = default;
+  ~Element() = default;
+
+  operator Value() const { return get(); }  // NOLINT: stands for the value
+  const Element& operator=(const Value& value) const {
+    detail::touch(item_, sizeof(T), true);
+    *item_ = value;
+    return *this;
+  }
+  const Element& operator=(const Element& other) const {  // NOLINT: assigns what it stands for
+    return *this = other.get();
+  }
+  const Element& operator+=(const Value& value) const { return *this = get() + value; }
+  const Element& operator-=(const Value& value) const { return *this = get() - value; }
+  const Element& operator|=(const Value& value) const { return *this = get() | value; }
+  const Element& operator&=(const Value& value) const { return *this = get() & value; }
+  const Element& operator++() const { return *this = static_cast<Value>(get() + 1); }
+  const Element& operator--() const { return *this = static_cast<Value>(get() - 1); }
+  Value operator++(int) const {
+    const Value old = get();
+    *this = static_cast<Value>(old + 1);
+    return old;
+  }
+  Value operator--(int) const {
+    const Value old = get();
+    *this = static_cast<Value>(old - 1);
+    return old;
+  }
+
+  /// Members of a structure: read and written as a whole.
+  class Arrow {
+   public:
+    explicit Arrow(T* item) noexcept : item_(item) {}
+    T* operator->() const noexcept { return item_; }
+
+   private:
+    T* item_;
+  };
+  Arrow operator->() const {
+    detail::touch(item_, sizeof(T), !std::is_const_v<T>);
+    return Arrow{item_};
+  }
+
+ private:
+  [[nodiscard]] Value get() const {
+    detail::touch(item_, sizeof(T), false);
+    return *item_;
+  }
+
+  T* item_;
+};
+
+/// An array whose plain accesses are watched: what group.view(pointer) gives.
+template <class T>
+class View {
+ public:
+  explicit View(T* items) noexcept : items_(items) {}
+
+  Element<T> operator[](std::size_t i) const { return Element<T>{items_ + i}; }
+  Element<T> operator*() const { return Element<T>{items_}; }
+  auto operator->() const { return Element<T>{items_}.operator->(); }
+  View operator+(std::ptrdiff_t offset) const { return View{items_ + offset}; }
+  View operator-(std::ptrdiff_t offset) const { return View{items_ - offset}; }
+  explicit operator bool() const noexcept { return items_ != nullptr; }
+
+ private:
+  T* items_;
+};
+
+/// A place to wait at.
+struct Event {
+  detail::Location word;  // counts the notifications, where waiters sleep until they are notified
+};
+
+/// One thread's view of its group's threads.
+class Threads {
+  using Point = protocol::Point;
+
+ public:
+  Threads() noexcept = default;
+  Threads(std::uint32_t team, std::uint32_t local_id, std::uint32_t local_size) noexcept
+      : team_(team), local_id_(local_id), local_size_(local_size) {}
+
+  [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
+  [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
+  [[nodiscard]] bool alone() const noexcept { return local_size_ == 1; }
+
+  void barrier() const {
+    if (local_size_ > 1) detail::meet(team_, local_id_, Point::barrier, nullptr, nullptr, nullptr);
+  }
+
+  template <class Function>
+  auto lead(Point point, Function act) const {
+    return lead_any(point, false, [&act](bool) { return act(); });
+  }
+
+  /// The leader acts when all threads are there; `act` is told whether any of them said true.
+  template <class Function>
+  auto lead_any(Point point, bool mine, Function act) const {
+    using Answer = decltype(act(mine));
+    if (local_size_ == 1) return act(mine);
+    struct Slot {
+      bool said;
+      Answer result;
+    } slot{mine, {}};
+    meet(point, slot, act, [](Function& function, std::span<void* const> slots) {
+      bool any = false;
+      for (void* each : slots) any |= static_cast<Slot*>(each)->said;
+      const Answer result = function(any);
+      for (void* each : slots) static_cast<Slot*>(each)->result = result;
+    });
+    return slot.result;
+  }
+
+  template <class T>
+  T broadcast(T value, std::uint32_t from) const {
+    if (local_size_ == 1) return value;
+    meet(Point::broadcast, value, from, [](std::uint32_t& source, std::span<void* const> slots) {
+      const T sent = *static_cast<T*>(slots[source]);
+      for (void* each : slots) *static_cast<T*>(each) = sent;
+    });
+    return value;
+  }
+
+  template <class T, class Op>
+  T reduce(T value, Op op) const {
+    if (local_size_ == 1) return value;
+    meet(Point::reduce, value, op, [](Op& combine, std::span<void* const> slots) {
+      T sum = *static_cast<T*>(slots[0]);
+      for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
+      for (void* each : slots) *static_cast<T*>(each) = sum;
+    });
+    return value;
+  }
+
+  template <class T, class Op>
+  T inclusive_scan(T value, Op op) const {
+    if (local_size_ == 1) return value;
+    meet(Point::scan, value, op, [](Op& combine, std::span<void* const> slots) {
+      for (std::size_t i = 1; i < slots.size(); ++i) {
+        T& here = *static_cast<T*>(slots[i]);
+        here = combine(*static_cast<T*>(slots[i - 1]), here);
+      }
+    });
+    return value;
+  }
+
+  template <class T, class Op>
+  T exclusive_scan(T value, T zero, Op op) const {
+    if (local_size_ == 1) return zero;
+    std::pair with{zero, op};
+    meet(Point::scan, value, with, [](std::pair<T, Op>& start, std::span<void* const> slots) {
+      T before = start.first;
+      for (void* each : slots) {
+        const T here = *static_cast<T*>(each);
+        *static_cast<T*>(each) = before;
+        before = start.second(before, here);
+      }
+    });
+    return value;
+  }
+
+ private:
+  template <class Slot, class Context>
+  void meet(Point point, Slot& slot, Context& context,
+            void (*act)(std::type_identity_t<Context>&, std::span<void* const>)) const {
+    struct Call {
+      Context& context;
+      void (*act)(Context&, std::span<void* const>);
+    } call{context, act};
+    detail::meet(
+        team_, local_id_, point, &slot,
+        [](void* held, std::span<void* const> slots) {
+          Call& its = *static_cast<Call*>(held);
+          its.act(its.context, slots);
+        },
+        &call);
+  }
+
+  std::uint32_t team_ = 0;
+  std::uint32_t local_id_ = 0;
+  std::uint32_t local_size_ = 1;
+};
+
+/// Hands events to the explorer, which checks and prints them.
+struct Recorder {
+  void record(Trace what, std::uint32_t group, std::uint32_t active, std::uint64_t value) const {
+    detail::record(what, group, active, value);
+  }
+};
+
+/// There is no time here, so nothing to sample.
+struct Sampler {};
+class Probe {
+ public:
+  explicit Probe(const Threads& threads) noexcept
+      : leads_(threads.local_id() == 0), alone_(threads.alone()) {}
+
+  /// At an offer. True: it has to look closely; as on the CPU a thread that is alone need not.
+  template <class Member>
+  bool offer(Member& member) const {
+    if (leads_) member.trace(Trace::offer);
+    return !alone_;
+  }
+
+ private:
+  bool leads_;
+  bool alone_;
+};
+
+/// Everything the protocol asks of a platform.
+struct Platform {
+  template <class T>
+  using Atomic = explore::Atomic<T>;
+  template <class T>
+  using AtomicRef = explore::AtomicRef<T>;
+  using Event = explore::Event;
+  using Threads = explore::Threads;
+  using Recorder = explore::Recorder;
+  using Sampler = explore::Sampler;
+  using Probe = explore::Probe;
+
+  template <class Done>
+  static void await(Event& event, Done&& done) {
+    detail::await(event.word, false, &call<std::remove_cvref_t<Done>>, context_of(done));
+  }
+  template <class Done>
+  static bool await_for(Event& event, std::uint64_t /*nanoseconds*/, Done&& done) {
+    return detail::await(event.word, true, &call<std::remove_cvref_t<Done>>, context_of(done));
+  }
+  static void notify(Event& event) { detail::notify(event.word); }
+  template <class T>
+  static View<T> view(T* memory) noexcept {
+    return View<T>{memory};
+  }
+  static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,
+                                    std::uint32_t share) noexcept {
+    return share;
+  }
+  [[noreturn]] static void unwind() { throw Unwind{}; }
+
+ private:
+  template <class Done>
+  static void* context_of(Done& done) {
+    return const_cast<void*>(static_cast<const void*>(&done));  // NOLINT: call() casts it back
+  }
+  template <class Done>
+  static bool call(void* done) {
+    return (*static_cast<Done*>(done))();
+  }
+};
+
+}  // namespace cohort::explore

@@ -1,0 +1,151 @@
+// Kernels from source at run time: OpenCL C with the cooperative extension, compiled by cohortc and
+// the system's compiler, kept in a cache, loaded into this process. Invariant: what has been loaded
+// stays loaded, so a job never outlives its code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cohort/cpu.hpp"
+
+namespace cohort {
+
+namespace cuda {
+class Engine;
+}
+
+/// How to compile a program. Everything has a default.
+struct ProgramOptions {
+  std::string engine = "cpu";          ///< the engine it will run on: cpu or cuda
+  std::string transmit = "annotated";  ///< as cohortc --transmit: annotated, live, all, per-thread
+  ResizingBarrier barrier = ResizingBarrier::one_pass;
+  std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
+  std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
+  std::vector<std::filesystem::path> include_paths = {};
+  std::string optimise = "-O2";
+  /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/ in the user's cache
+  /// directory.
+  std::optional<std::filesystem::path> cache = {};
+};
+
+/// A parameter of a kernel in a program.
+struct Parameter {
+  std::string name;
+  std::string type;     ///< as in the source
+  std::string kind;     ///< global, constant (pointers) or value
+  std::string element;  ///< of the buffer or value: int32, uint64, float32, ...; empty for structs
+  std::size_t element_size = 0;
+  std::size_t size = 0;  ///< of the argument itself
+};
+
+/// A kernel in a program.
+struct KernelInfo {
+  std::string name;
+  std::vector<Parameter> parameters;
+  bool suspendable = true;
+  std::uint32_t required_local_size = 0;  ///< 0: any
+  std::uint32_t points = 0;               ///< where groups can join or leave
+};
+
+namespace detail {
+
+/// A loaded program.
+class Module {
+ public:
+  virtual ~Module() = default;
+  [[nodiscard]] virtual void* symbol(const char* name) const = 0;
+
+  std::vector<KernelInfo> kernels;
+  std::string description;
+  std::string engine;
+  std::uint32_t max_local_size = 0;  // 0: any
+
+ protected:
+  Module() = default;
+  Module(const Module&) = default;
+  Module& operator=(const Module&) = default;
+};
+
+template <class Engine>
+struct EngineSymbol;
+template <>
+struct EngineSymbol<cpu::Engine> {
+  static constexpr const char* name = "cohort_launch_cpu";
+};
+template <>
+struct EngineSymbol<cuda::Engine> {
+  static constexpr const char* name = "cohort_launch_cuda";
+};
+
+}  // namespace detail
+
+/// A kernel of a program, with its arguments. Copies have arguments of their own.
+class ProgramKernel {
+ public:
+  ProgramKernel(std::shared_ptr<const detail::Module> module, std::size_t index);
+
+  /// Sets a parameter: a pointer for a buffer, else a value of the parameter's size. Throws
+  /// Error{bad_options} for a name that is not there and a size that does not fit.
+  template <class T>
+  ProgramKernel& set(std::string_view name, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>, "cohort: an argument is copied byte by byte");
+    set_bytes(name, &value, sizeof(T), std::is_pointer_v<T>);
+    return *this;
+  }
+
+  /// Starts it. All parameters must have been set, else Error{bad_options}.
+  template <class Engine>
+  Job launch(Engine& engine, const LaunchOptions& options = {}) const {
+    using Launch =
+        void (*)(unsigned, Engine&, const void* const*, const LaunchOptions&, std::optional<Job>&);
+    const std::vector<const void*> arguments = checked(options);
+    const auto start =
+        reinterpret_cast<Launch>(module_->symbol(detail::EngineSymbol<Engine>::name));
+    if (start == nullptr) refuse_engine();
+    std::optional<Job> job;
+    start(static_cast<unsigned>(index_), engine, arguments.data(), options, job);
+    return *job;
+  }
+
+  [[nodiscard]] const KernelInfo& info() const { return module_->kernels[index_]; }
+
+ private:
+  void set_bytes(std::string_view name, const void* value, std::size_t size, bool pointer);
+  [[nodiscard]] std::vector<const void*> checked(const LaunchOptions& options) const;
+  [[noreturn]] void refuse_engine() const;
+
+  std::shared_ptr<const detail::Module> module_;
+  std::size_t index_;
+  std::vector<std::vector<std::byte>> arguments_;
+};
+
+/// A compiled source file.
+class Program {
+ public:
+  /// Compiles and loads. Throws Error{bad_options} if there is no such file, Error{bad_file} with
+  /// the compiler's text if it does not compile, Error{unsupported} if there is no compiler.
+  [[nodiscard]] static Program from_file(const std::filesystem::path& file,
+                                         const ProgramOptions& options = {});
+
+  [[nodiscard]] const std::vector<KernelInfo>& kernels() const { return module_->kernels; }
+  /// The kernel of that name; of the only kernel if it is empty. Throws Error{bad_options} if there
+  /// is none.
+  [[nodiscard]] ProgramKernel kernel(std::string_view name = {}) const;
+  /// What cohortc wrote about it, as JSON.
+  [[nodiscard]] const std::string& description() const { return module_->description; }
+
+ private:
+  explicit Program(std::shared_ptr<const detail::Module> module) : module_(std::move(module)) {}
+
+  std::shared_ptr<const detail::Module> module_;
+};
+
+}  // namespace cohort

@@ -1,0 +1,14 @@
+// The files of the report's page, as they were when the program was built.
+#pragma once
+
+#include <string_view>
+
+namespace cohort::report {
+
+[[nodiscard]] std::string_view page();
+[[nodiscard]] std::string_view style();
+[[nodiscard]] std::string_view script();
+/// Empty when the program was built without.
+[[nodiscard]] std::string_view d3();
+
+}  // namespace cohort::report

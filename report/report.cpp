@@ -1,0 +1,194 @@
+#include "report/report.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bench/multitask.hpp"
+#include "bench/record.hpp"
+#include "bench/store.hpp"
+#include "cohort/error.hpp"
+#include "cohort/version.hpp"
+#include "report/assets.hpp"
+
+namespace cohort::report {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json read(const fs::path& file) {
+  std::ifstream in{file};
+  Json result = Json::parse(in, nullptr, false);
+  if (!result.is_object())
+    throw Error{Errc::bad_file, "'" + file.string() + "' is not a record of results; remove it"};
+  return result;
+}
+
+/// Samples are for those who read the record; the page has medians.
+void drop_samples(Json& json) {
+  if (json.is_object()) {
+    for (const char* name : {"samples", "ratios", "slowdowns", "search"}) json.erase(name);
+  }
+  if (json.is_structured()) {
+    for (auto& each : json) drop_samples(each);
+  }
+}
+
+/// A trace as the page draws it. Slices: [lane, begin, duration, kind, name, group], in
+/// microseconds; kind 0 is the job's, 1 a task's, 2 a wait in a barrier.
+Json compact(const Json& trace) {
+  constexpr double shortest_wait = 20;  // microseconds: shorter ones cannot be seen
+  Json result{{"lanes", Json::array()},
+              {"names", Json::array()},
+              {"slices", Json::array()},
+              {"sizes", Json::array()},
+              {"gathers", Json::array()},
+              {"end", 0.0},
+              {"job", -1},
+              {"task", -1}};
+  std::map<int, std::size_t> lanes;
+  std::map<std::string, std::size_t> names;
+  std::map<std::uint64_t, double> begun;
+  const auto number = [&](const std::string& name) {
+    const auto [found, fresh] = names.try_emplace(name, names.size());
+    if (fresh) result["names"].push_back(name);
+    return found->second;
+  };
+  const auto round = [](double microseconds) { return std::round(microseconds * 10) / 10; };
+  for (const Json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    if (phase == "M" && event.at("name") == "thread_name" && event.at("tid").get<int>() > 0)
+      lanes.emplace(event["tid"], 0);
+  }
+  for (auto& [tid, place] : lanes) {
+    place = result["lanes"].size();
+    result["lanes"].push_back(std::to_string(tid - 1));
+  }
+  double end = 0;
+  for (const Json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    if (phase == "X") {
+      const std::string category = event.at("cat");
+      const double duration = event.at("dur");
+      const double begin = event.at("ts");
+      end = std::max(end, begin + duration);
+      if (category == "barrier" && duration < shortest_wait) continue;
+      const std::size_t name = number(event.at("name"));
+      const int kind = category == "job" ? 0 : category == "task" ? 1 : 2;
+      if (kind == 0) result["job"] = name;
+      if (kind == 1) result["task"] = name;
+      result["slices"].push_back({lanes.at(event.at("tid")), round(begin), round(duration), kind,
+                                  name, event.at("args").value("group", -1)});
+    } else if (phase == "C") {
+      result["sizes"].push_back({round(event.at("ts")), event.at("args").at("groups")});
+    } else if (phase == "b") {
+      begun[event.at("id")] = event.at("ts");
+    } else if (phase == "e") {
+      const bool of_task = event.at("name").get<std::string>().starts_with("gather for");
+      if (of_task) {
+        result["gathers"].push_back(
+            {round(begun[event.at("id")]), round(event.at("ts")), event.at("args").at("groups")});
+      }
+    }
+  }
+  std::stable_sort(result["sizes"].begin(), result["sizes"].end(),
+                   [](const Json& a, const Json& b) { return a[0] < b[0]; });
+  result["end"] = round(end);
+  return result;
+}
+
+/// From file names to the CRC-32 of their contents: by these a stored summary tells whether it is
+/// stale.
+Json checksums(const fs::path& folder) {
+  Json result = Json::object();
+  for (const char* name : {"multitask.jsonl", "multitask-fixed-duration.jsonl", "overhead.json",
+                           "barrier.json", "gather.json", "sizing.json", "timeline.trace.json"}) {
+    std::ifstream in{folder / name, std::ios::binary};
+    if (!in) continue;
+    const std::string content{std::istreambuf_iterator<char>{in}, {}};
+    result[name] = ::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
+  }
+  return result;
+}
+
+Json collect(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    throw Error{Errc::bad_options, "no folder '" + folder.string() +
+                                       "'; make one with `cohort bench all --quick --out " +
+                                       folder.string() + "`"};
+  Json set{{"name", fs::weakly_canonical(folder).filename().string()}};
+  for (const char* name : {"overhead", "cpu", "barrier", "gather", "sizing", "demo"}) {
+    const fs::path file = folder / (std::string{name} + ".json");
+    if (fs::exists(file, ignored)) set[name] = read(file);
+  }
+  for (const bool fixed_duration : {false, true}) {
+    const fs::path file = folder / bench::multitask_file(fixed_duration);
+    if (!fs::exists(file, ignored)) continue;
+    std::vector<Json> lines = bench::read_lines(file);
+    if (lines.empty()) continue;  // it was interrupted before anything
+    const Json header = lines.front();
+    lines.erase(lines.begin());
+    try {
+      set[fixed_duration ? "fixed_duration" : "multitask"] =
+          bench::summarise_multitask(header, lines);
+    } catch (const Json::exception& error) {
+      throw Error{Errc::bad_file, "'" + file.string() + "': " + error.what() + "; remove it"};
+    }
+  }
+  const fs::path trace = folder / "timeline.trace.json";
+  if (fs::exists(trace, ignored)) {
+    try {
+      set["timeline"] = compact(read(trace));
+    } catch (const std::exception& error) {
+      throw Error{Errc::bad_file, "'" + trace.string() + "': " + error.what() + "; remove it"};
+    }
+  }
+  if (set.size() == 1)
+    throw Error{Errc::bad_options, "'" + folder.string() +
+                                       "' holds no results; make some with `cohort bench all "
+                                       "--quick --out " +
+                                       folder.string() + "`"};
+  drop_samples(set);
+  set["sources"] = checksums(folder);
+  return set;
+}
+
+/// Puts `text` where `mark` is.
+void fill(std::string& page, std::string_view mark, std::string_view text) {
+  page.replace(page.find(mark), mark.size(), text);
+}
+
+}  // namespace
+
+std::string data_of(std::span<const fs::path> folders) {
+  Json data{{"version", COHORT_VERSION}, {"commit", bench::commit()}, {"time", bench::utc_time()}};
+  data["sets"] = Json::array();
+  for (const fs::path& folder : folders) data["sets"].push_back(collect(folder));
+  return data.dump();
+}
+
+std::string page_of(std::string data) {
+  if (d3().empty()) {
+    throw Error{Errc::unsupported,
+                "this program was built without D3; install the Debian package node-d3 and build "
+                "it again"};
+  }
+  // Nothing in the data may end the script element it stands in.
+  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
+    data.replace(at, 2, "<\\/");
+
+  std::string page{report::page()};
+  fill(page, "@SCRIPT@", script());  // from the end: what is filled in may look like a mark
+  fill(page, "@D3@", d3());
+  fill(page, "@DATA@", data);
+  fill(page, "@STYLE@", style());
+  return page;
+}
+
+}  // namespace cohort::report

@@ -1,0 +1,17 @@
+// From folders of results to one page. Invariant: the page needs no network and no other file.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace cohort::report {
+
+/// What the page shows, as JSON, for results' folders. Throws Error{bad_options} for a folder
+/// without results, Error{bad_file} for results that cannot be read.
+[[nodiscard]] std::string data_of(std::span<const std::filesystem::path> folders);
+
+/// The page for that. Throws Error{unsupported} when the program was built without D3.
+[[nodiscard]] std::string page_of(std::string data);
+
+}  // namespace cohort::report

@@ -1,0 +1,508 @@
+// Draws the report from the data in the page. Numbers of the paper's are those that its text states.
+'use strict';
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const main = d3.select('#main');
+const tip = d3.select('#tip');
+const shares = ['one', 'quarter', 'half', 'all-but-one', 'all'];
+const shareNames = {one: '1', quarter: 'N/4', half: 'N/2', 'all-but-one': 'N−1', all: 'N'};
+const classes = ['light', 'medium', 'heavy'];
+const goals = {light: 70e6, medium: 40e6, heavy: 40e6};
+const barriers = ['plain', 'query', 'one-pass'];
+const barrierNames = {plain: 'plain (paper)', query: 'query (paper)', 'one-pass': 'one-pass (ours)'};
+const paper = {
+  period: {heavy: {one: 939e6, quarter: 104e6, half: 40e6}},
+  slowdown: {light: {quarter: 1.04}, medium: {quarter: 1.08}, heavy: {half: 1.47}},
+  model: {light: 1.04, medium: 1.08, heavy: 1.33},
+  cooperative: {light: '1.04× (N/4)', medium: '1.08× (N/4)', heavy: '1.47× (N/2)'},
+  sizing: {light: [3, 70], medium: [3, 40], heavy: [10, 40]},
+  overhead: {overall: [1.07, 1.23, 'octree'], barrier: [1.06, 1.20, 'color, G3_circuit'],
+    stealing: [1.12, 1.23, 'octree']},
+};
+
+const ms = ns => ns == null ? '–' : ns >= 99.5e6 ? d3.format('.0f')(ns / 1e6) + ' ms'
+  : ns >= 1e6 ? d3.format('.3~g')(ns / 1e6) + ' ms' : d3.format('.3~g')(ns / 1e3) + ' µs';
+const times = x => x == null ? '–' : d3.format('.2f')(x) + '×';
+const escape = text => String(text).replace(/[&<>"]/g, c => '&#' + c.charCodeAt(0) + ';');
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+
+function showTip(event, html) {
+  tip.attr('hidden', null).html(html);
+  const box = tip.node().getBoundingClientRect();
+  const x = Math.min(event.clientX + 14, innerWidth - box.width - 8);
+  const y = event.clientY + box.height + 22 > innerHeight ? event.clientY - box.height - 12 : event.clientY + 16;
+  tip.style('left', Math.max(8, x) + 'px').style('top', Math.max(8, y) + 'px');
+}
+const hideTip = () => tip.attr('hidden', '');
+
+function section(title, words, id) {
+  const s = main.append('section').attr('id', id);
+  s.append('h2').text(title);
+  if (words) s.append('p').html(words);
+  return s;
+}
+
+function legend(to, entries) {
+  const l = to.append('div').attr('class', 'legend');
+  for (const [name, style, line] of entries) {
+    const s = l.append('span');
+    const mark = s.append('i').classed('line', !!line).style('background', `var(--${style})`);
+    if (line) mark.style('border-top-color', `var(--${style})`).style('border-top-style', line);
+    s.append('span').text(name);
+  }
+}
+
+function choice(to, label, options, names, chosen, change) {
+  const c = to.append('div').attr('class', 'controls');
+  c.append('span').text(label);
+  const buttons = c.selectAll('button').data(options).join('button').attr('type', 'button')
+    .text(d => names[d] || d).attr('aria-pressed', d => d === chosen)
+    .on('click', d => { buttons.attr('aria-pressed', e => e === d); change(d); });
+  return c;
+}
+
+function table(to, head, rows, paperColumns = []) {
+  const t = to.append('div').attr('class', 'scroll').append('table');
+  t.append('thead').append('tr').selectAll('th').data(head).join('th').text(d => d)
+    .classed('paper', (d, i) => paperColumns.includes(i));
+  t.append('tbody').selectAll('tr').data(rows).join('tr').selectAll('td').data(d => d).join('td')
+    .text(d => d).classed('paper', (d, i) => paperColumns.includes(i));
+}
+
+// ---- lines by share of the groups, on one scale
+
+function chart(to, {title, sub, width = 420, height = 250, series, xs, y, format, goals: goalLines = [], points = []}) {
+  const f = to.append('figure');
+  width = Math.min(width, f.node().clientWidth || width);  // on a phone letters keep their size
+  f.append('figcaption').html(escape(title) + (sub ? ` <small>${escape(sub)}</small>` : ''));
+  const margin = {top: 8, right: 64, bottom: 26, left: 50};
+  const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', title);
+  const x = d3.scalePoint().domain(xs).range([margin.left + 14, width - margin.right - 6]);
+  y.range([height - margin.bottom, margin.top]);
+  const ticks = y.base ? y.ticks().filter(t => /^1e/.test(t.toExponential())) : y.ticks(5);
+  svg.append('g').attr('class', 'grid').selectAll('line').data(ticks).join('line')
+    .attr('x1', margin.left).attr('x2', width - margin.right).attr('y1', d => y(d)).attr('y2', d => y(d));
+  svg.append('g').selectAll('text').data(ticks).join('text').attr('x', margin.left - 7).attr('y', d => y(d) + 4)
+    .attr('text-anchor', 'end').text(format);
+  svg.append('g').selectAll('text').data(xs).join('text').attr('x', d => x(d)).attr('y', height - 6)
+    .attr('text-anchor', 'middle').attr('class', 'name').text(d => shareNames[d]);
+  for (const goal of goalLines) {
+    svg.append('line').attr('class', 'goal').attr('x1', margin.left).attr('x2', width - margin.right)
+      .attr('y1', y(goal.value)).attr('y2', y(goal.value));
+    svg.append('text').attr('x', margin.left - 7).attr('y', y(goal.value) + 4).attr('text-anchor', 'end')
+      .attr('class', 'name').text(goal.name);
+  }
+  const line = d3.line().defined(d => d.value != null).x(d => x(d.share)).y(d => y(d.value));
+  const labels = [];
+  for (const s of series) {
+    const values = xs.map(share => ({share, value: s.values[share], name: s.name}));
+    const good = values.filter(d => d.value != null);
+    if (good.length === 0) continue;
+    svg.append('path').attr('d', line(values)).attr('fill', 'none').attr('stroke', `var(--${s.style})`)
+      .attr('stroke-width', 2).attr('stroke-dasharray', s.dash || null);
+    svg.append('g').selectAll('circle').data(good).join('circle').attr('class', 'point').attr('cx', d => x(d.share))
+      .attr('cy', d => y(d.value)).attr('r', 4).attr('fill', `var(--${s.style})`).attr('stroke', 'var(--surface)')
+      .attr('stroke-width', 1.5)
+      .on('mousemove', d => showTip(d3.event, `<b>${escape(s.name)}</b>, ${shareNames[d.share]} groups<br>` +
+        escape(s.tip ? s.tip(d) : format(d.value)))).on('mouseleave', hideTip);
+    const last = good[good.length - 1];
+    if (s.label !== false) labels.push({name: s.name, at: y(last.value), x: x(last.share), style: s.style});
+  }
+  labels.sort((a, b) => a.at - b.at);
+  labels.forEach((l, i) => { if (i > 0) l.at = Math.max(l.at, labels[i - 1].at + 12); });
+  svg.append('g').selectAll('text').data(labels).join('text').attr('x', width - margin.right + 4).attr('y', d => d.at + 4)
+    .attr('class', 'name').text(d => d.name);
+  svg.append('g').selectAll('path').data(points).join('path').attr('class', 'point paper')
+    .attr('transform', d => `translate(${x(d.share)},${y(d.value)})`)
+    .attr('d', d3.symbol().type(d3.symbolDiamond).size(70)).attr('fill', 'var(--surface)')
+    .attr('stroke', 'var(--paper)').attr('stroke-width', 1.5)
+    .on('mousemove', d => showTip(d3.event, `<b>the paper, ${d.class}</b>, ${shareNames[d.share]} groups<br>` +
+      format(d.value))).on('mouseleave', hideTip);
+  return f;
+}
+
+const spread = (values, least) => {
+  const all = values.filter(v => v != null && v > 0);
+  return [Math.min(least[0], d3.min(all) * 0.8), Math.max(least[1], d3.max(all) * 1.2)];
+};
+
+// ---- figure 1: who is where, over time
+
+function timeline(to, t) {
+  const kinds = {job: 0, task: 1, barrier: 2};
+  const lanes = t.lanes.length;
+  const laneHeight = Math.max(14, Math.min(30, 300 / lanes));
+  const sizeHeight = 54, axisHeight = 22, left = 52;
+  const height = lanes * laneHeight + sizeHeight + axisHeight + 14;
+  const byLane = t.lanes.map((_, i) => t.slices.filter(s => s[0] === i && s[3] !== kinds.barrier));
+  const waits = t.lanes.map((_, i) => t.slices.filter(s => s[0] === i && s[3] === kinds.barrier));
+  const c = to.append('div').attr('class', 'controls');
+  const play = c.append('button').attr('id', 'play').attr('type', 'button').text('▶ Play');
+  const zoomIn = c.append('button').attr('id', 'zoom-in').attr('type', 'button').attr('aria-label', 'zoom in').text('+');
+  const zoomOut = c.append('button').attr('id', 'zoom-out').attr('type', 'button').attr('aria-label', 'zoom out').text('−');
+  const reset = c.append('button').attr('id', 'zoom-all').attr('type', 'button').text('All');
+  const readout = c.append('span').attr('class', 'readout').attr('id', 'readout');
+  legend(to, [[t.names[t.job] || 'job', 'job'], ...(t.task >= 0 ? [[t.names[t.task], 'task']] : []),
+    ['waits in a barrier', 'wait'], ['idle', 'idle']]);
+  const frame = to.append('div').attr('class', 'timeline');
+  const canvas = frame.append('canvas').attr('tabindex', 0).attr('role', 'img')
+    .attr('aria-label', 'Which unit ran which group of the job or task, over time');
+  const g = canvas.node().getContext('2d');
+  const x0 = d3.scaleLinear().domain([0, t.end]);
+  let x = x0, width = 0, cursor = null, timer = null;
+  const size = d3.scaleLinear().domain([0, lanes]);
+  const bisect = d3.bisector(d => d[0]);
+  const sizeAt = time => { const i = bisect.right(t.sizes, time); return i === 0 ? 0 : t.sizes[i - 1][1]; };
+
+  function draw() {
+    const ratio = devicePixelRatio || 1;
+    canvas.attr('width', width * ratio).attr('height', height * ratio).style('height', height + 'px');
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, width, height);
+    g.font = '12px system-ui, sans-serif';
+    g.textBaseline = 'middle';
+    g.save();
+    g.beginPath(); g.rect(left, 0, width - left, height); g.clip();
+    const fills = [colour('job'), colour('task'), colour('wait')];
+    const [from, until] = x.domain();
+    for (let lane = 0; lane < lanes; ++lane) {
+      const y = lane * laneHeight + 1, h = laneHeight - 2;
+      g.fillStyle = colour('idle');
+      g.fillRect(left, y, width - left, h);
+      for (const s of [...byLane[lane], ...waits[lane]]) {
+        if (s[1] > until || s[1] + s[2] < from) continue;
+        const a = Math.max(left, x(s[1])), b = Math.min(width, x(s[1] + s[2]));
+        g.fillStyle = fills[s[3]];
+        g.fillRect(a, y, Math.max(0.6, b - a), h);
+      }
+    }
+    // M over time
+    const top = lanes * laneHeight + 12;
+    size.range([top + sizeHeight - 6, top]);
+    g.fillStyle = g.strokeStyle = colour('job');
+    g.beginPath();
+    g.moveTo(left, size(0));
+    let last = sizeAt(from);
+    g.lineTo(left, size(last));
+    for (const [time, m] of t.sizes) {
+      if (time < from) continue;
+      if (time > until) break;
+      g.lineTo(x(time), size(last)); g.lineTo(x(time), size(m)); last = m;
+    }
+    g.lineTo(width, size(last)); g.lineTo(width, size(0)); g.closePath();
+    g.globalAlpha = 0.18; g.fill(); g.globalAlpha = 1; g.stroke();
+    for (const [begin, end, , track] of t.gathers) {
+      if (begin > until || end < from) continue;
+      g.fillStyle = colour('ink');
+      g.fillRect(x(begin), top - 8, Math.max(1, x(end) - x(begin)), 3);
+    }
+    if (cursor !== null) {
+      g.fillStyle = colour('ink');
+      g.fillRect(x(cursor) - 0.75, 0, 1.5, height - axisHeight);
+    }
+    g.restore();
+    g.fillStyle = colour('faint');
+    g.textAlign = 'right';
+    const every = Math.ceil(14 / laneHeight);
+    for (let lane = 0; lane < lanes; lane += every) g.fillText(t.lanes[lane], left - 6, (lane + 0.5) * laneHeight);
+    g.fillText('groups', left - 6, top + 8);
+    g.fillText('M', left - 6, top + 24);
+    g.textAlign = 'center';
+    for (const tick of x.ticks(Math.max(2, width / 110))) {
+      const at = x(tick);
+      if (at < left + 12 || at > width - 20) continue;
+      g.fillText(d3.format('~r')(+(tick / 1000).toFixed(4)) + ' ms', at, height - axisHeight / 2);
+    }
+    frame.attr('data-from', from).attr('data-until', until).attr('data-cursor', cursor === null ? '' : cursor);
+    readout.text(cursor === null
+      ? `${d3.format('.3~g')((until - from) / 1000)} ms shown; drag to move, pinch or ctrl-wheel to zoom`
+      : `${d3.format('.1f')(cursor / 1000)} ms: the kernel has ${sizeAt(cursor)} of ${lanes} groups`);
+  }
+  const zoom = d3.zoom().scaleExtent([1, 4000])
+    .filter(() => d3.event.type !== 'wheel' || d3.event.ctrlKey || d3.event.shiftKey || d3.event.metaKey)
+    .on('zoom', () => { x = d3.event.transform.rescaleX(x0); draw(); });
+  function resize() {
+    width = frame.node().getBoundingClientRect().width;
+    x0.range([left, width]);
+    zoom.extent([[left, 0], [width, height]]).translateExtent([[left, 0], [width, height]]);
+    x = d3.zoomTransform(canvas.node()).rescaleX(x0);
+    draw();
+  }
+  canvas.call(zoom);
+  zoomIn.on('click', () => zoom.scaleBy(canvas, 2));
+  zoomOut.on('click', () => zoom.scaleBy(canvas, 0.5));
+  reset.on('click', () => canvas.call(zoom.transform, d3.zoomIdentity));
+  canvas.on('mousemove', () => {
+    const [px, py] = d3.mouse(canvas.node());
+    const lane = Math.floor(py / laneHeight), time = x.invert(px);
+    if (px < left || lane < 0) return hideTip();
+    if (lane >= lanes) {
+      return showTip(d3.event, `<b>${sizeAt(time)} of ${lanes} groups</b><br>at ${ms(time * 1000)}`);
+    }
+    const hit = [...waits[lane], ...byLane[lane]].find(s => s[1] <= time && time <= s[1] + s[2]);
+    showTip(d3.event, hit ? `<b>${escape(t.names[hit[4]])}</b>${hit[5] >= 0 ? ', group ' + hit[5] : ''}<br>unit ` +
+      `${escape(t.lanes[lane])}, ${ms(hit[2] * 1000)} from ${ms(hit[1] * 1000)}` : `unit ${escape(t.lanes[lane])}: idle`);
+  }).on('mouseleave', hideTip);
+
+  function stop() { if (timer) timer.stop(); timer = null; play.text('▶ Play').attr('aria-pressed', false); }
+  play.on('click', () => {
+    if (timer) { stop(); return; }
+    // A task and its surroundings fill the window; time runs about 40 times slower than it did.
+    const span = Math.min(t.end, 60e3);
+    const scale = t.end / span;
+    const begin = cursor === null || cursor >= t.end ? 0 : cursor;
+    play.text('❚❚ Pause').attr('aria-pressed', true);
+    timer = d3.timer(elapsed => {
+      cursor = Math.min(t.end, begin + elapsed * 25);
+      const from = Math.max(0, Math.min(t.end - span, cursor - span * 0.6));
+      canvas.call(zoom.transform, d3.zoomIdentity.scale(scale)
+        .translate(-(x0(from) - left) - left * (1 - 1 / scale), 0));
+      if (cursor >= t.end) stop();
+    });
+  });
+  addEventListener('resize', resize);
+  matchMedia('(prefers-color-scheme: dark)').addListener(draw);
+  resize();
+}
+
+// ---- the sections
+
+function show(set) {
+  main.html('');
+  const m = set.multitask;
+  const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || {};
+  const machine = head.machine || {};
+  d3.select('#machine').text([set.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs', machine.os,
+    machine.compiler, 'cohort ' + (head.version || ''), 'commit ' + (head.commit || ''), head.time]
+    .filter(Boolean).join(' · '));
+  const notes = d3.select('#notes').html('');
+  const note = (text, strong) => notes.append('p').attr('class', 'note').classed('strong', !!strong).text(text);
+  if (head.quick) note('A quick run: small inputs and few samples, to see that everything works. Not figures to quote.', true);
+  if (m) {
+    if (m.header.groups > machine.usable_cpus) {
+      note(`${m.header.groups} groups on ${machine.usable_cpus} CPUs: groups are threads here that ` +
+        'take turns on the CPUs, so a task on few groups gets more of the machine than its share of the groups.');
+    }
+    for (const text of m.header.missing) note(text);
+    if (m.lacking.length) note('Not with the paper’s barriers in this build: ' +
+      [...new Set(m.lacking.map(l => l.split(' | ')[0]))].join(', ') + '.');
+    if (m.wrong_results > 0) note(m.wrong_results + ' results were WRONG.', true);
+    tiles(m);
+  }
+  if (set.demo) demo(set.demo);
+  if (set.timeline) {
+    const s = section('A kernel makes room', 'One lane per compute unit, as in the paper’s figure 1. When a task asks for ' +
+      'groups, the kernel’s highest ones leave at their next resizing point; when it is done they join again. The dashes ' +
+      'above M are the gather times.', 'timeline');
+    timeline(s, set.timeline);
+  }
+  if (m && m.performance.length) { performance(m); responsiveness(m); preemption(m); outlier(m); }
+  if (set.fixed_duration && set.fixed_duration.performance.length) {
+    const s = section('Another load: tasks of fixed duration', 'Here a task takes E on its share, so a larger share does ' +
+      'more work. Not the paper’s load, and not to be compared with the figures above.', 'fixed-duration');
+    performanceCharts(s, set.fixed_duration, false);
+  }
+  if (set.sizing) sizing(set.sizing);
+  if (set.overhead) overhead(set.overhead);
+  for (const name of ['cpu', 'barrier', 'gather']) if (set[name]) measurements(name, set[name]);
+  if (main.selectAll('section').empty()) main.append('p').text('There are no results here yet.');
+  d3.select('#footer').text(`Made by cohort ${data.version} (${data.commit}) on ${data.time}. Drawn with D3.`);
+}
+
+function tiles(m) {
+  const t = main.append('div').attr('class', 'tiles');
+  const tile = (value, words) => {
+    const d = t.append('div').attr('class', 'tile');
+    d.append('b').text(value);
+    d.append('span').text(words);
+  };
+  const find = (load, share) => m.performance.find(p => p.class === load && p.share === share && p.barrier === 'one-pass');
+  const heavy = find('heavy', 'half'), light = find('light', 'quarter');
+  if (light) tile(times(light.slowdown), 'median slowdown of the apps beside light tasks on a quarter of the groups');
+  if (heavy) tile(times(heavy.slowdown), 'beside heavy tasks on half of the groups');
+  if (heavy) tile(ms(heavy.gather_ns), 'median time to gather half of the groups');
+  const tasks = d3.sum(m.configurations, c => c.tasks), wrong = d3.sum(m.configurations, c => c.wrong);
+  tile(d3.format(',')(tasks), wrong ? `tasks, ${wrong} of them WRONG` : 'tasks served, every product checked');
+}
+
+function demo(d) {
+  const t = main.append('div').attr('class', 'tiles');
+  const tile = (value, words) => {
+    const e = t.append('div').attr('class', 'tile');
+    e.append('b').text(value);
+    e.append('span').text(words);
+  };
+  const f = d.frames;
+  tile(`${f.count - f.late} of ${f.count}`, `frames on time, one every ${f.period_ns / 1e6} ms, on ${f.workers} of ` +
+    `${d.workers} workers`);
+  tile(times(d.slowdown), `slowdown of the traversals; ideal ${times(d.ideal_slowdown)}: frames used ` +
+    `${d3.format('.1%')(f.share)} of the machine`);
+  tile(ms(f.gather.p50), `to gather the workers (median; p99 ${ms(f.gather.p99)})`);
+  tile(d.verified ? 'all right' : 'WRONG', `${d.alone.traversals + d.with_frames.traversals} traversals and ${f.count} ` +
+    'frames, checked');
+}
+
+function performanceCharts(s, m, withPaper) {
+  const kinds = barriers.filter(b => m.performance.some(p => p.barrier === b));
+  const panels = () => s.append('div').attr('class', 'panels');
+  let drawn;
+  const draw = barrier => {
+    if (drawn) drawn.remove();
+    drawn = panels();
+    const of = field => classes.map(load => ({name: load, style: load,
+      values: Object.fromEntries(m.performance.filter(p => p.class === load && p.barrier === barrier)
+        .map(p => [p.share, p[field]])),
+      tip: field === 'slowdown' ? d => {
+        const p = m.performance.find(q => q.class === load && q.barrier === barrier && q.share === d.share);
+        return `${times(p.slowdown)}, median of ${p.pairs} pairs; worst ${times(p.worst_slowdown)}, ${p.worst_pair}`;
+      } : undefined}));
+    const xs = shares.filter(share => m.performance.some(p => p.share === share && p.barrier === barrier));
+    const known = field => withPaper ? classes.flatMap(load => Object.entries(paper[field][load] || {})
+      .filter(([share]) => xs.includes(share)).map(([share, value]) => ({class: load, share, value}))) : [];
+    const slow = of('slowdown'), period = of('period_ns');
+    const values = list => list.flatMap(l => Object.values(l.values));
+    chart(drawn, {title: 'Slowdown of the app', sub: 'median over the pairs', xs, series: slow,
+      y: d3.scaleLinear().domain([Math.min(1, d3.min(values(slow)) || 1),
+        d3.max([1.5, ...values(slow), ...known('slowdown').map(d => d.value)]) * 1.05]),
+      format: d => d3.format('.2~f')(d) + '×', points: known('slowdown')});
+    chart(drawn, {title: 'Period of the tasks', sub: 'median, log axis; grey: 70 ms is wanted for light, 40 for the others', xs, series: period,
+      y: d3.scaleLog().domain(spread([...values(period), ...known('period').map(d => d.value)], [25e6, 200e6])),
+      format: ms, goals: [{value: 70e6, name: '70 ms'}, {value: 40e6, name: '40 ms'}],
+      points: known('period')});
+  };
+  if (kinds.length > 1) choice(s, 'Resizing barrier', kinds, barrierNames, kinds[kinds.length - 1], draw);
+  if (withPaper) legend(s, [['light', 'light'], ['medium', 'medium'], ['heavy', 'heavy'], ['◇ stated in the paper', 'surface']]);
+  draw(kinds[kinds.length - 1]);
+}
+
+function performance(m) {
+  const s = section('What tasks cost the app, and how often they come', 'By the groups that each task takes (the ' +
+    'paper’s figure 6). A task is a matrix product that would take 3 ms (light, medium) or 10 ms (heavy) on all groups; ' +
+    'one is due every 70 ms (light) or 40 ms, and a late one delays the next. ' +
+    (m.performance.some(p => p.share === 'all') ? 'N is all groups: the app is suspended meanwhile.' : ''), 'performance');
+  performanceCharts(s, m, true);
+  const d = s.append('details');
+  d.append('summary').text('The numbers');
+  table(d, ['class', 'barrier', 'groups', 'slowdown', 'worst', 'worst pair', 'period', 'gather'],
+    m.performance.map(p => [p.class, p.barrier, shareNames[p.share], times(p.slowdown), times(p.worst_slowdown),
+      p.worst_pair, ms(p.period_ns), ms(p.gather_ns)]));
+}
+
+function responsiveness(m) {
+  const s = section('How fast groups are gathered', 'Medians for each app and input (the paper’s figure 5 and appendix C): ' +
+    'how long it takes to gather the groups, by kind of resizing barrier, and how long the task then takes. Log axis; the ' +
+    'grey line is the period that is wanted.', 'responsiveness');
+  const pairs = [...new Set(m.configurations.map(c => c.pair))].filter(p => !p.endsWith(' chunked'));
+  let drawn;
+  const draw = load => {
+    if (drawn) drawn.remove();
+    drawn = s.append('div').attr('class', 'panels small');
+    const of = m.configurations.filter(c => c.class === load);
+    const all = of.flatMap(c => [c.gather_ns, c.run_ns]);
+    const domain = spread(all, [1e5, 1e8]);
+    for (const pair of pairs) {
+      const mine = of.filter(c => c.pair === pair);
+      const xs = shares.filter(share => mine.some(c => c.share === share));
+      const line = (field, barrier) => Object.fromEntries(xs.map(share => {
+        const values = mine.filter(c => c.share === share && (!barrier || c.barrier === barrier)).map(c => c[field]);
+        return [share, values.length ? d3.median(values) : null];
+      }));
+      const kinds = barriers.filter(b => mine.some(c => c.barrier === b));
+      chart(drawn, {title: pair, xs, width: 320, height: 210, format: ms,
+        y: d3.scaleLog().domain(domain), goals: [{value: goals[load], name: ''}],
+        series: [{name: 'task', style: load, values: line('run_ns')},
+          ...kinds.map(b => ({name: b, style: b, dash: '4 3', values: line('gather_ns', b)}))]});
+    }
+  };
+  choice(s, 'Task', classes, {}, 'heavy', draw);
+  legend(s, [['execution', 'ink', 'solid'], ...barriers.map(b => ['gather, ' + barrierNames[b], b, 'dashed'])]);
+  draw('heavy');
+}
+
+function preemption(m) {
+  const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
+    'paper’s table 3), beside the paper’s model of kernel-level preemption P/(P−E), beside suspending the whole app, and ' +
+    'beside a hybrid that gathers for small shares and suspends for large ones.', 'preemption');
+  table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', 'hybrid'],
+    m.preemption.map(p => [p.class, times(p.cooperative), p.share ? shareNames[p.share] : 'none meets it',
+      paper.cooperative[p.class], times(p.model), times(paper.model[p.class]), times(p.suspend),
+      p.hybrid == null ? '–' : times(p.hybrid) + ' (' + p.hybrid_choice + ')']), [3, 5]);
+}
+
+function outlier(m) {
+  if (!m.outlier.length) return;
+  const s = section('The outlier', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph beside medium tasks ' +
+    'that take all groups but one: its steps are long, so resizing points are rare. Steps cut into chunks have more of them.',
+    'outlier');
+  table(s, ['app and input', 'barrier', 'slowdown', 'gather', 'gather, p99', 'period'],
+    [...m.outlier].sort((a, b) => a.pair.length - b.pair.length).map(o => [o.pair, o.barrier, times(o.slowdown), ms(o.gather_ns), ms(o.gather_p99_ns), ms(o.period_ns)]));
+}
+
+function sizing(z) {
+  const s = section('How much a frame loop needs', 'A kernel takes all groups for t, again and again, beside a frame loop; ' +
+    't is the largest at which no frame is missed. E = (X−Y)/n and P = X/n are what is left for a frame and how often ' +
+    '(section 5.2). Our frames are matrix products of the paper’s E at the paper’s P, so this checks the method.', 'sizing');
+  table(s, ['class', 'largest t', 'missed', 'E', 'paper’s', 'P', 'paper’s', 'X'],
+    z.classes.map(c => [c.class, ms(c.largest_t_ns), `${c.missed} of ${c.frames}`, ms(c.E_ns), paper.sizing[c.class][0] + ' ms',
+      ms(c.P_ns), paper.sizing[c.class][1] + ' ms', d3.format('.1f')(c.X_s) + ' s']), [4, 6]);
+}
+
+function overhead(o) {
+  const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, beside the ' +
+    'same apps with cooperation compiled out (the paper’s table 2): geometric means and the worst pair.', 'overhead');
+  const u = o.summary, c = u.culprits || {};
+  const row = (name, mean, max, culprit, p) => [name, times(mean), times(max), culprit || '–', times(p[0]), times(p[1]), p[2]];
+  table(s, ['pairs', 'mean', 'worst', 'which', 'paper: mean', 'worst', 'which'], [
+    row('all', u.geomean, u.max, c.max, paper.overhead.overall),
+    row('with barriers', u.barrier, u.barrier_max, c.barrier, paper.overhead.barrier),
+    row('work stealing', u.work_stealing, u.work_stealing_max, c.work_stealing, paper.overhead.stealing)], [4, 5, 6]);
+  const d = s.append('details');
+  d.append('summary').text('Each pair');
+  table(d, ['app', 'algorithm', 'input', 'resizable', 'static', 'ratio'], o.measurements.map(m => {
+    const of = name => (m.contenders.find(e => e.name === name) || {}).p50;
+    return [m.app, m.algorithm, m.input, ms(of('resizable')), ms(of('static')), times(m.overhead)];
+  }));
+}
+
+// Any record of the harness: contenders side by side.
+const titles = {
+  barrier: ['Barriers and offers', 'With nothing pending, beside what others offer. Median; the whole range is in the tip.'],
+  gather: ['Gather time by kill order', 'Demands for workers of a kernel that steals work. Median and 99th percentile.'],
+  cpu: ['Beside other programs', ''],
+};
+
+function measurements(name, record) {
+  const list = Object.values(record).filter(Array.isArray).flat().filter(e => e && e.contenders);
+  if (!list.length) return;
+  const s = section(titles[name][0], titles[name][1], name);
+  const panels = s.append('div').attr('class', 'panels');
+  for (const each of list) bars(panels, each);
+}
+
+function bars(to, m) {
+  const f = to.append('figure');
+  f.append('figcaption').html(`${escape(m.name)} <small>${escape(m.unit || '')}</small>`);
+  const width = Math.min(420, f.node().clientWidth || 420), row = 24, left = width < 400 ? 132 : 170, height = m.contenders.length * row + 6;
+  const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', m.name);
+  const all = m.contenders.map(c => c.p50);
+  const wide = d3.max(all) / d3.min(all) > 30;
+  const x = (wide ? d3.scaleLog().domain([d3.min(all) / 2, d3.max(all)]) : d3.scaleLinear().domain([0, d3.max(all)]))
+    .range([left, width - 92]);
+  const g = svg.selectAll('g').data(m.contenders).join('g').attr('transform', (d, i) => `translate(0,${i * row + 3})`);
+  g.append('text').attr('class', 'name').attr('x', left - 8).attr('y', row / 2 + 3).attr('text-anchor', 'end')
+    .text(d => d.name.length > left / 6.5 ? d.name.slice(0, left / 6.5 - 1) + '…' : d.name);
+  g.append('rect').attr('x', left).attr('y', 4).attr('height', row - 9).attr('rx', 3)
+    .attr('width', d => Math.max(2, x(d.p50) - left)).attr('fill', d => d.reference ? 'var(--plain)' : 'var(--job)');
+  g.append('text').attr('class', 'name').attr('x', d => Math.max(left + 2, x(d.p50)) + 6).attr('y', row / 2 + 3)
+    .text(d => d3.format('.3~s')(d.p50) + (d.ratio == null ? '' : `  ${d3.format('.2~f')(d.ratio)}×`));
+  g.on('mousemove', d => showTip(d3.event, `<b>${escape(d.name)}</b><br>p50 ${d3.format(',.1f')(d.p50)}, p99 ` +
+    `${d3.format(',.1f')(d.p99)}, ${d3.format(',.1f')(d.min)} to ${d3.format(',.1f')(d.max)} ${escape(m.unit || 'ns')}` +
+    (m.baseline ? `<br>${times(d.ratio)} ${escape(m.baseline)}` : ''))).on('mouseleave', hideTip);
+  if (wide) f.append('p').attr('class', 'note').text('Log axis.');
+}
+
+if (data.sets.length > 1) {
+  choice(d3.select('#sets'), 'Results', d3.range(data.sets.length), data.sets.map(s => s.name), 0, i => show(data.sets[i]));
+}
+show(data.sets[0]);
+document.documentElement.setAttribute('data-ready', 'true');

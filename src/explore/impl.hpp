@@ -1,0 +1,223 @@
+// The inside of a World: fibres, words, the choices made so far.
+// Invariant: `running` is the thread whose stack is in use; everybody else stands at a scheduling
+// point.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cohort/explore/world.hpp"
+#include "explore/clock.hpp"
+#include "explore/strategy.hpp"
+#include "fibre_notes.hpp"
+
+namespace cohort::explore {
+
+using detail::Location;
+
+/// One value in a word's modification order.
+struct Store {
+  std::uint64_t value = 0;
+  std::uint32_t version = 0;
+  Clock released;  // what an acquire load of it learns
+  /// When each thread first saw it: who knows of that moment can not see older values.
+  std::array<std::uint32_t, max_actors> seen{};
+};
+
+/// What is known of a word in this run.
+struct Word {
+  std::uint32_t version = 0;
+  Actors watchers = 0;         // threads in an await that looks at it
+  Clock released;              // of the latest value
+  std::vector<Store> history;  // the latest last; only with weak memory
+};
+
+/// What is known of a piece of plain memory in this run.
+struct Cell {
+  Location word;  // for atomic accesses; first, so that a Location leads to its cell
+  const void* memory = nullptr;
+  std::size_t bytes = 0;  // of the word
+  std::uint32_t writer = max_actors;
+  std::uint32_t written = 0;                        // the writer's clock then
+  std::array<std::uint32_t, max_actors> read{};     // plain reads since, by clock
+  std::array<std::uint32_t, max_actors> swapped{};  // atomic writes
+  std::array<std::uint32_t, max_actors> loaded{};   // atomic reads
+};
+
+enum class Stance : std::uint8_t { ended, ready, awaiting, meeting };
+
+/// A thread of the run.
+struct Actor {
+  std::uint32_t index = 0;
+  std::string what;
+  void (*body)(void*) = nullptr;
+  void* context = nullptr;
+  Stance stance = Stance::ended;
+
+  boost::context::stack_context stack{};
+  boost::context::fiber fibre;
+  Whereabouts whereabouts;
+  Handling handling;
+  bool fresh = true;  // its fibre has not been started, or was given up
+
+  Clock clock;  // happens-before, as the program's memory orders make it
+  // In an await.
+  bool (*done)(void*) = nullptr;
+  void* done_context = nullptr;
+  Location* event = nullptr;
+  bool timed = false;
+  bool awake = false;
+  std::uint64_t heard = 0;  // the event's count of notifications when it last looked
+  bool listens = false;     // sleeps until `event` goes beyond `heard`
+  // In a split await: what it has read.
+  bool recording = false;
+  bool latest_only = false;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> read;  // slot, version
+
+  std::uint32_t idle_loads = 0;  // loads since anything was written by anybody
+  std::uint32_t idle_since = 0;
+
+  Actor() = default;
+  Actor(const Actor&) = delete;
+  Actor& operator=(const Actor&) = delete;
+  ~Actor();
+};
+
+/// Threads that can meet.
+struct Meeting {
+  std::uint32_t first = 0;
+  std::uint32_t size = 0;
+  Actors arrived = 0;  // by local id
+  std::array<protocol::Point, max_actors> points{};
+  std::array<void*, max_actors> slots{};
+  detail::Act act = nullptr;
+  void* context = nullptr;
+  Location ground;  // stands for the group's local memory: who runs first after a meeting matters
+  Clock clock;
+};
+
+enum class Mode : std::uint8_t {
+  step,  // an access is a scheduling point
+  peek,  // looks whether an await is over; leaves no trace
+  poll,  // the one step of an await
+};
+
+struct World::Impl {
+  explicit Impl(const Options& options);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  // Scheduling.
+  void begin();
+  void spawn(std::uint32_t index, std::string_view what, void (*body)(void*), void* context);
+  void go();
+  void drain();
+  void reschedule();
+  std::uint32_t choose_next();
+  void switch_to(Actor& other);
+  void start_fibre(Actor& actor);
+  void look_again();
+  bool look(Actor& actor);
+  std::uint32_t choose(std::uint32_t options);
+  void fail(std::string sentence);
+  void point(const Location& location, bool writes);
+  void stepped(const Footprint& touched);
+  void check_draining();
+  [[nodiscard]] std::string stuck() const;
+
+  // Memory.
+  Word& word(const Location& location);
+  std::uint64_t load(const Location& location, Order order);
+  void store(Location& location, std::uint64_t value, Order order);
+  std::uint64_t begin_update(Location& location);
+  void end_update(Location& location, std::uint64_t value, Order order, bool changes);
+  void commit(Location& location, Word& word, std::uint64_t value, Order order, bool update);
+  const Store& read_some(Word& word, Order order);
+  Cell& cell(const void* memory);
+  Location& word_at(const void* memory, std::size_t bytes);
+  void touch(const void* memory, bool writes);
+  void touch_atomically(const Location& location, bool writes);
+  void race(const void* memory, std::string_view mine, std::uint32_t other, std::string_view its);
+  bool await(Location& event, bool timed, bool (*done)(void*), void* context);
+  bool await_in_steps(Location& event, bool timed, bool (*done)(void*), void* context);
+  void notify(Location& event);
+  void meet(std::uint32_t team, std::uint32_t local_id, protocol::Point point, void* slot,
+            detail::Act act, void* context);
+
+  // The timeline.
+  void log_access(const Location& location, std::string_view what, std::uint64_t value);
+  [[nodiscard]] std::string name_of(const Location& location) const;
+  [[nodiscard]] std::string name_of(const void* memory) const;
+  void note(const std::string& text);
+  void record(const TraceEvent& event);
+
+  const Options options;
+  const bool weak;
+  const bool split;  // awaits read word by word
+  std::unique_ptr<Strategy> strategy;
+  bool reduced = false;
+
+  std::uint32_t run = 0;
+  std::array<Actor, max_actors + 1> actors;  // the last one is whoever calls go()
+  Actor* running = nullptr;                  // nobody outside go()
+  Actor* previous = nullptr;
+  Actor* home = &actors[max_actors];
+  Actors ready = 0;
+  Actors awaiting = 0;
+  Actors awake = 0;
+  Actors stale = 0;  // of those awaiting: have to look again
+  Actors lazy = 0;   // have only looked around for a while: others first
+  Outlook outlook;
+  std::array<Meeting, max_actors> meetings;
+
+  Mode mode = Mode::step;
+  Footprint seen;  // of the await being looked at
+  std::deque<Word> words;
+  std::uint32_t words_used = 0;
+  std::vector<std::uint32_t> table;  // cells by address: open addressing, index + 1
+  std::deque<Cell> cells;
+  std::uint32_t cells_used = 0;
+  std::uint32_t writes = 0;  // by anybody
+
+  std::uint32_t steps = 0;
+  std::uint64_t all_steps = 0;
+  std::uint32_t lazy_steps = 0;
+  bool stopping = false;
+  bool draining = false;
+  bool quitting = false;
+  std::uint32_t drained = 0;
+  std::string failure;
+  std::vector<std::uint8_t> choices;  // with `usual` where it was
+  std::vector<TraceEvent> events;
+  std::optional<TraceChecker> checker;
+  Tracer* tracer = nullptr;
+
+  bool logging = false;
+  struct Line {
+    std::uint32_t actor;
+    std::string text;
+  };
+  std::vector<Line> lines;
+  struct Name {
+    std::string text;
+    std::string (*format)(std::uint64_t) = nullptr;
+  };
+  std::unordered_map<const Location*, Name> names;
+  struct Region {
+    const char* from;
+    const char* to;
+    std::size_t element;
+    std::string text;
+  };
+  std::vector<Region> regions;
+};
+
+}  // namespace cohort::explore

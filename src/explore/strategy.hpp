@@ -1,0 +1,94 @@
+// How the next thread is chosen at each access, and the next value at each choice.
+// Invariant: a strategy that is given the same options makes the same choices.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cohort/explore/options.hpp"
+#include "explore/clock.hpp"
+
+namespace cohort::explore {
+
+/// A set of threads.
+using Actors = std::uint32_t;
+
+/// What a step touches. Two steps of different threads depend on each other if they touch a word
+/// and one of them writes it.
+struct Footprint {
+  struct Touch {
+    std::uint32_t slot = 0;
+    bool writes = false;
+  };
+  static constexpr std::uint32_t room = 16;
+
+  std::array<Touch, room> touches;
+  std::uint32_t count = 0;
+
+  void add(std::uint32_t slot, bool writes) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (touches[i].slot == slot) {
+        touches[i].writes |= writes;
+        return;
+      }
+    }
+    if (count < room) touches[count++] = {slot, writes};
+  }
+  [[nodiscard]] bool depends_on(const Footprint& other) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::uint32_t j = 0; j < other.count; ++j) {
+        if (touches[i].slot == other.touches[j].slot &&
+            (touches[i].writes || other.touches[j].writes)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+};
+
+/// What a strategy may look at: the next step of every thread.
+struct Outlook {
+  std::array<Footprint, max_actors> next;  ///< of threads that have not ended
+  Actors waiting = 0;                      ///< threads in an await
+  Actors alive = 0;                        ///< threads that have not ended
+};
+
+class Strategy {
+ public:
+  static constexpr std::uint32_t nobody = max_actors;
+
+  Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+  virtual ~Strategy() = default;
+
+  virtual void begin() = 0;
+  /// One of `enabled`; `last` ran before, if it is among them.
+  virtual std::uint32_t pick(Actors enabled, std::uint32_t last, const Outlook& outlook) = 0;
+  virtual std::uint32_t choose(std::uint32_t options) = 0;
+  /// `actor` has taken the step it was picked for.
+  virtual void stepped(std::uint32_t /*actor*/, const Footprint& /*touched*/) {}
+  /// `actor` can go on because of what `by` has done, without any word in between.
+  virtual void woke(std::uint32_t /*actor*/, std::uint32_t /*by*/) {}
+  /// The run is over; who is still alive waits for ever.
+  virtual void end(const Outlook& /*outlook*/) {}
+  /// Whether there is another run to make.
+  virtual bool next() = 0;
+
+  [[nodiscard]] virtual std::uint64_t seed() const { return 0; }
+  [[nodiscard]] virtual bool redundant() const { return false; }
+  /// Whether `stepped` is to be called.
+  [[nodiscard]] virtual bool watches() const { return false; }
+};
+
+/// The usual choice: whoever ran before, else the first.
+[[nodiscard]] std::uint32_t usual_pick(Actors enabled, std::uint32_t last);
+
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const Options& options);
+[[nodiscard]] std::unique_ptr<Strategy> make_follower(std::vector<std::uint8_t> choices);
+[[nodiscard]] std::unique_ptr<Strategy> make_reduced_search();
+
+}  // namespace cohort::explore

@@ -1,0 +1,202 @@
+#include "program/build.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "program/process.hpp"
+
+namespace cohort::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here changes it
+  return value == nullptr ? "" : value;
+}
+
+std::string read(const fs::path& file) {
+  std::ifstream stream{file, std::ios::binary};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// FNV-1a, twice with different starts: 128 bits are enough to name files by.
+class Hash {
+ public:
+  void add(std::string_view text) {
+    for (const char each : text) {
+      for (std::uint64_t& word : words_)
+        word = (word ^ static_cast<unsigned char>(each)) * 0x100000001b3U;
+    }
+    for (std::uint64_t& word : words_)
+      word = (word ^ 0x100U) * 0x100000001b3U;  // so that ("a", "b") is not ("ab", "")
+  }
+  [[nodiscard]] std::string text() const {
+    std::ostringstream result;
+    result << std::hex << words_[0] << words_[1];
+    return result.str();
+  }
+
+ private:
+  std::array<std::uint64_t, 2> words_{0xcbf29ce484222325U, 0x84222325cbf29ce4U};
+};
+
+fs::path own_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// $COHORT_CC, beside the running program, where it was built, or on PATH.
+std::string cohortc() {
+  if (std::string named = environment("COHORT_CC"); !named.empty()) return named;
+  for (const fs::path& each : {own_folder() / "cohortc", fs::path{COHORT_CC_BUILT}}) {
+    if (fs::is_regular_file(each)) return each.string();
+  }
+  return "cohortc";
+}
+
+/// The library's headers: where it was built, or beside the installed program.
+std::vector<fs::path> headers() {
+  if (const std::string named = environment("COHORT_INCLUDE"); !named.empty()) return {named};
+  const fs::path installed = own_folder().parent_path() / "include";
+  if (fs::is_regular_file(installed / "cohort" / "dialect.hpp")) return {installed};
+  return {COHORT_HEADERS_BUILT, COHORT_GENERATED_BUILT};
+}
+
+fs::path cache(const ProgramOptions& options) {
+  if (options.cache) return *options.cache;
+  if (const std::string named = environment("COHORT_CACHE"); !named.empty()) return named;
+  if (const std::string named = environment("XDG_CACHE_HOME"); !named.empty())
+    return fs::path{named} / "cohort";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return fs::path{home} / ".cache" / "cohort";
+  return fs::temp_directory_path() / "cohort-cache";
+}
+
+const char* name_of(ResizingBarrier barrier) {
+  switch (barrier) {
+    case ResizingBarrier::query: return "query";
+    case ResizingBarrier::plain: return "plain";
+    case ResizingBarrier::modelled: return "modelled";
+    case ResizingBarrier::one_pass: break;
+  }
+  return "one_pass";
+}
+
+/// The C++ that cohortc makes of it.
+std::string translate(const fs::path& source, const ProgramOptions& options, const fs::path& to) {
+  std::vector<std::string> command{
+      cohortc(), source.string(), "--emit=" + options.engine, "--transmit=" + options.transmit,
+      "-o",      to.string()};
+  for (const std::string& each : options.defines) command.insert(command.end(), {"-D", each});
+  for (const fs::path& each : options.include_paths)
+    command.insert(command.end(), {"-I", each.string()});
+  const Finished finished = run(command);
+  if (finished.status == -1 || finished.status == 127) {
+    throw Error{Errc::unsupported,
+                "cannot run " + command[0] +
+                    ", the compiler of kernels; install it or set COHORT_CC to its path"};
+  }
+  if (finished.status != 0)
+    throw Error{Errc::bad_file, source.string() + " does not compile:\n" + finished.text};
+  return read(to);
+}
+
+/// $CUDACXX, the toolkit's usual place, or on PATH.
+std::string nvcc() {
+  if (std::string named = environment("CUDACXX"); !named.empty()) return named;
+  const fs::path usual = "/usr/local/cuda/bin/nvcc";
+  return fs::is_regular_file(usual) ? usual.string() : "nvcc";
+}
+
+std::vector<std::string> compiler(const ProgramOptions& options) {
+  std::vector<std::string> command;
+  if (options.engine == "cuda") {
+    command = {nvcc(),       "-x",    "cu",           "-std=c++20",           "-shared", "-w",
+               "-Xcompiler", "-fPIC", "-arch=native", "--diag-suppress=20014"};  // as the library
+                                                                                 // is compiled
+  } else {
+    const std::string named = environment("CXX");
+    command = {named.empty() ? "c++" : named,
+               "-x",
+               "c++",
+               "-std=c++20",
+               "-shared",
+               "-w",
+               "-fPIC",
+               "-pthread"};
+  }
+  command.push_back(options.optimise);
+  command.push_back(std::string{"-DCOHORT_CL_BARRIER="} + name_of(options.barrier));
+  if (options.transmit == "per-thread")
+    command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));
+  for (const fs::path& each : headers()) command.push_back("-I" + each.string());
+  return command;
+}
+
+/// What the library's headers were when this was made.
+void add_headers(Hash& hash) {
+  for (const fs::path& folder : headers()) {
+    std::error_code error;
+    std::vector<std::string> stamps;
+    for (const auto& each : fs::recursive_directory_iterator{folder, error}) {
+      if (!each.is_regular_file()) continue;
+      stamps.push_back(each.path().string() + ' ' + std::to_string(each.file_size()) + ' ' +
+                       std::to_string(each.last_write_time().time_since_epoch().count()));
+    }
+    std::sort(stamps.begin(), stamps.end());
+    for (const std::string& each : stamps) hash.add(each);
+  }
+}
+
+}  // namespace
+
+fs::path build(const fs::path& source, const ProgramOptions& options) {
+  if (!fs::is_regular_file(source))
+    throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
+  if (options.engine != "cpu" && options.engine != "cuda") {
+    throw Error{Errc::bad_options,
+                "no engine '" + options.engine + "' for programs; there is cpu, cuda"};
+  }
+  const fs::path folder = cache(options);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const std::string stamp =
+      std::to_string(getpid()) + "-" + std::to_string(std::hash<std::string>{}(source.string()));
+  const fs::path written = folder / ("new-" + stamp + ".cpp");
+  const std::string code = translate(source, options, written);
+
+  Hash hash;
+  hash.add(code);
+  std::vector<std::string> command = compiler(options);
+  for (const std::string& each : command) hash.add(each);
+  add_headers(hash);
+  fs::path kept = folder / (source.stem().string() + "-" + hash.text() + ".so");
+  if (!fs::exists(kept)) {
+    const fs::path made = folder / ("new-" + stamp + ".so");
+    command.insert(command.end(), {"-o", made.string(), written.string()});
+    const Finished finished = run(command);
+    if (finished.status == -1 || finished.status == 127) {
+      throw Error{Errc::unsupported,
+                  "cannot run " + command[0] + "; install a C++ compiler or set " +
+                      (options.engine == "cuda" ? "CUDACXX" : "CXX") + " to its path"};
+    }
+    if (finished.status != 0) {
+      throw Error{Errc::bad_file, "what cohortc made of " + source.string() +
+                                      " does not compile, which is a bug of cohortc:\n" +
+                                      finished.text};
+    }
+    fs::rename(made, kept);  // at once, so that nobody loads half of it
+  }
+  fs::remove(written, error);
+  return kept;
+}
+
+}  // namespace cohort::program

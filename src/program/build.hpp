@@ -1,0 +1,17 @@
+// From a source file to a shared object in the cache: cohortc writes C++, the system's compiler (or
+// nvcc) compiles it. Invariant: a file in the cache is complete, and its name is a hash of all it
+// was made from.
+#pragma once
+
+#include <filesystem>
+
+#include "cohort/program.hpp"
+
+namespace cohort::program {
+
+/// The shared object for `source`, compiled now unless it is in the cache. Throws as
+/// Program::from_file does.
+[[nodiscard]] std::filesystem::path build(const std::filesystem::path& source,
+                                          const ProgramOptions& options);
+
+}  // namespace cohort::program

@@ -1,0 +1,146 @@
+#include "cohort/program.hpp"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "program/build.hpp"
+
+namespace cohort {
+namespace {
+
+class Loaded final : public detail::Module {
+ public:
+  explicit Loaded(const std::filesystem::path& file)
+      : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) {
+      throw Error{Errc::unsupported, std::string{"cannot load a compiled program: "} +
+                                         dlerror() +  // NOLINT(concurrency-mt-unsafe)
+                                         "; link the program that loads it with -rdynamic"};
+    }
+    description = static_cast<const char*>(symbol("cohort_description"));
+    const auto parsed = nlohmann::json::parse(description);
+    for (const auto& each : parsed.at("kernels")) kernels.push_back(kernel_of(each));
+  }
+  [[nodiscard]] void* symbol(const char* name) const override { return dlsym(handle_, name); }
+
+ private:
+  static KernelInfo kernel_of(const nlohmann::json& json) {
+    KernelInfo result;
+    result.name = json.at("name");
+    result.suspendable = json.at("suspendable");
+    result.points = static_cast<std::uint32_t>(json.at("points").size());
+    if (const auto& shape = json.at("required_local_size"); shape.is_array()) {
+      result.required_local_size = 1;
+      for (const auto& each : shape) result.required_local_size *= each.get<std::uint32_t>();
+    }
+    for (const auto& each : json.at("parameters")) {
+      Parameter parameter;
+      parameter.name = each.at("name");
+      parameter.type = each.at("type");
+      parameter.kind = each.at("kind");
+      parameter.element = each.at("element");
+      parameter.element_size = each.value("element_size", std::size_t{0});
+      parameter.size = each.at("size");
+      result.parameters.push_back(std::move(parameter));
+    }
+    return result;
+  }
+
+  void* handle_;  // never closed: jobs may still run, and there are few
+};
+
+std::string names(const std::vector<KernelInfo>& kernels) {
+  std::string result;
+  for (const KernelInfo& each : kernels) result += (result.empty() ? "" : ", ") + each.name;
+  return result.empty() ? "none" : result;
+}
+
+}  // namespace
+
+Program Program::from_file(const std::filesystem::path& file, const ProgramOptions& options) {
+  const std::filesystem::path compiled = program::build(file, options);
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const detail::Module>> loaded;
+  const std::lock_guard lock{mutex};
+  auto& module = loaded[compiled.string()];
+  if (module == nullptr) {
+    auto fresh = std::make_shared<Loaded>(compiled);
+    fresh->engine = options.engine;
+    if (options.transmit == "per-thread") fresh->max_local_size = options.max_local_size;
+    module = fresh;
+  }
+  return Program{module};
+}
+
+ProgramKernel Program::kernel(std::string_view name) const {
+  const auto& all = module_->kernels;
+  if (name.empty() && all.size() == 1) return {module_, 0};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == name) return {module_, i};
+  }
+  throw Error{Errc::bad_options, (name.empty() ? std::string{"which kernel?"}
+                                               : "no kernel '" + std::string{name} + "'") +
+                                     " There is " + names(all)};
+}
+
+ProgramKernel::ProgramKernel(std::shared_ptr<const detail::Module> module, std::size_t index)
+    : module_(std::move(module)),
+      index_(index),
+      arguments_(module_->kernels[index].parameters.size()) {}
+
+void ProgramKernel::set_bytes(std::string_view name, const void* value, std::size_t size,
+                              bool pointer) {
+  const auto& parameters = info().parameters;
+  std::string known;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& each = parameters[i];
+    known += (known.empty() ? "" : ", ") + each.name;
+    if (each.name != name) continue;
+    if (each.size != size || (each.kind != "value") != pointer) {
+      throw Error{Errc::bad_options,
+                  "parameter '" + each.name + "' of kernel " + info().name + " is a " + each.type +
+                      " of " + std::to_string(each.size) + " bytes; it was given " +
+                      (pointer ? "a pointer of " : "a value of ") + std::to_string(size)};
+    }
+    arguments_[i].resize(size);
+    std::memcpy(arguments_[i].data(), value, size);
+    return;
+  }
+  throw Error{Errc::bad_options, "kernel " + info().name + " has no parameter '" +
+                                     std::string{name} + "'; there is " + known};
+}
+
+std::vector<const void*> ProgramKernel::checked(const LaunchOptions& options) const {
+  std::vector<const void*> result;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (arguments_[i].empty()) {
+      throw Error{Errc::bad_options, "parameter '" + info().parameters[i].name + "' of kernel " +
+                                         info().name + " has not been set"};
+    }
+    result.push_back(arguments_[i].data());
+  }
+  if (info().required_local_size != 0 && options.local_size != info().required_local_size) {
+    throw Error{Errc::bad_options, "kernel " + info().name + " requires groups of " +
+                                       std::to_string(info().required_local_size) +
+                                       " threads; local_size is " +
+                                       std::to_string(options.local_size)};
+  }
+  if (module_->max_local_size != 0 && options.local_size > module_->max_local_size) {
+    throw Error{Errc::bad_options, "the program was compiled for groups of at most " +
+                                       std::to_string(module_->max_local_size) +
+                                       " threads (max_local_size); local_size is " +
+                                       std::to_string(options.local_size)};
+  }
+  return result;
+}
+
+void ProgramKernel::refuse_engine() const {
+  throw Error{Errc::bad_options, "kernel " + info().name + " was compiled for the engine '" +
+                                     module_->engine +
+                                     "'; compile it for the one it is launched on"};
+}
+
+}  // namespace cohort

@@ -1,0 +1,269 @@
+// Traces, experiments and reports from outside: what is written, and what is left when things go
+// wrong.
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/tool.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using cohort::tests::Result;
+using cohort::tests::Tool;
+using nlohmann::json;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+/// What the Trace Event Format asks of every kind of event that we write.
+void expect_valid(const json& trace) {
+  ASSERT_TRUE(trace.is_object());
+  ASSERT_TRUE(trace["traceEvents"].is_array());
+  EXPECT_THAT((std::vector<std::string>{"ms", "ns"}), Contains(trace["displayTimeUnit"]));
+  std::map<json, json> open;                                     // asynchronous, by id
+  std::map<int, std::vector<std::pair<double, double>>> slices;  // by lane
+  for (const json& event : trace["traceEvents"]) {
+    SCOPED_TRACE(event.dump());
+    ASSERT_TRUE(event["name"].is_string());
+    ASSERT_TRUE(event["pid"].is_number_integer());
+    ASSERT_TRUE(event["ts"].is_number() && event["ts"].get<double>() >= 0);
+    ASSERT_TRUE(event["args"].is_object());
+    const std::string phase = event["ph"];
+    if (phase != "C") {
+      ASSERT_TRUE(event["tid"].is_number_integer());
+    }
+    if (phase == "X") {
+      ASSERT_TRUE(event["cat"].is_string());
+      ASSERT_TRUE(event["dur"].is_number() && event["dur"].get<double>() >= 0);
+      slices[event["tid"]].emplace_back(event["ts"],
+                                        event["ts"].get<double>() + event["dur"].get<double>());
+    } else if (phase == "i") {
+      EXPECT_THAT((std::vector<std::string>{"g", "p", "t"}), Contains(event["s"]));
+    } else if (phase == "C") {
+      for (const json& value : event["args"]) EXPECT_TRUE(value.is_number());
+    } else if (phase == "b") {
+      EXPECT_TRUE(open.emplace(event["id"], event).second);
+    } else if (phase == "e") {
+      ASSERT_TRUE(open.contains(event["id"]));
+      EXPECT_EQ(open[event["id"]]["cat"], event["cat"]);
+      EXPECT_EQ(open[event["id"]]["name"], event["name"]);
+      EXPECT_LE(open[event["id"]]["ts"], event["ts"]);
+      open.erase(event["id"]);
+    } else if (phase == "M") {
+      EXPECT_THAT((std::vector<std::string>{"process_name", "thread_name", "thread_sort_index"}),
+                  Contains(event["name"]));
+    } else {
+      ADD_FAILURE() << "a phase that the format does not have, or that we do not write";
+    }
+  }
+  EXPECT_THAT(open, IsEmpty()) << "what begins ends";
+  for (auto& [lane, all] : slices) {  // on a lane they nest
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    std::vector<double> ends;
+    for (const auto& [begin, end] : all) {
+      constexpr double rounding = 0.01;
+      while (!ends.empty() && ends.back() <= begin + rounding) ends.pop_back();
+      if (!ends.empty()) {
+        EXPECT_LE(end, ends.back() + rounding) << "lane " << lane << " at " << begin;
+      }
+      ends.push_back(end);
+    }
+  }
+}
+
+std::size_t count(const json& trace, const std::string& phase, const std::string& category) {
+  std::size_t result = 0;
+  for (const json& event : trace["traceEvents"])
+    result += event["ph"] == phase && event.value("cat", "") == category ? 1 : 0;
+  return result;
+}
+
+TEST_F(Tool, WritesATraceThatPerfettoOpens) {
+  const std::string file = in_folder("trace.json");
+  const Result result = cohort(
+      "run bfs --input grid:4x60000 --capacity 4 --task medium --task-groups half --verify "
+      "--trace " +
+      file);
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("medium tasks on 2 groups"), HasSubstr("all right"),
+                                HasSubstr("verified"), HasSubstr(file)));
+  const json trace = json::parse(read(file));
+  expect_valid(trace);
+  EXPECT_GE(count(trace, "X", "job"), 4U) << "a slice for each stay of a group";
+  EXPECT_GE(count(trace, "X", "task"), 2U);
+  EXPECT_GT(count(trace, "X", "barrier"), 0U);
+  EXPECT_GE(count(trace, "i", "kill"), 2U) << "groups leave for the task";
+  EXPECT_GT(count(trace, "i", "resize"), 0U);
+  EXPECT_GE(count(trace, "b", "gather"), 1U);
+  EXPECT_EQ(trace["otherData"]["dropped_events"], 0);
+}
+
+TEST_F(Tool, TracesKillsAndForksOfWorkStealing) {
+  const std::string file = in_folder("trace.json");
+  const Result result = cohort(
+      "run octree --input particles:500000 --capacity 4 --task medium --task-groups half --trace " +
+      file);
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  const json trace = json::parse(read(file));
+  expect_valid(trace);
+  EXPECT_GE(count(trace, "i", "kill"), 1U);
+}
+
+TEST_F(Tool, RunsTasksBesideAnAppAndChecksThem) {
+  const std::string file = in_folder("run.json");
+  const Result result = cohort(
+      "run bfs --input grid:4x60000 --capacity 3 --task light --task-groups all --json " + file);
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  const json tasks = json::parse(read(file))["tasks"];
+  EXPECT_EQ(tasks["class"], "light");
+  EXPECT_EQ(tasks["groups"], 3) << "suspends the app meanwhile";
+  EXPECT_EQ(tasks["wrong"], 0);
+  EXPECT_GE(tasks["served"].size(), 1U);
+}
+
+TEST_F(Tool, RefusesTasksAndTracesThatCannotBe) {
+  const std::string run = "run bfs --input grid:5x5 --capacity 2 ";
+  EXPECT_THAT(refused(run + "--task brutal"), HasSubstr("light, medium, heavy"));
+  EXPECT_THAT(refused(run + "--task light --task-groups 3"), HasSubstr("1 to 2"));
+  EXPECT_THAT(refused(run + "--task light --task-groups most"), HasSubstr("all-but-one"));
+  EXPECT_THAT(refused(run + "--task light --resize random:1"), HasSubstr("--resize"));
+  EXPECT_THAT(refused(run + "--trace " + in_folder("missing/t.json")), HasSubstr("missing/t.json"));
+  EXPECT_THAT(refused("run bfs --input " + in_folder("missing.gr")), HasSubstr("missing.gr"));
+  EXPECT_THAT(refused(run + "--engine cuda5"), HasSubstr("cuda5"));
+}
+
+TEST_F(Tool, SaysInOneLineThatADiskIsFull) {
+  const Result full = cohort("list > /dev/full");
+  EXPECT_EQ(full.status, 2);
+  EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*standard output[^\n]*\n"));
+  const std::string file = in_folder("trace.json");
+  const Result limited = cohort("run bfs --input grid:4x30000 --trace " + file, "ulimit -f 8;");
+  EXPECT_EQ(limited.status, 2) << limited.error;
+  EXPECT_THAT(limited.error, MatchesRegex("cohort: [^\n]*trace.json[^\n]*\n"));
+  EXPECT_FALSE(fs::exists(file)) << "no half of a file";
+}
+
+/// The experiment that these tests interrupt: five shares of three classes, and alone.
+const std::string experiment = "bench preemption --quick --only 'bfs USA-road' --capacity 2 --out ";
+const std::string another = "bench preemption --quick --only 'bfs USA-road' --capacity 3 --out ";
+
+std::vector<json> lines_of(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
+  const std::string folder = in_folder("results");
+  const std::string samples = folder + "/multitask.jsonl";
+  const auto until = [](const std::string& signal, const char* seconds) {
+    return "timeout --foreground --preserve-status --signal=" + signal + " " + seconds;
+  };
+  const Result interrupted = cohort(experiment + folder, until("INT", "2"));
+  EXPECT_EQ(interrupted.status, 130) << interrupted.error;
+  const std::string first = read(samples);
+  EXPECT_THAT(lines_of(first), Contains(testing::_)) << "valid, as far as it got";
+
+  // The shell that stands between reports the signal as its status.
+  const Result killed = cohort(experiment + folder, until("KILL", "2"));
+  EXPECT_NE(killed.status, 0);
+  const std::string second = read(samples);
+  EXPECT_THAT(second, StartsWith(first));
+  std::ofstream{samples, std::ios::app} << R"({"key":"half a li)";  // killed in a write
+
+  ASSERT_EQ(cohort("report " + folder).status, 0) << "of what there is";
+  const Result finished = cohort(experiment + folder);
+  ASSERT_EQ(finished.status, 0) << finished.out << finished.error;
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("going on after"), HasSubstr("heavy")));
+  EXPECT_THAT(finished.error, IsEmpty()) << "progress is for terminals";
+  const std::string third = read(samples);
+  EXPECT_THAT(third, StartsWith(second));
+  const std::vector<json> lines = lines_of(third);
+  std::map<std::string, int> keys;
+  std::size_t sets = 0;
+  for (const json& line : lines) {
+    if (line.contains("key")) ++keys[line["key"]];
+    if (!line.contains("job_ns")) continue;
+    ++sets;
+    EXPECT_NE(line["verified"], false);
+    EXPECT_GT(line["job_ns"].size(), 0U);
+    if (!line["class"].is_null()) {
+      EXPECT_EQ(line["wrong"], 0);
+    }
+  }
+  EXPECT_EQ(sets, 16U);
+  for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key << " was measured again";
+
+  EXPECT_EQ(read(samples), third);
+  ASSERT_EQ(cohort(experiment + folder).status, 0) << "there is nothing left to do";
+  EXPECT_EQ(read(samples), third);
+  EXPECT_THAT(refused(another + folder), HasSubstr("groups")) << "samples are not mixed";
+}
+
+TEST_F(Tool, ReportsOnOnePage) {
+  const std::string folder = in_folder("results");
+  ASSERT_EQ(cohort("bench barrier --quick --reps 1 --out " + folder).status, 0);
+  const Result result = cohort("report " + folder + " --json " + in_folder("data.json"));
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_THAT(result.out, HasSubstr("report.html"));
+  const std::string page = read(folder + "/report.html");
+  EXPECT_THAT(page,
+              AllOf(StartsWith("<!doctype html>"), HasSubstr("d3js.org"), HasSubstr("</html>")));
+  const json data = json::parse(read(in_folder("data.json")));
+  EXPECT_EQ(data["sets"][0]["name"], "results");
+  EXPECT_GT(data["sets"][0]["barrier"]["measurements"].size(), 0U);
+}
+
+TEST_F(Tool, DemonstratesWithAPageToLookAt) {
+  const std::string folder = in_folder("demo");
+  const Result result = cohort("demo --seconds 1 --out " + folder);
+  ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("verified"), HasSubstr(folder + "/report.html")));
+  expect_valid(json::parse(read(folder + "/timeline.trace.json")));
+  EXPECT_EQ(json::parse(read(folder + "/demo.json"))["verified"], true);
+}
+
+TEST_F(Tool, RefusesToReportOnNothing) {
+  EXPECT_THAT(refused("report " + in_folder("nowhere")), HasSubstr("nowhere"));
+  fs::create_directories(in_folder("empty"));
+  EXPECT_THAT(refused("report " + in_folder("empty")), HasSubstr("no results"));
+  std::ofstream{in_folder("empty") + "/barrier.json"} << "{";
+  EXPECT_THAT(refused("report " + in_folder("empty")), HasSubstr("barrier.json"));
+  EXPECT_THAT(refused("bench all --quick --out /dev/null/results"), HasSubstr("/dev/null/results"));
+  EXPECT_THAT(refused("bench multitask --quick --only nothing"), HasSubstr("nothing"));
+}
+
+TEST_F(Tool, CompletesCommandsOptionsAndChoices) {
+  const std::string script = in_folder("completion");
+  std::ofstream{script} << cohort("completion bash").out;
+  const auto complete = [&](const std::string& words, int at) {
+    const std::string line = "bash -c 'source " + script + "; COMP_WORDS=(" + words +
+                             "); COMP_CWORD=" + std::to_string(at) +
+                             "; _cohort; echo \"${COMPREPLY[@]}\"'; true";
+    return cohort("--version", line + ";").out;
+  };
+  EXPECT_THAT(complete("cohort re", 1), StartsWith("report\n"));
+  EXPECT_THAT(complete("cohort run bfs --task h", 4), StartsWith("heavy\n"));
+  EXPECT_THAT(complete("cohort run bfs --barrier \"\"", 4),
+              StartsWith("one-pass query plain modelled\n"));
+  EXPECT_THAT(complete("cohort bench multi", 2), StartsWith("multitask\n"));
+  EXPECT_THAT(complete("cohort bench multitask --fix", 3), StartsWith("--fixed-duration\n"));
+  EXPECT_THAT(refused("completion fish"), HasSubstr("bash"));
+}
+
+TEST_F(Tool, HasAManualPageOfAllItsCommands) {
+  const Result manual = cohort("manual");
+  EXPECT_EQ(manual.status, 0);
+  EXPECT_THAT(manual.out, StartsWith(".TH COHORT 1"));
+  for (const char* text : {".SH NAME", ".SH EXIT STATUS", "cohort bench multitask",
+                           "\\-\\-task\\-groups", "cohort report", "COHORT_DATA"})
+    EXPECT_THAT(manual.out, HasSubstr(text));
+}
+
+}  // namespace

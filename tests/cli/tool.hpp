@@ -1,0 +1,70 @@
+// Runs the tool as its users do: through a shell, seeing what it prints, writes and returns.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace cohort::tests {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  int status = -1;
+  std::string out;
+  std::string error;
+};
+
+class Tool : public testing::Test {
+ public:
+  Tool(const Tool&) = delete;
+  Tool& operator=(const Tool&) = delete;
+
+ protected:
+  Tool() { fs::create_directories(folder_); }
+  ~Tool() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return folder_ / name; }
+
+  static std::string read(const std::string& file) {
+    std::ifstream in{file};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+
+  /// Through a shell; `prefix` goes before the program.
+  [[nodiscard]] Result cohort(const std::string& arguments, const std::string& prefix = "") const {
+    const std::string errors = in_folder("stderr");
+    const std::string line =
+        prefix + " '" COHORT_TOOL_FILE "' " + arguments + " 2>'" + errors + "'";
+    std::FILE* const pipe = ::popen(line.c_str(), "r");
+    if (pipe == nullptr) return {};
+    Result result;
+    std::array<char, 4096> buffer{};
+    while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
+      result.out.append(buffer.data(), got);
+    const int status = ::pclose(pipe);
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    result.error = read(errors);
+    return result;
+  }
+
+  /// Bad input: status 2, nothing on stdout, and one line.
+  [[nodiscard]] std::string refused(const std::string& arguments) const {
+    const Result result = cohort(arguments);
+    EXPECT_EQ(result.status, 2) << arguments << "\n" << result.error;
+    EXPECT_THAT(result.out, testing::IsEmpty()) << arguments;
+    EXPECT_THAT(result.error, testing::MatchesRegex("cohort: [^\n]*\n")) << arguments;
+    return result.error;
+  }
+
+  const fs::path folder_ =
+      fs::path{testing::TempDir()} / ("cohort_tool_test_" + std::to_string(::getpid()));
+};
+
+}  // namespace cohort::tests

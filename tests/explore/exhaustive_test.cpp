@@ -1,0 +1,64 @@
+// Every schedule of the small scenarios. With COHORT_EXPLORE_TABLE set to a file, the table for
+// docs/protocol.md is written there.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+
+#include "explore/scenarios.hpp"
+
+namespace cohort::test {
+namespace {
+
+/// Seconds of this process's own time: other programs do not count.
+double seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+class Exhaustive : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Exhaustive, NothingIsWrongInAnySchedule) {
+  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
+  const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
+  const Scenario& scenario = scenarios()[GetParam()];
+  const double begun = seconds();
+  const Result result = scenario.run(
+      {.search = Search::exhaustive,
+       .schedules = scale < 1.0 ? static_cast<std::uint64_t>(20000 * scale) : 2000000});
+  EXPECT_TRUE(result.ok) << result;
+  if (scale >= 1.0) {
+    EXPECT_TRUE(result.complete) << "gave up after " << result.schedules << " schedules";
+  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  if (const char* const file = std::getenv("COHORT_EXPLORE_TABLE"); file != nullptr) {
+    std::ofstream{file, std::ios::app} << "| " << scenario.name << " | " << scenario.units << " ("
+                                       << scenario.first << " at first) | " << result.schedules
+                                       << " | " << (result.complete ? "all, " : "")
+                                       << (result.ok ? "no violation" : "VIOLATION") << " |\n";
+  }
+  if (seconds() - begun > 1) {
+    std::cout << scenario.name << ", " << scenario.units << " groups: " << result.schedules
+              << " schedules in " << seconds() - begun << " s\n";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, Exhaustive, testing::Range<std::size_t>(0, scenarios().size()),
+                         [](const auto& its) {
+                           std::string name;
+                           for (const char letter : scenarios()[its.param].name) {
+                             if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
+                               name += letter;
+                             } else if (letter == ' ') {
+                               name += '_';
+                             }
+                           }
+                           return name + "_" + std::to_string(its.param);
+                         });
+
+}  // namespace
+}  // namespace cohort::test

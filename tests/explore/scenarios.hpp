@@ -1,0 +1,301 @@
+// What the protocol is explored with: small kernels that witness, by plain memory that only the
+// protocol orders, that barriers, joins and the succession of ids do what they promise.
+#pragma once
+
+#include <array>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "cohort/explore.hpp"
+
+namespace cohort::test {
+
+using explore::Host;
+using explore::Options;
+using explore::Result;
+using explore::Search;
+using explore::Start;
+using explore::Waiting;
+
+/// Memory of a scenario, all plain. Each cell is written by one holder of an id in one round.
+struct Witness {
+  static constexpr std::uint32_t groups = 4;
+  static constexpr std::uint32_t rounds = 8;
+
+  std::uint32_t* cells;  // by round and id
+  std::uint32_t* owner;  // by id: each holder writes it
+
+  /// This group has its id to itself, and its successor comes after everything it did.
+  template <class Group>
+  void hold(Group& group) const {
+    if (group.local_id() == 0) group.view(owner)[group.group_id()] += 1;
+  }
+  template <class Group>
+  void write(Group& group, std::uint32_t round) const {
+    if (group.local_id() == 0) group.view(cells)[round * groups + group.group_id()] = round + 1;
+  }
+  /// What `id` wrote in `round` is seen.
+  template <class Group>
+  void see(Group& group, std::uint32_t round, std::uint32_t id) const {
+    if (round >= rounds || id >= groups) throw std::logic_error{"a group was given no State"};
+    const std::uint32_t seen = group.view(cells)[round * groups + id];
+    if (seen != round + 1) throw std::logic_error{"a group did not see what another had written"};
+  }
+};
+
+/// What is transmitted: whose State it is, and when.
+struct From {
+  std::uint32_t round = 0;
+  std::uint32_t id = ~0U;  // nobody's: of the first groups
+};
+
+/// A joiner sees what the one who let it in had written.
+template <class Group>
+void greet(Group& group, const Witness& witness, const From& from) {
+  if (from.id != ~0U && group.joined()) witness.see(group, from.round, from.id);
+  witness.hold(group);
+}
+
+/// Global barriers, `count` of them.
+template <Resizes resizes>
+struct Barriers {
+  static constexpr Traits traits{.resizes = resizes};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    witness.hold(group);
+    for (std::uint32_t round = 0; round < count; ++round) {
+      witness.write(group, round);
+      group.global_barrier();
+      for (std::uint32_t i = 0; i < group.num_groups(); ++i) witness.see(group, round, i);
+    }
+  }
+};
+
+/// Resizing barriers, `count` of them; then a fork if it is wanted.
+template <Resizes resizes, ResizingBarrier barrier, bool forks = false>
+struct Resizing {
+  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state);
+    std::uint32_t round = state.id == ~0U ? 0 : state.round + 1;
+    for (; round < count; ++round) {
+      witness.write(group, round);
+      const std::uint32_t before = group.num_groups();
+      if (group.resizing_global_barrier(State{round, 0})) return;
+      if (resizes == Resizes::at_barriers) {
+        for (std::uint32_t i = 0; i < before; ++i) witness.see(group, round, i);
+      }
+      if (group.group_id() >= group.num_groups()) throw std::logic_error{"an id is not below M"};
+    }
+    if constexpr (forks) {
+      if (round == count && group.group_id() == 0) {
+        witness.write(group, round);
+        group.request_fork(State{round, 0});
+      }
+    }
+  }
+};
+
+/// Step style: votes decide.
+struct Steps {
+  struct State {
+    std::uint32_t round = 0;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  Next step(Group& group, State& state) const {
+    witness.hold(group);
+    if (state.round >= count) throw std::logic_error{"a step too many"};
+    witness.write(group, state.round);
+    return ++state.round < count ? Next::again : Next::halt;
+  }
+};
+
+/// Offers and forks, `count` rounds of them.
+template <KillOrder order>
+struct Offers {
+  static constexpr Traits traits{.kill_order = order};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state);
+    for (std::uint32_t round = state.id == ~0U ? 0 : state.round + 1; round < count; ++round) {
+      if (group.offer_kill(State{round, group.group_id()})) return;
+      witness.write(group, round);
+      group.request_fork(State{round, group.group_id()});
+    }
+  }
+};
+
+/// Offers, then a barrier, `count` times.
+struct OffersAndBarriers {
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    witness.hold(group);
+    for (std::uint32_t round = 0; round < count; ++round) {
+      if (group.offer_kill(State{round, 0})) return;
+      witness.write(group, round);
+      group.global_barrier();
+      for (std::uint32_t i = 0; i < group.num_groups(); ++i) witness.see(group, round, i);
+    }
+  }
+};
+
+/// Group 0 forks, and everybody returns.
+struct ForkAndReturn {
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state);
+    if (state.id != ~0U || group.group_id() != 0) return;
+    for (std::uint32_t round = 0; round < count; ++round) {
+      witness.write(group, round);
+      group.request_fork(State{round, 0});
+    }
+  }
+};
+
+template <class Kernel>
+Result explore_kernel(const Options& options, std::uint32_t count) {
+  Buffer<std::uint32_t> cells;
+  Buffer<std::uint32_t> owner;
+  return explore::check(
+      [&](explore::Engine& engine) {
+        cells = engine.fill<std::uint32_t>(Witness::groups * Witness::rounds, 0);
+        owner = engine.fill<std::uint32_t>(Witness::groups, 0);
+        return Kernel{{cells.data(), owner.data()}, count};
+      },
+      [] { return true; }, options);
+}
+
+/// A kernel, its size, and what the scheduler does.
+struct Scenario {
+  std::string_view name;
+  std::uint32_t units;
+  std::uint32_t first;
+  std::uint32_t local_size;
+  std::uint32_t count;
+  void (*host)(Host&);
+  Result (*explore)(const Options&, std::uint32_t count);
+  Start start = Start::gathered;
+  Waiting waiting = Waiting::polled;
+  bool offer_wait = false;
+
+  /// `how`: the search; what belongs to the scenario is filled in.
+  [[nodiscard]] Result run(Options how) const {
+    how.capacity = units;
+    how.start_groups = first;
+    how.local_size = local_size;
+    how.host = host;
+    how.start = start;
+    if (how.waiting == Waiting::polled) how.waiting = waiting;
+    how.offer_wait = offer_wait;
+    if (how.search == Search::exhaustive) how.visits = 1;
+    return explore(how, count);
+  }
+};
+
+constexpr auto here = Resizes::at_barriers;
+constexpr auto anywhere = Resizes::anywhere;
+constexpr auto one_pass = ResizingBarrier::one_pass;
+
+inline void nothing(Host& /*host*/) {}
+inline void to_one(Host& host) { host.set_target(1); }
+inline void to_two(Host& host) { host.set_target(2); }
+inline void to_three(Host& host) { host.set_target(3); }
+inline void down_and_up(Host& host) {
+  host.set_target(1);
+  host.set_target(3);
+}
+inline void down_and_up_to_two(Host& host) {
+  host.set_target(1);
+  host.set_target(2);
+}
+inline void one_by_one(Host& host) {
+  host.set_target(3);
+  host.set_target(4);
+}
+inline void up_and_down(Host& host) {
+  for (int i = 0; i < 3; ++i) {
+    host.set_target(3);
+    host.set_target(2);
+  }
+}
+inline void up_to_two_and_down(Host& host) {
+  host.set_target(2);
+  host.set_target(1);
+}
+inline void suspended(Host& host) { host.suspend(); }
+inline void grown_and_suspended(Host& host) {
+  host.set_target(3);
+  host.suspend();
+}
+
+// clang-format off
+/// All that is searched through exhaustively.
+inline const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> all{
+      {"barrier, M still", 2, 2, 1, 2, &nothing, &explore_kernel<Barriers<here>>},
+      {"barrier, M still", 3, 3, 1, 1, &nothing, &explore_kernel<Barriers<here>>},
+      {"barrier, M still, groups of two threads", 2, 2, 2, 1, &nothing, &explore_kernel<Barriers<here>>},
+      {"barrier, M may change", 2, 2, 1, 2, &nothing, &explore_kernel<Barriers<anywhere>>},
+      {"barrier, M may change", 3, 3, 1, 1, &nothing, &explore_kernel<Barriers<anywhere>>},
+      {"resizing barrier, shrinking", 2, 2, 1, 1, &to_one, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking", 3, 3, 1, 1, &to_one, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking, groups of two threads", 2, 2, 2, 1, &to_one, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, growing", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, growing", 3, 2, 1, 1, &to_three, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, growing, groups of two threads", 2, 1, 2, 1, &to_two, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, &explore_kernel<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking and growing in a row", 3, 2, 1, 2, &down_and_up_to_two, &explore_kernel<Resizing<here, one_pass>>},
+      {"votes against growth", 2, 1, 1, 1, &to_two, &explore_kernel<Steps>},
+      {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"kill against fork", 3, 2, 1, 1, &down_and_up, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"kill against fork, any order", 2, 1, 1, 2, &up_to_two_and_down, &explore_kernel<Offers<KillOrder::any>>},
+      {"kill against fork, groups of two threads", 2, 2, 2, 1, &to_one, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"kill against barrier", 2, 2, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>},
+      {"kill against barrier", 3, 3, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>},
+      {"kill against barrier, waiting in the offer", 3, 3, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>, Start::gathered, Waiting::polled, true},
+      {"kill against barrier, asleep until notified", 2, 2, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>, Start::gathered, Waiting::notified},
+      {"join against finish", 2, 1, 1, 1, &to_two, &explore_kernel<ForkAndReturn>},
+      {"join against finish", 3, 2, 1, 1, &to_three, &explore_kernel<ForkAndReturn>},
+      {"join against finish, asleep until notified", 2, 1, 1, 1, &to_two, &explore_kernel<ForkAndReturn>, Start::gathered, Waiting::notified},
+      {"suspend against fork", 2, 1, 1, 2, &grown_and_suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"suspend against fork", 3, 2, 1, 1, &grown_and_suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
+      {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended, &explore_kernel<Resizing<here, one_pass>>},
+      {"check-in", 2, 2, 1, 0, &nothing, &explore_kernel<Barriers<here>>, Start::by_itself},
+      {"check-in", 3, 3, 1, 0, &nothing, &explore_kernel<Barriers<here>>, Start::by_itself},
+      {"lobby during the check-in, asleep until notified", 2, 1, 1, 0, &to_two, &explore_kernel<Barriers<here>>, Start::by_itself, Waiting::notified},
+      {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<anywhere, one_pass, true>>},
+      {"fork right after a shrinking resizing barrier", 3, 2, 1, 1, &down_and_up, &explore_kernel<Resizing<anywhere, one_pass, true>>},
+      {"query barrier, its leavers against a fork", 3, 2, 1, 1, &down_and_up, &explore_kernel<Resizing<anywhere, ResizingBarrier::query, true>>},
+      {"plain barrier of the paper, growing", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<anywhere, ResizingBarrier::plain>>},
+      {"modelled barrier of the paper, shrinking", 2, 2, 1, 1, &to_one, &explore_kernel<Resizing<anywhere, ResizingBarrier::modelled>>},
+  };
+  return all;
+}
+// clang-format on
+
+}  // namespace cohort::test

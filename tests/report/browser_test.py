@@ -1,0 +1,171 @@
+"""The report in a real browser: no errors, and hover, zoom and play do what they say; pictures beside stored ones.
+   browser_test.py REPORT FOLDER [--store]   pictures go to FOLDER; --store makes them the stored ones
+Exit status 77 (skipped) where there is no Chromium or no Selenium: see scripts/setup --browser."""
+import base64
+import pathlib
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError:
+    print("SKIPPED: no Selenium: scripts/setup --browser installs it")
+    sys.exit(77)
+if not shutil.which("chromium") or not shutil.which("chromedriver"):
+    print("SKIPPED: no Chromium: scripts/setup --browser installs it")
+    sys.exit(77)
+
+LOAD = """
+const load = src => new Promise((good, bad) => {
+  const image = new Image();
+  image.onload = () => good(image); image.onerror = bad; image.src = 'data:image/png;base64,' + src;
+});
+const draw = (image, width, height) => {
+  const canvas = document.createElement('canvas');
+  canvas.width = width; canvas.height = height;
+  const context = canvas.getContext('2d', {willReadFrequently: true});
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(image, 0, 0, width, height);
+  return canvas;
+};
+"""
+# A picture at a fifth of its size: how a machine smooths its letters matters little then.
+SMALL = LOAD + """
+const [a, done] = arguments;
+load(a).then(image => done(draw(image, Math.round(image.width / 5), Math.round(image.height / 5)).toDataURL().split(',')[1]));
+"""
+# Mean difference of two pictures, from 0 to 1.
+DIFFERENCE = LOAD + """
+const [a, b, done] = arguments;
+Promise.all([load(a), load(b)]).then(images => {
+  if (images[0].width !== images[1].width || Math.abs(images[0].height - images[1].height) > 12) return done(1);
+  const [one, two] = images.map(i => draw(i, i.width, Math.min(images[0].height, images[1].height))
+    .getContext('2d').getImageData(0, 0, i.width, Math.min(images[0].height, images[1].height)).data);
+  let sum = 0;
+  for (let i = 0; i < one.length; ++i) sum += Math.abs(one[i] - two[i]);
+  done(sum / one.length / 255);
+}).catch(() => done(1));
+"""
+
+
+def browser(width, height, scheme):
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     "--force-device-scale-factor=1", "--disable-background-networking", "--no-first-run"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    driver.set_page_load_timeout(60)
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                           {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                           {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions",
+                           {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
+    return driver
+
+
+def check(what, good):
+    print(("ok    " if good else "WRONG ") + what)
+    if not good:
+        check.failed = True
+
+
+check.failed = False
+
+
+def window(driver):
+    frame = driver.find_element(By.CSS_SELECTOR, ".timeline")
+    return float(frame.get_attribute("data-from")), float(frame.get_attribute("data-until"))
+
+
+def hover(driver, selector, dx=0, dy=0):
+    element = driver.find_element(By.CSS_SELECTOR, selector)
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    ActionChains(driver, duration=50).move_to_element_with_offset(element, dx, dy).perform()
+    tip = driver.find_element(By.ID, "tip")
+    return tip.text if tip.is_displayed() else ""
+
+
+def interact(driver):
+    for section in ("timeline", "performance", "responsiveness", "preemption", "outlier", "sizing", "barrier"):
+        check(f"there is a section {section}", len(driver.find_elements(By.CSS_SELECTOR, f"section#{section}")) == 1)
+    check("hover on the timeline tells the group", "bfs" in hover(driver, ".timeline canvas", 20, -140))
+    check("hover on a point tells its value", "×" in hover(driver, "#performance circle.point"))
+    check("hover on a diamond tells the paper's", "the paper" in hover(driver, "#performance path.paper"))
+    check("hover on a bar tells its range", "p99" in hover(driver, "#barrier rect"))
+
+    before = window(driver)
+    driver.find_element(By.ID, "zoom-in").click()
+    inside = window(driver)
+    check("zoom in shows half of the time", abs((inside[1] - inside[0]) * 2 - (before[1] - before[0])) < 1)
+    canvas = driver.find_element(By.CSS_SELECTOR, ".timeline canvas")
+    ActionChains(driver, duration=50).click_and_hold(canvas).move_by_offset(-120, 0).release().perform()
+    check("dragging moves it", window(driver)[0] > inside[0])
+    driver.find_element(By.ID, "zoom-all").click()
+    check("all shows all", window(driver) == before)
+
+    play = driver.find_element(By.ID, "play")
+    cursor = lambda: float(driver.find_element(By.CSS_SELECTOR, ".timeline").get_attribute("data-cursor") or -1)
+    play.click()
+    WebDriverWait(driver, 20).until(lambda _: cursor() > 1000)
+    one = cursor()
+    WebDriverWait(driver, 20).until(lambda _: cursor() > one)
+    check("play moves the cursor", cursor() > one)
+    check("play tells how many groups there are", "of 8 groups" in driver.find_element(By.ID, "readout").text)
+    play.click()
+    still = cursor()
+    driver.execute_async_script("setTimeout(arguments[0], 200)")
+    check("pause holds it", cursor() == still)
+    driver.find_element(By.ID, "zoom-all").click()
+
+    buttons = driver.find_elements(By.CSS_SELECTOR, "#responsiveness .controls button")
+    buttons[0].click()
+    check("another class can be chosen", buttons[0].get_attribute("aria-pressed") == "true")
+    check("there is a panel for each pair", len(driver.find_elements(By.CSS_SELECTOR, "#responsiveness figure")) == 5)
+
+
+def main():
+    page, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for size, (width, height) in SIZES.items():
+        for scheme in ("light", "dark"):
+            driver = browser(width, height, scheme)
+            try:
+                driver.get(page.as_uri())
+                WebDriverWait(driver, 60).until(lambda d: d.find_element(By.TAG_NAME, "html").get_attribute("data-ready"))
+                overflow = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+                check(f"{size} {scheme}: the page is no wider than the screen", overflow <= 0)
+                full = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": {
+                    "x": 0, "y": 0, "width": width, "scale": 1,
+                    "height": driver.execute_script("return document.documentElement.scrollHeight")}})["data"]
+                (folder / f"{size}-{scheme}.png").write_bytes(base64.b64decode(full))
+                stored = HERE / "pictures" / f"{size}-{scheme}.png"
+                small = driver.execute_async_script(SMALL, full)
+                if "--store" in sys.argv:
+                    stored.parent.mkdir(exist_ok=True)
+                    stored.write_bytes(base64.b64decode(small))
+                else:
+                    difference = driver.execute_async_script(
+                        DIFFERENCE, small, base64.b64encode(stored.read_bytes()).decode())
+                    check(f"{size} {scheme}: looks as stored (difference {difference:.4f})", difference < 0.03)
+                if (size, scheme) == ("wide", "light"):
+                    interact(driver)
+                errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+                check(f"{size} {scheme}: no errors on the console {errors or ''}", not errors)
+            finally:
+                driver.quit()
+    sys.exit(1 if check.failed else 0)
+
+
+main()

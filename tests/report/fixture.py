@@ -1,0 +1,95 @@
+"""Results that look like a run's, for tests of the page: every number is made up, by a fixed rule.
+   fixture.py FOLDER"""
+import json
+import pathlib
+import sys
+
+CLASSES = {"light": (70, 3), "medium": (40, 3), "heavy": (40, 10)}
+SHARES = {"one": 1, "quarter": 2, "half": 4, "all-but-one": 7, "all": 8}
+PAIRS = ["color ecology1", "mis G3_circuit", "bfs rmat", "bfs USA-road W", "octree particles", "bfs rmat chunked"]
+GROUPS = 8
+ABOUT = {"version": "0.0.0", "commit": "fixture", "time": "2000-01-01T00:00:00Z",
+         "machine": {"cpu": "a made-up <CPU> & </script>", "cpus": 4, "usable_cpus": 4, "os": "none", "compiler": "none"}}
+
+
+def samples():
+    yield {"experiment": "multitask", **ABOUT, "quick": True, "groups": GROUPS, "load": "fixed work",
+           "pairs": [{"name": p} for p in PAIRS], "missing": ["game connect four: not in this fixture"]}
+    for work in (3, 10):
+        yield {"key": f"calibration | {work}", "calibration": work, "groups": GROUPS, "side": 100 * work}
+    for number, pair in enumerate(PAIRS):
+        barriers = ["one-pass"] if pair.startswith("octree") else ["plain", "query", "one-pass"]
+        for place, barrier in enumerate(barriers):
+            about = {"pair": pair, "app": pair.split()[0], "barrier": barrier, "round": 0, "verified": True}
+            yield {"key": f"{pair} | {barrier} | alone | 0", **about, "class": None, "job_ns": [300_000_000]}
+            for kind, (period, work) in CLASSES.items():
+                for share, groups in SHARES.items():
+                    if pair.endswith("chunked") and (kind, share) != ("medium", "all-but-one"):
+                        continue
+                    run = work * GROUPS / groups
+                    gather = 0.05 * groups * (3 - place) * (1 + number)
+                    every = max(period, run + gather)
+                    slowdown = 1 / (1 - 0.9 * groups / GROUPS * run / every)
+                    if (pair, share) == ("bfs rmat", "all-but-one"):
+                        slowdown *= 6
+                    tasks = [[round(i * every * 1e6), round(gather * 1e6), round(run * 1e6)] for i in range(5)]
+                    yield {"key": f"{pair} | {barrier} | {kind} | {share} | 0", **about, "class": kind, "share": share,
+                           "groups": groups, "side": 100 * work, "wrong": 0, "tasks": tasks,
+                           "job_ns": [round(300_000_000 * slowdown)]}
+
+
+def trace():
+    events = [{"name": "thread_name", "ph": "M", "ts": 0, "pid": 1, "tid": lane, "args": {"name": f"unit {lane - 1}"}}
+              for lane in range(1, GROUPS + 1)]
+
+    def slice_(name, cat, lane, begin, duration, group):
+        events.append({"name": name, "cat": cat, "ph": "X", "ts": begin, "dur": duration, "pid": 1, "tid": lane,
+                       "args": {"group": group}})
+
+    def size(at, groups):
+        events.append({"name": "groups of bfs", "ph": "C", "ts": at, "pid": 1, "args": {"groups": groups}})
+
+    size(0, GROUPS)
+    for period in range(6):
+        at = period * 40_000
+        for lane in range(1, GROUPS + 1):
+            if lane <= GROUPS // 2:
+                slice_("bfs", "job", lane, at, 40_000, lane - 1)
+            else:
+                slice_("heavy task", "task", lane, at + 1_000, 19_000, lane - 1 - GROUPS // 2)
+                slice_("bfs", "job", lane, at + 20_200, 19_800, lane - 1)
+            for wait in range(8):
+                slice_("barrier", "barrier", lane, at + 20_500 + wait * 2_400, 300 + 100 * (lane % 3), -1)
+        size(at + 900, GROUPS // 2)
+        size(at + 20_200, GROUPS)
+        for phase, when in (("b", at), ("e", at + 1_000)):
+            events.append({"name": "gather for heavy task", "cat": "gather", "ph": phase, "id": period, "ts": when,
+                           "pid": 1, "tid": 0, "args": {"groups": GROUPS // 2}})
+    return {"displayTimeUnit": "ms", "otherData": ABOUT, "traceEvents": events}
+
+
+def barrier():
+    def contender(name, p50, reference):
+        return {"name": name, "reference": reference, "p50": p50, "p99": 2 * p50, "min": p50 / 2, "max": 3 * p50,
+                "spread": 1, "ratio": p50 / 200, "samples": [[p50]]}
+    return {"scenario": "barrier", **ABOUT, "measurements": [
+        {"name": "2 threads", "unit": "ns per barrier", "baseline": "openmp", "contenders": [
+            contender("cohort", 100, False), contender("openmp", 200, True), contender("std::barrier", 9000, True)]}]}
+
+
+def sizing():
+    return {"scenario": "sizing", **ABOUT, "groups": GROUPS, "classes": [
+        {"class": name, "largest_t_ns": (period - work - 1) * 1e6, "X_s": 10, "Y_s": 9, "n": 200, "frames": 200,
+         "missed": 0, "wrong": 0, "E_ns": work * 1.1e6, "P_ns": period * 1e6}
+        for name, (period, work) in CLASSES.items()]}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "multitask.jsonl").write_text("".join(json.dumps(each) + "\n" for each in samples()))
+    for name, record in (("timeline.trace", trace()), ("barrier", barrier()), ("sizing", sizing())):
+        (folder / f"{name}.json").write_text(json.dumps(record) + "\n")
+
+
+main()

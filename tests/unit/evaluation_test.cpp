@@ -1,0 +1,176 @@
+// The parts of the paper's experiments: tasks, the store of samples, and what is made of samples.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench/load.hpp"
+#include "bench/multitask.hpp"
+#include "bench/store.hpp"
+
+namespace cohort::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+template <class Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Shares, AreGroupsOfTheCapacity) {
+  EXPECT_EQ(groups_of("one", 8), 1U);
+  EXPECT_EQ(groups_of("quarter", 8), 2U);
+  EXPECT_EQ(groups_of("half", 8), 4U);
+  EXPECT_EQ(groups_of("all-but-one", 8), 7U);
+  EXPECT_EQ(groups_of("all", 8), 8U);
+  EXPECT_EQ(groups_of("3", 8), 3U);
+  EXPECT_EQ(groups_of("all-but-one", 1), 1U) << "a task has at least one group";
+  for (const char* const wrong : {"0", "9", "-1", "3x", "", "most"})
+    EXPECT_THAT(refusal([&] { (void)groups_of(wrong, 8); }), HasSubstr("1 to 8")) << wrong;
+}
+
+TEST(MatrixProduct, IsRightOnAnyNumberOfGroupsAndOnlyWhenComplete) {
+  cpu::Engine engine{{.capacity = 3}};
+  MatrixProduct product{37};
+  EXPECT_FALSE(product.right()) << "nothing is computed yet";
+  for (const std::uint32_t groups : {1U, 2U, 3U}) {
+    product.clear();
+    engine.submit([&](auto& group) { product.multiply(group); }, {.groups = groups}).wait();
+    EXPECT_TRUE(product.right()) << groups;
+  }
+  product.clear();
+  engine
+      .submit(
+          [&](auto& group) {
+            if (group.group_id() != 1) product.multiply(group);
+          },
+          {.groups = 2})
+      .wait();
+  EXPECT_FALSE(product.right()) << "half of the rows are missing";
+}
+
+TEST(Period, IsTheMedianFromStartToStart) {
+  EXPECT_FALSE(median_period({}).has_value());
+  EXPECT_FALSE(median_period({{.start = 5}}).has_value());
+  EXPECT_DOUBLE_EQ(
+      median_period({{.start = 0}, {.start = 40}, {.start = 80}, {.start = 200}}).value(), 40);
+}
+
+class StoreTest : public testing::Test {
+ public:
+  StoreTest(const StoreTest&) = delete;
+  StoreTest& operator=(const StoreTest&) = delete;
+
+ protected:
+  StoreTest() = default;
+  ~StoreTest() override { fs::remove(file_); }
+
+  const fs::path file_ =
+      fs::path{testing::TempDir()} / ("cohort_store_" + std::to_string(::getpid()) + ".jsonl");
+  const Json header_{{"commit", "one"}, {"time", "now"}};
+};
+
+TEST_F(StoreTest, GoesOnWithWhatIsThere) {
+  {
+    Store store{file_, header_};
+    store.add({{"key", "a"}, {"value", 1}});
+  }
+  std::ofstream{file_, std::ios::app} << R"({"key":"b","val)";  // killed in a write
+  Store store{file_, {{"commit", "one"}, {"time", "later"}}};
+  EXPECT_THAT(store.samples(), SizeIs(1));
+  EXPECT_TRUE(store.has("a"));
+  EXPECT_FALSE(store.has("b"));
+  EXPECT_EQ(store.header()["time"], "now");
+  store.add({{"key", "b"}, {"value", 2}});
+  const std::vector<Json> lines = read_lines(file_);
+  ASSERT_THAT(lines, SizeIs(3));
+  EXPECT_EQ(lines[2]["value"], 2);
+}
+
+TEST_F(StoreTest, DoesNotMixRuns) {
+  { const Store store{file_, header_}; }
+  EXPECT_THAT(refusal([&] {
+                const Store other{file_, {{"commit", "two"}, {"time", "now"}}};
+              }),
+              HasSubstr("another commit"));
+}
+
+TEST_F(StoreTest, IsForOneRunAtATime) {
+  const Store store{file_, header_};
+  EXPECT_THAT(refusal([&] { const Store other{file_, header_}; }), HasSubstr("another run"));
+}
+
+TEST_F(StoreTest, NamesTheLineThatIsDamaged) {
+  std::ofstream{file_} << header_.dump() << "\nnonsense\n";
+  EXPECT_THAT(refusal([&] { const Store store{file_, header_}; }), HasSubstr("line 2"));
+  EXPECT_THAT(refusal([&] { (void)read_lines(file_); }), HasSubstr("line 2"));
+}
+
+/// A sample set: the app takes `job` ms, and a task comes every `period` ms.
+Json sample(const std::string& pair, const std::string& kind, const std::string& share, double job,
+            double period) {
+  const std::string key = pair + " | one-pass | " + kind + " | " + share + " | 0";
+  Json result{{"key", key},       {"pair", pair}, {"app", "bfs"},          {"barrier", "one-pass"},
+              {"class", nullptr}, {"round", 0},   {"job_ns", {job * 1e6}}, {"verified", true}};
+  if (kind == "alone") return result;
+  auto tasks = Json::array();
+  for (std::uint64_t i = 0; i < 4; ++i)
+    tasks.push_back(
+        {static_cast<std::uint64_t>(static_cast<double>(i) * period * 1e6), 1000, 2000});
+  result.update({{"class", kind}, {"share", share}, {"groups", 1}, {"side", 9}, {"wrong", 0}});
+  result["tasks"] = tasks;
+  return result;
+}
+
+TEST(Summary, TakesMediansOverPairsAndTheSmallestShareThatMeetsThePeriod) {
+  std::vector<Json> samples;
+  for (const auto& [pair, alone] :
+       {std::pair{"a", 100.0}, std::pair{"b", 200.0}, std::pair{"c", 400.0}}) {
+    const double extra = pair == std::string{"c"} ? 9 : 1;  // an outlier
+    samples.push_back(sample(pair, "alone", "", alone, 0));
+    samples.push_back(sample(pair, "heavy", "one", alone * 1.01, 900));
+    samples.push_back(sample(pair, "heavy", "quarter", alone * 1.2, 100));
+    samples.push_back(sample(pair, "heavy", "half", alone * 1.4 * extra, 40));
+    samples.push_back(sample(pair, "heavy", "all", alone * 1.3, 40));
+    samples.push_back(sample(pair, "light", "one", alone * 1.02, 70));
+  }
+  const Json summary = summarise_multitask({{"commit", "one"}}, samples);
+  EXPECT_EQ(summary["sample_sets"], 18);
+  const auto row = [&](const char* kind, const char* share) -> Json {
+    for (const Json& each : summary["performance"]) {
+      if (each["class"] == kind && each["share"] == share) return each;
+    }
+    return {};
+  };
+  EXPECT_NEAR(row("heavy", "half")["slowdown"], 1.4, 1e-9);
+  EXPECT_NEAR(row("heavy", "half")["worst_slowdown"], 12.6, 1e-9);
+  EXPECT_EQ(row("heavy", "half")["worst_pair"], "c");
+  EXPECT_DOUBLE_EQ(row("heavy", "quarter")["period_ns"], 100e6);
+  const Json& light = summary["preemption"][0];
+  EXPECT_EQ(light["share"], "one");
+  EXPECT_NEAR(light["model"], 70.0 / 67, 1e-9);
+  EXPECT_NEAR(light["hybrid"], 1.02, 1e-9);
+  EXPECT_TRUE(light["suspend"].is_null()) << "not measured";
+  EXPECT_TRUE(summary["preemption"][1]["cooperative"].is_null()) << "medium: no samples";
+  const Json& heavy = summary["preemption"][2];
+  EXPECT_EQ(heavy["share"], "half");
+  EXPECT_NEAR(heavy["cooperative"], 1.4, 1e-9);
+  EXPECT_NEAR(heavy["suspend"], 1.3, 1e-9);
+  EXPECT_EQ(heavy["hybrid_choice"], "suspend");
+  EXPECT_NEAR(heavy["hybrid"], 1.3, 1e-9);
+  EXPECT_THAT(summarise_multitask({{"commit", "one"}}, {})["performance"], IsEmpty());
+}
+
+}  // namespace
+}  // namespace cohort::bench
