@@ -131,7 +131,7 @@ TEST_F(Tool, WritesAReportOfTheRun) {
 TEST_F(Tool, DoesNotCallATraceLegalThatItHasOnlySeenTheBeginningOf) {
   const std::string file = in_folder("run.json");
   const Result result =
-      cohort("run bfs --input grid:50x40 --groups 2 --check-trace --trace-limit 10 --json " + file);
+      cohort("run bfs --input grid:50x40 --groups 2 --check-trace --trace-limit 3 --json " + file);
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("NOT JUDGED: "));
   EXPECT_THAT(result.out, HasSubstr("--trace-limit"));
