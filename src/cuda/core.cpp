@@ -122,7 +122,7 @@ bool Engine::Core::idle() const {
 
 void Engine::Core::tend() {
   using namespace std::chrono_literals;
-  static_cast<void>(cudaSetDevice(device_));
+  const OnDevice here{device_};
   std::unique_lock lock{mutex_};
   for (;;) {
     if (stopping_ && idle()) return;

@@ -18,6 +18,19 @@ void check(cudaError_t result, const char* what);
 /// After these every further call fails too.
 [[nodiscard]] bool sticky(cudaError_t error) noexcept;
 
+/// What the calling thread does until the end of the scope does not count as a danger to captures
+/// that are under way, here or in other threads: our calls touch no stream of theirs unasked.
+class BesideCaptures {
+ public:
+  BesideCaptures() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  BesideCaptures(const BesideCaptures&) = delete;
+  BesideCaptures& operator=(const BesideCaptures&) = delete;
+  ~BesideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then: the thread's own
+};
+
 /// Makes `device` the calling thread's, until the end of the scope.
 class OnDevice {
  public:
@@ -27,6 +40,7 @@ class OnDevice {
   ~OnDevice();
 
  private:
+  BesideCaptures beside_;
   int before_ = -1;
   int now_ = -1;
 };

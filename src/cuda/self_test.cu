@@ -72,14 +72,14 @@ Seen look(int device) {
 
   check(cudaMemcpyAsync(target, &sms, sizeof sms, cudaMemcpyHostToDevice, low), "self-test");
   const std::uint32_t wanted = sms >= 4 ? sms / 4 : 1;
-  occupy<<<sms, 32, memory, low>>>(target, words, 30'000'000);
+  occupy<<<sms, 32, memory, low>>>(target, words, 3'000'000'000);
   check(cudaGetLastError(), "self-test");
   Seen seen = Seen::busy;
-  if (comes_to(&words[0], sms, low, milliseconds{10})) {
+  if (comes_to(&words[0], sms, low, milliseconds{1000})) {
     check(stream_write(high, target, sms - wanted), "self-test: a stream's write");
     arrive<<<wanted, 32, memory, high>>>(words + 1);
     check(cudaGetLastError(), "self-test");
-    const bool came = comes_to(&words[1], wanted, high, milliseconds{10});
+    const bool came = comes_to(&words[1], wanted, high, milliseconds{1000});
     const bool beside = cudaStreamQuery(low) == cudaErrorNotReady;
     seen = came && beside ? Seen::hands_over : Seen::keeps;
   }

@@ -398,10 +398,22 @@ TEST(Cuda, ALeaseCanBeCaptured) {
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 256});
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  ASSERT_EQ(
+      cudaFuncSetAttribute(count_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 160'000),
+      cudaSuccess);
+  // The strictest mode: no thread may do anything that could disturb a capture.
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
   {
     const cuda::Lease lease = engine().lease(stream, {.sms = 33});
     count_blocks<<<33, 256, 160'000, stream>>>(blocks.data(), 20'000);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    const Word arrived;
+    const Word wrong;
+    const TaskReport beside =
+        engine()
+            .submit(Gang{arrived.data(), wrong.data()}, {.groups = 1, .local_size = 128})
+            .wait();
+    EXPECT_EQ(beside.status, Status::finished);
   }
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
