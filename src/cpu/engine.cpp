@@ -2,6 +2,7 @@
 #include "cohort/cpu.hpp"
 #include "cpu/core.hpp"
 #include "cpu/memory.hpp"
+#include "options.hpp"
 
 namespace cohort::cpu {
 namespace {
@@ -10,13 +11,6 @@ void check_capacity(std::uint32_t units) {
   if (units >= 1 && units <= max_groups_limit) return;
   throw Error{Errc::bad_options, "engine: a capacity of " + std::to_string(units) +
                                      "; it can be 1 to " + std::to_string(max_groups_limit)};
-}
-
-void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
-                 std::uint32_t most) {
-  if (value >= least && value <= most) return;
-  throw Error{Errc::bad_options, name + " = " + std::to_string(value) + "; it can be " +
-                                     std::to_string(least) + " to " + std::to_string(most)};
 }
 
 }  // namespace
@@ -44,28 +38,16 @@ void Engine::set_capacity(std::uint32_t units) {
 }
 
 std::uint32_t Engine::checked(const TaskOptions& options) const {
-  check_range("submit: groups", options.groups, 1, capacity());
-  check_range("submit: local_size", options.local_size, 1, max_local_size);
-  return options.groups;
+  return cohort::checked(options, capacity());
 }
 
 std::uint32_t Engine::checked(const LaunchOptions& options) const {
-  const std::uint32_t groups = options.max_groups.value_or(capacity());
-  check_range("launch: max_groups", groups, 1, max_groups_limit);
-  check_range("launch: local_size", options.local_size, 1, max_local_size);
-  check_range("launch: weight", options.weight, 1, 1'000'000);
-  if (options.start_groups) check_range("launch: start_groups", *options.start_groups, 1, groups);
-  if (options.target) check_range("launch: target", *options.target, 1, groups);
+  const std::uint32_t groups = cohort::checked(options, capacity());
   if (!options.resizable && groups > capacity()) {
     throw Error{Errc::bad_options,
                 "launch: a static launch of " + std::to_string(groups) +
                     " groups on an engine of capacity " + std::to_string(capacity()) +
                     " could never start; use at most that many, or resizable = true"};
-  }
-  if (!options.resizable && (options.target || options.start_groups)) {
-    throw Error{Errc::bad_options,
-                "launch: a static launch (resizable = false) starts and stays with max_groups "
-                "groups: drop start_groups and target"};
   }
   return groups;
 }
@@ -77,9 +59,6 @@ std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail
   return core_->launch(std::move(body), options, priority, restored);
 }
 
-void Engine::refuse_static_restore() {
-  throw Error{Errc::bad_options,
-              "restore: a static launch (resizable = false) cannot be continued"};
-}
+void Engine::refuse_static_restore() { cohort::refuse_static_restore(); }
 
 }  // namespace cohort::cpu

@@ -4,16 +4,10 @@
 #include "cohort/cuda.hpp"
 #include "cuda/core.hpp"
 #include "cuda/memory.hpp"
+#include "options.hpp"
 
 namespace cohort::cuda {
 namespace {
-
-void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
-                 std::uint32_t most) {
-  if (value >= least && value <= most) return;
-  throw Error{Errc::bad_options, name + " = " + std::to_string(value) + "; it can be " +
-                                     std::to_string(least) + " to " + std::to_string(most)};
-}
 
 /// Kernels are to be loaded with the program: one that is loaded by its first launch waits for the
 /// end of whatever runs. Works before the first call of CUDA only.
@@ -80,27 +74,14 @@ void Engine::load(const void* function) const {
 }
 
 std::uint32_t Engine::checked(const TaskOptions& options) const {
-  check_range("submit: groups", options.groups, 1, capacity());
-  check_range("submit: local_size", options.local_size, 1, max_local_size);
-  return options.groups;
+  return cohort::checked(options, capacity());
 }
 
 std::uint32_t Engine::checked(const LaunchOptions& options) const {
-  const std::uint32_t groups = options.max_groups.value_or(capacity());
-  check_range("launch: max_groups", groups, 1, max_groups_limit);
-  check_range("launch: local_size", options.local_size, 1, max_local_size);
-  check_range("launch: weight", options.weight, 1, 1'000'000);
-  if (options.start_groups) check_range("launch: start_groups", *options.start_groups, 1, groups);
-  if (options.target) check_range("launch: target", *options.target, 1, groups);
   if (options.tracer != nullptr) {
     throw Error{Errc::unsupported, "launch: a tracer cannot follow groups on a GPU; drop it"};
   }
-  if (!options.resizable && (options.target || options.start_groups)) {
-    throw Error{Errc::bad_options,
-                "launch: a static launch (resizable = false) starts and stays with max_groups "
-                "groups: drop start_groups and target"};
-  }
-  return groups;
+  return cohort::checked(options, capacity());
 }
 
 std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,
@@ -110,10 +91,7 @@ std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail
   return core_->launch(std::move(body), options, priority, restored);
 }
 
-void Engine::refuse_static_restore() {
-  throw Error{Errc::bad_options,
-              "restore: a static launch (resizable = false) cannot be continued"};
-}
+void Engine::refuse_static_restore() { cohort::refuse_static_restore(); }
 
 namespace detail {
 

@@ -56,10 +56,10 @@ TEST_F(Tool, ListsWhatThereIs) {
 TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
   for (const char* barrier : {"one-pass", "query", "plain", "modelled"}) {
     const std::string file = in_folder("run.json");
-    const Result result =
-        cohort(std::string{"run bfs --input grid:10x30000 --groups 4 --capacity 4 --verify "
-                           "--check-trace --resize random:7 --barrier "} +
-               barrier + " --json " + file);
+    const Result result = cohort(
+        std::string{"run bfs --input grid:10x30000 -o solo=0 --groups 4 --capacity 4 --verify "
+                    "--check-trace --resize random:7 --barrier "} +
+        barrier + " --json " + file);
     ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
     EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
     const json report = json::parse(read(file));
@@ -131,13 +131,13 @@ TEST_F(Tool, WritesAReportOfTheRun) {
 TEST_F(Tool, DoesNotCallATraceLegalThatItHasOnlySeenTheBeginningOf) {
   const std::string file = in_folder("run.json");
   const Result result =
-      cohort("run bfs --input grid:50x40 --groups 2 --check-trace --trace-limit 10 --json " + file);
+      cohort("run bfs --input grid:50x40 --groups 2 --check-trace --trace-limit 3 --json " + file);
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("NOT JUDGED: "));
   EXPECT_THAT(result.out, HasSubstr("--trace-limit"));
   const json report = json::parse(read(file));
   EXPECT_EQ(report["trace"]["legal"], nullptr);
-  EXPECT_EQ(report["trace"]["events"], 10);
+  EXPECT_EQ(report["trace"]["events"], 3);
 }
 
 TEST_F(Tool, RunsWithCooperationCompiledOut) {

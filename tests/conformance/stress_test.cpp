@@ -87,8 +87,10 @@ struct Mixed {
       arrivals[slot].fetch_add(1, std::memory_order_relaxed);
       if (group.group_id() == 0) {
         arrivals[(state.round + 1) & 3U].store(0, std::memory_order_relaxed);
-        last_round[state.round & 1U].store(stop->load(std::memory_order_relaxed),
-                                           std::memory_order_relaxed);
+        // Not in a round that ends with a resizing barrier: who joins there begins with the next
+        // one, and would find everybody gone.
+        const bool last = state.round % 2 == 0 && stop->load(std::memory_order_relaxed);
+        last_round[state.round & 1U].store(last, std::memory_order_relaxed);
       }
       const State next{state.round + 1};
       if (state.round % 2 == 0) {

@@ -44,7 +44,10 @@ struct Mixed {
       if (group.offer_kill(state)) return;
       group.request_fork(state);
       auto& last = last_round[state.round & 1U];
-      if (group.group_id() == 0) last.store(stop->load(std::memory_order_relaxed));
+      // Not in a round that ends with a resizing barrier: who joins there begins with the next one,
+      // and would find everybody gone.
+      if (group.group_id() == 0)
+        last.store(state.round % 2 == 0 && stop->load(std::memory_order_relaxed));
       const State next{state.round + 1};
       if (state.round % 2 == 0) {
         group.global_barrier();

@@ -134,7 +134,7 @@ TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
     for (const NamedGraph& each : graphs) {
       std::uint64_t joins = 0;
       std::uint64_t leaves = 0;
-      for (std::uint32_t seed = 1; seed <= 40 && (joins == 0 || leaves == 0); ++seed) {
+      for (std::uint32_t seed = 1; seed <= 400 && (joins == 0 || leaves == 0); ++seed) {
         const Tried tried = app.run(engine, each.graph, resized_at_random(4, seed), 2);
         ASSERT_EQ(tried.report.status, Status::finished) << app.name << " on " << each.name;
         ASSERT_EQ(tried.difference, std::nullopt) << app.name << " on " << each.name << " " << seed;
@@ -300,7 +300,7 @@ TEST(Octree, IsRightWhileGroupsComeAndGo) {
   for (const PoolOptions& pools : pool_kinds()) {
     std::uint64_t joins = 0;
     std::uint64_t leaves = 0;
-    for (std::uint32_t seed = 1; seed <= 40 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
+    for (std::uint32_t seed = 1; seed <= 400 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
       const auto result =
           run_octree(engine, particles, resized_at_random(4, seed), {.pools = pools});
       ASSERT_EQ(result.report.status, Status::finished);
@@ -392,7 +392,7 @@ TEST(Game, IsRightWhileGroupsComeAndGo) {
   for (const PoolOptions& pools : pool_kinds()) {
     std::uint64_t joins = 0;
     std::uint64_t leaves = 0;
-    for (std::uint32_t seed = 1; seed <= 40 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
+    for (std::uint32_t seed = 1; seed <= 400 && (seed <= 3 || joins == 0 || leaves == 0); ++seed) {
       const auto result = run_game(engine, start_board(), resized_at_random(4, seed),
                                    {.pools = pools, .depth = depth, .grain = seed % 2});
       ASSERT_EQ(result.report.status, Status::finished);

@@ -1,0 +1,40 @@
+#include "options.hpp"
+
+#include "cohort/error.hpp"
+
+namespace cohort {
+
+void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
+                 std::uint32_t most) {
+  if (value >= least && value <= most) return;
+  throw Error{Errc::bad_options, name + " = " + std::to_string(value) + "; it can be " +
+                                     std::to_string(least) + " to " + std::to_string(most)};
+}
+
+std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity) {
+  const std::uint32_t groups = options.max_groups.value_or(capacity);
+  check_range("launch: max_groups", groups, 1, max_groups_limit);
+  check_range("launch: local_size", options.local_size, 1, max_local_size);
+  check_range("launch: weight", options.weight, 1, 1'000'000);
+  if (options.start_groups) check_range("launch: start_groups", *options.start_groups, 1, groups);
+  if (options.target) check_range("launch: target", *options.target, 1, groups);
+  if (!options.resizable && (options.target || options.start_groups)) {
+    throw Error{Errc::bad_options,
+                "launch: a static launch (resizable = false) starts and stays with max_groups "
+                "groups: drop start_groups and target"};
+  }
+  return groups;
+}
+
+std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity) {
+  check_range("submit: groups", options.groups, 1, capacity);
+  check_range("submit: local_size", options.local_size, 1, max_local_size);
+  return options.groups;
+}
+
+void refuse_static_restore() {
+  throw Error{Errc::bad_options,
+              "restore: a static launch (resizable = false) cannot be continued"};
+}
+
+}  // namespace cohort
