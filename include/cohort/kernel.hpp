@@ -15,10 +15,14 @@
 #define COHORT_FN
 #endif
 
-// An offer that changes nothing is a handful of instructions: its first look must be inlined, the
+// An offer or a barrier that changes nothing is a handful of instructions: those must be inlined, the
 // rest kept away.
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
+#ifdef __CUDACC__
+#define COHORT_DETAIL_COLD __noinline__
+#else
 #define COHORT_DETAIL_COLD [[gnu::noinline, gnu::cold]]
+#endif
 
 namespace cohort {
 

@@ -172,8 +172,11 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
     event->job = run->desk.shared;
   }
   shared.lobby_event.pause = 200;
+  auto* const ids = reinterpret_cast<Atomic<std::uint64_t>*>(memory + ids_at);
+  shared.resting = ids;
   if (body.any_order) {
-    shared.free_ids = reinterpret_cast<Atomic<std::uint64_t>*>(memory + ids_at);
+    shared.resting = nullptr;
+    shared.free_ids = ids;
     for (std::uint32_t id = quorum; id < groups; ++id) {  // the first ids go by check-in
       auto& byte = image[ids_at + id / 8];
       byte |= std::byte{1} << (id % 8);

@@ -71,6 +71,7 @@ class Session {
         local_size_(with.local_size),
         boxes_(with.max_groups.value_or(with.capacity)),
         free_ids_(protocol::id_words(static_cast<std::uint32_t>(boxes_.size()))),
+        resting_(free_ids_.size()),
         units_(with.capacity) {
     shared.max_groups = static_cast<std::uint32_t>(boxes_.size());
     shared.offer_wait = with.offer_wait ? 1 : 0;
@@ -249,9 +250,11 @@ class Session {
         if (id >= quorum && id < shared.max_groups) free |= std::uint64_t{1} << bit;
       }
       free_ids_[word].reset(free);
+      resting_[word].reset(0);
     }
     shared.boxes = boxes_.data();
     shared.free_ids = free_ids_.data();
+    shared.resting = resting_.data();
     shared.quorum = quorum;
     shared.restarted = again;
     for (auto& vote : shared.vote) vote.reset(0);
@@ -445,6 +448,7 @@ class Session {
     }
     for (std::size_t i = 0; i < free_ids_.size(); ++i) {
       world.name(location_of(free_ids_[i]), "free ids");
+      world.name(location_of(resting_[i]), "resting ids");
     }
     for (std::size_t i = 0; i < 4; ++i) {
       world.name(location_of(shared.vote[i]), "vote " + std::to_string(i));
@@ -458,6 +462,7 @@ class Session {
   const std::uint32_t local_size_;
   std::vector<protocol::Box<Platform>> boxes_;
   std::vector<Atomic<std::uint64_t>> free_ids_;
+  std::vector<Atomic<std::uint64_t>> resting_;
   std::vector<Unit> units_;
 
   // What the engine knows.

@@ -55,8 +55,8 @@ using SystemRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_system>;
 
 }  // namespace detail
 
-/// A word of the protocol. Changed with device scope. The words of 32 bits are read with system
-/// scope: the host's streams write some of them.
+/// A word of the protocol, in device memory. Changed with device scope. The words of 32 bits are
+/// read with system scope: the host's streams write some of them.
 template <class T>
 class Atomic {
  public:
@@ -65,14 +65,24 @@ class Atomic {
 
   [[nodiscard]] COHORT_FN T load(Order order) const {
     if constexpr (sizeof(T) == 4) {
-      return detail::SystemRef<T>{word()}.load(detail::map(order));
+      return detail::SystemRef<T>{value_}.load(detail::map(order));
     } else {
+#ifdef __CUDA_ARCH__
+      if (order == Order::acquire) return load_acquire();
+#endif
       return ref().load(detail::map(order));
     }
   }
   COHORT_FN void store(T value, Order order) { ref().store(value, detail::map(order)); }
+  COHORT_FN T fetch_add(T value, Order order) {
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(T) == 8) {
+      if (order == Order::acq_rel) return add_acq_rel(value);
+    }
+#endif
+    return ref().fetch_add(value, detail::map(order));
+  }
   COHORT_FN T exchange(T value, Order order) { return ref().exchange(value, detail::map(order)); }
-  COHORT_FN T fetch_add(T value, Order order) { return ref().fetch_add(value, detail::map(order)); }
   COHORT_FN T fetch_sub(T value, Order order) { return ref().fetch_sub(value, detail::map(order)); }
   COHORT_FN T fetch_or(T value, Order order) { return ref().fetch_or(value, detail::map(order)); }
   COHORT_FN T fetch_and(T value, Order order) { return ref().fetch_and(value, detail::map(order)); }
@@ -85,16 +95,28 @@ class Atomic {
   [[nodiscard]] COHORT_FN T* address() const { return &value_; }
 
  private:
-  /// What a job shares lies in device memory. An atomic operation that could also be one on shared
-  /// memory takes a look at its address first.
-  COHORT_FN T& word() const {
+  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{value_}; }
+
 #ifdef __CUDA_ARCH__
-    return *static_cast<T*>(__cvta_global_to_generic(__cvta_generic_to_global(&value_)));
-#else
-    return value_;
-#endif
+  // A barrier's two accesses. In words of our own, since those of libcu++ have to find out first
+  // whether an address is one of shared memory.
+  __device__ T load_acquire() const {
+    T result;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                 : "=l"(result)
+                 : "l"(__cvta_generic_to_global(&value_))
+                 : "memory");
+    return result;
   }
-  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{word()}; }
+  __device__ T add_acq_rel(T value) {
+    T result;
+    asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], %2;"
+                 : "=l"(result)
+                 : "l"(__cvta_generic_to_global(&value_)), "l"(value)
+                 : "memory");
+    return result;
+  }
+#endif
 
   mutable T value_{};
 };
@@ -278,7 +300,7 @@ struct Threads {
  private:
   template <class Function>
   __device__ auto lead_all(protocol::Point point, Function act) const;
-  [[nodiscard]] static __device__ Sampler read_ahead();
+  [[nodiscard]] static __device__ __noinline__ Sampler read_ahead();
 
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
   [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
@@ -361,7 +383,7 @@ struct Platform {
   }
 
 #ifdef __CUDACC__
-  /// Cycles for which a target that came with the last barrier counts as recent: some 4 us.
+  /// Cycles for which a target that came with an earlier barrier counts as recent: some 4 us.
   static constexpr long long recent = 8000;
 
   __device__ static void fence() {
@@ -451,7 +473,7 @@ struct Platform {
   }
 
  private:
-  __device__ static void listen(Event& event) {
+  __device__ __noinline__ static void listen(Event& event) {
     auto* const shared = static_cast<protocol::Shared<Platform>*>(event.job);
     if (shared != nullptr && (shared->share.load(Order::relaxed) & stop_share) != 0) {
       protocol::raise(*shared, protocol::Fault::cancelled);
@@ -462,7 +484,7 @@ struct Platform {
 
 #ifdef __CUDACC__
 /// The target, read by all threads of a warp together.
-__device__ inline Sampler Threads::read_ahead() {
+__device__ __noinline__ inline Sampler Threads::read_ahead() {
   const Here& here = Platform::here();
   std::uint32_t demanded = 0;
   if (here.demands != nullptr) {
@@ -490,19 +512,24 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   Result result{};
   if (threadIdx.x == 0) {
     result = act();
-    shared_result = result;
+    if (result != Result{}) shared_result = result;
   }
   const bool ahead = point == Point::global_barrier || point == Point::resizing_global_barrier;
   Sampler* recent = nullptr;
   Sampler next;
   if (ahead && warp() + 1 == warps()) {
-    next = read_ahead();
-    if (lane() == 0) recent = Platform::here().recent;
+    Sampler* const last = Platform::here().recent;
+    const bool old = clock64() - last->at > Platform::recent / 2;
+    if (__any_sync(lanes(), old ? 1 : 0) != 0) {  // else what there is will do once more
+      next = read_ahead();
+      if (lane() == 0) recent = last;
+    }
   }
   // Mostly there is nothing to tell, and that much the meeting itself can say.
   const bool news = __syncthreads_or(result != Result{} ? 1 : 0) != 0;
   if (recent != nullptr) *recent = next;  // not before: the leader reads it inside the primitive
-  return news ? shared_result : Result{};
+  // Volatile, or it would be loaded in any case.
+  return news ? *static_cast<volatile Result*>(&shared_result) : Result{};
 }
 #endif
 

@@ -75,10 +75,24 @@ struct Arrival {
 /// An arrival that cannot be: after a fault, or at a barrier that a group which has returned can
 /// never reach.
 template <class P, class State>
-COHORT_FN Verdict refuse(Member<P, State>& member, Arrival arrival) {
+COHORT_DETAIL_COLD COHORT_FN Verdict refuse(Member<P, State>& member, Arrival arrival) {
   if (!arrival.old.faulted()) return break_contract(member, Fault::barrier_after_return);
   abandon(member);
   return Verdict::gone;
+}
+
+/// The release has taken this group away.
+template <class P, class State>
+COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) {
+  auto& shared = member.shared;
+  member.active = now.active();
+  // Relaxed: published by the release.
+  member.trace(Trace::shed, member.id == 0 ? shared.kept.load(Order::relaxed) : 0);
+  member.left = true;
+  member.id = no_id;
+  shared.departing.fetch_sub(
+      1, Order::release);  // pairs with may_grow and resize: ids are free to be given again
+  return Verdict::leave;
 }
 
 /// After the release: the group goes on into the next generation, or finds that it is to leave.
@@ -91,21 +105,15 @@ COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster n
   }
   // Without dense ids (KillOrder::any, in setup) the roster says nothing about who is to leave.
   if (traits.kill_order == KillOrder::highest_first && place.id >= now.active()) {
-    if (kind != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
-    member.active = now.active();
-    // Relaxed: published by the release.
-    member.trace(Trace::shed, place.id == 0 ? shared.kept.load(Order::relaxed) : 0);
-    member.left = true;
-    member.id = no_id;
-    shared.departing.fetch_sub(
-        1, Order::release);  // pairs with may_grow and resize: ids are free to be given again
-    return Verdict::leave;
+    return kind == Kind::resizing ? shed(member, now)
+                                  : break_contract(member, Fault::divergent_barrier);
   }
   if (now.kind(place.gen) != kind) return break_contract(member, Fault::divergent_barrier);
   member.gen = (place.gen + 1) & Roster::gen_mask;
   // M as of the release. The roster may be ahead of it where a quick group has already been taken
   // again; `settled` is not: the next release has to wait for this group.
-  member.active = steady<traits> ? now.active() : shared.settled.load(Order::relaxed);
+  const std::uint32_t active = steady<traits> ? now.active() : shared.settled.load(Order::relaxed);
+  if (active != place.active) member.active = active;
   member.trace(Trace::pass, member.gen);
   return Verdict::stay;
 }
@@ -132,7 +140,7 @@ COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place) 
 /// The last arriver sets M and releases, in one read-modify-write. `now` is the full, unbiased
 /// roster.
 template <class P, Traits traits, class State>
-COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
+COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
   constexpr bool may_fork = traits.resizes == Resizes::anywhere;
   auto& shared = member.shared;
   auto& states = member.states;

@@ -40,13 +40,13 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
                                     Entry entry) {
   constexpr bool any = traits.kill_order == KillOrder::any;
   auto& shared = member.shared;
-  Roster old = shared.look();
+  Roster old = shared.look(Order::acquire);  // pairs with who takes others along: `departing`
   if (!may_grow(shared, old)) return 0;
   std::uint32_t claimed = claim(shared, shared.target() - old.active());
   if constexpr (any) claimed = name_claimed(shared);
   if (claimed == 0) return 0;
   Roster next;
-  do {
+  for (;;) {
     if (!may_grow(shared, old) || old.active() + claimed > shared.max_groups) {
       for_each_claimed(shared, [&](Box<P>& box, std::uint32_t) {
         if constexpr (any) free_id(shared, box.id);
@@ -57,7 +57,9 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
     next = old.with_active(old.active() + claimed);
     // Acquire: the new holders of these ids come after their last ones, who left by a release of
     // this word.
-  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
+    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) break;
+    old = shared.look(Order::acquire);  // as above
+  }
   member.active = next.active();
   member.trace(Trace::fork, claimed);
   std::uint32_t id = old.active();

@@ -1,5 +1,5 @@
-// offer_kill and return: the two ways in which a single group goes.
-// Invariant: a kill is one compare-and-swap of the roster; if it takes away the last group a
+// offer_kill and return: the ways in which groups go outside barriers.
+// Invariant: a kill is one step of the roster; if it takes away the last group a
 // barrier waits for, the same swap releases the barrier.
 #pragma once
 
@@ -8,12 +8,26 @@
 
 namespace cohort::protocol {
 
-/// Takes the group away for good: one swap. False when the roster has moved on; `old` is then
-/// fresh.
+/// What is left to do for a group that the roster does not count any more.
 template <class P, Traits traits, class State>
-COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
+COHORT_FN void left_roster(Member<P, State>& member, Roster next, bool releases) {
   auto& shared = member.shared;
-  const std::uint32_t active = old.active() - 1;
+  member.active = next.active();
+  member.trace(Trace::kill, next.active() == 0 ? shared.kept.load(Order::relaxed) : 0);
+  if constexpr (traits.kill_order == KillOrder::any) free_id(shared, member.id);
+  member.left = true;
+  member.id = no_id;
+  if (releases) P::notify(shared.barrier_event);
+  P::notify(shared.offer_event);
+  if (next.active() == 0 || next.finished()) close(shared);
+}
+
+/// Takes the group away for good, and the `others` right below it: one swap. False when the roster
+/// has moved on; `old` is then fresh.
+template <class P, Traits traits, class State>
+COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others = 0) {
+  auto& shared = member.shared;
+  const std::uint32_t active = old.active() - 1 - others;
   Roster next = old.with_active(active);
   const bool releases = !old.draining() && active > 0 && old.arrived() == active;
   if (releases) {
@@ -24,16 +38,137 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old) {
   // Release: what this group did is seen by those it releases and by the next holder of its id.
   // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;
+  left_roster<P, traits>(member, next.with_active(active + others), releases);
+  return true;
+}
 
-  member.active = active;
-  member.trace(Trace::kill, active == 0 ? shared.kept.load(Order::relaxed) : 0);
-  if constexpr (traits.kill_order == KillOrder::any) free_id(shared, member.id);
+// ---- resting: highest first would be one by one, each link of the chain a few round trips. So who
+// waits in its offer for its turn says so, and the one whose turn it is takes along all who rest
+// right below it.
+
+template <class P>
+COHORT_FN auto& rests_in(Shared<P>& shared, std::uint32_t id) {
+  return shared.resting[id / 64];
+}
+COHORT_FN constexpr std::uint64_t rest_bit(std::uint32_t id) {
+  return std::uint64_t{1} << (id % 64);
+}
+
+/// Claims those who rest right below `id`, down to `least`. Returns how many. They stay claimed
+/// until the roster or let_rest() tells them.
+template <class P>
+COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::uint32_t least) {
+  std::uint32_t claimed = 0;
+  while (id - claimed > least) {
+    const std::uint32_t highest = id - claimed - 1;
+    const std::uint32_t lowest = highest / 64 * 64 > least ? highest / 64 * 64 : least;
+    auto& word = rests_in(shared, highest);
+    std::uint64_t wanted = 0;
+    for (std::uint64_t seen = word.load(Order::relaxed), at = highest;; --at) {
+      if ((seen & rest_bit(at)) == 0) break;
+      wanted |= rest_bit(at);
+      if (at == lowest) break;
+    }
+    if (wanted == 0) break;
+    // Acquire pairs with rest(): what they did comes before the swap that takes them away.
+    const std::uint64_t got = word.fetch_and(~wanted, Order::acq_rel) & wanted;
+    std::uint64_t run = 0;
+    std::uint32_t count = 0;
+    for (std::uint32_t at = highest; (got & rest_bit(at)) != 0; --at) {
+      run |= rest_bit(at);
+      ++count;
+      if (at == lowest) break;
+    }
+    if (got != run) word.fetch_or(got & ~run, Order::relaxed);  // somebody in between got up
+    claimed += count;
+    if (run != wanted || highest + 1 - count != lowest) break;
+  }
+  return claimed;
+}
+
+/// Those who were claimed rest on.
+template <class P>
+COHORT_FN void let_rest(Shared<P>& shared, std::uint32_t id, std::uint32_t claimed) {
+  for (std::uint32_t i = 1; i <= claimed; ++i) {
+    rests_in(shared, id - i).fetch_or(rest_bit(id - i), Order::relaxed);
+  }
+  if (claimed != 0) P::notify(shared.offer_event);
+}
+
+/// Takes the group away whose turn it is, and those who rest below it. False when the roster has
+/// moved on; `old` is then fresh.
+template <class P, Traits traits, class State>
+COHORT_FN bool leave_with_resting(Member<P, State>& member, Roster& old, std::uint32_t target) {
+  auto& shared = member.shared;
+  const std::uint32_t id = member.id;
+  const std::uint32_t least = target > 1 ? target : 1;  // group 0 has a state to leave behind
+  const std::uint32_t others =
+      old.draining() || shared.resting == nullptr ? 0 : claim_resting(shared, id, least);
+  // Before the swap: nobody may join above those who have yet to find out.
+  if (others != 0) shared.departing.fetch_add(others, Order::relaxed);
+  while (!leave<P, traits>(member, old, others)) {
+    if (!old.faulted() && !old.draining() && old.active() == id + 1) continue;
+    if (others != 0) shared.departing.fetch_sub(others, Order::relaxed);
+    let_rest(shared, id, others);
+    return false;
+  }
+  return true;
+}
+
+/// Waits in the offer for this group's turn. True: it has been taken along.
+template <class P, class State>
+COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
+  auto& shared = member.shared;
+  const std::uint32_t id = member.id;
+  auto& word = rests_in(shared, id);
+  word.fetch_or(rest_bit(id), Order::release);  // pairs with claim_resting
+  P::await_for(shared.offer_event, patience, [&] {
+    const Roster now = shared.look(Order::acquire);
+    return now.active() <= id + 1 || now.arrived() != 0 || now.faulted() ||
+           id < shared.target(Order::acquire);
+  });
+  // Awake by itself, or claimed: then whoever did it decides, and is about to.
+  if ((word.fetch_and(~rest_bit(id), Order::acq_rel) & rest_bit(id)) != 0) return false;
+  Roster now;
+  P::await(shared.offer_event, [&] {
+    now = shared.look(Order::acquire);  // pairs with the swap that took this group along
+    return now.active() <= id || now.faulted() ||
+           (word.load(Order::acquire) & rest_bit(id)) != 0;  // pairs with let_rest
+  });
+  if (now.active() <= id && !now.faulted()) return true;
+  word.fetch_and(~rest_bit(id), Order::relaxed);
+  return false;
+}
+
+/// Another group has taken this one along.
+template <class P, class State>
+COHORT_FN Verdict taken_along(Member<P, State>& member) {
+  auto& shared = member.shared;
+  member.active = member.id;  // as if it had left in its turn
+  member.trace(Trace::kill, 0);
   member.left = true;
   member.id = no_id;
-  if (releases) P::notify(shared.barrier_event);
-  P::notify(shared.offer_event);
-  if (active == 0 || next.finished()) close(shared);
-  return true;
+  shared.departing.fetch_sub(1, Order::release);  // pairs with may_grow: its id is free again
+  return Verdict::leave;
+}
+
+// ---- any order
+
+/// Leaves by one subtraction, where a swap would fail again and again while many leave. Not for the
+/// last ones, nor once a group has returned: then it takes itself back, and the caller looks
+/// closely.
+template <class P, Traits traits, class State>
+COHORT_FN bool leave_by_subtraction(Member<P, State>& member, std::uint32_t target) {
+  auto& shared = member.shared;
+  if (target == 0) return false;
+  // Release and acquire as in leave().
+  const Roster old{shared.roster.fetch_sub(1, Order::acq_rel)};
+  if (old.active() > target && !old.draining() && !old.faulted()) {
+    left_roster<P, traits>(member, {old.word - 1}, false);
+    return true;
+  }
+  shared.roster.fetch_add(1, Order::acq_rel);  // as if nothing had been
+  return false;
 }
 
 /// An offer that the first comparison did not settle.
@@ -58,6 +193,13 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
 
     const bool turn = any || old.active() == member.id + 1;
     if (turn) {
+      if constexpr (any && Fenced<P>) {
+        if (!old.draining() && leave_by_subtraction<P, traits>(member, target)) {
+          return Verdict::leave;
+        }
+        old = shared.look();
+        if (!old.faulted() && old.active() <= target) return Verdict::stay;
+      }
       if (old.live() == 1) {
         // The last group leaves its state behind for a resume. Not under DRAIN: what has returned
         // cannot be resumed.
@@ -68,7 +210,9 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
           return Verdict::stay;
         }
       }
-      if (leave<P, traits>(member, old)) return Verdict::leave;
+      const bool gone =
+          any ? leave<P, traits>(member, old) : leave_with_resting<P, traits>(member, old, target);
+      if (gone) return Verdict::leave;
       continue;
     }
 
@@ -76,11 +220,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
     // for long: the group whose turn it is may be waiting for something this one has yet to do.
     if (waited || patience == 0 || old.arrived() != 0) return Verdict::stay;
     waited = true;
-    P::await_for(shared.offer_event, patience, [&] {
-      const Roster now = shared.look(Order::acquire);
-      return now.active() == member.id + 1 || now.arrived() != 0 || now.faulted() ||
-             member.id < shared.target(Order::acquire);
-    });
+    if (rest(member, patience)) return taken_along(member);
     old = shared.look();
   }
 }

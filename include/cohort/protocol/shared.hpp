@@ -73,7 +73,7 @@ struct Shared {
 
   // Written by resizes.
   alignas(128) Atomic<std::uint32_t> fork_lock{0};
-  Atomic<std::uint32_t> departing{0};  // told to leave by a barrier, but not yet gone
+  Atomic<std::uint32_t> departing{0};  // taken away by somebody else, but not yet gone
   Atomic<std::uint32_t> deposit_gen{
       ~0U};                          // the generation for which group 0 has deposited its State
   Atomic<std::uint32_t> settled{0};  // M as of the check-in or of the last release
@@ -93,6 +93,7 @@ struct Shared {
   bool restarted = false;            // resumed: the first groups continue from `kept`
   Box<P>* boxes = nullptr;           // max_groups of them
   Atomic<std::uint64_t>* free_ids = nullptr;  // bitmap, KillOrder::any only
+  Atomic<std::uint64_t>* resting = nullptr;   // bitmap of ids, for the other order, see kill.hpp
   typename P::Recorder recorder{};
 
   /// How many groups the scheduler wants. Level-triggered: a reader needs only the latest value.
@@ -156,7 +157,7 @@ COHORT_FN void close(Shared<P>& shared) {
 
 /// Ends the job for everybody: waiters wake and leave, the others leave at their next primitive.
 template <class P>
-COHORT_FN void raise(Shared<P>& shared, Fault fault) {
+COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, Fault fault) {
   Fault none = Fault::none;
   shared.fault.compare_exchange(none, fault, Order::relaxed);
   shared.roster.fetch_or(Roster::fault,
@@ -178,7 +179,7 @@ enum class Verdict : std::uint8_t {
 
 /// The group is out, by a fault that somebody raised.
 template <class P, class State>
-COHORT_FN void abandon(Member<P, State>& member) {
+COHORT_DETAIL_COLD COHORT_FN void abandon(Member<P, State>& member) {
   if (member.left) return;
   member.trace(Trace::fault, static_cast<std::uint64_t>(member.shared.fault.load(Order::relaxed)));
   member.left = true;
@@ -187,7 +188,7 @@ COHORT_FN void abandon(Member<P, State>& member) {
 
 /// This group broke a rule, or saw that one was broken: ends the job.
 template <class P, class State>
-COHORT_FN Verdict break_contract(Member<P, State>& member, Fault fault) {
+COHORT_DETAIL_COLD COHORT_FN Verdict break_contract(Member<P, State>& member, Fault fault) {
   raise(member.shared, fault);
   abandon(member);
   return Verdict::gone;
