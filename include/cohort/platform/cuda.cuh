@@ -211,8 +211,8 @@ struct Recorder {
   }
 };
 
-/// The target as of this group's last barrier. Barriers that follow closely use it rather than wait
-/// for a load.
+/// The target as group 0 saw it in an earlier barrier. Those that follow closely rely on it rather
+/// than wait for a load.
 struct alignas(16) Sampler {
   std::uint32_t target = 0;
   long long at = -(1LL << 62);  ///< by the SM's clock; at first, long ago
@@ -300,7 +300,7 @@ struct Threads {
  private:
   template <class Function>
   __device__ auto lead_all(protocol::Point point, Function act) const;
-  [[nodiscard]] static __device__ __noinline__ Sampler read_ahead();
+  static __device__ __noinline__ void read_ahead(Sampler& recent);
 
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
   [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
@@ -309,11 +309,6 @@ struct Threads {
   [[nodiscard]] static __device__ std::uint32_t lanes() {
     const std::uint32_t rest = blockDim.x - warp() * 32;
     return rest >= 32 ? ~0U : (1U << rest) - 1U;
-  }
-
-  [[nodiscard]] static __device__ std::uint32_t demand(const Demands& demands, std::uint32_t i) {
-    return detail::SystemRef<std::uint32_t>{const_cast<std::uint32_t&>(demands.slot[i])}.load(
-        ::cuda::std::memory_order_relaxed);
   }
 
   /// A value for each warp, in shared memory.
@@ -383,25 +378,34 @@ struct Platform {
   }
 
 #ifdef __CUDACC__
-  /// Cycles for which a target that came with an earlier barrier counts as recent: some 4 us.
-  static constexpr long long recent = 8000;
+  /// Cycles for which a target that was seen in an earlier barrier will do: some 8 us.
+  static constexpr long long recent = 16'000;
+
+  /// Whether the leader has to look at the target itself: only that of group 0, and only if the
+  /// last look was long ago, or saw something. Blocks of one warp have nobody else to look.
+  template <class Member>
+  __device__ static bool looks(const Member& member) {
+    if (blockDim.x <= 32) return true;
+    if (member.id != 0) return false;
+    const Sampler last = member.sampler;
+    return last.target != member.active || clock64() - last.at > recent;
+  }
 
   __device__ static void fence() {
     ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
   }
 
+  template <class Done, class Meanwhile>
+  __device__ static void await(Event& event, Done done, Meanwhile meanwhile) {
+    for (std::uint32_t looks = 1; !done(); ++looks) {
+      if (looks % 16 != 0) continue;  // a release is mostly a look or two away
+      meanwhile();
+      if (looks >= 32) pause(event, looks);
+    }
+  }
   template <class Done>
   __device__ static void await(Event& event, Done done) {
-    std::uint32_t pause = 0;
-    for (std::uint32_t looks = 1; !done(); ++looks) {
-      if (looks == 32) pause = event.pause;  // not before: a release is mostly a look or two away
-      if (looks % 128 == 0) listen(event);
-      if (pause != 0) {
-        __nanosleep(pause);
-      } else if (looks > 1024) {
-        __nanosleep(100);
-      }
-    }
+    await(event, done, [] {});
   }
   template <class Done>
   __device__ static bool await_for(Event& event, std::uint64_t nanoseconds, Done done) {
@@ -437,13 +441,6 @@ struct Platform {
                                   demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
   }
 
-  /// See Sampler.
-  template <class Member>
-  __device__ static std::uint32_t recent_target(const Member& member) {
-    const Sampler last = member.sampler;
-    return clock64() - last.at < recent ? last.target : member.shared.target();
-  }
-
   /// Where a block keeps what it knows of its job.
   [[nodiscard]] __device__ static Here& here() {
     __shared__ Here block;
@@ -473,6 +470,14 @@ struct Platform {
   }
 
  private:
+  __device__ __noinline__ static void pause(Event& event, std::uint32_t looks) {
+    listen(event);
+    if (event.pause != 0) {
+      __nanosleep(event.pause);
+    } else if (looks > 1024) {
+      __nanosleep(1000);
+    }
+  }
   __device__ __noinline__ static void listen(Event& event) {
     auto* const shared = static_cast<protocol::Shared<Platform>*>(event.job);
     if (shared != nullptr && (shared->share.load(Order::relaxed) & stop_share) != 0) {
@@ -483,27 +488,14 @@ struct Platform {
 };
 
 #ifdef __CUDACC__
-/// The target, read by all threads of a warp together.
-__device__ __noinline__ inline Sampler Threads::read_ahead() {
-  const Here& here = Platform::here();
-  std::uint32_t demanded = 0;
-  if (here.demands != nullptr) {
-    for (std::uint32_t i = lane(); i < demand_slots; i += __popc(lanes())) {
-      demanded += demand(*here.demands, i);
-    }
-  }
-  const std::uint32_t share = here.shared->share.load(Order::relaxed);
-  const std::uint32_t before = here.shared->recorder.before.load(Order::relaxed);
+__device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
   const long long at = clock64();
-  __syncwarp(lanes());
-  demanded = __reduce_add_sync(lanes(), demanded);
-  if ((share & stop_share) == 0) return {here.shared->recorder.target(share, demanded, before), at};
-  if (lane() == 0) protocol::raise(*here.shared, protocol::Fault::cancelled);
-  return {};
+  if (at - recent.at < Platform::recent / 2) return;
+  recent = {Platform::here().shared->target(), at};
 }
 
-/// While the leader is in a barrier the last warp reads the control words, so that the next one
-/// knows them without waiting. The leader's own loads would have to arrive before it does.
+/// While the leader is in a barrier the last thread of group 0 looks at the target, so that the
+/// next one knows it without waiting: each look is a round trip.
 template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
@@ -514,20 +506,11 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
     result = act();
     if (result != Result{}) shared_result = result;
   }
-  const bool ahead = point == Point::global_barrier || point == Point::resizing_global_barrier;
-  Sampler* recent = nullptr;
-  Sampler next;
-  if (ahead && warp() + 1 == warps()) {
-    Sampler* const last = Platform::here().recent;
-    const bool old = clock64() - last->at > Platform::recent / 2;
-    if (__any_sync(lanes(), old ? 1 : 0) != 0) {  // else what there is will do once more
-      next = read_ahead();
-      if (lane() == 0) recent = last;
-    }
+  if (point == Point::resizing_global_barrier && threadIdx.x + 1 == blockDim.x) {
+    if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
   // Mostly there is nothing to tell, and that much the meeting itself can say.
   const bool news = __syncthreads_or(result != Result{} ? 1 : 0) != 0;
-  if (recent != nullptr) *recent = next;  // not before: the leader reads it inside the primitive
   // Volatile, or it would be loaded in any case.
   return news ? *static_cast<volatile Result*>(&shared_result) : Result{};
 }

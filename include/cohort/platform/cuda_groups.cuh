@@ -87,7 +87,7 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
   if (threadIdx.x == 0) {
     new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
     member->votes = Contract<Kernel>::step_style;
-    Platform::here() = {desk.shared, desk.demands, &member->sampler};
+    Platform::here() = {desk.shared, desk.demands, nullptr};
     checked_in = desk.first && protocol::check_in(*member);
     // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
     const std::uint32_t hint = this_sm() * desk.bundle;
@@ -109,6 +109,7 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
     good = order_by_sm(*member, desk.places);
   if (threadIdx.x == 0) {
     runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
+    if (member->id == 0 && blockDim.x > 32) Platform::here().recent = &member->sampler;
   }
   __syncthreads();
   if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads{});

@@ -13,37 +13,61 @@ template <Traits traits>
 inline constexpr bool steady =
     traits.resizes == Resizes::at_barriers&& traits.barrier == ResizingBarrier::one_pass;
 
-/// What a barrier needs to know of its group, read once and together: a GPU pays for each look.
+/// Whether a group has to look at the target before it arrives at a resizing barrier. A platform
+/// may know one that is recent enough.
+template <class P, class State>
+COHORT_FN bool looks(const Member<P, State>& member) {
+  if constexpr (requires { P::looks(member); }) {
+    return P::looks(member);
+  } else {
+    return true;
+  }
+}
+
+/// Where a group stands: what a barrier needs to know of it, worked out before its threads meet.
 template <class P>
 struct Place {
   Shared<P>& shared;
   std::uint32_t id;
   std::uint32_t active;
   std::uint32_t gen;
+  std::uint32_t kinds;  // what group 0 will have announced for even and odd generations
+  Kind kind;
   bool votes;
+  bool looks;
+  std::uint64_t announced = 0;  // by group 0, which says at which kind of barrier it stands
 
   template <class State>
-  COHORT_FN explicit Place(const Member<P, State>& member)
-      : shared(member.shared),
+  COHORT_FN Place(const Member<P, State>& member, Kind its_kind)
+      : Place(member.shared, member, its_kind, member.votes) {}
+  /// The same for who knows two of them already.
+  template <class State>
+  COHORT_FN Place(Shared<P>& its_shared, const Member<P, State>& member, Kind its_kind,
+                  bool its_votes)
+      : shared(its_shared),
         id(member.id),
         active(member.active),
         gen(member.gen),
-        votes(member.votes) {}
+        kinds(member.kinds),
+        kind(its_kind),
+        votes(its_votes),
+        looks(its_kind == Kind::resizing && protocol::looks(member)) {
+    if (id != 0) return;
+    const std::uint32_t bit = gen & 1U;
+    const auto now = static_cast<std::uint64_t>(kind);
+    announced = (now - ((kinds >> bit) & 1U)) << (Roster::kind_shift + bit);
+    kinds = (kinds & ~(1U << bit)) | (static_cast<std::uint32_t>(now) << bit);
+  }
 };
 
-/// Group 0's share of every arrival: it clears the next vote and announces the kind of barrier it
-/// stands at, which is what it adds to the roster. Nothing for the others.
-template <class P, class State>
-COHORT_FN std::uint64_t announcement(Member<P, State>& member, Kind kind) {
-  if (member.id != 0) return 0;
+/// Group 0's share of every arrival: it clears the next vote.
+template <class P>
+COHORT_FN void clear_next_vote(const Place<P>& place) {
   // Relaxed: published by the arrival. This slot was last read before the arrivals of generation
   // gen - 2.
-  if (member.votes) member.shared.vote[(member.gen + 1) & 3U].store(0, Order::relaxed);
-  const std::uint32_t bit = member.gen & 1U;
-  const std::uint64_t was = (member.kinds >> bit) & 1U;
-  const auto now = static_cast<std::uint64_t>(kind);
-  member.kinds = (member.kinds & ~(1U << bit)) | (static_cast<std::uint32_t>(now) << bit);
-  return (now - was) << (Roster::kind_shift + bit);
+  if (place.id == 0 && place.votes) {
+    place.shared.vote[(place.gen + 1) & 3U].store(0, Order::relaxed);
+  }
 }
 
 /// Whether this group wants another step. Call before arriving at the barrier that ends this one.
@@ -95,46 +119,75 @@ COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) 
   return Verdict::leave;
 }
 
-/// After the release: the group goes on into the next generation, or finds that it is to leave.
+/// After the release: the group goes on into the next generation, with as many others as before, or
+/// finds out that something else has happened.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster now, Kind kind) {
-  auto& shared = place.shared;
+COHORT_DETAIL_COLD COHORT_FN Verdict pass_unusually(Member<P, State>& member, Kind kind,
+                                                    Roster now) {
   if (now.faulted()) {
     abandon(member);
     return Verdict::gone;
   }
   // Without dense ids (KillOrder::any, in setup) the roster says nothing about who is to leave.
-  if (traits.kill_order == KillOrder::highest_first && place.id >= now.active()) {
+  if (traits.kill_order == KillOrder::highest_first && member.id >= now.active()) {
     return kind == Kind::resizing ? shed(member, now)
                                   : break_contract(member, Fault::divergent_barrier);
   }
-  if (now.kind(place.gen) != kind) return break_contract(member, Fault::divergent_barrier);
-  member.gen = (place.gen + 1) & Roster::gen_mask;
+  if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
+  member.gen = (member.gen + 1) & Roster::gen_mask;
   // M as of the release. The roster may be ahead of it where a quick group has already been taken
   // again; `settled` is not: the next release has to wait for this group.
-  const std::uint32_t active = steady<traits> ? now.active() : shared.settled.load(Order::relaxed);
-  if (active != place.active) member.active = active;
+  member.active = steady<traits> ? now.active() : member.shared.settled.load(Order::relaxed);
   member.trace(Trace::pass, member.gen);
   return Verdict::stay;
 }
 
-/// Waits until somebody releases this group's generation.
-template <class P, class State>
-COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place) {
+/// The same; where M stands still one comparison tells whether all is as usual.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster now) {
+  if constexpr (!steady<traits>) {
+    return pass_unusually<P, traits>(member, place.kind, now);
+  } else {
+    const unsigned kind_bit = Roster::kind_shift + (place.gen & 1U);
+    const std::uint64_t usual = place.active | static_cast<std::uint64_t>(place.kind) << kind_bit;
+    const std::uint64_t tells = Roster::fault | Roster::active_mask | std::uint64_t{1} << kind_bit;
+    if (((now.word ^ usual) & tells) != 0) {
+      return pass_unusually<P, traits>(member, place.kind, now);
+    }
+    member.gen = (place.gen + 1) & Roster::gen_mask;
+    member.trace(Trace::pass, member.gen);
+    return Verdict::stay;
+  }
+}
+
+/// Waits until somebody releases this group's generation. `meanwhile` is called now and then on
+/// platforms that look at the target rarely.
+template <class P, class State, class Meanwhile>
+COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place,
+                               Meanwhile meanwhile) {
   auto& shared = place.shared;
   const std::uint32_t gen = place.gen;
   // Where a look after the release would be another round trip, votes are looked for meanwhile: one
   // that is there stays until the arrivals of generation gen + 3.
   const bool asks = Fenced<P> && place.votes && !member.again;
   Roster now;
-  P::await(shared.barrier_event, [&] {
+  const auto done = [&] {
     const bool voted = asks && shared.vote[gen & 3U].load(Order::relaxed) != 0;
     now = shared.look(
         Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
     if (voted) member.again = true;
     return now.gen() != gen || now.faulted();
-  });
+  };
+  if constexpr (requires { P::await(shared.barrier_event, done, meanwhile); }) {
+    P::await(shared.barrier_event, done, meanwhile);
+  } else {
+    P::await(shared.barrier_event, done);
+  }
   return now;
+}
+template <class P, class State>
+COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place) {
+  return await_release(member, place, [] {});
 }
 
 /// The last arriver sets M and releases, in one read-modify-write. `now` is the full, unbiased
@@ -191,12 +244,26 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   return released;
 }
 
-/// Group 0 leaves its state for groups that may join at this generation, or for a suspend.
+/// Group 0 leaves its state for groups that may join at generation `gen`, or for a suspend.
 template <class P, class State>
-COHORT_FN void deposit(Member<P, State>& member, const State& state) {
-  member.states.deposit[member.gen & 1U] = state;
-  member.shared.deposit_gen.store(member.gen,
-                                  Order::relaxed);  // published by the arrival that follows
+COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State& state) {
+  member.states.deposit[gen & 1U] = state;
+  member.shared.deposit_gen.store(gen,
+                                  Order::relaxed);  // published by the arrival or veto after it
+}
+
+/// A look at the target while group 0 waits at a resizing barrier that would flip by itself: asks
+/// for a resize there if one is wanted.
+template <class P, class State>
+COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const State& state) {
+  auto& shared = member.shared;
+  if (shared.target() == member.active) return;
+  deposit(member, member.gen, state);
+  for (Roster old = shared.look(); old.gen() == member.gen && old.biased() && !old.faulted();) {
+    const Roster next{old.word - Roster::bias(member.active)};
+    // Release pairs with the last arrival's acquire: it finds the deposit.
+    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return;
+  }
 }
 
 /// Arrival by addition. Release: this group's writes; acquire: those of all before it, should this
@@ -207,33 +274,39 @@ COHORT_FN Arrival arrive_by(Shared<P>& shared, std::uint64_t add) {
   return {old, {old.word + add}};
 }
 
-/// Arrival where M stands still. `veto` keeps the generation from flipping by itself.
+/// Arrival of another group than 0 that keeps the generation from flipping by itself.
 template <class P, class State>
-COHORT_FN Arrival arrive_steadily(Member<P, State>& member, const Place<P>& place, Kind kind,
-                                  bool veto) {
-  auto& shared = place.shared;
-  if (place.id == 0) {
-    const std::uint64_t announced = announcement(member, kind);
-    return arrive_by(shared,
-                     (veto ? Roster::one_arrival : Roster::self_flip(place.active)) + announced);
-  }
-  if (veto) {
-    // Once one of those who want it has taken the bias out the others just arrive.
-    for (Roster old = shared.look(); old.biased();) {
-      const Roster next{old.word + Roster::one_arrival - Roster::bias(place.active)};
-      if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return {old, next};
-    }
+COHORT_DETAIL_COLD COHORT_FN Arrival arrive_with_veto(Member<P, State>& member) {
+  auto& shared = member.shared;
+  // Once one of those who want it has taken the bias out the others just arrive.
+  for (Roster old = shared.look(); old.biased();) {
+    const Roster next{old.word + Roster::one_arrival - Roster::bias(member.active)};
+    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return {old, next};
   }
   return arrive_by(shared, Roster::one_arrival);
 }
 
+/// Arrival where M stands still.
+template <class P, class State>
+COHORT_FN Arrival arrive_steadily(Member<P, State>& member, const Place<P>& place, bool veto) {
+  if (veto && place.id != 0) return arrive_with_veto(member);
+  clear_next_vote(place);
+  const bool flips = place.id == 0 && !veto;
+  const Arrival arrival =
+      arrive_by(place.shared,
+                (flips ? Roster::self_flip(place.active) : Roster::one_arrival) + place.announced);
+  if (place.id == 0) member.kinds = place.kinds;
+  return arrival;
+}
+
 /// Arrival where M may change meanwhile: whoever makes the count full takes the next step.
 template <class P, class State>
-COHORT_FN Arrival arrive(Member<P, State>& member, Kind kind) {
-  const Arrival arrival =
-      arrive_by(member.shared, Roster::one_arrival + announcement(member, kind));
+COHORT_FN Arrival arrive(Member<P, State>& member, const Place<P>& place) {
+  clear_next_vote(place);
+  const Arrival arrival = arrive_by(place.shared, Roster::one_arrival + place.announced);
+  if (place.id == 0) member.kinds = place.kinds;
   if (arrival.now.arrived() != arrival.now.active())
-    P::notify(member.shared.offer_event);  // who waits in an offer is waited for
+    P::notify(place.shared.offer_event);  // who waits in an offer is waited for
   return arrival;
 }
 
@@ -250,71 +323,90 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
   return released;
 }
 
-/// All active groups meet; everything written before is visible after.
+/// An arrival after which there is more to do than to wait: it makes the count full, or cannot be.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict global_barrier(Member<P, State>& member, Kind kind = Kind::plain) {
-  const Place<P> place{member};
-  if (place.id == no_id) return break_contract(member, Fault::used_after_leaving);
-  member.trace(Trace::arrive, place.gen);
-  Arrival arrival;
-  if constexpr (steady<traits>) {
-    arrival = arrive_steadily(member, place, kind, false);
-  } else {
-    arrival = arrive(member, kind);
-  }
+COHORT_DETAIL_COLD COHORT_FN Verdict complete(Member<P, State>& member, Kind kind,
+                                              Arrival arrival) {
   if (!arrival.good()) return refuse(member, arrival);
   Roster now = arrival.now;
-  if (now.gen() != place.gen) {
-    P::notify(place.shared.barrier_event);
-  } else if (now.arrived() == now.active()) {
-    now = release(place.shared, now);
+  if (kind == Kind::plain || traits.barrier != ResizingBarrier::one_pass) {
+    now = release(member.shared, now);
   } else {
-    now = await_release(member, place);
+    if (now.kind(member.gen) != Kind::resizing) {
+      return break_contract(member, Fault::divergent_barrier);
+    }
+    now = resize<P, traits>(member, now);
   }
-  return pass<P, traits>(member, place, now, kind);
+  return pass_unusually<P, traits>(member, kind, now);
 }
 
-/// The target as of a resizing barrier. A platform may know one that is recent enough without a
-/// load that the arrival would have to wait for.
-template <class P, class State>
-COHORT_FN std::uint32_t target_at_barrier(const Member<P, State>& member) {
-  if constexpr (requires { P::recent_target(member); }) {
-    return P::recent_target(member);
-  } else {
-    return member.shared.target();
+/// From the arrival to the release.
+template <class P, Traits traits, class State, class Meanwhile>
+COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, Arrival arrival,
+                               Meanwhile meanwhile) {
+  Roster now = arrival.now;
+  const bool flipped = now.gen() != place.gen;
+  if (!arrival.good() || (!flipped && now.arrived() == now.active())) {
+    return complete<P, traits>(member, place.kind, arrival);
   }
+  if (flipped) {
+    P::notify(place.shared.barrier_event);
+  } else {
+    now = await_release(member, place, meanwhile);
+  }
+  return pass<P, traits>(member, place, now);
+}
+
+/// Whether a change of M is wanted, as this group sees it before it arrives. Group 0 deposits its
+/// state then.
+template <class P, class State>
+COHORT_DETAIL_COLD COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
+  const std::uint32_t target = member.shared.target();
+  if (member.id != 0) return target < member.active;
+  if (target == member.active) return false;
+  deposit(member, member.gen, state);
+  return true;
+}
+
+/// A barrier where M stands still. `state`: of a resizing one.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict steady_barrier(Member<P, State>& member, const Place<P>& place,
+                                 const State* state) {
+  const bool veto = place.looks && state != nullptr && wants_resize(member, *state);
+  const Arrival arrival = arrive_steadily(member, place, veto);
+  return await_others<P, traits>(member, place, arrival, [&] {
+    if (place.id == 0 && state != nullptr) look_again(member, *state);
+  });
+}
+
+/// The barriers of this file: with a state, M may change.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict barrier(Member<P, State>& member, const Place<P>& place, const State* state) {
+  if (place.id == no_id) return break_contract(member, Fault::used_after_leaving);
+  member.trace(Trace::arrive, place.gen);
+  if constexpr (!steady<traits>) {
+    auto& shared = place.shared;
+    if (state != nullptr && place.id == 0 && shared.target() != shared.look().active()) {
+      deposit(member, place.gen, *state);
+    }
+    return await_others<P, traits>(member, place, arrive(member, place), [] {});
+  } else {
+    return steady_barrier<P, traits>(member, place, state);
+  }
+}
+
+/// All active groups meet; everything written before is visible after.
+template <class P, Traits traits, class State>
+COHORT_FN Verdict global_barrier(Member<P, State>& member, const Place<P>& place) {
+  return barrier<P, traits>(member, place, static_cast<const State*>(nullptr));
 }
 
 /// Our resizing barrier: everybody arrives once, and the last one sets M.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const State& state) {
-  const Place<P> place{member};
-  auto& shared = place.shared;
-  const std::uint32_t gen = place.gen;
-  const std::uint32_t target = target_at_barrier(member);
-  if (place.id == no_id) return break_contract(member, Fault::used_after_leaving);
-  member.trace(Trace::arrive, gen);
-  Arrival arrival;
-  if constexpr (steady<traits>) {
-    const bool pending = place.id == 0 ? target != place.active : target < place.active;
-    if (pending && place.id == 0) deposit(member, state);
-    arrival = arrive_steadily(member, place, Kind::resizing, pending);
-  } else {
-    if (place.id == 0 && target != shared.look().active()) deposit(member, state);
-    arrival = arrive(member, Kind::resizing);
-  }
-  if (!arrival.good()) return refuse(member, arrival);
-  Roster now = arrival.now;
-  if (now.gen() != gen) {
-    P::notify(shared.barrier_event);
-  } else if (now.arrived() == now.active()) {
-    if (now.kind(gen) != Kind::resizing) return break_contract(member, Fault::divergent_barrier);
-    now = resize<P, traits>(member, now);
-  } else {
-    now = await_release(member, place);
-  }
-  const Verdict verdict = pass<P, traits>(member, place, now, Kind::resizing);
-  const bool last_step = place.votes && !goes_on(member, gen);
+COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const Place<P>& place,
+                                   const State& state) {
+  const Verdict verdict = barrier<P, traits>(member, place, &state);
+  const bool last_step = place.votes && !goes_on(member, place.gen);
   return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
 }
 

@@ -184,8 +184,9 @@ class Group {
                   "cohort: global_barrier() in a kernel of KillOrder::any: groups come and go in "
                   "any order, so there is no set of groups to wait for. Declare "
                   "KillOrder::highest_first");
-    const Verdict verdict = threads_.lead(Point::global_barrier, [member = member_] {
-      return protocol::global_barrier<P, barrier_traits>(*member);
+    const protocol::Place<P> place = stand(protocol::Kind::plain);
+    const Verdict verdict = threads_.lead(Point::global_barrier, [member = member_, &place] {
+      return protocol::global_barrier<P, barrier_traits>(*member, place);
     });
     if (verdict != Verdict::stay) P::unwind();
   }
@@ -194,8 +195,10 @@ class Group {
   [[nodiscard]] COHORT_FN bool resizing_global_barrier(const State& state) const {
     check_resizing();
     static_cast<void>(probe_.offer(*member_));
-    return left(threads_.lead(Point::resizing_global_barrier,
-                              [member = member_, &state] { return cross(*member, state); }));
+    const protocol::Place<P> place = stand(protocol::Kind::resizing);
+    return left(threads_.lead(Point::resizing_global_barrier, [member = member_, &place, &state] {
+      return cross(*member, place, state);
+    }));
   }
 
   /// How many groups the scheduler wants back.
@@ -222,10 +225,11 @@ class Group {
   [[nodiscard]] COHORT_FN Verdict next_step(const State& state, Next vote) const {
     check_resizing();
     static_cast<void>(probe_.offer(*member_));
+    const protocol::Place<P> place = stand(protocol::Kind::resizing);
     const Verdict verdict = threads_.lead_any(Point::resizing_global_barrier, vote == Next::again,
-                                              [member = member_, &state](bool any_again) {
+                                              [member = member_, &place, &state](bool any_again) {
                                                 protocol::vote(*member, any_again);
-                                                return cross(*member, state);
+                                                return cross(*member, place, state);
                                               });
     if (verdict == Verdict::gone) P::unwind();
     return verdict;
@@ -265,17 +269,20 @@ class Group {
   }
 
   /// The leader's part of a resizing barrier.
-  static COHORT_FN Verdict cross(Member& member, const State& state) {
+  static COHORT_FN Verdict cross(Member& member, const protocol::Place<P>& place,
+                                 const State& state) {
     if constexpr (role == Role::fixed) {
       static_cast<void>(state);  // a static launch has no use for it
-      const std::uint32_t gen = member.gen;
-      const Verdict verdict =
-          protocol::global_barrier<P, barrier_traits>(member, protocol::Kind::resizing);
-      const bool last_step = !protocol::goes_on(member, gen);
+      const Verdict verdict = protocol::global_barrier<P, barrier_traits>(member, place);
+      const bool last_step = !protocol::goes_on(member, place.gen);
       return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
     } else {
-      return protocol::resizing_barrier<P, traits>(member, state);
+      return protocol::resizing_barrier<P, traits>(member, place, state);
     }
+  }
+
+  COHORT_FN protocol::Place<P> stand(protocol::Kind kind) const {
+    return {*shared_, *member_, kind, Contract<Kernel>::step_style};
   }
 
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {

@@ -54,12 +54,13 @@ COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
 template <class P, Traits traits, class State>
 COHORT_FN Verdict slave(Member<P, State>& member) {
   member.trace(Trace::arrive, member.gen);
-  const Arrival arrival = arrive(member, Kind::resizing);
+  const Place<P> place{member, Kind::resizing};
+  const Arrival arrival = arrive(member, place);
   if (!arrival.good()) return refuse(member, arrival);
   // The master never counts itself: a full count means that it stands at another barrier.
   if (arrival.now.arrived() == arrival.now.active())
     return break_contract(member, Fault::divergent_barrier);
-  return settle<P, traits>(member, await_release(member, Place<P>{member}));
+  return settle<P, traits>(member, await_release(member, place));
 }
 
 /// The master: waits for the slaves, forks, says how many go on, releases.
@@ -98,8 +99,10 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   shared.departing.fetch_add(now.active() - settled, Order::relaxed);
   member.active = settled;
   member.trace(Trace::resize, now.active());  // before anybody can act on it
-  const std::uint64_t announced = announcement(member, Kind::resizing);
-  const Roster released{now.released(now.active()).word + announced};
+  const Place<P> place{member, Kind::resizing};
+  clear_next_vote(place);
+  member.kinds = place.kinds;
+  const Roster released{now.released(now.active()).word + place.announced};
   shared.roster.fetch_add(released.word - now.word,
                           Order::acq_rel);  // pairs with the slaves' acquire
   P::notify(shared.barrier_event);
@@ -110,13 +113,13 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
 /// barrier.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* state, bool goes_on) {
-  Verdict verdict = global_barrier<P, traits>(member, Kind::resizing);
+  Verdict verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});
   if (verdict != Verdict::stay) return verdict;
   if (goes_on && (member.id != 0 || member.shared.suspending())) {
     verdict = offer_kill_slowly<P, traits>(member, state, 0);
     if (verdict != Verdict::stay) return verdict;
   }
-  verdict = global_barrier<P, traits>(member, Kind::resizing);
+  verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});
   return verdict == Verdict::stay && !goes_on ? Verdict::halt : verdict;
 }
 
@@ -124,7 +127,7 @@ COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* st
 template <class P, Traits traits, class State>
 COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state) {
   const std::uint32_t gen = member.gen;
-  const Verdict verdict = global_barrier<P, traits>(member, Kind::resizing);
+  const Verdict verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});
   if (verdict != Verdict::stay) return verdict;
   const bool another = goes_on(member, gen);
   if (another && member.id == 0) {
@@ -135,9 +138,10 @@ COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state)
 
 /// Whichever resizing barrier the kernel's traits name.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const State& state) {
+COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const Place<P>& place,
+                                   const State& state) {
   if constexpr (traits.barrier == ResizingBarrier::one_pass) {
-    return one_pass_barrier<P, traits>(member, state);
+    return one_pass_barrier<P, traits>(member, place, state);
   } else {
     if (member.left) return break_contract(member, Fault::used_after_leaving);
     if constexpr (traits.barrier == ResizingBarrier::modelled) {
@@ -159,7 +163,7 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict enter(Member<P, State>& member) {
   if constexpr (traits.barrier != ResizingBarrier::one_pass) {
     if (member.entry == Entry::slave)
-      return settle<P, traits>(member, await_release(member, Place<P>{member}));
+      return settle<P, traits>(member, await_release(member, Place<P>{member, Kind::resizing}));
     if (member.entry == Entry::modelled)
       return modelled_second_half<P, traits>(member, &member.state, true);
   }
