@@ -17,9 +17,11 @@ int main(int argc, char** argv) {
   std::uint64_t seed = std::random_device{}();
   std::uint64_t schedules = 0;
   std::uint32_t failures = 0;
+  std::vector<Scenario> all = scenarios();
+  all.insert(all.end(), fenced_scenarios().begin(), fenced_scenarios().end());
   std::cout << "exploring for " << minutes << " minutes, first seed " << seed << std::endl;
   while (std::chrono::steady_clock::now() < until) {
-    for (const Scenario& scenario : scenarios()) {
+    for (const Scenario& scenario : all) {
       for (const bool weak : {false, true}) {
         for (const Search search : {Search::random, Search::pct}) {
           const Waiting waiting = seed % 2 == 0 ? Waiting::polled : Waiting::notified;

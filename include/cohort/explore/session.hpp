@@ -58,34 +58,63 @@ class Host {
 
 namespace detail {
 
+/// One run, as the engine and the host see it.
 class Session {
+ public:
+  Session(World& its_world, const Options& with) : world(its_world), options(with) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  /// Runs the schedule.
+  virtual void run() = 0;
+  // What Host and pinned actions do.
+  virtual void set_target(std::uint32_t groups) = 0;
+  virtual Status suspend() = 0;
+  virtual void resume() = 0;
+  virtual void wait_for_rest() = 0;
+  /// For pinned actions: until everybody who is to join is there.
+  virtual void wait_for_joiners() = 0;
+
+  World& world;
+  const Options options;
+  Status status = Status::pending;
+  std::uint32_t joins = 0;
+  std::uint32_t leaves = 0;
+  std::optional<std::uint32_t> first_target;
+  const Pins* pins = nullptr;
+  Tracer* tracer = nullptr;
+  TraceRules rules;
+  bool resizable = true;
+  bool suspendable = true;
+  bool may_all_leave = false;
+};
+
+/// All of it that does not know the kernel.
+template <class P>
+class SessionOn : public Session {
  protected:
-  using P = Platform;
   using Order = cohort::Order;
   using Roster = protocol::Roster;
 
  public:
-  Session(World& its_world, const Options& with)
-      : world(its_world),
-        options(with),
+  SessionOn(World& its_world, const Options& with)
+      : Session(its_world, with),
         local_size_(with.local_size),
         boxes_(with.max_groups.value_or(with.capacity)),
         free_ids_(protocol::id_words(static_cast<std::uint32_t>(boxes_.size()))),
         units_(with.capacity) {
     shared.max_groups = static_cast<std::uint32_t>(boxes_.size());
     shared.offer_wait = with.offer_wait ? 1 : 0;
+    shared.start_deadline = with.start_deadline ? 1 : 0;
   }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  virtual ~Session() = default;
 
-  /// Runs the schedule.
-  void run() {
+  void run() override {
     if (world.logging()) name_words();
     world.expect(rules, tracer);
     const std::uint32_t units = options.capacity;
     world.spawn(
-        0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
+        0, "host", [](void* self) { static_cast<SessionOn*>(self)->host(); }, this);
     for (std::uint32_t u = 0; u < units; ++u) {
       units_[u].session = this;
       units_[u].index = u;
@@ -119,13 +148,11 @@ class Session {
     world.expect_end(status);
   }
 
-  // What Host and pinned actions do.
-
-  void set_target(std::uint32_t groups) {
+  void set_target(std::uint32_t groups) override {
     publish(groups);  // before anybody is sent because of it
     move([&] { target_ = groups; });
   }
-  Status suspend() {
+  Status suspend() override {
     if (at_rest()) return status;
     held_ = true;
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
@@ -134,7 +161,7 @@ class Session {
     wait_for_rest();
     return status;
   }
-  void resume() {
+  void resume() override {
     if (status != Status::suspended) return;
     if (!sent()) {
       throw Error{Errc::bad_state,
@@ -146,14 +173,13 @@ class Session {
       begin(first_, true);
     });
   }
-  void wait_for_rest() {
+  void wait_for_rest() override {
     P::await(desk_event_, [this] {
       static_cast<void>(desk_.load(Order::relaxed));
       return at_rest();
     });
   }
-  /// For pinned actions: until everybody who is to join is there.
-  void wait_for_joiners() {
+  void wait_for_joiners() override {
     if (options.waiting == Waiting::notified) return;
     P::await(desk_event_, [this] {
       const std::uint32_t waiting = shared.waiting.load(Order::relaxed);
@@ -162,26 +188,14 @@ class Session {
     });
   }
 
-  World& world;
-  const Options options;
-  protocol::Shared<Platform> shared;
-  Status status = Status::pending;
-  std::uint32_t joins = 0;
-  std::uint32_t leaves = 0;
-  std::optional<std::uint32_t> first_target;
-  const Pins* pins = nullptr;
-  Tracer* tracer = nullptr;
-  TraceRules rules;
-  bool resizable = true;
-  bool suspendable = true;
-  bool may_all_leave = false;
+  protocol::Shared<P> shared;
 
  protected:
   enum class Stay : std::uint8_t { refused, left, finished, ended };
 
   /// A place where a group can run.
   struct Unit {
-    Session* session = nullptr;
+    SessionOn* session = nullptr;
     std::uint32_t index = 0;
     std::uint32_t visits = 0;
     std::uint32_t refusals = 0;
@@ -204,7 +218,6 @@ class Session {
     if (local_size_ > 1) meet(unit.index, local_id, point, nullptr, nullptr, nullptr);
   }
   [[nodiscard]] std::uint32_t local_size() const { return local_size_; }
-  [[nodiscard]] bool restarted() const { return shared.restarted; }
 
  private:
   [[nodiscard]] bool sent() const { return options.start == Start::sent; }
@@ -318,7 +331,8 @@ class Session {
   /// A unit's life where nobody sends it: the first ones are inside, the others come when they
   /// like. Without the desk there is less to search through.
   void work_unsent(Unit& unit) {
-    const bool first = unit.index < first_;
+    // Where a check-in has a deadline more may come than it calls for.
+    const bool first = unit.index < first_ || options.start_deadline;
     for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
       const Stay stay = run_group(unit, first && visit == 0, unit.index);
       if (stay == Stay::left) ++leaves;
@@ -456,7 +470,7 @@ class Session {
   }
 
   const std::uint32_t local_size_;
-  std::vector<protocol::Box<Platform>> boxes_;
+  std::vector<protocol::Box<P>> boxes_;
   std::vector<Atomic<std::uint64_t>> free_ids_;
   std::vector<Unit> units_;
 
@@ -500,26 +514,31 @@ struct Watched {
   }
 };
 
-template <class Kernel, protocol::Role role>
-class TypedSession final : public Session {
+template <class P, class Kernel, protocol::Role role>
+class TypedSession final : public SessionOn<P> {
+  using Base = SessionOn<P>;
+  using typename Base::Stay;
+  using typename Base::Unit;
+  using Base::gather, Base::joins, Base::local_size, Base::options, Base::pins, Base::shared,
+      Base::stay_begins, Base::stay_ends, Base::world;
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
-  using Member = protocol::Member<Platform, State>;
+  using Member = protocol::Member<P, State>;
   using Wrapped = Watched<Kernel, TypedSession>;
   static constexpr Traits traits = Contract<Kernel>::traits;
 
  public:
   TypedSession(World& its_world, Kernel kernel, const Options& with)
-      : Session(its_world, with), kernel_(std::move(kernel)), box_states_(shared.max_groups) {
+      : Base(its_world, with), kernel_(std::move(kernel)), box_states_(shared.max_groups) {
     poison(&states_.deposit, sizeof states_.deposit);
     if constexpr (!std::is_empty_v<State>) {
       poison(box_states_.data(), sizeof(State) * box_states_.size());
     }
     states_.boxes = box_states_.data();
-    rules = rules_of(traits, shared.max_groups);
-    resizable = role != protocol::Role::fixed;
-    suspendable = traits.suspendable && resizable;
-    may_all_leave = traits.survivors == Survivors::may_all_leave;
+    this->rules = rules_of(traits, shared.max_groups);
+    this->resizable = role != protocol::Role::fixed;
+    this->suspendable = traits.suspendable && this->resizable;
+    this->may_all_leave = traits.survivors == Survivors::may_all_leave;
   }
 
   /// Called by every thread at the end of its step.
@@ -558,8 +577,12 @@ class TypedSession final : public Session {
                  !protocol::wait_in_lobby(member, shared.serial.peek(), unit.index)) {
         return Stay::refused;
       }
+      if (!member.joined && member.active > shared.quorum) {
+        world.fail("more groups have checked in than were called: " +
+                   std::to_string(member.active));
+      }
       joins += member.joined ? 1 : 0;
-      if (protocol::enter<Platform, traits>(member) == protocol::Verdict::stay) run(unit, visit);
+      if (protocol::enter<P, traits>(member) == protocol::Verdict::stay) run(unit, visit);
     } catch (const Unwind&) {
       protocol::abandon(member);
       return Stay::ended;
@@ -573,7 +596,7 @@ class TypedSession final : public Session {
   void take_part(Member& member, std::uint32_t id) {
     member.id = id;
     member.active = shared.quorum;
-    member.joined = restarted();
+    member.joined = shared.restarted;
     member.state = states_.kept;
     member.trace(Trace::start, member.active);
   }
@@ -594,7 +617,7 @@ class TypedSession final : public Session {
     const Threads threads =
         local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
     try {
-      protocol::live<Platform, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local),
+      protocol::live<P, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local),
                                      threads);
     } catch (const Unwind&) {
       protocol::abandon(visit.member);
@@ -638,9 +661,9 @@ class TypedSession final : public Session {
   std::array<Expected, 4> expected_{};
 };
 
-template <class Kernel, protocol::Role role>
+template <class P, class Kernel, protocol::Role role>
 std::unique_ptr<Session> make_session(World& world, const Kernel& kernel, const Options& options) {
-  return std::make_unique<TypedSession<Kernel, role>>(world, kernel, options);
+  return std::make_unique<TypedSession<P, Kernel, role>>(world, kernel, options);
 }
 
 }  // namespace detail

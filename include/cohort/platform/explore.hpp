@@ -3,6 +3,7 @@
 // plain memory, so that hosts and tests can set things up without a schedule.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,11 @@ void store(Location& location, std::uint64_t value, Order order);
 /// The second half; there is no scheduling point in between. `changes`: false for a swap that
 /// failed.
 void end_update(Location& location, std::uint64_t value, Order order, bool changes);
+/// An acquire and a release fence. No scheduling point: it changes what the thread's own accesses
+/// mean.
+void fence();
+/// One of `options` values, chosen by the schedule.
+[[nodiscard]] std::uint32_t choose(std::uint32_t options);
 
 /// The explorer's word for a word of a kernel's memory, brought up to date with that memory.
 [[nodiscard]] Location& word_at(const void* memory, std::size_t bytes);
@@ -435,8 +441,8 @@ struct Platform {
   static View<T> view(T* memory) noexcept {
     return View<T>{memory};
   }
-  static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,
-                                    std::uint32_t share) noexcept {
+  template <class Shared>
+  static std::uint32_t less_demands(const Shared& /*shared*/, std::uint32_t share) noexcept {
     return share;
   }
   [[noreturn]] static void unwind() { throw Unwind{}; }
@@ -449,6 +455,37 @@ struct Platform {
   template <class Done>
   static bool call(void* done) {
     return (*static_cast<Done*>(done))();
+  }
+};
+
+/// The targets that a group saw at its last barriers, the youngest first.
+struct OldTargets {
+  static constexpr std::uint32_t room = 2;
+  mutable std::array<std::uint32_t, room> seen{};
+  mutable std::uint32_t count = 0;
+};
+
+/// The same for a machine like a GPU, where the protocol has branches of its own: one fence for many
+/// ordered accesses, and barriers that use a target which is no longer true.
+struct FencedPlatform : Platform {
+  using Sampler = OldTargets;
+
+  static void fence() { detail::fence(); }
+
+  /// The target, or one of its last two barriers: the schedule decides.
+  template <class Member>
+  static std::uint32_t recent_target(const Member& member) {
+    const std::uint32_t now = member.shared.target();
+    const OldTargets& old = member.sampler;
+    std::array<std::uint32_t, OldTargets::room + 1> possible{now};
+    std::uint32_t count = 1;
+    for (std::uint32_t i = 0; i < old.count; ++i) {
+      const auto end = possible.begin() + count;
+      if (std::find(possible.begin(), end, old.seen[i]) == end) possible[count++] = old.seen[i];
+    }
+    old.seen = {now, old.seen[0]};
+    old.count = std::min(old.count + 1, OldTargets::room);
+    return possible[detail::choose(count)];
   }
 };
 

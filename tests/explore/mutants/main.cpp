@@ -12,6 +12,12 @@
 #ifndef MUTANT_WAITING
 #define MUTANT_WAITING polled
 #endif
+#ifndef MUTANT_PLATFORM
+#define MUTANT_PLATFORM Platform
+#endif
+#ifndef MUTANT_DEADLINE
+#define MUTANT_DEADLINE false
+#endif
 #ifndef MUTANT_START
 #define MUTANT_START gathered
 #endif
@@ -29,7 +35,7 @@ int main() {
   using namespace cohort::test;
   std::uint64_t schedules = 0;
   for (const Search search : {Search::MUTANT_SEARCH, Search::pct}) {
-    const Result result = explore_kernel<MUTANT_KERNEL>(
+    const Result result = explore_kernel<MUTANT_KERNEL, cohort::explore::MUTANT_PLATFORM>(
         {.search = search,
          .schedules = search == Search::exhaustive ? 500000U : 100000U,
          .depth = 4,
@@ -39,7 +45,8 @@ int main() {
          .host = MUTANT_HOST,
          .weak_memory = MUTANT_WEAK,
          .waiting = Waiting::MUTANT_WAITING,
-         .start = Start::MUTANT_START},
+         .start = Start::MUTANT_START,
+         .start_deadline = MUTANT_DEADLINE},
         MUTANT_COUNT);
     schedules += result.schedules;
     if (result.ok) continue;
