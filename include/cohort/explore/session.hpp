@@ -122,8 +122,8 @@ class SessionOn : public Session {
       for (std::uint32_t i = 0; i < local_size_; ++i) {
         std::string name;
         if (world.logging()) {
-          name = "unit " + std::to_string(u);
-          if (local_size_ > 1) name += "." + std::to_string(i);
+          name = std::string{"unit "} + std::to_string(u);
+          if (local_size_ > 1) name.append(".").append(std::to_string(i));
         }
         world.spawn(
             1 + u * local_size_ + i, name,
@@ -455,13 +455,13 @@ class SessionOn : public Session {
     world.name(shared.lobby_event.word, "the lobby's event");
     world.name(desk_event_.word, {});
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
-      world.name(location_of(boxes_[i].seat), "box " + std::to_string(i));
+      world.name(location_of(boxes_[i].seat), std::string{"box "} + std::to_string(i));
     }
     for (std::size_t i = 0; i < free_ids_.size(); ++i) {
       world.name(location_of(free_ids_[i]), "free ids");
     }
     for (std::size_t i = 0; i < 4; ++i) {
-      world.name(location_of(shared.vote[i]), "vote " + std::to_string(i));
+      world.name(location_of(shared.vote[i]), std::string{"vote "} + std::to_string(i));
     }
   }
   template <class T>
