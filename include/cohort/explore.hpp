@@ -35,9 +35,10 @@ class Engine {
   template <class Kernel>
   Job launch(Kernel kernel, const LaunchOptions& launch = {}) {
     const Options with = options_for(launch);
-    session_ = launch.resizable
-                   ? detail::make_session<Platform, Kernel, protocol::Role::member>(*world_, kernel, with)
-                   : detail::make_session<Platform, Kernel, protocol::Role::fixed>(*world_, kernel, with);
+    session_ =
+        launch.resizable
+            ? detail::make_session<Platform, Kernel, protocol::Role::member>(*world_, kernel, with)
+            : detail::make_session<Platform, Kernel, protocol::Role::fixed>(*world_, kernel, with);
     session_->pins = &pins_;
     session_->tracer = launch.tracer;
     if (launch.target) session_->first_target = launch.target;

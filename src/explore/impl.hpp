@@ -68,8 +68,9 @@ struct Actor {
   bool fresh = true;  // its fibre has not been started, or was given up
 
   Clock clock;  // happens-before, as the program's memory orders make it
-  Clock unfenced;  // what it would know had its relaxed reads been acquires: an acquire fence's gain
-  Clock fenced;    // what it knew at its last release fence, which its relaxed writes pass on
+  Clock
+      unfenced;  // what it would know had its relaxed reads been acquires: an acquire fence's gain
+  Clock fenced;  // what it knew at its last release fence, which its relaxed writes pass on
   // In an await.
   bool (*done)(void*) = nullptr;
   void* done_context = nullptr;

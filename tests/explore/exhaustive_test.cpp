@@ -37,11 +37,10 @@ void see_all(const Scenario& scenario, std::string_view platform) {
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   if (const char* const file = std::getenv("COHORT_EXPLORE_TABLE"); file != nullptr) {
-    std::ofstream{file, std::ios::app} << "| " << scenario.name << platform << " | "
-                                       << scenario.units << " (" << scenario.first
-                                       << " at first) | " << result.schedules << " | "
-                                       << (result.complete ? "all, " : "")
-                                       << (result.ok ? "no violation" : "VIOLATION") << " |\n";
+    std::ofstream{file, std::ios::app}
+        << "| " << scenario.name << platform << " | " << scenario.units << " (" << scenario.first
+        << " at first) | " << result.schedules << " | " << (result.complete ? "all, " : "")
+        << (result.ok ? "no violation" : "VIOLATION") << " |\n";
   }
   if (seconds() - begun > 1) {
     std::cout << scenario.name << platform << ", " << scenario.units

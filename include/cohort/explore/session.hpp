@@ -209,6 +209,7 @@ class SessionOn : public Session {
   virtual void keep_initial() = 0;
   /// A run of the job begins: its barriers count from 0 again.
   virtual void forget_steps() = 0;
+  virtual void name_states() = 0;
 
   static constexpr auto stay_begins = static_cast<protocol::Point>(250);
   static constexpr auto stay_ends = static_cast<protocol::Point>(251);
@@ -460,6 +461,9 @@ class SessionOn : public Session {
     for (std::size_t i = 0; i < free_ids_.size(); ++i) {
       world.name(location_of(free_ids_[i]), "free ids");
     }
+    world.name(boxes_.data(), boxes_.size() * sizeof(boxes_[0]), sizeof(boxes_[0]),
+               "what is in box");
+    name_states();
     for (std::size_t i = 0; i < 4; ++i) {
       world.name(location_of(shared.vote[i]), std::string{"vote "} + std::to_string(i));
     }
@@ -517,10 +521,10 @@ struct Watched {
 template <class P, class Kernel, protocol::Role role>
 class TypedSession final : public SessionOn<P> {
   using Base = SessionOn<P>;
-  using typename Base::Stay;
-  using typename Base::Unit;
   using Base::gather, Base::joins, Base::local_size, Base::options, Base::pins, Base::shared,
       Base::stay_begins, Base::stay_ends, Base::world;
+  using typename Base::Stay;
+  using typename Base::Unit;
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
   using Member = protocol::Member<P, State>;
@@ -565,6 +569,12 @@ class TypedSession final : public SessionOn<P> {
 
   void keep_initial() override { states_.kept = State{}; }
   void forget_steps() override { expected_ = {}; }
+  void name_states() override {
+    world.name(&states_.deposit, sizeof states_.deposit, sizeof(State), "deposit of a State");
+    world.name(&states_.kept, sizeof states_.kept, sizeof(State), "kept State");
+    world.name(box_states_.data(), box_states_.size() * sizeof(State), sizeof(State),
+               "State in box");
+  }
 
   Stay run_group(Unit& unit, bool first, std::uint32_t id) override {
     Visit visit{.member = Member{.shared = shared, .states = states_}, .local = {}};
@@ -617,8 +627,7 @@ class TypedSession final : public SessionOn<P> {
     const Threads threads =
         local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
     try {
-      protocol::live<P, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local),
-                                     threads);
+      protocol::live<P, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local), threads);
     } catch (const Unwind&) {
       protocol::abandon(visit.member);
     } catch (const std::exception& error) {

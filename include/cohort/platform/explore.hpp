@@ -441,6 +441,7 @@ struct Platform {
   static View<T> view(T* memory) noexcept {
     return View<T>{memory};
   }
+  static void watch(const void* item, bool writes) { detail::touch(item, 1, writes); }
   template <class Shared>
   static std::uint32_t less_demands(const Shared& /*shared*/, std::uint32_t share) noexcept {
     return share;
@@ -465,8 +466,8 @@ struct OldTargets {
   mutable std::uint32_t count = 0;
 };
 
-/// The same for a machine like a GPU, where the protocol has branches of its own: one fence for many
-/// ordered accesses, and barriers that use a target which is no longer true.
+/// The same for a machine like a GPU, where the protocol has branches of its own: one fence for
+/// many ordered accesses, and barriers that use a target which is no longer true.
 struct FencedPlatform : Platform {
   using Sampler = OldTargets;
 

@@ -151,7 +151,7 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
         keeps || (traits.survivors == Survivors::may_all_leave && !shared.suspending());
     next = target == 0 && !empties ? 1 : target;
     if (keeps) {
-      states.kept = states.deposit[gen & 1U];
+      written<P>(states.kept) = read<P>(states.deposit[gen & 1U]);
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
@@ -173,7 +173,7 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
   shared.roster.fetch_add(released.word - now.word, Order::acq_rel);
   if (next > active) {
     std::uint32_t id = active;
-    admit(member, states.deposit[gen & 1U], released.gen(), Entry::run,
+    admit(member, read<P>(states.deposit[gen & 1U]), released.gen(), Entry::run,
           [&](const Box<P>&) { return id++; });
     if constexpr (may_fork)
       shared.fork_lock.store(0, Order::release);  // pairs with the next holder
@@ -186,7 +186,7 @@ COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
 /// Group 0 leaves its state for groups that may join at this generation, or for a suspend.
 template <class P, class State>
 COHORT_FN void deposit(Member<P, State>& member, const State& state) {
-  member.states.deposit[member.gen & 1U] = state;
+  written<P>(member.states.deposit[member.gen & 1U]) = state;
   member.shared.deposit_gen.store(member.gen,
                                   Order::relaxed);  // published by the arrival that follows
 }

@@ -24,7 +24,7 @@ template <class P>
 COHORT_FN std::uint32_t name_claimed(Shared<P>& shared) {
   std::uint32_t named = 0;
   for_each_claimed(shared, [&](Box<P>& box, std::uint32_t) {
-    box.id = take_id(shared);
+    written<P>(box.id) = take_id(shared);
     if (box.id == no_id) {
       unclaim(shared, box);
     } else {

@@ -33,6 +33,22 @@ concept Fenced = requires {
   P::fence();
 };
 
+/// A platform that watches plain memory, as the explorer does, is told of every access to what one
+/// group hands over to another. Elsewhere this is nothing.
+template <class P, class T>
+COHORT_FN T& watched(T& item, bool writes) {
+  if constexpr (requires { P::watch(&item, writes); }) P::watch(&item, writes);
+  return item;
+}
+template <class P, class T>
+COHORT_FN T& written(T& item) {
+  return watched<P>(item, true);
+}
+template <class P, class T>
+COHORT_FN const T& read(const T& item) {
+  return watched<P>(item, false);
+}
+
 /// States of a lobby box.
 enum class Seat : std::uint32_t { empty, waiting, claimed, admitted };
 

@@ -15,6 +15,9 @@
 #ifndef MUTANT_PLATFORM
 #define MUTANT_PLATFORM Platform
 #endif
+#ifndef MUTANT_MAX
+#define MUTANT_MAX MUTANT_UNITS
+#endif
 #ifndef MUTANT_DEADLINE
 #define MUTANT_DEADLINE false
 #endif
@@ -40,6 +43,7 @@ int main() {
          .schedules = search == Search::exhaustive ? 500000U : 100000U,
          .depth = 4,
          .capacity = MUTANT_UNITS,
+         .max_groups = MUTANT_MAX,
          .start_groups = MUTANT_FIRST,
          .visits = search == Search::exhaustive ? 1U : unsigned{MUTANT_VISITS},
          .host = MUTANT_HOST,
