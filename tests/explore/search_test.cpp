@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <set>
 #include <sstream>
@@ -126,7 +128,10 @@ Found search(std::uint32_t program_seed, const Options& options) {
 TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
   std::uint64_t all = 0;
   std::uint64_t reduced = 0;
-  for (std::uint32_t seed = 300; seed < 420; ++seed) {
+  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
+  const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
+  const std::uint32_t programs = std::max(10U, static_cast<std::uint32_t>(120 * scale));
+  for (std::uint32_t seed = 300; seed < 300 + programs; ++seed) {
     const Found expected = search(seed, {.search = Search::exhaustive, .preemptions = 1000});
     const Found found = search(seed, {.search = Search::exhaustive});
     ASSERT_EQ(found.outcomes, expected.outcomes) << "program " << seed;

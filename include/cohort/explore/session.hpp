@@ -533,7 +533,10 @@ class TypedSession final : public SessionOn<P> {
 
  public:
   TypedSession(World& its_world, Kernel kernel, const Options& with)
-      : Base(its_world, with), kernel_(std::move(kernel)), box_states_(shared.max_groups) {
+      : Base(its_world, with),
+        kernel_(std::move(kernel)),
+        box_states_(shared.max_groups),
+        visits_(with.capacity) {
     poison(&states_.deposit, sizeof states_.deposit);
     if constexpr (!std::is_empty_v<State>) {
       poison(box_states_.data(), sizeof(State) * box_states_.size());
@@ -561,8 +564,11 @@ class TypedSession final : public SessionOn<P> {
  private:
   /// A group in the kernel.
   struct Visit {
+    Visit(protocol::Shared<P>& shared, protocol::States<State>& states)
+        : member{.shared = shared, .states = states} {}
+
     Member member;
-    alignas(Local) std::array<std::byte, sizeof(Local)> local;
+    alignas(Local) std::array<std::byte, sizeof(Local)> local{};
   };
 
   static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
@@ -577,7 +583,7 @@ class TypedSession final : public SessionOn<P> {
   }
 
   Stay run_group(Unit& unit, bool first, std::uint32_t id) override {
-    Visit visit{.member = Member{.shared = shared, .states = states_}, .local = {}};
+    Visit& visit = visits_[unit.index].emplace(shared, states_);
     Member& member = visit.member;
     member.votes = Contract<Kernel>::step_style;
     try {
@@ -613,8 +619,6 @@ class TypedSession final : public SessionOn<P> {
 
   void run(Unit& unit, Visit& visit) {
     poison(visit.local.data(), visit.local.size());
-    if (visits_.size() <= unit.index) visits_.resize(unit.index + 1);
-    visits_[unit.index] = &visit;
     unit.stay = &visit;
     gather(unit, 0, stay_begins);
     live(unit, 0);
@@ -666,7 +670,7 @@ class TypedSession final : public SessionOn<P> {
   Kernel kernel_;
   protocol::States<State> states_{};
   std::vector<State> box_states_;
-  std::vector<Visit*> visits_;
+  std::vector<std::optional<Visit>> visits_;  // by unit: other threads may outlive the leader
   std::array<Expected, 4> expected_{};
 };
 

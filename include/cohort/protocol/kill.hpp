@@ -62,6 +62,8 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
         // The last group leaves its state behind for a resume. Not under DRAIN: what has returned
         // cannot be resumed.
         if (shared.suspending() && !old.draining() && state != nullptr) {
+          // Pairs with the leavers' release: at their start they read what was kept before.
+          static_cast<void>(shared.look(Order::acquire));
           written<P>(member.states.kept) = *state;
           shared.kept.store(1, Order::relaxed);  // read by the host after this group is out
         } else if (traits.survivors == Survivors::keep_one) {
