@@ -44,18 +44,9 @@ void Engine::Core::start() {
   low_streams_.open(low_);
   high_streams_.open(high_);
 
-  // One piece of pinned memory for good: to free any waits for running kernels.
-  constexpr std::size_t mirrors = 510;
-  void* pinned = nullptr;
-  check(cudaHostAlloc(&pinned, (mirrors + 2) * sizeof(Mirror), cudaHostAllocMapped),
-        "engine: pinned memory");
-  mirrors_ = static_cast<Mirror*>(pinned);
-  std::uninitialized_value_construct_n(mirrors_, mirrors + 2);
-  static_assert(sizeof(Mirror) >= demand_slots * sizeof(std::uint32_t));
-  leased_ = reinterpret_cast<std::uint32_t*>(mirrors_);
-  lease_ends_ = reinterpret_cast<std::uint32_t*>(mirrors_ + 1);
-  for (std::size_t i = mirrors + 2; i-- > 2;) free_mirrors_.push_back(mirrors_ + i);
-
+  pinned_memory_.open();
+  leased_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof(Demands)));
+  lease_ends_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof(Demands)));
   demands_ = static_cast<Demands*>(control_memory_.take(sizeof(Demands)));
   const Demands none;
   memory_->write(demands_, &none, sizeof none);
@@ -86,9 +77,8 @@ void Engine::Core::stop() {
     cudaStreamDestroy(control_);
   }
   control_memory_.free_all();
-  if (mirrors_ != nullptr) cudaFreeHost(mirrors_);
+  pinned_memory_.free_all();
   demands_ = nullptr;
-  mirrors_ = nullptr;
 }
 
 void Engine::Core::check_alive() const {
@@ -155,11 +145,15 @@ bool Engine::Core::poll() {
   const std::vector<std::shared_ptr<Record>> all = jobs_;
   for (const auto& job : all) {
     if (job->run == nullptr) continue;
+    job->run->catch_up();
     reap(*job->run);
     observe(*job);
     settle(*job);
   }
-  for (auto& run : graves_) reap(*run);
+  for (auto& run : graves_) {
+    run->catch_up();
+    reap(*run);
+  }
   for (std::size_t i = graves_.size(); i-- > 0;) {
     if (!graves_[i]->grids.empty()) continue;
     bury(std::move(graves_[i]));
@@ -179,9 +173,8 @@ bool Engine::Core::poll() {
 /// that it goes. Later on mostly the youngest alone is looked at: CUDA wants to be called, but each
 /// call takes its time, and who wants the mutex has to wait for it.
 void Engine::Core::reap(Run& run) {
-  const std::uint32_t gone = seen(run.desk.mirror->gone);
-  if (gone != run.gone || gone == run.launched) run.looks = 0;
-  run.gone = gone;
+  if (run.gone != run.gone_before || run.gone == run.launched) run.looks = 0;
+  run.gone_before = run.gone;
   const bool all = run.grids.empty() || run.looks < 10 || run.looks % 256 == 0;
   ++run.looks;
   const std::size_t oldest = all ? 0 : run.grids.size() - 1;
@@ -199,25 +192,24 @@ void Engine::Core::reap(Run& run) {
 void Engine::Core::observe(Record& job) {
   const std::uint64_t at = now();
   job.note(at);
-  const Mirror& mirror = *job.run->desk.mirror;
+  const Run& run = *job.run;
   if (job.priority) {
-    if (!job.gathered && seen(mirror.in) >= job.body->max_groups) {
+    if (!job.gathered && run.in >= job.body->max_groups) {
       job.gathered = true;
       job.gather.add(at - job.launched_at);
       job.started_at = at;
     }
     return;
   }
-  if (!job.kept && job.start_groups == 0) job.start_groups = seen(mirror.start);
+  if (!job.kept) job.start_groups = run.in - run.joined;
   const bool surplus = job.inside() > target_of(job);
   if (surplus && job.demand_at == 0) job.demand_at = at;
   if (!surplus && job.demand_at != 0) {
     job.gather.add(at - job.demand_at);
     job.demand_at = 0;
   }
-  const std::uint32_t refused = seen(mirror.refused);
-  if (refused != job.refused) job.refill_after = at + 50'000;  // do not storm a closed door
-  job.refused = refused;
+  if (run.refused != job.refused) job.refill_after = at + 50'000;  // do not storm a closed door
+  job.refused = run.refused;
 }
 
 /// SMs that leases want now.
@@ -288,7 +280,7 @@ void Engine::Core::publish(Record& job, std::uint32_t units) {
   std::uint32_t word = job.suspending ? 0 : job.groups_on(units);
   if (job.thinning && word > 1) word /= 2;
   // Groups that have returned count in M, but use no SM: the target has to count them too.
-  if (word > 0) word += seen(job.run->desk.mirror->finished);
+  if (word > 0) word += job.run->finished;
   if (job.cancelled) word = stop_share;
   if (word == job.share_word) return;
   if (job.suspending) write(shared->flags.address(), protocol::suspend_flag);  // before the target
@@ -321,7 +313,7 @@ void Engine::Core::publish_order() {
 /// Starts blocks for a job that has fewer than it should; they go to its lobby.
 void Engine::Core::refill(Record& job) {
   if (!job.open() || now() < job.refill_after) return;
-  const std::uint32_t present = job.run->launched - seen(job.run->desk.mirror->gone);
+  const std::uint32_t present = job.run->launched - job.run->gone;
   const std::uint32_t wanted = target_of(job);
   if (wanted <= present) return;
   if (grids_ + task_grids < most_grids) {
@@ -341,29 +333,26 @@ void Engine::Core::thin_out(Record& job) {
 
 /// Once nobody is inside any more: how did the job come to rest?
 void Engine::Core::settle(Record& job) {
-  const Mirror& mirror = *job.run->desk.mirror;
-  const std::uint32_t gone = seen(mirror.gone);  // before `begun`: see below
-  const bool closed = seen(mirror.closed) != 0;
-  // As many have begun as were gone a moment ago, so nobody is inside; who starts later finds the
-  // job closed.
-  const bool empty = closed && seen(mirror.begun) == gone;
-  const bool over = job.run->grids.empty();  // the grids themselves have ended
+  const Run& run = *job.run;
+  // Who starts later finds the job closed.
+  const bool empty = run.closed && run.in == run.out;
+  const bool over = run.grids.empty();  // the grids themselves have ended
   if (!empty && !over) return;
 
   protocol::Shared<Platform> shared;
-  memory_->read(static_cast<void*>(&shared), job.run->desk.shared, sizeof shared);
+  memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
   const Roster roster = shared.look();
   job.note(now());
-  job.joins += seen(mirror.joined);
-  job.leaves += seen(mirror.left);
+  job.joins += run.joined;
+  job.leaves += run.left;
   if (roster.faulted()) {
     job.fault = shared.fault.load(Order::relaxed);
     rest(job, job.fault == Fault::cancelled ? Status::cancelled : Status::failed);
   } else if (roster.finished()) {
     rest(job, Status::finished);
   } else if (shared.kept.load(Order::relaxed) != 0) {
-    std::vector<std::byte> states(job.run->states_size);
-    memory_->read(states.data(), job.run->desk.states, states.size());
+    std::vector<std::byte> states(run.states_size);
+    memory_->read(states.data(), run.desk.states, states.size());
     job.body->keep(states);
     job.kept = true;
     rest(job, job.held ? Status::suspended : Status::pending);

@@ -81,16 +81,30 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   /// Of those, kept for tasks.
   static constexpr std::size_t task_grids = 8;
 
-  /// One run of a job: from a start to its rest.
+  /// One run of a job: from a start to its rest. The numbers are as of the host's last look at its
+  /// diary.
   struct Run {
     detail::Desk desk;
-    std::size_t states_at = 0;  // where the States are in it
+    std::uint32_t* lines = nullptr;  // the diary
+    std::uint32_t last_line = 0;
+    std::uint32_t read = 0;      // lines, so far
+    std::uint32_t in = 0;        // groups checked in or admitted
+    std::uint32_t joined = 0;    // of those: not by the check-in of a first run
+    std::uint32_t out = 0;       // groups that are out again
+    std::uint32_t left = 0;      // of those: taken away
+    std::uint32_t finished = 0;  // of those: returned
+    std::uint32_t refused = 0;   // blocks that were not admitted
+    std::uint32_t gone = 0;      // blocks that are done with everything
+    bool closed = false;         // the job admits nobody any more
+    std::size_t states_at = 0;   // where the States are in it
     std::size_t states_size = 0;
-    std::uint32_t launched = 0;  // blocks
-    std::uint32_t gone = 0;      // as of the last look at the grids
-    std::uint32_t looks = 0;     // at the grids since then
+    std::uint32_t launched = 0;     // blocks
+    std::uint32_t gone_before = 0;  // as of the last look at the grids
+    std::uint32_t looks = 0;        // at the grids since then
     std::vector<cudaStream_t> grids;
     bool high = false;
+
+    void catch_up();
   };
 
   /// The mutex, for everybody but the agent, which lets them pass first.
@@ -132,7 +146,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void bury(std::unique_ptr<Run> run);
   void free_slots();
   [[nodiscard]] std::uint32_t free_slot(cudaStream_t stream) const;
-  [[nodiscard]] Mirror* take_mirror();
 
   const int device_;
   const bool exclusive_;
@@ -145,6 +158,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   int high_ = 0;
   std::shared_ptr<cohort::detail::Memory> memory_;
   ControlMemory control_memory_;
+  PinnedMemory pinned_memory_;
 
   mutable std::mutex mutex_;
   mutable std::atomic<std::uint32_t> callers_{0};
@@ -160,8 +174,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   cudaStream_t control_ = nullptr;  // for writes of control words
   Streams low_streams_;
   Streams high_streams_;
-  Mirror* mirrors_ = nullptr;  // pinned; the first ones hold the leases' words
-  std::vector<Mirror*> free_mirrors_;
   Demands* demands_ = nullptr;           // on the device
   std::uint32_t* leased_ = nullptr;      // pinned: the same, for the agent
   std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot was given back
@@ -196,7 +208,7 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   /// Groups that units are good for.
   [[nodiscard]] std::uint32_t groups_on(std::uint32_t units) const;
   /// Groups inside the kernel.
-  [[nodiscard]] std::uint32_t inside() const;
+  [[nodiscard]] std::uint32_t inside() const { return run == nullptr ? 0 : run->in - run->out; }
   [[nodiscard]] scheduler::Claim claim() const;
   [[nodiscard]] bool open() const;
   void note(std::uint64_t at);

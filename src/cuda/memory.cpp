@@ -93,31 +93,59 @@ class DeviceMemory final : public cohort::detail::Memory {
 
 }  // namespace
 
-void* ControlMemory::take(std::size_t bytes) {
+void* Pieces::reuse(std::size_t bytes) {
   Piece* best = nullptr;
   for (Piece& each : pieces_) {
     if (each.taken || each.bytes < bytes) continue;
     if (best == nullptr || each.bytes < best->bytes) best = &each;
   }
-  if (best == nullptr) {
-    void* memory = nullptr;
-    const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
-    pieces_.reserve(pieces_.size() + 1);  // so that nothing can fail once there is memory
-    check(cudaMalloc(&memory, room), "control memory");
-    best = &pieces_.emplace_back(Piece{memory, room, false});
-  }
+  if (best == nullptr) return nullptr;
   best->taken = true;
   return best->memory;
 }
 
-void ControlMemory::give(void* memory) {
+void Pieces::give(void* memory) {
   for (Piece& each : pieces_) {
     if (each.memory == memory) each.taken = false;
   }
 }
 
+void* ControlMemory::take(std::size_t bytes) {
+  if (void* const memory = reuse(bytes)) return memory;
+  void* memory = nullptr;
+  const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
+  pieces_.reserve(pieces_.size() + 1);  // so that nothing can fail once there is memory
+  check(cudaMalloc(&memory, room), "control memory");
+  pieces_.push_back({memory, room, true});
+  return memory;
+}
+
 void ControlMemory::free_all() noexcept {
   for (const Piece& each : pieces_) cudaFree(each.memory);
+  pieces_.clear();
+}
+
+void PinnedMemory::open() {
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, size, cudaHostAllocMapped), "pinned memory");
+  block_ = static_cast<std::byte*>(memory);
+  std::fill_n(block_, size, std::byte{0});
+}
+
+void* PinnedMemory::take(std::size_t bytes) {
+  if (void* const memory = reuse(bytes)) return memory;
+  const std::size_t room = std::max<std::size_t>((bytes + 127) / 128 * 128, 1024);
+  if (room > size - used_) {
+    throw Error{Errc::out_of_memory, "too many jobs that have not come to an end"};
+  }
+  pieces_.push_back({block_ + used_, room, true});
+  used_ += room;
+  return pieces_.back().memory;
+}
+
+void PinnedMemory::free_all() noexcept {
+  if (block_ != nullptr) cudaFreeHost(block_);
+  block_ = nullptr;
   pieces_.clear();
 }
 

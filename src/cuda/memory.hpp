@@ -12,23 +12,47 @@ namespace cohort::cuda {
 
 [[nodiscard]] std::shared_ptr<cohort::detail::Memory> device_memory(int device);
 
-/// Memory that streams may write single words of, which they cannot in a pool's. Freeing such
-/// memory waits for running kernels, so what is given back is kept for the next taker.
-class ControlMemory {
+/// Pieces of memory that are never freed before the end, since that would wait for running kernels:
+/// what is given back is kept for the next taker.
+class Pieces {
  public:
-  /// At least `bytes`, on the current device. Throws Error{out_of_memory}.
-  [[nodiscard]] void* take(std::size_t bytes);
   void give(void* memory);
-  /// When no kernel of the engine runs any more.
-  void free_all() noexcept;
 
- private:
+ protected:
   struct Piece {
     void* memory;
     std::size_t bytes;
     bool taken;
   };
+
+  /// The smallest free piece of at least `bytes`, or null.
+  [[nodiscard]] void* reuse(std::size_t bytes);
+
   std::vector<Piece> pieces_;
+};
+
+/// Device memory that streams may write single words of, which they cannot in a pool's.
+class ControlMemory : public Pieces {
+ public:
+  /// At least `bytes`, on the current device. Throws Error{out_of_memory}.
+  [[nodiscard]] void* take(std::size_t bytes);
+  /// When no kernel of the engine runs any more.
+  void free_all() noexcept;
+};
+
+/// Host memory that the device can write: one block, taken at the start.
+class PinnedMemory : public Pieces {
+ public:
+  void open();
+  /// At least `bytes`. Throws Error{out_of_memory}.
+  [[nodiscard]] void* take(std::size_t bytes);
+  /// When no kernel of the engine runs any more.
+  void free_all() noexcept;
+
+ private:
+  static constexpr std::size_t size = std::size_t{4} << 20U;
+  std::byte* block_ = nullptr;
+  std::size_t used_ = 0;
 };
 
 }  // namespace cohort::cuda

@@ -12,18 +12,10 @@ std::uint32_t Engine::Core::Record::groups_on(std::uint32_t its_units) const {
       std::min<std::uint64_t>(std::uint64_t{its_units} * bundle, most));
 }
 
-std::uint32_t Engine::Core::Record::inside() const {
-  if (run == nullptr) return 0;
-  const std::uint32_t out = seen(run->desk.mirror->out);  // first: it cannot be ahead then
-  const std::uint32_t in = seen(run->desk.mirror->in);
-  return in > out ? in - out : 0;
-}
-
 /// Whether groups may still join.
 bool Engine::Core::Record::open() const {
   return status == Status::running && options.resizable && !suspending && !cancelled &&
-         run != nullptr && seen(run->desk.mirror->finished) == 0 &&
-         seen(run->desk.mirror->closed) == 0;
+         run != nullptr && run->finished == 0 && !run->closed;
 }
 
 scheduler::Claim Engine::Core::Record::claim() const {
@@ -146,8 +138,8 @@ Report Engine::Core::Record::report() const {
   report.joins = joins;
   report.leaves = leaves;
   if (run != nullptr) {
-    report.joins += seen(run->desk.mirror->joined);
-    report.leaves += seen(run->desk.mirror->left);
+    report.joins += run->joined;
+    report.leaves += run->left;
   }
   report.gather = gather.summary();
   report.sizes = sizes.all();

@@ -1,5 +1,6 @@
 // Grids, the memory they share with the host, and leases.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "cuda/core.hpp"
@@ -90,14 +91,21 @@ void Engine::Core::shape(Record& job) const {
   throw Error{Errc::bad_options, "launch: a block of this kernel does not fit an SM"};
 }
 
-Mirror* Engine::Core::take_mirror() {
-  if (free_mirrors_.empty()) {
-    throw Error{Errc::out_of_memory, "too many jobs: 510 have not come to an end"};
+/// Reads what blocks have written into the diary since the last look.
+void Engine::Core::Run::catch_up() {
+  for (;; ++read) {
+    const std::uint32_t line = seen(lines[read & last_line]);
+    if (line >> news_bits != ((read + 1) & (~0U >> news_bits))) return;
+    const auto tells = [line](News news) { return (line & news) != 0 ? 1U : 0U; };
+    in += tells(came_in);
+    joined += tells(joined_later);
+    out += tells(came_out);
+    left += tells(taken_away);
+    finished += tells(has_returned);
+    refused += tells(is_gone) - tells(came_out);
+    gone += tells(is_gone);
+    closed = closed || tells(found_closed) != 0;
   }
-  Mirror* const mirror = free_mirrors_.back();
-  free_mirrors_.pop_back();
-  *mirror = {};
-  return mirror;
 }
 
 /// The memory of a run that starts with `quorum` groups, ready for its blocks.
@@ -124,12 +132,17 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   run->states_at = states_at;
   run->states_size = states_size;
   run->high = job.priority.has_value();
-  run->desk.mirror = take_mirror();
+  // Blocks launched and not known to be gone are never more than the groups; two lines are news of
+  // each.
+  const std::uint32_t lines = std::bit_ceil(2 * groups);
+  run->lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
+  run->last_line = lines - 1;
+  std::fill_n(run->lines, lines, 0);
   std::byte* memory = nullptr;
   try {
     memory = static_cast<std::byte*>(control_memory_.take(size));
   } catch (...) {
-    free_mirrors_.push_back(run->desk.mirror);
+    pinned_memory_.give(run->lines);
     throw;
   }
   run->desk.shared = reinterpret_cast<Shared*>(memory + shared_at);
@@ -153,6 +166,8 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   shared.restarted = job.kept;
   shared.boxes = reinterpret_cast<protocol::Box<Platform>*>(memory + boxes_at);
   shared.recorder.bundle = job.bundle;
+  shared.recorder.lines = run->lines;
+  shared.recorder.last_line = run->last_line;
   for (Event* const event : {&shared.barrier_event, &shared.offer_event, &shared.lobby_event}) {
     event->job = run->desk.shared;
   }
@@ -215,7 +230,7 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
 /// No block of the run is left, nor will one start.
 void Engine::Core::bury(std::unique_ptr<Run> run) {
   control_memory_.give(run->desk.shared);
-  free_mirrors_.push_back(run->desk.mirror);
+  pinned_memory_.give(run->lines);
 }
 
 // ---- leases

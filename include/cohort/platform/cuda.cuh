@@ -24,21 +24,17 @@ struct alignas(128) Demands {
   std::uint32_t slot[demand_slots] = {};
 };
 
-/// What the host wants to know of a run while it goes on: counters in pinned host memory, which
-/// blocks add to as they come and go. Only this device adds, so device scope is enough: the bus
-/// need not know atomic operations.
-struct alignas(128) Mirror {
-  std::uint32_t begun = 0;     ///< blocks that have started
-  std::uint32_t in = 0;        ///< groups checked in or admitted
-  std::uint32_t joined = 0;    ///< of those: not by the check-in of a first run
-  std::uint32_t out = 0;       ///< groups that are out again
-  std::uint32_t left = 0;      ///< of those: taken away
-  std::uint32_t finished = 0;  ///< of those: returned
-  std::uint32_t refused = 0;   ///< blocks that were not admitted
-  std::uint32_t closed = 0;    ///< the job admits nobody any more
-  std::uint32_t gone = 0;      ///< blocks that are done with everything
-  std::uint32_t start = 0;     ///< groups of the first set
+/// What a block tells the host about itself, in any combination.
+enum News : std::uint32_t {
+  came_in = 1,        ///< a group has checked in or been admitted
+  joined_later = 2,   ///< not by the check-in of a first run
+  came_out = 4,       ///< a group is out again
+  taken_away = 8,     ///< by an offer or a barrier
+  has_returned = 16,  ///< from the kernel
+  found_closed = 32,  ///< the job admits nobody any more
+  is_gone = 64,       ///< the block is done with everything
 };
+inline constexpr std::uint32_t news_bits = 8;
 
 namespace detail {
 
@@ -89,8 +85,16 @@ class Atomic {
   [[nodiscard]] COHORT_FN T* address() const { return &value_; }
 
  private:
-  COHORT_FN T& word() const { return value_; }
-  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{value_}; }
+  /// What a job shares lies in device memory. An atomic operation that could also be one on shared
+  /// memory takes a look at its address first.
+  COHORT_FN T& word() const {
+#ifdef __CUDA_ARCH__
+    return *static_cast<T*>(__cvta_global_to_generic(__cvta_generic_to_global(&value_)));
+#else
+    return value_;
+#endif
+  }
+  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{word()}; }
 
   mutable T value_{};
 };
@@ -161,9 +165,20 @@ struct Event {
 struct Recorder {
   Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
   std::uint32_t bundle = 1;         ///< groups that share an SM
+  std::uint32_t* lines = nullptr;   ///< a diary in pinned host memory
+  std::uint32_t last_line = 0;      ///< a power of two, less one
+  alignas(128) Atomic<std::uint32_t> turns{0};
 
   COHORT_FN void record(Trace /*what*/, std::uint32_t /*group*/, std::uint32_t /*active*/,
                         std::uint64_t /*value*/) const {}
+
+  /// The next line of the diary. Blocks take turns in device memory and then write a line of their
+  /// own: additions to a word of the host would wait for each other on the bus, a microsecond each.
+  COHORT_FN void tell(std::uint32_t news) {
+    const std::uint32_t turn = turns.fetch_add(1, Order::relaxed);
+    *const_cast<volatile std::uint32_t*>(lines + (turn & last_line)) =
+        ((turn + 1) << news_bits) | news;
+  }
 
   /// The target: a share, less this job's part of `demanded` SMs; a lease never takes all of it.
   [[nodiscard]] COHORT_FN std::uint32_t target(std::uint32_t share, std::uint32_t demanded,
@@ -194,7 +209,6 @@ struct Here {
   protocol::Shared<Platform>* shared;
   const Demands* demands;  // null: no lease can want anything of this job
   Sampler* recent;
-  Mirror* mirror;
 };
 
 /// One thread's view of its group's threads.
@@ -416,21 +430,18 @@ struct Platform {
 
   /// Ends the calling thread; all threads of its group do the same.
   __device__ static void unwind() {
-    if (threadIdx.x == 0) depart(false);
+    if (threadIdx.x == 0) depart(0);
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block will do nothing more: tells the host. `taken`: by an offer or
-  /// a barrier. What such a group wrote, others have seen and will publish.
-  __device__ static void depart(bool taken) {
-    Mirror& mirror = *here().mirror;
-    const bool closed = here().shared->closed.load(Order::acquire) != 0;
-    if (taken) atomicAdd(&mirror.left, 1U);
-    atomicAdd(&mirror.out, 1U);
-    if (closed || !taken) __threadfence_system();  // before the host learns that the job is over
-    if (closed) *static_cast<volatile std::uint32_t*>(&mirror.closed) = 1;
-    if (closed) __threadfence_system();
-    atomicAdd(&mirror.gone, 1U);
+  /// The group is out, and the block will do nothing more: tells the host. `how`: taken_away,
+  /// has_returned, or neither after a fault. What a group that was taken away wrote, others have
+  /// seen and will publish.
+  __device__ static void depart(std::uint32_t how) {
+    auto& shared = *here().shared;
+    const bool closed = shared.closed.load(Order::acquire) != 0;
+    if (closed || how != taken_away) __threadfence_system();  // before the host may find it over
+    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) | is_gone);
   }
 
   [[nodiscard]] __device__ static std::uint64_t timer() {
@@ -474,8 +485,13 @@ __device__ inline Sampler Threads::read_ahead() {
 template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
-  __shared__ decltype(act()) result;
-  if (threadIdx.x == 0) result = act();
+  using Result = decltype(act());
+  __shared__ Result shared_result;
+  Result result{};
+  if (threadIdx.x == 0) {
+    result = act();
+    shared_result = result;
+  }
   const bool ahead = point == Point::global_barrier || point == Point::resizing_global_barrier;
   Sampler* recent = nullptr;
   Sampler next;
@@ -483,9 +499,10 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
     next = read_ahead();
     if (lane() == 0) recent = Platform::here().recent;
   }
-  __syncthreads();
+  // Mostly there is nothing to tell, and that much the meeting itself can say.
+  const bool news = __syncthreads_or(result != Result{} ? 1 : 0) != 0;
   if (recent != nullptr) *recent = next;  // not before: the leader reads it inside the primitive
-  return result;
+  return news ? shared_result : Result{};
 }
 #endif
 

@@ -10,12 +10,11 @@
 
 namespace cohort::cuda::detail {
 
-/// Where a run of a job is: in device memory but for the mirror. A resumed job has a new one, so
-/// that a block of the last run that starts late finds that one's.
+/// Where a run of a job is, in device memory. A resumed job has a new one, so that a block of the
+/// last run that starts late finds that one's.
 struct Desk {
   protocol::Shared<Platform>* shared = nullptr;
   void* states = nullptr;  ///< States<State>
-  Mirror* mirror = nullptr;
   const Demands* demands = nullptr;
   std::uint32_t* places = nullptr;  ///< by id of the check-in: its SM + 1, where groups share SMs
   std::uint32_t bundle = 1;
@@ -86,26 +85,19 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
 
   bool checked_in = false;
   if (threadIdx.x == 0) {
-    atomicAdd(&desk.mirror->begun, 1U);
     new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
     member->votes = Contract<Kernel>::step_style;
-    Platform::here() = {desk.shared, desk.demands, &member->sampler, desk.mirror};
+    Platform::here() = {desk.shared, desk.demands, &member->sampler};
     checked_in = desk.first && protocol::check_in(*member);
     // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
     const std::uint32_t hint = this_sm() * desk.bundle;
     in = checked_in ||
          protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
     if (in) {
-      if (checked_in && member->id == 0) desk.mirror->start = member->active;
-      if (member->joined) atomicAdd(&desk.mirror->joined, 1U);
-      atomicAdd(&desk.mirror->in, 1U);
+      desk.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
     } else {
-      atomicAdd(&desk.mirror->refused, 1U);
-      if (desk.shared->closed.load(Order::acquire) != 0) {
-        *static_cast<volatile std::uint32_t*>(&desk.mirror->closed) = 1;
-        __threadfence_system();
-      }
-      atomicAdd(&desk.mirror->gone, 1U);
+      const bool closed = desk.shared->closed.load(Order::acquire) != 0;
+      desk.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
     }
   }
   __syncthreads();
@@ -125,8 +117,8 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
   const bool returned = !member->left;
   if (returned) protocol::finish(*member);
   const bool faulted = desk.shared->look().faulted();
-  if (returned && !faulted) atomicAdd(&desk.mirror->finished, 1U);
-  Platform::depart(!returned && !faulted);
+  const std::uint32_t how = returned ? has_returned : taken_away;
+  Platform::depart(faulted ? 0U : how);
 }
 
 #endif

@@ -192,15 +192,11 @@ COHORT_FN void deposit(Member<P, State>& member, const State& state) {
 }
 
 /// Arrival by addition. Release: this group's writes; acquire: those of all before it, should this
-/// arrival be the last. Where an acquire has its price only the last one pays it.
+/// arrival be the last.
 template <class P>
 COHORT_FN Arrival arrive_by(Shared<P>& shared, std::uint64_t add) {
-  const Roster old{shared.roster.fetch_add(add, Fenced<P> ? Order::release : Order::acq_rel)};
-  const Roster now{old.word + add};
-  if constexpr (Fenced<P>) {
-    if (now.gen() != old.gen() || now.arrived() == now.active()) P::fence();
-  }
-  return {old, now};
+  const Roster old{shared.roster.fetch_add(add, Order::acq_rel)};
+  return {old, {old.word + add}};
 }
 
 /// Arrival where M stands still. `veto` keeps the generation from flipping by itself.
@@ -213,14 +209,14 @@ COHORT_FN Arrival arrive_steadily(Member<P, State>& member, const Place<P>& plac
     return arrive_by(shared,
                      (veto ? Roster::one_arrival : Roster::self_flip(place.active)) + announced);
   }
-  if (!veto) return arrive_by(shared, Roster::one_arrival);
-  Roster old = shared.look();
-  Roster next;
-  do {
-    next.word = old.word + Roster::one_arrival;
-    if (old.biased()) next.word -= Roster::bias(place.active);
-  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
-  return {old, next};
+  if (veto) {
+    // Once one of those who want it has taken the bias out the others just arrive.
+    for (Roster old = shared.look(); old.biased();) {
+      const Roster next{old.word + Roster::one_arrival - Roster::bias(place.active)};
+      if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return {old, next};
+    }
+  }
+  return arrive_by(shared, Roster::one_arrival);
 }
 
 /// Arrival where M may change meanwhile: whoever makes the count full takes the next step.

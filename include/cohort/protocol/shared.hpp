@@ -26,8 +26,8 @@ enum class Fault : std::uint32_t {
   lost_group,            ///< all groups are out, but the roster counts more: a bug of ours
 };
 
-/// A platform where every ordered access is a round trip has one fence for many of them, or for the
-/// rare one that needs it, instead: fence() is an acquire and a release.
+/// A platform where every ordered access is a round trip has one fence for many of them instead:
+/// fence() is an acquire and a release.
 template <class P>
 concept Fenced = requires {
   P::fence();
