@@ -177,7 +177,7 @@ Cell& World::Impl::cell(const void* memory) {
     return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15U >> 20U) &
            (table.size() - 1);
   };
-  if (2 * (cells_used + 1) > table.size()) {
+  if (2 * (std::size_t{cells_used} + 1) > table.size()) {
     std::vector<std::uint32_t> larger(table.size() * 2, 0);
     std::swap(table, larger);
     for (const std::uint32_t entry : larger) {
@@ -210,7 +210,7 @@ Location& World::Impl::word_at(const void* memory, std::size_t bytes) {
 
 void World::Impl::race(const void* memory, std::string_view mine, std::uint32_t other,
                        std::string_view its) {
-  const auto who = [this](const Actor& actor) {
+  const auto who = [](const Actor& actor) {
     return actor.what.empty() ? "thread " + std::to_string(actor.index) : actor.what;
   };
   fail("race on " + name_of(memory) + ": " + who(*running) + " " + std::string{mine} + ", " +

@@ -227,7 +227,7 @@ Result explore_kernel(const Options& options, std::uint32_t count) {
   Buffer<std::uint32_t> owner;
   return explore::check<P>(
       [&](explore::Engine& engine) {
-        cells = engine.fill<std::uint32_t>(Witness::groups * Witness::rounds, 0);
+        cells = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
         owner = engine.fill<std::uint32_t>(Witness::groups, 0);
         return Kernel{{cells.data(), owner.data()}, count};
       },

@@ -61,7 +61,7 @@ namespace detail {
 /// One run, as the engine and the host see it.
 class Session {
  public:
-  Session(World& its_world, const Options& with) : world(its_world), options(with) {}
+  Session(World& its_world, Options with) : world(its_world), options(std::move(with)) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
@@ -458,9 +458,7 @@ class SessionOn : public Session {
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
       world.name(location_of(boxes_[i].seat), std::string{"box "} + std::to_string(i));
     }
-    for (std::size_t i = 0; i < free_ids_.size(); ++i) {
-      world.name(location_of(free_ids_[i]), "free ids");
-    }
+    for (const auto& ids : free_ids_) world.name(location_of(ids), "free ids");
     world.name(boxes_.data(), boxes_.size() * sizeof(boxes_[0]), sizeof(boxes_[0]),
                "what is in box");
     name_states();
@@ -598,7 +596,7 @@ class TypedSession final : public SessionOn<P> {
                    std::to_string(member.active));
       }
       joins += member.joined ? 1 : 0;
-      if (protocol::enter<P, traits>(member) == protocol::Verdict::stay) run(unit, visit);
+      if (protocol::enter<P, traits>(member) == protocol::Verdict::stay) run_kernel(unit, visit);
     } catch (const Unwind&) {
       protocol::abandon(member);
       return Stay::ended;
@@ -617,7 +615,7 @@ class TypedSession final : public SessionOn<P> {
     member.trace(Trace::start, member.active);
   }
 
-  void run(Unit& unit, Visit& visit) {
+  void run_kernel(Unit& unit, Visit& visit) {
     poison(visit.local.data(), visit.local.size());
     unit.stay = &visit;
     gather(unit, 0, stay_begins);
