@@ -35,9 +35,10 @@ class Engine {
   template <class Kernel>
   Job launch(Kernel kernel, const LaunchOptions& launch = {}) {
     const Options with = options_for(launch);
-    session_ = launch.resizable
-                   ? detail::make_session<Kernel, protocol::Role::member>(*world_, kernel, with)
-                   : detail::make_session<Kernel, protocol::Role::fixed>(*world_, kernel, with);
+    session_ =
+        launch.resizable
+            ? detail::make_session<Platform, Kernel, protocol::Role::member>(*world_, kernel, with)
+            : detail::make_session<Platform, Kernel, protocol::Role::fixed>(*world_, kernel, with);
     session_->pins = &pins_;
     session_->tracer = launch.tracer;
     if (launch.target) session_->first_target = launch.target;
@@ -80,9 +81,9 @@ class Engine {
   /// For check(): a new schedule, what to run in it, and the run.
   World& world() { return *world_; }
   void begin();
-  template <class Kernel>
+  template <class P, class Kernel>
   void prepare(const Kernel& kernel) {
-    session_ = detail::make_session<Kernel, protocol::Role::member>(*world_, kernel, options_);
+    session_ = detail::make_session<P, Kernel, protocol::Role::member>(*world_, kernel, options_);
   }
   void run();
   [[nodiscard]] const detail::Session* session() const { return session_.get(); }
@@ -141,10 +142,11 @@ std::string ask(Oracle& oracle, const Outcome& outcome) {
 /// engine, anew for each schedule. `oracle(outcome)` or `oracle()` judges each run that has
 /// finished: a bool, a string that says what is wrong, or an optional one. Use the result in a
 /// test: `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
-template <class Make, class Oracle>
+/// `check<FencedPlatform>(...)` takes the protocol's branches for GPUs.
+template <class P = Platform, class Make, class Oracle>
 [[nodiscard]] Result check(Make make, Oracle oracle, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {
-    engine.prepare(make(engine));
+    engine.prepare<P>(make(engine));
     engine.run();
     const detail::Session& session = *engine.session();
     if (!engine.world().failure().empty()) return engine.world().failure();

@@ -68,6 +68,9 @@ struct Actor {
   bool fresh = true;  // its fibre has not been started, or was given up
 
   Clock clock;  // happens-before, as the program's memory orders make it
+  Clock
+      unfenced;  // what it would know had its relaxed reads been acquires: an acquire fence's gain
+  Clock fenced;  // what it knew at its last release fence, which its relaxed writes pass on
   // In an await.
   bool (*done)(void*) = nullptr;
   void* done_context = nullptr;
@@ -149,6 +152,8 @@ struct World::Impl {
   bool await(Location& event, bool timed, bool (*done)(void*), void* context);
   bool await_in_steps(Location& event, bool timed, bool (*done)(void*), void* context);
   void notify(Location& event);
+  void fence();
+  void learn(Actor& self, const Clock& released, Order order);
   void meet(std::uint32_t team, std::uint32_t local_id, protocol::Point point, void* slot,
             detail::Act act, void* context);
 

@@ -1,7 +1,8 @@
 // Memory: what a load may return, who happens before whom, and races on plain memory.
 // The model is C++'s without sequential consistency: per word a modification order; a load returns
 // any value of it that is not older than one the thread knows of; release and acquire carry
-// knowledge; read-modify-writes see the latest value and carry on what was released before them.
+// knowledge; read-modify-writes see the latest value and carry on what was released before them; a
+// fence makes the relaxed reads before it acquire, and the relaxed writes after it release.
 #include <cstring>
 #include <utility>
 
@@ -34,6 +35,20 @@ Word& World::Impl::word(const Location& location) {
   return fresh;
 }
 
+/// What a read of a value that carries `released` tells.
+void World::Impl::learn(Actor& self, const Clock& released, Order order) {
+  (acquires(order) ? self.clock : self.unfenced).join(released);
+}
+
+void World::Impl::fence() {
+  if (draining) return;
+  Actor& self = *running;
+  self.clock.join(self.unfenced);
+  self.fenced = self.clock;
+  ++self.clock.at[self.index];
+  if (logging) note("fence");
+}
+
 std::uint64_t World::Impl::load(const Location& location, Order order) {
   if (mode == Mode::peek) {
     word(location);
@@ -44,7 +59,7 @@ std::uint64_t World::Impl::load(const Location& location, Order order) {
   if (mode == Mode::poll) {
     Word& its = word(location);
     seen.add(location.slot, false);
-    if (acquires(order)) self.clock.join(its.released);
+    learn(self, its.released, order);
     if (logging) log_access(location, "polls", location.value);
     return location.value;
   }
@@ -64,8 +79,8 @@ std::uint64_t World::Impl::load(const Location& location, Order order) {
     const Store& store = read_some(its, order);
     value = store.value;
     version = store.version;
-  } else if (acquires(order)) {
-    self.clock.join(its.released);
+  } else {
+    learn(self, its.released, order);
   }
   ++self.clock.at[self.index];
   if (self.recording) self.read.emplace_back(location.slot, version);
@@ -88,7 +103,7 @@ const Store& World::Impl::read_some(Word& its, Order order) {
   const std::uint32_t age = self.latest_only ? 0 : choose(count);
   Store& store = its.history[its.history.size() - 1 - age];
   if (store.seen[self.index] == 0) store.seen[self.index] = self.clock.at[self.index];
-  if (acquires(order)) self.clock.join(store.released);
+  learn(self, store.released, order);
   return store;
 }
 
@@ -101,7 +116,7 @@ void World::Impl::commit(Location& location, Word& its, std::uint64_t value, Ord
   stale |= its.watchers;
   location.value = value;
   if (!update) its.released = {};  // a plain store begins anew; an update carries on
-  if (releases(order)) its.released.join(self.clock);
+  its.released.join(releases(order) ? self.clock : self.fenced);
   if (weak) {
     if (its.history.size() == history_length) its.history.erase(its.history.begin());
     its.history.push_back(
@@ -146,10 +161,11 @@ void World::Impl::end_update(Location& location, std::uint64_t value, Order orde
   Footprint touched;
   touched.add(location.slot, changes);
   if (changes) {
-    if (acquires(order)) self.clock.join(its.released);
+    learn(self, its.released, order);
     if (logging) log_access(location, "changes", value);
     commit(location, its, value, order, true);
   } else {
+    learn(self, its.released, Order::relaxed);
     if (logging) log_access(location, "fails to swap", location.value);
     ++self.clock.at[self.index];
   }
@@ -161,7 +177,7 @@ Cell& World::Impl::cell(const void* memory) {
     return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15U >> 20U) &
            (table.size() - 1);
   };
-  if (2 * (cells_used + 1) > table.size()) {
+  if (2 * (std::size_t{cells_used} + 1) > table.size()) {
     std::vector<std::uint32_t> larger(table.size() * 2, 0);
     std::swap(table, larger);
     for (const std::uint32_t entry : larger) {
@@ -194,7 +210,7 @@ Location& World::Impl::word_at(const void* memory, std::size_t bytes) {
 
 void World::Impl::race(const void* memory, std::string_view mine, std::uint32_t other,
                        std::string_view its) {
-  const auto who = [this](const Actor& actor) {
+  const auto who = [](const Actor& actor) {
     return actor.what.empty() ? "thread " + std::to_string(actor.index) : actor.what;
   };
   fail("race on " + name_of(memory) + ": " + who(*running) + " " + std::string{mine} + ", " +

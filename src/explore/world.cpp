@@ -80,6 +80,8 @@ void World::Impl::begin() {
   for (Actor& actor : actors) {
     actor.stance = Stance::ended;
     actor.clock = {};
+    actor.unfenced = {};
+    actor.fenced = {};
     if (actor.index < max_actors) actor.clock.at[actor.index] = 1;
     actor.idle_loads = actor.idle_since = 0;
     actor.recording = false;
@@ -567,6 +569,12 @@ void end_update(Location& location, std::uint64_t value, Order order, bool chang
   } else {
     world->end_update(location, value, order, changes);
   }
+}
+void fence() {
+  if (world != nullptr && world->running != nullptr) world->fence();
+}
+std::uint32_t choose(std::uint32_t options) {
+  return world == nullptr ? 0 : world->choose(options);
 }
 Location& word_at(const void* memory, std::size_t bytes) {
   static thread_local Location outside;

@@ -51,7 +51,8 @@ cohort::explore::Result explore_queue() {
         next = engine.fill<std::uint32_t>(1, 0);
         return Kernel{counters.data(), next.data()};
       },
-      [&] { return counters.read() == std::vector<std::uint32_t>(6, 1); });
+      [&] { return counters.read() == std::vector<std::uint32_t>(6, 1); },
+      {.capacity = 2, .changes = 1});
 }
 
 TEST(Queue, AnOfferBetweenTakingATaskAndDoingItLosesTheTask) {

@@ -20,45 +20,68 @@ double seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-class Exhaustive : public testing::TestWithParam<std::size_t> {};
+/// Of all schedules, in tests that shall be quick.
+double scale() {
+  const char* const text = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? 1.0 : std::atof(text);             // NOLINT(cert-err34-c)
+}
 
-TEST_P(Exhaustive, NothingIsWrongInAnySchedule) {
-  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
-  const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
-  const Scenario& scenario = scenarios()[GetParam()];
+void see_all(const Scenario& scenario, std::string_view platform) {
   const double begun = seconds();
   const Result result = scenario.run(
       {.search = Search::exhaustive,
-       .schedules = scale < 1.0 ? static_cast<std::uint64_t>(20000 * scale) : 2000000});
+       .schedules = scale() < 1.0 ? static_cast<std::uint64_t>(20000 * scale()) : 2000000});
   EXPECT_TRUE(result.ok) << result;
-  if (scale >= 1.0) {
+  if (scale() >= 1.0) {
     EXPECT_TRUE(result.complete) << "gave up after " << result.schedules << " schedules";
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   if (const char* const file = std::getenv("COHORT_EXPLORE_TABLE"); file != nullptr) {
-    std::ofstream{file, std::ios::app} << "| " << scenario.name << " | " << scenario.units << " ("
-                                       << scenario.first << " at first) | " << result.schedules
-                                       << " | " << (result.complete ? "all, " : "")
-                                       << (result.ok ? "no violation" : "VIOLATION") << " |\n";
+    std::ofstream{file, std::ios::app}
+        << "| " << scenario.name << platform << " | " << scenario.units << " (" << scenario.first
+        << " at first) | " << result.schedules << " | " << (result.complete ? "all, " : "")
+        << (result.ok ? "no violation" : "VIOLATION") << " |\n";
   }
   if (seconds() - begun > 1) {
-    std::cout << scenario.name << ", " << scenario.units << " groups: " << result.schedules
-              << " schedules in " << seconds() - begun << " s\n";
+    std::cout << scenario.name << platform << ", " << scenario.units
+              << " groups: " << result.schedules << " schedules in " << seconds() - begun << " s\n";
   }
 }
 
+void see_some(const Scenario& scenario) {
+  for (const Search search : {Search::random, Search::pct}) {
+    const Result result = scenario.run({.search = search,
+                                        .schedules = static_cast<std::uint64_t>(1000 * scale()),
+                                        .weak_memory = true});
+    EXPECT_TRUE(result.ok) << result;
+  }
+}
+
+template <const std::vector<Scenario>& (*all)()>
+std::string name_of(const testing::TestParamInfo<std::size_t>& its) {
+  std::string name;
+  for (const char letter : all()[its.param].name) {
+    if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
+      name += letter;
+    } else if (letter == ' ') {
+      name += '_';
+    }
+  }
+  return name + "_" + std::to_string(its.param);
+}
+
+class Exhaustive : public testing::TestWithParam<std::size_t> {};
+TEST_P(Exhaustive, NothingIsWrongInAnySchedule) { see_all(scenarios()[GetParam()], ""); }
+TEST_P(Exhaustive, NorWithWeakMemory) { see_some(scenarios()[GetParam()]); }
 INSTANTIATE_TEST_SUITE_P(Scenarios, Exhaustive, testing::Range<std::size_t>(0, scenarios().size()),
-                         [](const auto& its) {
-                           std::string name;
-                           for (const char letter : scenarios()[its.param].name) {
-                             if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
-                               name += letter;
-                             } else if (letter == ' ') {
-                               name += '_';
-                             }
-                           }
-                           return name + "_" + std::to_string(its.param);
-                         });
+                         &name_of<scenarios>);
+
+class Fenced : public testing::TestWithParam<std::size_t> {};
+TEST_P(Fenced, NothingIsWrongInAnySchedule) { see_all(fenced_scenarios()[GetParam()], ", fences"); }
+TEST_P(Fenced, NorWithWeakMemory) { see_some(fenced_scenarios()[GetParam()]); }
+INSTANTIATE_TEST_SUITE_P(Scenarios, Fenced,
+                         testing::Range<std::size_t>(0, fenced_scenarios().size()),
+                         &name_of<fenced_scenarios>);
 
 }  // namespace
 }  // namespace cohort::test

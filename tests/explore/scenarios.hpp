@@ -123,6 +123,50 @@ struct Steps {
   }
 };
 
+/// Step style where group 0 alone says whether there is another step.
+struct Led {
+  struct State {
+    std::uint32_t round = 0;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  Next step(Group& group, State& state) const {
+    witness.hold(group);
+    if (state.round >= count) throw std::logic_error{"a step too many"};
+    if (state.round > 0) witness.see(group, state.round - 1, 0);
+    witness.write(group, state.round);
+    return ++state.round < count && group.group_id() == 0 ? Next::again : Next::halt;
+  }
+};
+
+/// Everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
+struct Mixed {
+  struct State {
+    std::uint32_t round = 0;
+    From from;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state.from);
+    for (std::uint32_t round = state.round; round < count; ++round) {
+      if (group.offer_kill(State{round, {}})) return;
+      witness.write(group, round);
+      group.request_fork(State{round, {round, group.group_id()}});
+      if (round % 2 != 0) {
+        if (group.resizing_global_barrier(State{round + 1, {round, 0}})) return;
+        continue;
+      }
+      group.global_barrier();
+      for (std::uint32_t i = 0; i < group.num_groups(); ++i) witness.see(group, round, i);
+    }
+  }
+};
+
 /// Offers and forks, `count` rounds of them.
 template <KillOrder order>
 struct Offers {
@@ -177,13 +221,13 @@ struct ForkAndReturn {
   }
 };
 
-template <class Kernel>
+template <class Kernel, class P = explore::Platform>
 Result explore_kernel(const Options& options, std::uint32_t count) {
   Buffer<std::uint32_t> cells;
   Buffer<std::uint32_t> owner;
-  return explore::check(
+  return explore::check<P>(
       [&](explore::Engine& engine) {
-        cells = engine.fill<std::uint32_t>(Witness::groups * Witness::rounds, 0);
+        cells = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
         owner = engine.fill<std::uint32_t>(Witness::groups, 0);
         return Kernel{{cells.data(), owner.data()}, count};
       },
@@ -202,6 +246,7 @@ struct Scenario {
   Start start = Start::gathered;
   Waiting waiting = Waiting::polled;
   bool offer_wait = false;
+  bool start_deadline = false;
 
   /// `how`: the search; what belongs to the scenario is filled in.
   [[nodiscard]] Result run(Options how) const {
@@ -212,6 +257,7 @@ struct Scenario {
     how.start = start;
     if (how.waiting == Waiting::polled) how.waiting = waiting;
     how.offer_wait = offer_wait;
+    how.start_deadline = start_deadline;
     if (how.search == Search::exhaustive) how.visits = 1;
     return explore(how, count);
   }
@@ -253,49 +299,9 @@ inline void grown_and_suspended(Host& host) {
   host.suspend();
 }
 
-// clang-format off
 /// All that is searched through exhaustively.
-inline const std::vector<Scenario>& scenarios() {
-  static const std::vector<Scenario> all{
-      {"barrier, M still", 2, 2, 1, 2, &nothing, &explore_kernel<Barriers<here>>},
-      {"barrier, M still", 3, 3, 1, 1, &nothing, &explore_kernel<Barriers<here>>},
-      {"barrier, M still, groups of two threads", 2, 2, 2, 1, &nothing, &explore_kernel<Barriers<here>>},
-      {"barrier, M may change", 2, 2, 1, 2, &nothing, &explore_kernel<Barriers<anywhere>>},
-      {"barrier, M may change", 3, 3, 1, 1, &nothing, &explore_kernel<Barriers<anywhere>>},
-      {"resizing barrier, shrinking", 2, 2, 1, 1, &to_one, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, shrinking", 3, 3, 1, 1, &to_one, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, shrinking, groups of two threads", 2, 2, 2, 1, &to_one, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, growing", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, growing", 3, 2, 1, 1, &to_three, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, growing, groups of two threads", 2, 1, 2, 1, &to_two, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, &explore_kernel<Resizing<here, one_pass>>},
-      {"resizing barrier, shrinking and growing in a row", 3, 2, 1, 2, &down_and_up_to_two, &explore_kernel<Resizing<here, one_pass>>},
-      {"votes against growth", 2, 1, 1, 1, &to_two, &explore_kernel<Steps>},
-      {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"kill against fork", 3, 2, 1, 1, &down_and_up, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"kill against fork, any order", 2, 1, 1, 2, &up_to_two_and_down, &explore_kernel<Offers<KillOrder::any>>},
-      {"kill against fork, groups of two threads", 2, 2, 2, 1, &to_one, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"kill against barrier", 2, 2, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>},
-      {"kill against barrier", 3, 3, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>},
-      {"kill against barrier, waiting in the offer", 3, 3, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>, Start::gathered, Waiting::polled, true},
-      {"kill against barrier, asleep until notified", 2, 2, 1, 1, &to_one, &explore_kernel<OffersAndBarriers>, Start::gathered, Waiting::notified},
-      {"join against finish", 2, 1, 1, 1, &to_two, &explore_kernel<ForkAndReturn>},
-      {"join against finish", 3, 2, 1, 1, &to_three, &explore_kernel<ForkAndReturn>},
-      {"join against finish, asleep until notified", 2, 1, 1, 1, &to_two, &explore_kernel<ForkAndReturn>, Start::gathered, Waiting::notified},
-      {"suspend against fork", 2, 1, 1, 2, &grown_and_suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"suspend against fork", 3, 2, 1, 1, &grown_and_suspended, &explore_kernel<Offers<KillOrder::highest_first>>},
-      {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended, &explore_kernel<Resizing<here, one_pass>>},
-      {"check-in", 2, 2, 1, 0, &nothing, &explore_kernel<Barriers<here>>, Start::by_itself},
-      {"check-in", 3, 3, 1, 0, &nothing, &explore_kernel<Barriers<here>>, Start::by_itself},
-      {"lobby during the check-in, asleep until notified", 2, 1, 1, 0, &to_two, &explore_kernel<Barriers<here>>, Start::by_itself, Waiting::notified},
-      {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<anywhere, one_pass, true>>},
-      {"fork right after a shrinking resizing barrier", 3, 2, 1, 1, &down_and_up, &explore_kernel<Resizing<anywhere, one_pass, true>>},
-      {"query barrier, its leavers against a fork", 3, 2, 1, 1, &down_and_up, &explore_kernel<Resizing<anywhere, ResizingBarrier::query, true>>},
-      {"plain barrier of the paper, growing", 2, 1, 1, 1, &to_two, &explore_kernel<Resizing<anywhere, ResizingBarrier::plain>>},
-      {"modelled barrier of the paper, shrinking", 2, 2, 1, 1, &to_one, &explore_kernel<Resizing<anywhere, ResizingBarrier::modelled>>},
-  };
-  return all;
-}
-// clang-format on
+const std::vector<Scenario>& scenarios();
+/// Those in which the protocol does something else on a platform with fences, on that platform.
+const std::vector<Scenario>& fenced_scenarios();
 
 }  // namespace cohort::test

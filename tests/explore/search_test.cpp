@@ -1,13 +1,19 @@
 // The searches themselves, on small random programs of atomic words: reduction must not lose an
 // outcome, and what is found must be found again.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "cohort/explore/world.hpp"
+#include "explore/soak.hpp"
 
 namespace cohort::explore {
 namespace {
@@ -122,7 +128,10 @@ Found search(std::uint32_t program_seed, const Options& options) {
 TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
   std::uint64_t all = 0;
   std::uint64_t reduced = 0;
-  for (std::uint32_t seed = 300; seed < 420; ++seed) {
+  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
+  const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
+  const std::uint32_t programs = std::max(10U, static_cast<std::uint32_t>(120 * scale));
+  for (std::uint32_t seed = 300; seed < 300 + programs; ++seed) {
     const Found expected = search(seed, {.search = Search::exhaustive, .preemptions = 1000});
     const Found found = search(seed, {.search = Search::exhaustive});
     ASSERT_EQ(found.outcomes, expected.outcomes) << "program " << seed;
@@ -130,6 +139,94 @@ TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
     reduced += found.runs;
   }
   EXPECT_LT(reduced * 3, all);
+}
+
+/// Message passing by relaxed accesses, the flag handed on by a third thread's addition.
+struct Message {
+  bool fence_before_write;
+  bool fence_after_read;
+  bool plain_store_between;  // instead of the addition: ends what a release had begun
+  Atomic<std::uint32_t> data{0};
+  Atomic<std::uint32_t> flag{0};
+  bool old_seen = false;
+
+  void write() {
+    data.store(1, Order::relaxed);
+    if (fence_before_write) FencedPlatform::fence();
+    flag.store(1, Order::relaxed);
+  }
+  void pass_on() {
+    if (flag.load(Order::relaxed) != 1) return;
+    if (plain_store_between) {
+      flag.store(2, Order::relaxed);
+    } else {
+      flag.fetch_add(1, Order::relaxed);
+    }
+  }
+  void read() {
+    const bool there = flag.load(Order::relaxed) == 2;
+    if (fence_after_read) FencedPlatform::fence();
+    old_seen = there && data.load(Order::relaxed) == 0;
+  }
+};
+
+/// Whether some schedule reads the message's flag and then an old message.
+bool can_be_old(bool fence_before_write, bool fence_after_read, bool plain_store_between = false) {
+  World world{{.search = Search::exhaustive, .preemptions = 20, .weak_memory = true}};
+  do {
+    Message message{fence_before_write, fence_after_read, plain_store_between};
+    world.begin();
+    const auto spawn = [&](std::uint32_t i, void (*body)(void*)) {
+      world.spawn(i, "thread", body, &message);
+    };
+    spawn(0, [](void* its) { static_cast<Message*>(its)->write(); });
+    spawn(1, [](void* its) { static_cast<Message*>(its)->pass_on(); });
+    spawn(2, [](void* its) { static_cast<Message*>(its)->read(); });
+    world.go();
+    if (message.old_seen) return true;
+  } while (world.next());
+  return false;
+}
+
+TEST(Fences, OrderWhatIsRelaxedAroundThem) {
+  EXPECT_FALSE(can_be_old(true, true));
+  EXPECT_TRUE(can_be_old(false, true));
+  EXPECT_TRUE(can_be_old(true, false));
+  EXPECT_TRUE(can_be_old(true, true, true)) << "a plain store carries nothing on";
+}
+
+/// Reads what nothing has ordered yet.
+struct Hasty {
+  test::Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, Nothing /*state*/) const {
+    witness.write(group, 0);
+    if (group.group_id() == 1) witness.see(group, 0, 0);
+    group.global_barrier();
+  }
+};
+
+TEST(Soak, StoresWhatFailsAndReplaysIt) {
+  const std::vector<test::Scenario> all{
+      {"barrier", 2, 2, 1, 1, &test::nothing, &test::explore_kernel<test::Barriers<test::here>>},
+      {"hasty", 2, 2, 1, 1, &test::nothing, &test::explore_kernel<Hasty>}};
+  const std::filesystem::path folder =
+      std::filesystem::path{testing::TempDir()} / ("soak" + std::to_string(::getpid()));
+  std::ostringstream said;
+  EXPECT_GT(test::soak(all, 0.2, folder, said), 0U);
+  EXPECT_THAT(said.str(), testing::HasSubstr("hasty: "));
+  EXPECT_THAT(said.str(), testing::Not(testing::HasSubstr("barrier: ")));
+  ASSERT_TRUE(std::filesystem::exists(folder));
+  for (const auto& file : std::filesystem::directory_iterator{folder}) {
+    const Result again = test::replay(all, file.path());
+    EXPECT_FALSE(again.ok) << file.path();
+    std::stringstream stored;
+    stored << std::ifstream{file.path()}.rdbuf();
+    EXPECT_THAT(stored.str(), testing::HasSubstr(again.failure));
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -60,6 +60,9 @@ struct Options {
   bool weak_memory = false;
   Waiting waiting = Waiting::polled;
   Start start = Start::sent;
+  /// The first group waits for the others of the check-in only for a time that the schedule
+  /// chooses; who is late joins, if there is something to join.
+  bool start_deadline = false;
   /// A surplus group waits in its offer, for a time that the schedule chooses.
   bool offer_wait = true;
   /// In step kernels the State must be the same in all groups at the end of a step.

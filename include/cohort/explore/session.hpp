@@ -58,16 +58,48 @@ class Host {
 
 namespace detail {
 
+/// One run, as the engine and the host see it.
 class Session {
+ public:
+  Session(World& its_world, Options with) : world(its_world), options(std::move(with)) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  /// Runs the schedule.
+  virtual void run() = 0;
+  // What Host and pinned actions do.
+  virtual void set_target(std::uint32_t groups) = 0;
+  virtual Status suspend() = 0;
+  virtual void resume() = 0;
+  virtual void wait_for_rest() = 0;
+  /// For pinned actions: until everybody who is to join is there.
+  virtual void wait_for_joiners() = 0;
+
+  World& world;
+  const Options options;
+  Status status = Status::pending;
+  std::uint32_t joins = 0;
+  std::uint32_t leaves = 0;
+  std::optional<std::uint32_t> first_target;
+  const Pins* pins = nullptr;
+  Tracer* tracer = nullptr;
+  TraceRules rules;
+  bool resizable = true;
+  bool suspendable = true;
+  bool may_all_leave = false;
+};
+
+/// All of it that does not know the kernel.
+template <class P>
+class SessionOn : public Session {
  protected:
-  using P = Platform;
   using Order = cohort::Order;
   using Roster = protocol::Roster;
 
  public:
-  Session(World& its_world, const Options& with)
-      : world(its_world),
-        options(with),
+  SessionOn(World& its_world, const Options& with)
+      : Session(its_world, with),
         local_size_(with.local_size),
         boxes_(with.max_groups.value_or(with.capacity)),
         free_ids_(protocol::id_words(static_cast<std::uint32_t>(boxes_.size()))),
@@ -75,18 +107,15 @@ class Session {
         units_(with.capacity) {
     shared.max_groups = static_cast<std::uint32_t>(boxes_.size());
     shared.offer_wait = with.offer_wait ? 1 : 0;
+    shared.start_deadline = with.start_deadline ? 1 : 0;
   }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  virtual ~Session() = default;
 
-  /// Runs the schedule.
-  void run() {
+  void run() override {
     if (world.logging()) name_words();
     world.expect(rules, tracer);
     const std::uint32_t units = options.capacity;
     world.spawn(
-        0, "host", [](void* self) { static_cast<Session*>(self)->host(); }, this);
+        0, "host", [](void* self) { static_cast<SessionOn*>(self)->host(); }, this);
     for (std::uint32_t u = 0; u < units; ++u) {
       units_[u].session = this;
       units_[u].index = u;
@@ -94,8 +123,8 @@ class Session {
       for (std::uint32_t i = 0; i < local_size_; ++i) {
         std::string name;
         if (world.logging()) {
-          name = "unit " + std::to_string(u);
-          if (local_size_ > 1) name += "." + std::to_string(i);
+          name = std::string{"unit "} + std::to_string(u);
+          if (local_size_ > 1) name.append(".").append(std::to_string(i));
         }
         world.spawn(
             1 + u * local_size_ + i, name,
@@ -120,13 +149,11 @@ class Session {
     world.expect_end(status);
   }
 
-  // What Host and pinned actions do.
-
-  void set_target(std::uint32_t groups) {
+  void set_target(std::uint32_t groups) override {
     publish(groups);  // before anybody is sent because of it
     move([&] { target_ = groups; });
   }
-  Status suspend() {
+  Status suspend() override {
     if (at_rest()) return status;
     held_ = true;
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
@@ -135,7 +162,7 @@ class Session {
     wait_for_rest();
     return status;
   }
-  void resume() {
+  void resume() override {
     if (status != Status::suspended) return;
     if (!sent()) {
       throw Error{Errc::bad_state,
@@ -147,14 +174,13 @@ class Session {
       begin(first_, true);
     });
   }
-  void wait_for_rest() {
+  void wait_for_rest() override {
     P::await(desk_event_, [this] {
       static_cast<void>(desk_.load(Order::relaxed));
       return at_rest();
     });
   }
-  /// For pinned actions: until everybody who is to join is there.
-  void wait_for_joiners() {
+  void wait_for_joiners() override {
     if (options.waiting == Waiting::notified) return;
     P::await(desk_event_, [this] {
       const std::uint32_t waiting = shared.waiting.load(Order::relaxed);
@@ -163,26 +189,14 @@ class Session {
     });
   }
 
-  World& world;
-  const Options options;
-  protocol::Shared<Platform> shared;
-  Status status = Status::pending;
-  std::uint32_t joins = 0;
-  std::uint32_t leaves = 0;
-  std::optional<std::uint32_t> first_target;
-  const Pins* pins = nullptr;
-  Tracer* tracer = nullptr;
-  TraceRules rules;
-  bool resizable = true;
-  bool suspendable = true;
-  bool may_all_leave = false;
+  protocol::Shared<P> shared;
 
  protected:
   enum class Stay : std::uint8_t { refused, left, finished, ended };
 
   /// A place where a group can run.
   struct Unit {
-    Session* session = nullptr;
+    SessionOn* session = nullptr;
     std::uint32_t index = 0;
     std::uint32_t visits = 0;
     std::uint32_t refusals = 0;
@@ -196,6 +210,7 @@ class Session {
   virtual void keep_initial() = 0;
   /// A run of the job begins: its barriers count from 0 again.
   virtual void forget_steps() = 0;
+  virtual void name_states() = 0;
 
   static constexpr auto stay_begins = static_cast<protocol::Point>(250);
   static constexpr auto stay_ends = static_cast<protocol::Point>(251);
@@ -205,7 +220,6 @@ class Session {
     if (local_size_ > 1) meet(unit.index, local_id, point, nullptr, nullptr, nullptr);
   }
   [[nodiscard]] std::uint32_t local_size() const { return local_size_; }
-  [[nodiscard]] bool restarted() const { return shared.restarted; }
 
  private:
   [[nodiscard]] bool sent() const { return options.start == Start::sent; }
@@ -269,9 +283,11 @@ class Session {
     shared.share.reset(target_ != 0 ? target_ : quorum);
     if (options.start == Start::gathered) {
       shared.settled.reset(quorum);
+      shared.staying.reset(quorum);
       shared.roster.reset(quorum);
     } else {
       shared.settled.reset(0);
+      shared.staying.reset(0);
       shared.roster.reset(Roster::gather);
     }
     if (target_ == 0) target_ = quorum;
@@ -321,7 +337,8 @@ class Session {
   /// A unit's life where nobody sends it: the first ones are inside, the others come when they
   /// like. Without the desk there is less to search through.
   void work_unsent(Unit& unit) {
-    const bool first = unit.index < first_;
+    // Where a check-in has a deadline more may come than it calls for.
+    const bool first = unit.index < first_ || options.start_deadline;
     for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
       const Stay stay = run_group(unit, first && visit == 0, unit.index);
       if (stay == Stay::left) ++leaves;
@@ -436,6 +453,7 @@ class Session {
     world.name(location_of(shared.departing), "departing");
     world.name(location_of(shared.deposit_gen), "deposit");
     world.name(location_of(shared.settled), "settled");
+    world.name(location_of(shared.staying), "staying");
     world.name(location_of(shared.kept), "kept");
     world.name(location_of(shared.fault), "fault");
     world.name(location_of(desk_), {});  // the explorer's own
@@ -444,14 +462,15 @@ class Session {
     world.name(shared.lobby_event.word, "the lobby's event");
     world.name(desk_event_.word, {});
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
-      world.name(location_of(boxes_[i].seat), "box " + std::to_string(i));
+      world.name(location_of(boxes_[i].seat), std::string{"box "} + std::to_string(i));
     }
-    for (std::size_t i = 0; i < free_ids_.size(); ++i) {
-      world.name(location_of(free_ids_[i]), "free ids");
-      world.name(location_of(resting_[i]), "resting ids");
-    }
+    for (const auto& ids : free_ids_) world.name(location_of(ids), "free ids");
+    for (const auto& ids : resting_) world.name(location_of(ids), "resting ids");
+    world.name(boxes_.data(), boxes_.size() * sizeof(boxes_[0]), sizeof(boxes_[0]),
+               "what is in box");
+    name_states();
     for (std::size_t i = 0; i < 4; ++i) {
-      world.name(location_of(shared.vote[i]), "vote " + std::to_string(i));
+      world.name(location_of(shared.vote[i]), std::string{"vote "} + std::to_string(i));
     }
   }
   template <class T>
@@ -460,7 +479,7 @@ class Session {
   }
 
   const std::uint32_t local_size_;
-  std::vector<protocol::Box<Platform>> boxes_;
+  std::vector<protocol::Box<P>> boxes_;
   std::vector<Atomic<std::uint64_t>> free_ids_;
   std::vector<Atomic<std::uint64_t>> resting_;
   std::vector<Unit> units_;
@@ -505,26 +524,34 @@ struct Watched {
   }
 };
 
-template <class Kernel, protocol::Role role>
-class TypedSession final : public Session {
+template <class P, class Kernel, protocol::Role role>
+class TypedSession final : public SessionOn<P> {
+  using Base = SessionOn<P>;
+  using Base::gather, Base::joins, Base::local_size, Base::options, Base::pins, Base::shared,
+      Base::stay_begins, Base::stay_ends, Base::world;
+  using typename Base::Stay;
+  using typename Base::Unit;
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
-  using Member = protocol::Member<Platform, State>;
+  using Member = protocol::Member<P, State>;
   using Wrapped = Watched<Kernel, TypedSession>;
   static constexpr Traits traits = Contract<Kernel>::traits;
 
  public:
   TypedSession(World& its_world, Kernel kernel, const Options& with)
-      : Session(its_world, with), kernel_(std::move(kernel)), box_states_(shared.max_groups) {
+      : Base(its_world, with),
+        kernel_(std::move(kernel)),
+        box_states_(shared.max_groups),
+        visits_(with.capacity) {
     poison(&states_.deposit, sizeof states_.deposit);
     if constexpr (!std::is_empty_v<State>) {
       poison(box_states_.data(), sizeof(State) * box_states_.size());
     }
     states_.boxes = box_states_.data();
-    rules = rules_of(traits, shared.max_groups);
-    resizable = role != protocol::Role::fixed;
-    suspendable = traits.suspendable && resizable;
-    may_all_leave = traits.survivors == Survivors::may_all_leave;
+    this->rules = rules_of(traits, shared.max_groups);
+    this->resizable = role != protocol::Role::fixed;
+    this->suspendable = traits.suspendable && this->resizable;
+    this->may_all_leave = traits.survivors == Survivors::may_all_leave;
   }
 
   /// Called by every thread at the end of its step.
@@ -543,17 +570,26 @@ class TypedSession final : public Session {
  private:
   /// A group in the kernel.
   struct Visit {
+    Visit(protocol::Shared<P>& shared, protocol::States<State>& states)
+        : member{.shared = shared, .states = states} {}
+
     Member member;
-    alignas(Local) std::array<std::byte, sizeof(Local)> local;
+    alignas(Local) std::array<std::byte, sizeof(Local)> local{};
   };
 
   static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
 
   void keep_initial() override { states_.kept = State{}; }
   void forget_steps() override { expected_ = {}; }
+  void name_states() override {
+    world.name(&states_.deposit, sizeof states_.deposit, sizeof(State), "deposit of a State");
+    world.name(&states_.kept, sizeof states_.kept, sizeof(State), "kept State");
+    world.name(box_states_.data(), box_states_.size() * sizeof(State), sizeof(State),
+               "State in box");
+  }
 
   Stay run_group(Unit& unit, bool first, std::uint32_t id) override {
-    Visit visit{.member = Member{.shared = shared, .states = states_}, .local = {}};
+    Visit& visit = visits_[unit.index].emplace(shared, states_);
     Member& member = visit.member;
     member.votes = Contract<Kernel>::step_style;
     try {
@@ -563,8 +599,12 @@ class TypedSession final : public Session {
                  !protocol::wait_in_lobby(member, shared.serial.peek(), unit.index)) {
         return Stay::refused;
       }
+      if (!member.joined && member.active > shared.quorum) {
+        world.fail("more groups have checked in than were called: " +
+                   std::to_string(member.active));
+      }
       joins += member.joined ? 1 : 0;
-      if (protocol::enter<Platform, traits>(member) == protocol::Verdict::stay) run(unit, visit);
+      if (protocol::enter<P, traits>(member) == protocol::Verdict::stay) run_kernel(unit, visit);
     } catch (const Unwind&) {
       protocol::abandon(member);
       return Stay::ended;
@@ -578,15 +618,13 @@ class TypedSession final : public Session {
   void take_part(Member& member, std::uint32_t id) {
     member.id = id;
     member.active = shared.quorum;
-    member.joined = restarted();
+    member.joined = shared.restarted;
     member.state = states_.kept;
     member.trace(Trace::start, member.active);
   }
 
-  void run(Unit& unit, Visit& visit) {
+  void run_kernel(Unit& unit, Visit& visit) {
     poison(visit.local.data(), visit.local.size());
-    if (visits_.size() <= unit.index) visits_.resize(unit.index + 1);
-    visits_[unit.index] = &visit;
     unit.stay = &visit;
     gather(unit, 0, stay_begins);
     live(unit, 0);
@@ -599,8 +637,7 @@ class TypedSession final : public Session {
     const Threads threads =
         local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
     try {
-      protocol::live<Platform, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local),
-                                     threads);
+      protocol::live<P, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local), threads);
     } catch (const Unwind&) {
       protocol::abandon(visit.member);
     } catch (const std::exception& error) {
@@ -639,13 +676,13 @@ class TypedSession final : public Session {
   Kernel kernel_;
   protocol::States<State> states_{};
   std::vector<State> box_states_;
-  std::vector<Visit*> visits_;
+  std::vector<std::optional<Visit>> visits_;  // by unit: other threads may outlive the leader
   std::array<Expected, 4> expected_{};
 };
 
-template <class Kernel, protocol::Role role>
+template <class P, class Kernel, protocol::Role role>
 std::unique_ptr<Session> make_session(World& world, const Kernel& kernel, const Options& options) {
-  return std::make_unique<TypedSession<Kernel, role>>(world, kernel, options);
+  return std::make_unique<TypedSession<P, Kernel, role>>(world, kernel, options);
 }
 
 }  // namespace detail

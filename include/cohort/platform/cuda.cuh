@@ -382,11 +382,11 @@ struct Platform {
   static constexpr long long recent = 16'000;
 
   /// Whether the leader has to look at the target itself: only that of group 0, and only if the
-  /// last look was long ago, or saw something. Blocks of one warp have nobody else to look.
+  /// last look was long ago, or saw something. A block of one warp has nobody else to look.
   template <class Member>
   __device__ static bool looks(const Member& member) {
-    if (blockDim.x <= 32) return true;
     if (member.id != 0) return false;
+    if (blockDim.x <= 32) return true;
     const Sampler last = member.sampler;
     return last.target != member.active || clock64() - last.at > recent;
   }

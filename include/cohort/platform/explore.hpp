@@ -3,6 +3,7 @@
 // plain memory, so that hosts and tests can set things up without a schedule.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,11 @@ void store(Location& location, std::uint64_t value, Order order);
 /// The second half; there is no scheduling point in between. `changes`: false for a swap that
 /// failed.
 void end_update(Location& location, std::uint64_t value, Order order, bool changes);
+/// An acquire and a release fence. No scheduling point: it changes what the thread's own accesses
+/// mean.
+void fence();
+/// One of `options` values, chosen by the schedule.
+[[nodiscard]] std::uint32_t choose(std::uint32_t options);
 
 /// The explorer's word for a word of a kernel's memory, brought up to date with that memory.
 [[nodiscard]] Location& word_at(const void* memory, std::size_t bytes);
@@ -435,8 +441,9 @@ struct Platform {
   static View<T> view(T* memory) noexcept {
     return View<T>{memory};
   }
-  static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,
-                                    std::uint32_t share) noexcept {
+  static void watch(const void* item, bool writes) { detail::touch(item, 1, writes); }
+  template <class Shared>
+  static std::uint32_t less_demands(const Shared& /*shared*/, std::uint32_t share) noexcept {
     return share;
   }
   [[noreturn]] static void unwind() { throw Unwind{}; }
@@ -449,6 +456,35 @@ struct Platform {
   template <class Done>
   static bool call(void* done) {
     return (*static_cast<Done*>(done))();
+  }
+};
+
+/// Whether group 0 arrived at its last barrier without a look at the target.
+struct LastLook {
+  mutable bool skipped = false;
+};
+
+/// The same for a machine like a GPU, where the protocol has branches of its own: one fence for
+/// many ordered accesses, and barriers at which only group 0 looks at the target, before it arrives
+/// or while it waits.
+struct FencedPlatform : Platform {
+  using Sampler = LastLook;
+  using Platform::await;
+
+  static void fence() { detail::fence(); }
+
+  /// The schedule decides, but not twice against a look.
+  template <class Member>
+  static bool looks(const Member& member) {
+    if (member.id != 0) return false;
+    bool& skipped = member.sampler.skipped;
+    skipped = !skipped && detail::choose(2) == 1;
+    return !skipped;
+  }
+  template <class Done, class Meanwhile>
+  static void await(Event& event, Done&& done, const Meanwhile& meanwhile) {
+    if (detail::choose(2) == 1) meanwhile();
+    await(event, done);
   }
 };
 

@@ -212,7 +212,7 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
         keeps || (traits.survivors == Survivors::may_all_leave && !shared.suspending());
     next = target == 0 && !empties ? 1 : target;
     if (keeps) {
-      states.kept = states.deposit[gen & 1U];
+      written<P>(states.kept) = read<P>(states.deposit[gen & 1U]);
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
@@ -234,7 +234,7 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   shared.roster.fetch_add(released.word - now.word, Order::acq_rel);
   if (next > active) {
     std::uint32_t id = active;
-    admit(member, states.deposit[gen & 1U], released.gen(), Entry::run,
+    admit(member, read<P>(states.deposit[gen & 1U]), released.gen(), Entry::run,
           [&](const Box<P>&) { return id++; });
     if constexpr (may_fork)
       shared.fork_lock.store(0, Order::release);  // pairs with the next holder
@@ -247,7 +247,7 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
 /// Group 0 leaves its state for groups that may join at generation `gen`, or for a suspend.
 template <class P, class State>
 COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State& state) {
-  member.states.deposit[gen & 1U] = state;
+  written<P>(member.states.deposit[gen & 1U]) = state;
   member.shared.deposit_gen.store(gen,
                                   Order::relaxed);  // published by the arrival or veto after it
 }
@@ -257,9 +257,13 @@ COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State&
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
-  if (shared.target() == member.active) return;
-  deposit(member, member.gen, state);
-  for (Roster old = shared.look(); old.gen() == member.gen && old.biased() && !old.faulted();) {
+  const auto flips = [&member](Roster roster) {
+    return roster.gen() == member.gen && roster.biased() && !roster.faulted();
+  };
+  Roster old = shared.look();
+  if (shared.target() == member.active || !flips(old)) return;
+  deposit(member, member.gen, state);  // nobody reads it while the barrier flips by itself
+  while (flips(old)) {
     const Roster next{old.word - Roster::bias(member.active)};
     // Release pairs with the last arrival's acquire: it finds the deposit.
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return;

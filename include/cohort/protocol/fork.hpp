@@ -24,7 +24,7 @@ template <class P>
 COHORT_FN std::uint32_t name_claimed(Shared<P>& shared) {
   std::uint32_t named = 0;
   for_each_claimed(shared, [&](Box<P>& box, std::uint32_t) {
-    box.id = take_id(shared);
+    written<P>(box.id) = take_id(shared);
     if (box.id == no_id) {
       unclaim(shared, box);
     } else {
@@ -60,6 +60,7 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) break;
     old = shared.look(Order::acquire);  // as above
   }
+  if constexpr (any) shared.staying.fetch_add(claimed, Order::relaxed);
   member.active = next.active();
   member.trace(Trace::fork, claimed);
   std::uint32_t id = old.active();

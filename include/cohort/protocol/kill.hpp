@@ -10,10 +10,15 @@ namespace cohort::protocol {
 
 /// What is left to do for a group that the roster does not count any more.
 template <class P, Traits traits, class State>
-COHORT_FN void left_roster(Member<P, State>& member, Roster next, bool releases) {
+COHORT_FN void left_roster(Member<P, State>& member, Roster next, bool releases,
+                           std::uint32_t others = 0) {
   auto& shared = member.shared;
   member.active = next.active();
   member.trace(Trace::kill, next.active() == 0 ? shared.kept.load(Order::relaxed) : 0);
+  // In the name of those taken along: they may look late, when others below them have left.
+  for (std::uint32_t i = 1; i <= others; ++i) {
+    shared.recorder.record(Trace::kill, member.id - i, member.id - i, 0);
+  }
   if constexpr (traits.kill_order == KillOrder::any) free_id(shared, member.id);
   member.left = true;
   member.id = no_id;
@@ -38,7 +43,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
   // Release: what this group did is seen by those it releases and by the next holder of its id.
   // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;
-  left_roster<P, traits>(member, next.with_active(active + others), releases);
+  left_roster<P, traits>(member, next.with_active(active + others), releases, others);
   return true;
 }
 
@@ -54,43 +59,48 @@ COHORT_FN constexpr std::uint64_t rest_bit(std::uint32_t id) {
   return std::uint64_t{1} << (id % 64);
 }
 
+/// Of the ids in `set`, those from `highest` down to the first that is missing, or to `lowest`. All
+/// in one word.
+COHORT_FN constexpr std::uint64_t run_down(std::uint64_t set, std::uint32_t highest,
+                                           std::uint32_t lowest) {
+  std::uint64_t run = 0;
+  for (std::uint32_t id = highest; (set & rest_bit(id)) != 0; --id) {
+    run |= rest_bit(id);
+    if (id == lowest) break;
+  }
+  return run;
+}
+
 /// Claims those who rest right below `id`, down to `least`. Returns how many. They stay claimed
 /// until the roster or let_rest() tells them.
 template <class P>
 COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::uint32_t least) {
-  std::uint32_t claimed = 0;
-  while (id - claimed > least) {
-    const std::uint32_t highest = id - claimed - 1;
-    const std::uint32_t lowest = highest / 64 * 64 > least ? highest / 64 * 64 : least;
+  std::uint32_t top = id;
+  while (top > least) {
+    const std::uint32_t highest = top - 1;
+    const std::uint32_t first = highest / 64 * 64;  // of its word
+    const std::uint32_t lowest = first > least ? first : least;
     auto& word = rests_in(shared, highest);
-    std::uint64_t wanted = 0;
-    for (std::uint64_t seen = word.load(Order::relaxed), at = highest;; --at) {
-      if ((seen & rest_bit(at)) == 0) break;
-      wanted |= rest_bit(at);
-      if (at == lowest) break;
-    }
+    const std::uint64_t wanted = run_down(word.load(Order::relaxed), highest, lowest);
     if (wanted == 0) break;
     // Acquire pairs with rest(): what they did comes before the swap that takes them away.
     const std::uint64_t got = word.fetch_and(~wanted, Order::acq_rel) & wanted;
-    std::uint64_t run = 0;
-    std::uint32_t count = 0;
-    for (std::uint32_t at = highest; (got & rest_bit(at)) != 0; --at) {
-      run |= rest_bit(at);
-      ++count;
-      if (at == lowest) break;
+    const std::uint64_t run = run_down(got, highest, lowest);
+    if (got != run) {                             // somebody in between got up
+      word.fetch_or(got & ~run, Order::release);  // pairs with rest()
+      P::notify(shared.offer_event);
     }
-    if (got != run) word.fetch_or(got & ~run, Order::relaxed);  // somebody in between got up
-    claimed += count;
-    if (run != wanted || highest + 1 - count != lowest) break;
+    while (top > lowest && (run & rest_bit(top - 1)) != 0) --top;
+    if (top > lowest) break;
   }
-  return claimed;
+  return id - top;
 }
 
 /// Those who were claimed rest on.
 template <class P>
 COHORT_FN void let_rest(Shared<P>& shared, std::uint32_t id, std::uint32_t claimed) {
   for (std::uint32_t i = 1; i <= claimed; ++i) {
-    rests_in(shared, id - i).fetch_or(rest_bit(id - i), Order::relaxed);
+    rests_in(shared, id - i).fetch_or(rest_bit(id - i), Order::release);  // pairs with rest()
   }
   if (claimed != 0) P::notify(shared.offer_event);
 }
@@ -133,7 +143,7 @@ COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
   P::await(shared.offer_event, [&] {
     now = shared.look(Order::acquire);  // pairs with the swap that took this group along
     return now.active() <= id || now.faulted() ||
-           (word.load(Order::acquire) & rest_bit(id)) != 0;  // pairs with let_rest
+           (word.load(Order::acquire) & rest_bit(id)) != 0;  // pairs with who lets it rest on
   });
   if (now.active() <= id && !now.faulted()) return true;
   word.fetch_and(~rest_bit(id), Order::relaxed);
@@ -144,8 +154,7 @@ COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
 template <class P, class State>
 COHORT_FN Verdict taken_along(Member<P, State>& member) {
   auto& shared = member.shared;
-  member.active = member.id;  // as if it had left in its turn
-  member.trace(Trace::kill, 0);
+  member.active = member.id;  // as if it had left in its turn, which is also what was recorded
   member.left = true;
   member.id = no_id;
   shared.departing.fetch_sub(1, Order::release);  // pairs with may_grow: its id is free again
@@ -154,20 +163,24 @@ COHORT_FN Verdict taken_along(Member<P, State>& member) {
 
 // ---- any order
 
-/// Leaves by one subtraction, where a swap would fail again and again while many leave. Not for the
-/// last ones, nor once a group has returned: then it takes itself back, and the caller looks
-/// closely.
+/// Leaves by one subtraction, where a swap would fail again and again while many leave. Those who
+/// may are counted beside the roster first, in `staying`, which nobody else looks at: it may be too
+/// small for a moment, M never is. False: the caller has to look closely.
 template <class P, Traits traits, class State>
 COHORT_FN bool leave_by_subtraction(Member<P, State>& member, std::uint32_t target) {
   auto& shared = member.shared;
   if (target == 0) return false;
-  // Release and acquire as in leave().
-  const Roster old{shared.roster.fetch_sub(1, Order::acq_rel)};
-  if (old.active() > target && !old.draining() && !old.faulted()) {
-    left_roster<P, traits>(member, {old.word - 1}, false);
-    return true;
+  if (shared.staying.fetch_sub(1, Order::relaxed) > target) {
+    // Release and acquire as in leave().
+    const Roster old{shared.roster.fetch_sub(1, Order::acq_rel)};
+    if (old.live() > 1 && !old.faulted()) {
+      left_roster<P, traits>(member, {old.word - 1}, false);
+      return true;
+    }
+    // The others have returned, so nobody has seen this.
+    shared.roster.fetch_add(1, Order::acq_rel);
   }
-  shared.roster.fetch_add(1, Order::acq_rel);  // as if nothing had been
+  shared.staying.fetch_add(1, Order::relaxed);
   return false;
 }
 
@@ -194,17 +207,17 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
     const bool turn = any || old.active() == member.id + 1;
     if (turn) {
       if constexpr (any && Fenced<P>) {
-        if (!old.draining() && leave_by_subtraction<P, traits>(member, target)) {
-          return Verdict::leave;
-        }
+        if (leave_by_subtraction<P, traits>(member, target)) return Verdict::leave;
         old = shared.look();
-        if (!old.faulted() && old.active() <= target) return Verdict::stay;
+        if (target != 0 && !old.faulted()) return Verdict::stay;  // others go, or this is the last
       }
       if (old.live() == 1) {
         // The last group leaves its state behind for a resume. Not under DRAIN: what has returned
         // cannot be resumed.
         if (shared.suspending() && !old.draining() && state != nullptr) {
-          member.states.kept = *state;
+          // Pairs with the leavers' release: at their start they read what was kept before.
+          static_cast<void>(shared.look(Order::acquire));
+          written<P>(member.states.kept) = *state;
           shared.kept.store(1, Order::relaxed);  // read by the host after this group is out
         } else if (traits.survivors == Survivors::keep_one) {
           return Verdict::stay;

@@ -16,6 +16,7 @@ COHORT_FN void close_check_in(Shared<P>& shared) {
   do {
     if (!old.gathering()) return;
     shared.settled.store(old.active(), Order::relaxed);  // published by the swap
+    shared.staying.store(old.active(), Order::relaxed);
   } while (!shared.roster.compare_exchange(old.word, old.word & ~Roster::gather, Order::acq_rel));
   // The ids of those who have not come are free for whoever joins (KillOrder::any).
   if (shared.free_ids != nullptr) {
@@ -38,6 +39,7 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     if (!starter_closes && next.active() == shared.quorum) {
       next.word &= ~Roster::gather;
       shared.settled.store(shared.quorum, Order::relaxed);  // published by the swap below
+      shared.staying.store(shared.quorum, Order::relaxed);
     }
     // Pairs with the acquire below: the first groups start after everything that led to the launch.
   } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
@@ -69,7 +71,7 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   // Not from the roster: a quicker group may have left again, and the first set works with one M.
   member.active = shared.settled.load(Order::relaxed);
   member.joined = shared.restarted;
-  member.state = member.states.kept;
+  member.state = read<P>(member.states.kept);
   member.trace(Trace::start, member.active);
   return true;
 }
@@ -116,10 +118,10 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
       return false;
     }
   }
-  member.id = box.id;
+  member.id = read<P>(box.id);
   member.entry = box.entry;
   member.gen = box.gen;
-  member.state = member.states.boxes[seat];
+  member.state = read<P>(member.states.boxes[seat]);
   box.seat.store(Seat::empty,
                  Order::release);  // pairs with the next waiter's acquire: our reads are done
 
@@ -213,10 +215,10 @@ COHORT_FN void admit(Member<P, State>& member, const State& state, std::uint32_t
                      IdFor id_for) {
   auto& shared = member.shared;
   const auto fill_in = [&](Box<P>& box, std::uint32_t i) {
-    box.id = id_for(box);
+    written<P>(box.id) = id_for(box);
     box.gen = gen;
     box.entry = entry;
-    member.states.boxes[i] = state;
+    written<P>(member.states.boxes[i]) = state;
   };
   if constexpr (Fenced<P>) {
     for_each_claimed(shared, fill_in);

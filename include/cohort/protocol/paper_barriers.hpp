@@ -90,7 +90,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
       settled = target > 0 ? target : 1;
     // A suspend takes the master too: at once by query, when no slave is left by plain.
     if (shared.suspending() && (traits.barrier == ResizingBarrier::query || now.active() == 1)) {
-      member.states.kept = state;
+      written<P>(member.states.kept) = state;
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
       settled = 0;
     }

@@ -26,12 +26,28 @@ enum class Fault : std::uint32_t {
   lost_group,            ///< all groups are out, but the roster counts more: a bug of ours
 };
 
-/// A platform where every ordered access is a round trip has one fence for many of them, or for the
-/// rare one that needs it, instead: fence() is an acquire and a release.
+/// A platform where every ordered access is a round trip has one fence for many of them instead:
+/// fence() is an acquire and a release.
 template <class P>
 concept Fenced = requires {
   P::fence();
 };
+
+/// A platform that watches plain memory, as the explorer does, is told of every access to what one
+/// group hands over to another. Elsewhere this is nothing.
+template <class P, class T>
+COHORT_FN T& watched(T& item, bool writes) {
+  if constexpr (requires { P::watch(&item, writes); }) P::watch(&item, writes);
+  return item;
+}
+template <class P, class T>
+COHORT_FN T& written(T& item) {
+  return watched<P>(item, true);
+}
+template <class P, class T>
+COHORT_FN const T& read(const T& item) {
+  return watched<P>(item, false);
+}
 
 /// States of a lobby box.
 enum class Seat : std::uint32_t { empty, waiting, claimed, admitted };
@@ -77,6 +93,7 @@ struct Shared {
   Atomic<std::uint32_t> deposit_gen{
       ~0U};                          // the generation for which group 0 has deposited its State
   Atomic<std::uint32_t> settled{0};  // M as of the check-in or of the last release
+  Atomic<std::uint32_t> staying{0};  // active groups that are not about to leave, see kill.hpp
   Atomic<std::uint32_t> kept{
       0};  // States::kept holds the job's state: the last group left for a suspend
   Atomic<Fault> fault{Fault::none};

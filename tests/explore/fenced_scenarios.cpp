@@ -1,0 +1,36 @@
+// The scenarios in which the protocol has branches of its own for GPUs: fences instead of ordered
+// accesses, votes that are looked for while waiting, targets that are no longer true.
+#include "explore/scenarios.hpp"
+
+namespace cohort::test {
+namespace {
+
+template <class Kernel>
+constexpr auto fenced = &explore_kernel<Kernel, explore::FencedPlatform>;
+
+}  // namespace
+
+// clang-format off
+const std::vector<Scenario>& fenced_scenarios() {
+  static const std::vector<Scenario> all{
+      {"barrier, M still", 3, 3, 1, 1, &nothing, fenced<Barriers<here>>},
+      {"barrier, M may change", 3, 3, 1, 1, &nothing, fenced<Barriers<anywhere>>},
+      {"resizing barrier, shrinking", 3, 3, 1, 1, &to_one, fenced<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking, groups of two threads", 2, 2, 2, 1, &to_one, fenced<Resizing<here, one_pass>>},
+      {"resizing barrier, growing", 3, 2, 1, 1, &to_three, fenced<Resizing<here, one_pass>>},
+      {"resizing barrier, shrinking and growing in a row", 3, 2, 1, 2, &down_and_up_to_two, fenced<Resizing<here, one_pass>>},
+      {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended, fenced<Resizing<here, one_pass>>},
+      {"votes of group 0 against growth", 2, 1, 1, 2, &to_two, fenced<Led>},
+      {"votes of group 0, shrinking and growing in a row", 2, 2, 1, 3, &down_and_up_to_two, fenced<Led>},
+      {"kill against barrier", 3, 3, 1, 1, &to_one, fenced<OffersAndBarriers>},
+      {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, fenced<Offers<KillOrder::highest_first>>},
+      {"kill against fork, any order", 2, 1, 1, 2, &up_to_two_and_down, fenced<Offers<KillOrder::any>>},
+      {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, fenced<Resizing<anywhere, one_pass, true>>},
+      {"everything mixed, growing", 2, 1, 1, 2, &to_two, fenced<Mixed>},
+      {"everything mixed, shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, fenced<Mixed>},
+  };
+  return all;
+}
+// clang-format on
+
+}  // namespace cohort::test
