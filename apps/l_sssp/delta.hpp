@@ -72,7 +72,9 @@ struct DeltaSssp {
 
  private:
   COHORT_FN const Worklist& pile(std::uint64_t bucket) const { return piles[bucket % num_piles]; }
-  COHORT_FN Length& least_of(std::uint32_t epoch) const { return least[epoch % 3 * 16]; }
+  COHORT_FN Length& least_of(std::uint32_t epoch) const {
+    return least[std::size_t{epoch % 3} * 16];
+  }
 
   /// Where a group puts the near nodes it finds: into its queue if it has one and there is room.
   template <class Group>

@@ -35,11 +35,11 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
   const WorklistMemory lists[] = {{engine, nodes, options, false}, {engine, nodes, options, false}};
   lists[0].put(source, 0);
   const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
-  const PaperListSssp kernel{.graph = memory.view(),
-                             .lists = {lists[0].view(), lists[1].view()},
+  const PaperListSssp kernel{.rounds = {.graph = memory.view(),
+                                        .lists = {lists[0].view(), lists[1].view()},
+                                        .chunk = how.chunk},
                              .distance = distances.data(),
-                             .stamp = stamps.data(),
-                             .chunk = how.chunk};
+                             .stamp = stamps.data()};
   SsspResult result;
   result.report = run(engine, kernel, options);
   result.distances = distances.read();

@@ -121,7 +121,9 @@ struct PullSssp {
   }
 
  private:
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const { return flags[turn % 2 * 16]; }
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
+    return flags[std::size_t{turn % 2} * 16];
+  }
 
   template <class Group>
   COHORT_FN bool relax(Group& group, Node node) const {
