@@ -34,7 +34,7 @@ constexpr std::array apps{
         .run = &p_sssp_app<cpu::Engine>},
     App{.name = "l-sssp",
         .summary = "shortest paths with worklists",
-        .options = "algorithm=delta|paper source=NODE|hub delta=N budget=N chunk=N",
+        .options = "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N",
         .run = &l_sssp_app<cpu::Engine>},
     App{.name = "cc",
         .summary = "connected components by linking trees",

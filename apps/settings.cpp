@@ -1,6 +1,7 @@
 #include "apps/settings.hpp"
 
 #include <charconv>
+#include <limits>
 
 #include "cohort/error.hpp"
 
@@ -57,6 +58,11 @@ std::uint64_t Settings::number(const std::string& key, std::uint64_t otherwise, 
            "give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return number;
+}
+
+std::optional<std::uint32_t> Settings::number_if_given(const std::string& key) {
+  if (take(key) == nullptr) return std::nullopt;
+  return static_cast<std::uint32_t>(number(key, 0, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::string Settings::text(const std::string& key, const std::string& otherwise) {

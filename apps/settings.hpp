@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ class Settings {
   [[nodiscard]] std::uint64_t number(const std::string& key, std::uint64_t otherwise,
                                      std::uint64_t least = 0,
                                      std::uint64_t most = std::uint64_t{1} << 40U);
+  /// The same for a 32-bit number; nothing when it is not given.
+  [[nodiscard]] std::optional<std::uint32_t> number_if_given(const std::string& key);
   [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise);
   /// After all have been asked for: throws Error{bad_options} if one is left.
   void check_all_used() const;

@@ -53,7 +53,11 @@ COHORT_FN void for_blocks(const Group& group, std::size_t begin, std::size_t end
 template <class Group, class Visit>
 COHORT_FN void for_items(const Group& group, std::size_t begin, std::size_t end, Visit visit) {
   for_blocks(group, begin, end, [&](std::size_t first, std::size_t last) {
-    for (const std::size_t i : group.local_stride(last - first)) visit(first + i);
+    if (group.local_size() == 1) {  // a loop that compilers can make vectors of
+      for (std::size_t i = first; i < last; ++i) visit(i);
+    } else {
+      for (const std::size_t i : group.local_stride(last - first)) visit(first + i);
+    }
   });
 }
 

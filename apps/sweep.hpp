@@ -43,7 +43,9 @@ struct Sweep {
   }
 
  private:
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const { return flags[turn % 2 * 16]; }
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
+    return flags[std::size_t{turn % 2} * 16];
+  }
 
   /// Returns how many nodes of the block are still open.
   template <class Group, class Decide>

@@ -46,6 +46,26 @@ struct Worklist {
     }
   }
 
+  /// Pushes a node, by one thread of whichever group; a group of one thread fills its slot first.
+  template <class Group>
+  COHORT_FN void push(const Group& group, Node node) const {
+    const auto spilt = group.atomic(counts[num_slots].nodes);
+    if (num_slots == 0) {
+      group.view(spill)[spilt.fetch_add(1)] = node;
+      return;
+    }
+    const auto count = group.atomic(counts[group.group_id()].nodes);
+    const auto slot = group.view(slots + std::size_t{group.group_id()} * room);
+    std::uint32_t size = count.load();
+    if (size == room) {
+      const auto to = group.view(spill + spilt.fetch_add(room));
+      for (std::uint32_t i = 0; i < room; ++i) to[i] = slot[i];
+      size = 0;
+    }
+    slot[size] = node;
+    count.store(size + 1);
+  }
+
   /// Calls `visit(nodes, count)` for the pieces that make up the positions [begin, end).
   template <class Group, class Visit>
   COHORT_FN void for_range(const Group& group, std::size_t begin, std::size_t end,
@@ -178,6 +198,11 @@ struct ChunkOfNodes {
 /// A node whose edges are not to be visited, as `value` says it.
 inline constexpr std::uint32_t skipped = ~0U;
 
+COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
+  prefetch(graph.targets() + edge);
+  if (graph.weights() != nullptr) prefetch(graph.weights() + edge);
+}
+
 /// Visits the edges of `count` nodes and pushes the targets for which `visit(value, edge, target)`
 /// says true; `value(node)` is called once for each node, `ahead(target)` where it is worth
 /// fetching what `visit` will look at. Chunk by chunk, one node for each thread: their degrees are
@@ -194,7 +219,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     constexpr std::uint64_t later = 12;  // edges of the same node
     for (std::size_t i = 0; i < count; ++i) {
       if (i + far < count) prefetch(graph.offsets() + list[i + far]);
-      if (i + near < count) prefetch(graph.targets() + graph.first_edge(list[i + near]));
+      if (i + near < count) graph_ahead(graph, graph.first_edge(list[i + near]));
       const Node node = list[i];
       const std::uint32_t its = value(node);
       if (its == skipped) continue;

@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::uint32_t threads = 2;
 
-std::vector<double> cohort_time(cpu::Engine& engine, const Pair& pair) {
+std::vector<double> cohort_time(cpu::Engine& engine, const Variant& variant) {
   apps::RunOptions options;
   options.launch.max_groups = threads;
-  return {static_cast<double>(pair.run(engine, options).run_time.count())};
+  return {static_cast<double>(variant.run(engine, options).run_time.count())};
 }
 
 /// Threads of OpenMP spin for a while after their last region: they must not disturb who is next.
-std::vector<double> openmp_time(const Pair& pair) {
-  const double time = openmp_run(pair, threads);
+std::vector<double> openmp_time(const Variant& variant) {
+  const double time = openmp_run(variant, threads);
   std::this_thread::sleep_for(std::chrono::milliseconds{20});
   return {time};
 }
@@ -36,25 +36,27 @@ nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
   const Confined two_cpus{threads};
   cpu::Engine engine{{.capacity = threads, .pin_workers = true}};
   // Pairs of one app and input: the paper's algorithm, then ours.
-  std::map<std::string, std::vector<Pair>> by_name;
+  std::map<std::string, std::vector<Variant>> by_name;
   std::vector<std::string> names;
-  for (const Pair& pair : paper_pairs(options.quick)) {
-    if (!has_openmp(pair)) continue;
-    const std::string name = pair.app + " on " + pair.input;
+  for (const Variant& variant : variants_of(paper_pairs(options.quick, options.only).runnable)) {
+    if (!has_openmp(variant)) continue;
+    const std::string name = variant.pair.app + " on " + variant.pair.input;
     if (by_name[name].empty()) names.push_back(name);
-    by_name[name].push_back(pair);
+    by_name[name].push_back(variant);
   }
   auto measurements = nlohmann::ordered_json::array();
   auto speed = nlohmann::ordered_json::object();
   for (const std::string& name : names) {
     std::vector<Contender> contenders;
-    for (const Pair& pair : by_name[name]) {
-      contenders.push_back({.name = "cohort " + pair.algorithm,
-                            .measure = [&engine, &pair] { return cohort_time(engine, pair); }});
-      if (pair.algorithm == "paper" || pair.app == "bfs") {
-        contenders.push_back({.name = "openmp " + pair.algorithm,
-                              .measure = [&pair] { return openmp_time(pair); },
-                              .reference = pair.algorithm != "paper" || pair.app != "bfs"});
+    for (const Variant& variant : by_name[name]) {
+      contenders.push_back({.name = "cohort " + variant.algorithm, .measure = [&engine, &variant] {
+                              return cohort_time(engine, variant);
+                            }});
+      if (variant.algorithm == "paper" || variant.pair.app == "bfs") {
+        contenders.push_back(
+            {.name = "openmp " + variant.algorithm,
+             .measure = [&variant] { return openmp_time(variant); },
+             .reference = variant.algorithm != "paper" || variant.pair.app != "bfs"});
       }
     }
     const Measurement measurement = measure(name, "ns", contenders, plan);
@@ -64,10 +66,11 @@ nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
       return median(ratios(measurement.at(theirs), measurement.at(ours)));
     };
     auto entry = to_json(measurement);
-    for (const Pair& pair : by_name[name]) {
+    for (const Variant& variant : by_name[name]) {
       const std::string theirs =
-          "openmp " + (pair.app == "bfs" ? pair.algorithm : std::string{"paper"});
-      entry["times_openmp"][pair.algorithm] = times_openmp("cohort " + pair.algorithm, theirs);
+          "openmp " + (variant.pair.app == "bfs" ? variant.algorithm : std::string{"paper"});
+      entry["times_openmp"][variant.algorithm] =
+          times_openmp("cohort " + variant.algorithm, theirs);
     }
     speed[name] = entry["times_openmp"];
     measurements.push_back(std::move(entry));

@@ -15,11 +15,11 @@
 #include "apps/registry.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
+#include "bench/pairs.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/store.hpp"
 #include "bench/timeline.hpp"
-#include "bench/workloads.hpp"
 #include "graph/spec.hpp"
 
 namespace cohort::bench {
@@ -38,7 +38,7 @@ constexpr std::array all_barriers{Barrier{"plain", ResizingBarrier::plain},
 
 /// One thing to measure, again in every round.
 struct Configuration {
-  const Workload* pair;
+  const Pair* pair;
   Barrier barrier;
   const LoadClass* load;   // null: alone
   std::string_view share;  // of the tasks
@@ -56,11 +56,12 @@ struct Wish {
   std::span<const std::string_view> shares;
 };
 
-std::vector<Configuration> configurations(const std::vector<Workload>& pairs, const Wish& wish) {
+std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish) {
   std::vector<Configuration> result;
-  for (const Workload& pair : pairs) {
+  for (const Pair& pair : pairs) {
     for (const Barrier& barrier : all_barriers) {
-      if (barrier.kind != ResizingBarrier::one_pass && !(wish.paper_barriers && pair.barriers))
+      if (barrier.kind != ResizingBarrier::one_pass &&
+          !(wish.paper_barriers && pair.style == Style::barriers))
         continue;
       result.push_back({&pair, barrier, nullptr, ""});
       for (const LoadClass& load : load_classes) {
@@ -428,7 +429,7 @@ void print_preemption(const Json& summary) {
   std::cout << std::endl;
 }
 
-Json header(const ScenarioOptions& options, std::uint32_t capacity, const Workloads& pairs) {
+Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs& pairs) {
   Json result{{"experiment", "multitask"}};
   result.update(provenance());
   result["quick"] = options.quick;
@@ -436,7 +437,7 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Worklo
   result["load"] = options.fixed_duration ? "fixed duration: a task takes E on its share"
                                           : "fixed work: a task takes E on all groups";
   auto& list = result["pairs"] = Json::array();
-  for (const Workload& pair : pairs.runnable) {
+  for (const Pair& pair : pairs.runnable) {
     list.push_back({{"name", pair.name()},
                     {"app", pair.app},
                     {"input", pair.input},
@@ -449,11 +450,7 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Worklo
 
 Json run(const ScenarioOptions& options, const Wish& wish) {
   const std::uint32_t capacity = options.capacity.value_or(std::max(8U, cpu::usable_cpus()));
-  const Workloads pairs = paper_workloads(options.quick, options.only);
-  if (pairs.runnable.empty()) {
-    throw Error{Errc::bad_options, "--only '" + options.only +
-                                       "': no such pair; there is bfs rmat, color G3_circuit, ..."};
-  }
+  const Pairs pairs = paper_pairs(options.quick, options.only);
   const KeepInput keep;
   const Json about = header(options, capacity, pairs);
   std::optional<Store> store;
@@ -490,7 +487,7 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
   {
     Progress progress{options.repetitions * all.size()};
     for (std::uint32_t round = 0; round < options.repetitions; ++round) {
-      for (const Workload& pair : pairs.runnable) {  // its input is loaded once a round
+      for (const Pair& pair : pairs.runnable) {  // its input is loaded once a round
         std::vector<const Configuration*> of_pair;
         for (const Configuration& each : all) {
           if (each.pair == &pair) of_pair.push_back(&each);

@@ -300,15 +300,15 @@ double l_sssp(const CsrView& graph, Node source, std::vector<apps::Distance>& di
 
 }  // namespace
 
-bool has_openmp(const Pair& pair) { return pair.graph != nullptr; }
+bool has_openmp(const Variant& variant) { return variant.graph != nullptr; }
 
-double openmp_run(const Pair& pair, int threads) {
+double openmp_run(const Variant& variant, int threads) {
   omp_set_dynamic(0);
   omp_set_num_threads(threads);
-  const CsrView graph = pair.graph->view();
-  const bool first = [&pair] {  // a check takes longer than the run: once is enough
+  const CsrView graph = variant.graph->view();
+  const bool first = [&variant] {  // a check takes longer than the run: once is enough
     static std::vector<std::string> seen;
-    const std::string name = pair.app + pair.algorithm + pair.input;
+    const std::string name = variant.pair.app + variant.algorithm + variant.pair.input;
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) return false;
     seen.push_back(name);
     return true;
@@ -316,24 +316,24 @@ double openmp_run(const Pair& pair, int threads) {
   double time = 0;
   std::vector<std::uint32_t> words;
   std::vector<apps::Distance> distances;
-  if (pair.app == "bfs") {
-    const bool both = pair.algorithm != "paper" && graph.num_edges() / 8 >= graph.num_nodes();
-    time = bfs(graph, pair.source, words, both);
-    if (first) must_be_right(apps::check_bfs(*pair.graph, pair.source, words));
-  } else if (pair.app == "color") {
+  if (variant.pair.app == "bfs") {
+    const bool both = variant.algorithm != "paper" && graph.num_edges() / 8 >= graph.num_nodes();
+    time = bfs(graph, variant.source, words, both);
+    if (first) must_be_right(apps::check_bfs(*variant.graph, variant.source, words));
+  } else if (variant.pair.app == "color") {
     time = color(graph, words);
-    if (first) must_be_right(apps::check_color(*pair.graph, apps::Priority::hashed, words));
-  } else if (pair.app == "mis") {
+    if (first) must_be_right(apps::check_color(*variant.graph, apps::Priority::hashed, words));
+  } else if (variant.pair.app == "mis") {
     time = mis(graph, words);
-    if (first) must_be_right(apps::check_mis(*pair.graph, apps::Priority::hashed, words));
-  } else if (pair.app == "p-sssp") {
-    time = p_sssp(graph, pair.source, distances);
-    if (first) must_be_right(apps::check_paths(*pair.graph, pair.source, distances));
-  } else if (pair.app == "l-sssp") {
-    time = l_sssp(graph, pair.source, distances);
-    if (first) must_be_right(apps::check_paths(*pair.graph, pair.source, distances));
+    if (first) must_be_right(apps::check_mis(*variant.graph, apps::Priority::hashed, words));
+  } else if (variant.pair.app == "p-sssp") {
+    time = p_sssp(graph, variant.source, distances);
+    if (first) must_be_right(apps::check_paths(*variant.graph, variant.source, distances));
+  } else if (variant.pair.app == "l-sssp") {
+    time = l_sssp(graph, variant.source, distances);
+    if (first) must_be_right(apps::check_paths(*variant.graph, variant.source, distances));
   } else {
-    throw std::runtime_error{"there is no OpenMP version of " + pair.app};
+    throw std::runtime_error{"there is no OpenMP version of " + variant.pair.app};
   }
   return time;
 }

@@ -4,15 +4,15 @@
 // is returned.
 #pragma once
 
-#include "bench/pairs.hpp"
+#include "bench/variants.hpp"
 
 namespace cohort::bench {
 
-/// The app of that pair; the algorithm is the pair's where there is an OpenMP version of it, else
-/// the paper's. `threads` at a time.
-[[nodiscard]] double openmp_run(const Pair& pair, int threads);
+/// The app of that pair; the algorithm is the variant's where there is an OpenMP version of it,
+/// else the paper's. `threads` at a time.
+[[nodiscard]] double openmp_run(const Variant& variant, int threads);
 
-/// Whether there is an OpenMP version of the pair's app and algorithm.
-[[nodiscard]] bool has_openmp(const Pair& pair);
+/// Whether there is an OpenMP version of its app and algorithm.
+[[nodiscard]] bool has_openmp(const Variant& variant);
 
 }  // namespace cohort::bench

@@ -1,163 +1,94 @@
 #include "bench/pairs.hpp"
 
-#include "apps/bfs/host.hpp"
-#include "apps/color/host.hpp"
-#include "apps/game/host.hpp"
-#include "apps/l_sssp/host.hpp"
-#include "apps/mis/host.hpp"
-#include "apps/octree/host.hpp"
-#include "apps/p_sssp/host.hpp"
-#include "cohort/cpu.hpp"
-#include "graph/build.hpp"
+#include <algorithm>
+#include <array>
+
+#include "apps/registry.hpp"
+#include "cohort/error.hpp"
 #include "graph/spec.hpp"
 
 namespace cohort::bench {
 namespace {
 
-struct Input {
-  std::string name;
-  std::shared_ptr<const Csr> graph;
-  Node source = 0;
+struct Row {
+  std::string_view app;
+  std::string_view title;     // as in the paper
+  std::string_view input;     // what we run; a file's name is looked for in $COHORT_DATA
+  std::string_view fallback;  // what runs when there is no such file
+  std::string_view quick;
+  std::string_view note;  // how `input` differs from the paper's
+  std::string_view settings;
+  Style style = Style::barriers;
+  bool chunked = false;
 };
 
-/// The graph of that spec, with weights; `otherwise` where there is no such file.
-Input load(std::string spec, const std::string& otherwise) {
-  if (spec.find(':') == std::string::npos && !find_input(spec)) spec = otherwise;
-  auto graph = std::make_shared<const Csr>(with_weights(load_graph(spec)));
-  const Node source = spec.starts_with("rmat") ? hub(*graph) : 0;
-  return {std::move(spec), std::move(graph), source};
+// clang-format off
+constexpr std::array rows{
+    Row{"color", "ecology1", "grid:1000x1000", "", "grid:200x200",
+        "a five-point grid of the same size", "algorithm=paper"},
+    Row{"color", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper"},
+    Row{"mis", "ecology1", "grid:1000x1000", "", "grid:200x200",
+        "a five-point grid of the same size", "algorithm=paper"},
+    Row{"mis", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper"},
+    Row{"p-sssp", "USA-road NW", "road-NW.topology.gr", "road:1200000", "road:2000",
+        "with made-up weights", "algorithm=paper"},
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "seed and degree are not the paper's",
+        "algorithm=paper source=hub"},
+    Row{"bfs", "USA-road W", "road-NW.topology.gr", "road:1200000", "road:60000",
+        "USA-road NW instead", "algorithm=paper"},
+    Row{"l-sssp", "rmat", "rmat:20", "", "rmat:13", "seed and degree are not the paper's",
+        "algorithm=paper source=hub"},
+    Row{"l-sssp", "USA-road NY", "USA-road-d.NY.gr", "road:264000", "road:10000", "", "algorithm=paper"},
+    Row{"octree", "particles", "particles:3000000", "", "particles:100000", "", "", Style::stealing},
+    Row{"game", "connect four", "connect4:6", "", "connect4:5", "", "", Style::stealing},
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "steps of at most 1024 nodes a group",
+        "algorithm=paper source=hub chunk=1024", Style::barriers, true},
+};
+// clang-format on
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
 }
 
-class List {
- public:
-  void color(const Input& input) {
-    using Options = apps::ColorOptions;
-    const auto with = [&](const char* algorithm, Options::Algorithm chosen) {
-      add("color", algorithm, input, [graph = input.graph, chosen](auto& engine, auto& options) {
-        return apps::run_color(engine, *graph, options, {.algorithm = chosen}).report;
-      });
-    };
-    with("paper", Options::Algorithm::paper);
-    with("eager", Options::Algorithm::eager);
-  }
-  void mis(const Input& input) {
-    using Options = apps::MisOptions;
-    const auto with = [&](const char* algorithm, Options::Algorithm chosen) {
-      add("mis", algorithm, input, [graph = input.graph, chosen](auto& engine, auto& options) {
-        return apps::run_mis(engine, *graph, options, {.algorithm = chosen}).report;
-      });
-    };
-    with("paper", Options::Algorithm::paper);
-    with("eager", Options::Algorithm::eager);
-  }
-  void p_sssp(const Input& input) {
-    using Options = apps::PullSsspOptions;
-    const auto with = [&](const char* algorithm, Options::Algorithm chosen) {
-      add("p-sssp", algorithm, input, [input, chosen](auto& engine, auto& options) {
-        const Options how{.algorithm = chosen, .chunk = 0, .incoming = input.graph.get()};
-        return apps::run_p_sssp(engine, *input.graph, input.source, options, how).report;
-      });
-    };
-    with("paper", Options::Algorithm::paper);
-    with("in-place", Options::Algorithm::in_place);
-  }
-  void bfs(const Input& input) {
-    using Options = apps::BfsOptions;
-    const auto with = [&](const char* algorithm, Options::Algorithm chosen) {
-      add("bfs", algorithm, input, [input, chosen](auto& engine, auto& options) {
-        Options how{.algorithm = chosen};
-        how.incoming = input.graph.get();
-        return apps::run_bfs(engine, *input.graph, input.source, options, how).report;
-      });
-    };
-    with("paper", Options::Algorithm::paper);
-    with("one-barrier", Options::Algorithm::one_barrier);
-  }
-  void l_sssp(const Input& input) {
-    using Options = apps::ListSsspOptions;
-    const auto with = [&](const char* algorithm, Options::Algorithm chosen) {
-      add("l-sssp", algorithm, input, [input, chosen](auto& engine, auto& options) {
-        const Options how{.algorithm = chosen};
-        return apps::run_l_sssp(engine, *input.graph, input.source, options, how).report;
-      });
-    };
-    with("paper", Options::Algorithm::paper);
-    with("delta", Options::Algorithm::delta);
-  }
-  void octree(std::uint32_t count) {
-    const auto particles =
-        std::make_shared<const std::vector<apps::Particle>>(apps::make_particles(count));
-    for (const auto& [algorithm, kind] : pools) {
-      add(
-          "octree", algorithm, {"particles:" + std::to_string(count), {}},
-          [particles, kind = kind](auto& engine, auto& options) {
-            return apps::run_octree(engine, *particles, options, {.pools = {.kind = kind}}).report;
-          },
-          Style::stealing);
-    }
-  }
-  void game(std::uint32_t depth) {
-    for (const auto& [algorithm, kind] : pools) {
-      const std::uint32_t grain = kind == apps::PoolOptions::Kind::mutex ? 0 : 2;
-      add(
-          "game", algorithm, {"connect4:" + std::to_string(depth), {}},
-          [depth, grain, kind = kind](auto& engine, auto& options) {
-            return apps::run_game(engine, apps::start_board(), options,
-                                  {.pools = {.kind = kind}, .depth = depth, .grain = grain})
-                .report;
-          },
-          Style::stealing);
-    }
-  }
-
-  std::vector<Pair> all;
-
- private:
-  static constexpr std::pair<const char*, apps::PoolOptions::Kind> pools[] = {
-      {"paper", apps::PoolOptions::Kind::mutex}, {"deque", apps::PoolOptions::Kind::deque}};
-
-  template <class Run>
-  void add(const char* app, const char* algorithm, const Input& input, Run run,
-           Style style = Style::barriers) {
-    all.push_back(
-        {.app = app,
-         .algorithm = algorithm,
-         .input = input.name,
-         .style = style,
-         .run =
-             [run, name = std::string{app}](cpu::Engine& engine, const apps::RunOptions& options) {
-               Report report = run(engine, options);
-               if (report.status != Status::finished)
-                 throw std::runtime_error{name + " is " + to_string(report.status)};
-               return report;
-             },
-         .graph = input.graph,
-         .source = input.source});
-  }
-};
+bool is_file(std::string_view input) { return input.find(':') == std::string_view::npos; }
 
 }  // namespace
 
-std::vector<Pair> paper_pairs(bool small) {
-  List list;
-  const Input ecology = load(small ? "grid:250x250" : "grid:1000x1000", "");
-  const Input circuit =
-      small ? load("grid:300x200", "") : load("G3_circuit.graph", "grid:1259x1259");
-  const Input north_west =
-      small ? load("road:30000", "") : load("road-NW.topology.gr", "road:1207945");
-  const Input new_york = small ? load("road:20000", "") : load("USA-road-d.NY.gr", "road:264346");
-  list.color(ecology);
-  list.color(circuit);
-  list.mis(ecology);
-  list.mis(circuit);
-  list.p_sssp(small ? load("road:3000", "") : north_west);
-  list.bfs(load(small ? "rmat:14" : "rmat:22", ""));
-  list.bfs(north_west);
-  list.l_sssp(load(small ? "rmat:13" : "rmat:20", ""));
-  list.l_sssp(new_york);
-  list.octree(small ? 100'000 : 3'000'000);
-  list.game(small ? 5 : 6);
-  return list.all;
+Pairs paper_pairs(bool quick, std::string_view only) {
+  Pairs result;
+  for (const Row& row : rows) {
+    Pair pair{.app = std::string{row.app},
+              .input = std::string{quick ? row.quick : row.input},
+              .title = std::string{row.title},
+              .settings = words(row.settings),
+              .style = row.style,
+              .note = std::string{row.note},
+              .chunked = row.chunked};
+    if (pair.name().find(only) == std::string::npos) continue;
+    if (quick) pair.note = "a small stand-in";
+    if (std::ranges::none_of(apps::all(), [&](const auto& app) { return app.name == row.app; })) {
+      result.missing.push_back(pair.name() + ": this build has no app '" + pair.app + "'");
+      continue;
+    }
+    if (is_file(pair.input) && !find_input(pair.input)) {
+      result.missing.push_back(pair.name() + ": no " + pair.input + " in $COHORT_DATA; " +
+                               std::string{row.fallback} + " runs in its place");
+      pair.note = "generated: " + pair.input + " was not there";
+      pair.input = row.fallback;
+    }
+    result.runnable.push_back(std::move(pair));
+  }
+  if (result.runnable.empty()) {
+    throw Error{Errc::bad_options, "--only '" + std::string{only} +
+                                       "': no such pair; there is bfs rmat, color G3_circuit, ..."};
+  }
+  return result;
 }
 
 }  // namespace cohort::bench

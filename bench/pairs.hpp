@@ -1,38 +1,39 @@
-// The paper's pairs of app and input, to be measured in more than one way.
-// Invariant: an input is loaded once, when it is first needed.
+// The paper's 11 pairs of an app and an input (section 5.1), as this build and this machine can run
+// them.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "apps/run.hpp"
-#include "graph/csr.hpp"
-
-namespace cohort::cpu {
-class Engine;
-}
 
 namespace cohort::bench {
 
 /// How the groups of an app work together.
 enum class Style { barriers, stealing };
 
-/// An app with an algorithm, on an input.
+/// A pair that can run.
 struct Pair {
   std::string app;
-  std::string algorithm;  ///< "paper", or the name of another
-  std::string input;
-  Style style;
-  /// One run. Throws when the job does not finish.
-  std::function<Report(cpu::Engine&, const apps::RunOptions&)> run;
-  std::shared_ptr<const Csr> graph = {};  ///< of graph apps
-  Node source = 0;
+  std::string input;                  ///< a spec
+  std::string title;                  ///< the paper's name for the input
+  std::vector<std::string> settings;  ///< the app's own options, for the paper's algorithm
+  Style style = Style::barriers;
+  std::string note;      ///< why this is not the paper's input
+  bool chunked = false;  ///< the outlier, mended: steps are cut into chunks
+
+  /// "bfs rmat".
+  [[nodiscard]] std::string name() const { return app + " " + title + (chunked ? " chunked" : ""); }
 };
 
-/// All of them; with small inputs to see that it works. Real graphs are taken from $COHORT_DATA;
-/// where they are not there, generated ones of the same kind stand in.
-[[nodiscard]] std::vector<Pair> paper_pairs(bool small);
+/// What there is, and in words what there is not.
+struct Pairs {
+  std::vector<Pair> runnable;
+  std::vector<std::string> missing;
+};
+
+/// `quick`: small inputs of the same kind. Only those whose name() contains `only`; throws
+/// Error{bad_options} when there is none.
+[[nodiscard]] Pairs paper_pairs(bool quick, std::string_view only);
 
 }  // namespace cohort::bench

@@ -53,9 +53,10 @@ class CsrView {
   [[nodiscard]] COHORT_FN constexpr std::uint64_t degree(Node node) const {
     return offsets_[node + 1] - offsets_[node];
   }
-  /// Where the offsets and the targets lie, for whoever fetches them ahead of their use.
+  /// Where the arrays lie, for whoever fetches them ahead of their use; no weights: null.
   [[nodiscard]] COHORT_FN constexpr const std::uint64_t* offsets() const { return offsets_; }
   [[nodiscard]] COHORT_FN constexpr const Node* targets() const { return targets_; }
+  [[nodiscard]] COHORT_FN constexpr const Weight* weights() const { return weights_; }
   [[nodiscard]] COHORT_FN constexpr Node target(std::uint64_t edge) const { return targets_[edge]; }
   /// 1 for every edge of an unweighted graph.
   [[nodiscard]] COHORT_FN constexpr Weight weight(std::uint64_t edge) const {

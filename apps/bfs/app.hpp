@@ -17,8 +17,7 @@ Outcome bfs_app(Engine& engine, Request& request) {
   how.direction =
       static_cast<BfsOptions::Direction>(settings.choice("direction", {"auto", "both", "down"}));
   how.chunk = settings.number("chunk", 0);
-  const std::uint64_t solo = settings.number("solo", ~0U, 0, ~0U);
-  if (solo != ~0U) how.solo = static_cast<std::uint32_t>(solo);
+  how.solo = settings.number_if_given("solo");
   const SourceChoice chosen{request};
   settings.check_all_used();
   const Csr graph = load_graph(request.input);

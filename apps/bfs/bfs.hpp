@@ -1,9 +1,8 @@
-// Breadth-first search, level by level, as in the paper (after LonestarGPU, Burtscher et al. 2012):
-// two worklists, two resizing barriers a level.
-// Invariant: a node enters a list once, by the thread that sets its level, so no list exceeds n.
+// Breadth-first search, level by level, as in the paper: two worklists, two resizing barriers a
+// level. Invariant: a node enters a list once, by the thread that sets its level.
 #pragma once
 
-#include "apps/worklist.hpp"
+#include "apps/rounds.hpp"
 
 namespace cohort::apps {
 
@@ -25,51 +24,18 @@ struct Levels {
 
 struct PaperBfs {
   static constexpr bool paper_barriers = true;
-  enum class Phase : std::uint32_t { expand, swap };
-  struct State {
-    std::uint32_t level = 0;
-    Phase phase = Phase::expand;
-    std::uint64_t at = 0;  // how much of the level is done, where steps are short
-  };                       // all that a joining group receives
-  using Local = ChunkOfNodes;
+  using State = Rounds::State;
+  using Local = Rounds::Local;
 
-  CsrView graph;
-  Worklist lists[2];  // by level modulo 2: one is read, the other filled
+  Rounds rounds;  // a round is a level
   Levels levels;
-  std::uint64_t chunk;  // nodes for each group in a step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    return state.phase == Phase::expand ? visit(group, state) : swap(group, state);
-  }
-
- private:
-  template <class Group>
-  COHORT_FN Next visit(Group& group, State& state) const {
-    const Worklist& in = lists[state.level % 2];
-    const Portion now = portion(group, state.at, in.size(group), chunk);
-    const std::uint32_t next = state.level + 1;
-    Sink sink{group, lists[next % 2]};
-    in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
-      expand(
-          group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
-          [&](Node target) { prefetch(levels.of + target); },
-          [&](std::uint32_t, std::uint64_t, Node target) {
-            return levels.reach(group, target, next);
-          });
-    });
-    sink.close();
-    state.at = now.last ? 0 : now.end;
-    if (now.last) state.phase = Phase::swap;
-    return Next::again;
-  }
-
-  template <class Group>
-  COHORT_FN Next swap(Group& group, State& state) const {
-    if (group.global_id() == 0) lists[state.level % 2].clear(group);
-    state.phase = Phase::expand;
-    ++state.level;
-    return lists[state.level % 2].size(group) > 0 ? Next::again : Next::halt;
+    const std::uint32_t next = state.round + 1;
+    return rounds.step(
+        group, state, [&](Node target) { prefetch(levels.of + target); },
+        [&](Node, std::uint64_t, Node target) { return levels.reach(group, target, next); });
   }
 };
 

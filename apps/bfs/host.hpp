@@ -42,10 +42,9 @@ Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* le
   const WorklistMemory lists[] = {{engine, view.num_nodes(), options, false},
                                   {engine, view.num_nodes(), options, false}};
   lists[0].put(source, 0);
-  const PaperBfs kernel{.graph = view,
-                        .lists = {lists[0].view(), lists[1].view()},
-                        .levels = {levels},
-                        .chunk = how.chunk};
+  const PaperBfs kernel{
+      .rounds = {.graph = view, .lists = {lists[0].view(), lists[1].view()}, .chunk = how.chunk},
+      .levels = {levels}};
   return run(engine, kernel, options);
 }
 

@@ -5,22 +5,13 @@
 
 #include "apps/color/host.hpp"
 #include "apps/outcome.hpp"
-#include "graph/build.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::apps {
 
 template <class Engine>
 Outcome color_app(Engine& engine, Request& request) {
-  ColorOptions how;
-  Settings& settings = request.settings;
-  how.algorithm =
-      static_cast<ColorOptions::Algorithm>(settings.choice("algorithm", {"eager", "paper"}));
-  how.priority = static_cast<Priority>(settings.choice("priority", {"hashed", "id"}));
-  how.chunk = settings.number("chunk", 0);
-  settings.check_all_used();
-  Csr graph = load_graph(request.input);
-  if (!is_symmetric(graph)) graph = symmetrise(graph);
+  const ColorOptions how = ranked_options(request.settings);
+  const Csr graph = load_undirected(request.input);
   const ColorResult result = run_color(engine, graph, request.options, how);
   return outcome(
       in_words(graph), result.report, request.verify,

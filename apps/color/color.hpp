@@ -33,7 +33,9 @@ struct PaperColor {
   }
 
  private:
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const { return flags[turn % 2 * 16]; }
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
+    return flags[std::size_t{turn % 2} * 16];
+  }
 
   template <class Group>
   COHORT_FN Next look(Group& group, State& state) const {

@@ -6,18 +6,13 @@
 #include <vector>
 
 #include "apps/color/eager.hpp"
+#include "apps/ranked.hpp"
 #include "apps/registry.hpp"
 #include "apps/sweep_memory.hpp"
 
 namespace cohort::apps {
 
-struct ColorOptions {
-  enum class Algorithm : std::uint8_t { eager, paper };
-
-  Algorithm algorithm = Algorithm::eager;
-  Priority priority = Priority::hashed;
-  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
-};
+using ColorOptions = RankedOptions;
 
 struct ColorResult {
   std::vector<std::uint32_t> colours;  ///< by node

@@ -16,8 +16,8 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
       static_cast<ListSsspOptions::Algorithm>(settings.choice("algorithm", {"delta", "paper"}));
   how.chunk = settings.number("chunk", 0);
   how.delta = settings.number("delta", 0);
-  const std::uint64_t budget = settings.number("budget", ~0U, 0, ~0U);
-  if (budget != ~0U) how.budget = static_cast<std::uint32_t>(budget);
+  how.budget = settings.number_if_given("budget");
+  how.piles = static_cast<std::uint32_t>(settings.number("piles", how.piles, 1, 16));
   const SourceChoice chosen{request};
   settings.check_all_used();
   const Csr graph = with_weights(load_graph(request.input));

@@ -1,9 +1,10 @@
-// Shortest paths by delta-stepping (Meyer and Sanders 2003) with two piles (Davidson et al. 2014):
-// nodes below a threshold are near, the others far until the near ones are done. One resizing
-// barrier a turn; a group of one thread goes on with the near nodes it finds before it comes to the
-// barrier (bucket fusion, Zhang et al. 2020).
-// Invariant: a node whose distance is below the threshold and has not been expanded with that
-// distance is in a near list or in a group's own queue.
+// Shortest paths by delta-stepping (Meyer and Sanders 2003): nodes are kept in buckets `delta`
+// wide, and a bucket is done before the next. A turn expands what there is of the current bucket,
+// with one resizing barrier; a group of one thread goes on with what it finds for it before it
+// comes to the barrier (bucket fusion, Zhang et al. 2020). A window of buckets has a pile for each;
+// what is beyond it is in one pile, the rest, until the window gets there (Davidson et al. 2014).
+// Invariant: a node whose distance has not been expanded is in the near list or in a group's own
+// queue if it is of the current bucket, else in the pile of its bucket, or in the rest.
 #pragma once
 
 #include "apps/distance.hpp"
@@ -11,11 +12,18 @@
 
 namespace cohort::apps {
 
+/// `Length`: of paths; 32 bits where none is longer, so that more distances fit a cache.
+template <class Length>
 struct DeltaSssp {
-  /// What group 0 tells the next turn.
+  static constexpr Length unreached = static_cast<Length>(~Length{0});
+  static constexpr std::uint32_t num_piles = 16;
+
+  /// What group 0 tells the next turn. Buckets have 64 bits: sums of theirs do not wrap.
   struct alignas(64) Plan {
-    Distance threshold = 0;
-    std::uint32_t epoch = 0;  // how often the far pile has been split
+    std::uint64_t bucket = 0;  // of the turn before
+    std::uint64_t end = 0;     // of the window
+    std::uint32_t epoch = 0;   // how often the rest has been split
+    bool clean = false;        // the bucket's pile has been cleared
   };
   struct State {
     std::uint32_t turn = 0;
@@ -27,37 +35,51 @@ struct DeltaSssp {
   };
 
   CsrView graph;
-  Worklist near[3];  // by turn modulo 3: one is read, the next filled, the last cleared
-  Worklist far[3];   // by epoch modulo 3, likewise
-  Distance* least;   // in each far pile, three, lines apart: at most what any of its nodes has
-  Distance* distance;
-  Distance* expanded;         // the distance that a node was last expanded with
+  Worklist near[3];           // by turn modulo 3: one is read, the next filled, the last cleared
+  Worklist piles[num_piles];  // by bucket modulo their number
+  Worklist rest[3];           // by epoch modulo 3, likewise
+  Length* least;              // in each rest, three, lines apart: at most what any of its nodes has
+  Length* distance;
+  Length* expanded;           // the distance that a node was last expanded with
   std::uint32_t* near_stamp;  // the last turn that pushed the node
-  std::uint32_t* far_stamp;   // the last epoch whose pile it went to
   Plan* plans;                // by turn modulo 2
-  Distance delta;
+  Length delta;
   std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint32_t window;  // buckets; at most num_piles
   std::uint32_t budget;  // nodes of its own that a group goes on with in a step
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Plan plan = group.view(plans)[state.turn % 2];
-    const std::size_t size = near[state.turn % 3].size(group);
-    if (size > 0) return relax(group, state, plan, size);
-    const std::size_t left = far[plan.epoch % 3].size(group);
-    return left > 0 ? split(group, state, plan, left) : Next::halt;
+    const Worklist& list = near[state.turn % 3];
+    const std::size_t size = list.size(group);
+    if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
+
+    // No group of this turn fills those: what it finds is for buckets behind the one it chooses.
+    for (std::uint64_t next = plan.bucket + 1; next < plan.end; ++next) {
+      const std::size_t waiting = pile(next).size(group);
+      if (waiting > 0) return relax(group, state, plan, next, pile(next), waiting);
+    }
+    const Length beyond = group.atomic(least_of(plan.epoch)).load();
+    if (beyond == unreached) return Next::halt;
+    if (plan.clean) return split(group, state, plan);
+    // The last pile has yet to be cleared before a new window makes use of it.
+    const std::uint64_t first = beyond / delta;
+    conclude(group, state, {0, 0, true},
+             {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = true}, plan);
+    return Next::again;
   }
 
  private:
-  enum class Kind : std::uint8_t { none, near, far };
+  COHORT_FN const Worklist& pile(std::uint64_t bucket) const { return piles[bucket % num_piles]; }
+  COHORT_FN Length& least_of(std::uint32_t epoch) const {
+    return least[std::size_t{epoch % 3} * 16];
+  }
 
-  COHORT_FN Distance& least_of(std::uint32_t epoch) const { return least[epoch % 3 * 8]; }
-
-  /// Where a group puts what it finds: near nodes into its queue if it has one and there is room.
+  /// Where a group puts the near nodes it finds: into its queue if it has one and there is room.
   template <class Group>
-  struct Finds {
-    Sink<Group> near;
-    Sink<Group> far;
+  struct Near {
+    Sink<Group> sink;
     Node* queue;
     std::uint32_t queued;
     std::uint32_t room;
@@ -65,39 +87,57 @@ struct DeltaSssp {
     std::uint32_t* stamp;
     std::uint32_t turn;
 
-    COHORT_FN void push(Kind kind, Node node) {
-      if (kind == Kind::near && queued < room) {
+    COHORT_FN void push(bool wanted, Node node) {
+      if (wanted && queued < room) {
         queue[queued++] = node;
-        return;
+      } else {
+        sink.push(wanted && fresh(node), node);
       }
-      const bool fresh = kind == Kind::near && group.atomic(stamp[node]).exchange(turn) != turn;
-      near.push(fresh, node);
-      far.push(kind == Kind::far, node);
+    }
+    COHORT_FN bool fresh(Node node) const {
+      const auto last = group.atomic(stamp[node]);
+      return last.load() != turn && last.exchange(turn) != turn;
     }
   };
 
+  /// After a node's distance has become `now` instead of `before`: into the pile of its bucket,
+  /// unless it is there. Whoever has brought it to that bucket puts it there, and so nobody twice.
+  /// Lowers `nearest` to what goes to the rest.
   template <class Group>
-  COHORT_FN Next relax(Group& group, State& state, const Plan& plan, std::size_t size) const {
-    const Worklist& in = near[state.turn % 3];
+  COHORT_FN void put_off(const Group& group, Node node, Length before, Length now, const Plan& plan,
+                         Length& nearest) const {
+    const std::uint64_t bucket = now / delta;
+    if (bucket < plan.end) {
+      if (before / delta != bucket || before == unreached) pile(bucket).push(group, node);
+      return;
+    }
+    if (now < nearest) nearest = now;
+    if (before == unreached) rest[plan.epoch % 3].push(group, node);
+  }
+
+  /// Expands the nodes of `in`, which are of that bucket, or have been expanded before.
+  template <class Group>
+  COHORT_FN Next relax(Group& group, State& state, const Plan& plan, std::uint64_t bucket,
+                       const Worklist& in, std::size_t size) const {
     const Portion now = portion(group, state.at, size, chunk);
+    const Length limit = limit_of(bucket);
     auto& queues = group.local().queue;
-    Distance nearest_far = infinite;
+    Length nearest = unreached;
     const bool alone = group.local_size() == 1;
-    Finds<Group> finds{.near = {group, near[(state.turn + 1) % 3]},
-                       .far = {group, far[plan.epoch % 3]},
-                       .queue = queues[0],
-                       .queued = 0,
-                       .room = alone && budget > 0 ? 1024U : 0U,
-                       .group = group,
-                       .stamp = near_stamp,
-                       .turn = state.turn};
+    Near<Group> finds{.sink = {group, near[(state.turn + 1) % 3]},
+                      .queue = queues[0],
+                      .queued = 0,
+                      .room = alone && budget > 0 ? 1024U : 0U,
+                      .group = group,
+                      .stamp = near_stamp,
+                      .turn = state.turn};
     const auto visit = [&](const Node* nodes, std::size_t count) {
       expand(
           group, graph, group.local().chunk, nodes, count, finds,
           [&](Node node) {
             // Relaxed, here and below: a distance that is too old is that of a path all the same,
             // and whoever lowers it pushes its node.
-            const Distance its = group.atomic(distance[node]).load();
+            const Length its = group.atomic(distance[node]).load();
             const auto done = group.atomic(expanded[node]);
             if (done.load() == its) return skipped;
             done.store(its);
@@ -105,14 +145,14 @@ struct DeltaSssp {
           },
           [&](Node target) { prefetch(distance + target); },
           [&](Node node, std::uint64_t edge, Node target) {
-            const Distance through = group.atomic(distance[node]).load() + graph.weight(edge);
+            const Length through = group.atomic(distance[node]).load() + graph.weight(edge);
             const auto its = group.atomic(distance[target]);
-            if (through >= its.load() || through >= its.fetch_min(through)) return Kind::none;
-            if (through < plan.threshold) return Kind::near;
-            if (through < nearest_far) nearest_far = through;
-            const std::uint32_t pile = plan.epoch + 1;
-            const auto stamp = group.atomic(far_stamp[target]);
-            return stamp.load() != pile && stamp.exchange(pile) != pile ? Kind::far : Kind::none;
+            if (through >= its.load()) return false;
+            const Length before = its.fetch_min(through);
+            if (through >= before) return false;
+            if (through < limit) return true;
+            put_off(group, target, before, through, plan, nearest);
+            return false;
           });
     };
     if (size <= 16 && alone) {  // not worth sharing
@@ -128,62 +168,59 @@ struct DeltaSssp {
       finds.queued = 0;
       visit(queues[turn], count);
     }
-    finds.near.close();
-    finds.far.close();
-    tell_least(group, plan.epoch, nearest_far);
-    conclude(group, state, now, plan);
+    finds.sink.close();
+    tell_least(group, plan.epoch, nearest);
+    const Plan next{.bucket = bucket, .end = plan.end, .epoch = plan.epoch, .clean = false};
+    conclude(group, state, now, next, plan);
     return Next::again;
   }
 
-  /// The near nodes are done: those of the far pile that come next are near now.
+  /// Where the next bucket begins.
+  COHORT_FN Length limit_of(std::uint64_t bucket) const {
+    return bucket >= unreached / delta ? unreached
+                                       : static_cast<Length>((bucket + 1) * std::uint64_t{delta});
+  }
+
+  /// The window is done: the next begins with the least of the rest.
   template <class Group>
-  COHORT_FN Next split(Group& group, State& state, const Plan& plan, std::size_t size) const {
-    const Worklist& in = far[plan.epoch % 3];
-    const Portion now = portion(group, state.at, size, chunk);
-    const Distance from = group.atomic(least_of(plan.epoch)).load();
-    Plan next{.threshold = (from / delta + 1) * delta, .epoch = plan.epoch + 1};
-    if (next.threshold < from) next.threshold = infinite;  // beyond the last multiple of delta
-    Sink near_sink{group, near[(state.turn + 1) % 3]};
-    Sink far_sink{group, far[next.epoch % 3]};
-    Distance nearest_far = infinite;
+  COHORT_FN Next split(Group& group, State& state, const Plan& plan) const {
+    const Worklist& in = rest[plan.epoch % 3];
+    const Portion now = portion(group, state.at, in.size(group), chunk);
+    const Plan next{
+        .bucket = plan.bucket, .end = plan.end + window, .epoch = plan.epoch + 1, .clean = true};
+    Length nearest = unreached;
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
       const auto list = group.view(nodes);
-      for (std::size_t i = 0; i < count; i += group.local_size()) {
-        const bool mine = i + group.local_id() < count;
-        const Node node = mine ? list[i + group.local_id()] : 0;
-        const Distance its = mine ? group.atomic(distance[node]).load() : 0;
-        const bool is_far = mine && its >= next.threshold;
-        if (is_far) {
-          if (its < nearest_far) nearest_far = its;
-          group.atomic(far_stamp[node]).store(next.epoch + 1);
-        }
-        near_sink.push(mine && its >= plan.threshold && !is_far, node);
-        far_sink.push(is_far, node);
+      for (const std::size_t i : group.local_stride(count)) {
+        const Length its = group.atomic(distance[list[i]]).load();
+        // Others have come to the last window meanwhile, and are done.
+        if (its / delta >= plan.end) put_off(group, list[i], unreached, its, next, nearest);
       }
     });
-    near_sink.close();
-    far_sink.close();
-    tell_least(group, next.epoch, nearest_far);
+    tell_least(group, next.epoch, nearest);
     if (now.last && group.global_id() == 0) {
-      far[(plan.epoch + 2) % 3].clear(group);
-      group.atomic(least_of(plan.epoch + 2)).store(infinite);
+      rest[(plan.epoch + 2) % 3].clear(group);
+      group.atomic(least_of(plan.epoch + 2)).store(unreached);
     }
-    conclude(group, state, now, now.last ? next : plan);
+    conclude(group, state, now, next, plan);
     return Next::again;
   }
 
   template <class Group>
-  COHORT_FN void tell_least(Group& group, std::uint32_t epoch, Distance mine) const {
-    const Distance ours = group.reduce(mine, [](Distance a, Distance b) { return a < b ? a : b; });
-    if (group.local_id() == 0 && ours != infinite) group.atomic(least_of(epoch)).fetch_min(ours);
+  COHORT_FN void tell_least(Group& group, std::uint32_t epoch, Length mine) const {
+    const Length ours = group.reduce(mine, [](Length a, Length b) { return a < b ? a : b; });
+    if (group.local_id() == 0 && ours != unreached) group.atomic(least_of(epoch)).fetch_min(ours);
   }
 
+  /// The end of a turn, or of a portion of it. Nobody reads or fills the pile of the turn before.
   template <class Group>
-  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next) const {
+  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next,
+                          const Plan& plan) const {
     state.at = now.last ? 0 : now.end;
     if (group.global_id() == 0 && now.last) {
       group.view(plans)[(state.turn + 1) % 2] = next;
       near[(state.turn + 2) % 3].clear(group);
+      if (!plan.clean) pile(plan.bucket).clear(group);
     }
     if (now.last) ++state.turn;
   }

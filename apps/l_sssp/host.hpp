@@ -16,79 +16,103 @@ struct ListSsspOptions {
   /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
   /// edges, none where they have many and going on would visit many of them again.
   std::optional<std::uint32_t> budget = {};
+  std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
 };
 
 /// A delta that does well: large where weights are large and nodes have few edges.
 [[nodiscard]] Distance fitting_delta(const Csr& graph);
 
+/// No shortest path of `graph` is longer.
+[[nodiscard]] Distance longest_path(const Csr& graph);
+
 namespace detail {
 
 template <class Engine>
-Report run_delta(Engine& engine, const GraphMemory& memory, Distance* distances, Node source,
-                 Distance delta, const RunOptions& options, const ListSsspOptions& how) {
-  const std::uint32_t budget =
-      how.budget.value_or(memory.num_edges() / 8 >= memory.view().num_nodes() ? 0 : 2048);
+SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node source,
+                            const RunOptions& options, const ListSsspOptions& how) {
+  const Node nodes = memory.view().num_nodes();
+  const auto distances = distances_from<Distance>(engine, nodes, source);
+  const WorklistMemory lists[] = {{engine, nodes, options, false}, {engine, nodes, options, false}};
+  lists[0].put(source, 0);
+  const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
+  const PaperListSssp kernel{.rounds = {.graph = memory.view(),
+                                        .lists = {lists[0].view(), lists[1].view()},
+                                        .chunk = how.chunk},
+                             .distance = distances.data(),
+                             .stamp = stamps.data()};
+  SsspResult result;
+  result.report = run(engine, kernel, options);
+  result.distances = distances.read();
+  return result;
+}
+
+template <class Length, class Engine>
+SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Distance delta,
+                     const RunOptions& options, const ListSsspOptions& how) {
+  using Kernel = DeltaSssp<Length>;
   const CsrView graph = memory.view();
   const Node nodes = graph.num_nodes();
-  const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
-  const WorklistMemory lists[] = {list(), list(), list(), list(), list(), list()};
-  lists[0].put(source, 0);
-  const auto least = engine.template fill<Distance>(24, infinite);
-  const auto expanded = engine.template fill<Distance>(nodes, infinite);
+  const auto distances = distances_from<Length>(engine, nodes, source);
+  const auto least = engine.template fill<Length>(48, Kernel::unreached);
+  const auto expanded = engine.template fill<Length>(nodes, Kernel::unreached);
   const auto near_stamp = engine.template fill<std::uint32_t>(nodes, ~0U);
-  const auto far_stamp = engine.template fill<std::uint32_t>(nodes, 0);
-  const auto plans =
-      engine.template fill<DeltaSssp::Plan>(2, DeltaSssp::Plan{.threshold = delta, .epoch = 0});
-  const DeltaSssp kernel{.graph = graph,
-                         .near = {lists[0].view(), lists[1].view(), lists[2].view()},
-                         .far = {lists[3].view(), lists[4].view(), lists[5].view()},
-                         .least = least.data(),
-                         .distance = distances,
-                         .expanded = expanded.data(),
-                         .near_stamp = near_stamp.data(),
-                         .far_stamp = far_stamp.data(),
-                         .plans = plans.data(),
-                         .delta = delta,
-                         .chunk = how.chunk,
-                         .budget = budget};
-  return run(engine, kernel, options);
+  const auto plans = engine.template fill<typename Kernel::Plan>(2, {.end = how.piles});
+  Kernel kernel{.graph = graph,
+                .near = {},
+                .piles = {},
+                .rest = {},
+                .least = least.data(),
+                .distance = distances.data(),
+                .expanded = expanded.data(),
+                .near_stamp = near_stamp.data(),
+                .plans = plans.data(),
+                .delta = static_cast<Length>(std::min(delta, Distance{Kernel::unreached})),
+                .chunk = how.chunk,
+                .window = how.piles,
+                .budget = how.budget.value_or(memory.num_edges() / 8 >= nodes ? 0 : 2048)};
+  std::vector<WorklistMemory> lists;
+  const auto give = [&](auto& some) {
+    for (Worklist& each : some) each = lists.emplace_back(engine, nodes, options, true).view();
+  };
+  give(kernel.near);
+  give(kernel.piles);
+  give(kernel.rest);
+  lists[0].put(source, 0);
+
+  SsspResult result;
+  result.report = run(engine, kernel, options);
+  const std::vector<Length> found = distances.read();
+  result.distances.reserve(found.size());
+  for (const Length each : found)
+    result.distances.push_back(each == Kernel::unreached ? infinite : each);
+  return result;
 }
 
 }  // namespace detail
 
 /// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished. Throws Error{bad_options} when there is no such node.
+/// finished. Throws Error{bad_options} when there is no such node, or for a number of piles that
+/// cannot be.
 template <class Engine>
 [[nodiscard]] SsspResult run_l_sssp(Engine& engine, const Csr& graph, Node source,
                                     const RunOptions& options = {},
                                     const ListSsspOptions& how = {}) {
   check_source("l-sssp", graph, source);
-  const Node nodes = graph.num_nodes();
   const GraphMemory memory{engine, graph};
-  std::vector<Distance> start(nodes, infinite);
-  start[source] = 0;
-  const auto distances = engine.upload(start);
-  SsspResult result;
-  if (how.algorithm != ListSsspOptions::Algorithm::paper) {
-    const Distance delta = how.delta == 0 ? fitting_delta(graph) : how.delta;
-    result.report =
-        detail::run_delta(engine, memory, distances.data(), source, delta, options, how);
-  } else if constexpr (has_paper_variants<Engine>) {
-    const WorklistMemory lists[] = {{engine, nodes, options, false},
-                                    {engine, nodes, options, false}};
-    lists[0].put(source, 0);
-    const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
-    const PaperListSssp kernel{.graph = memory.view(),
-                               .lists = {lists[0].view(), lists[1].view()},
-                               .distance = distances.data(),
-                               .stamp = stamps.data(),
-                               .chunk = how.chunk};
-    result.report = run(engine, kernel, options);
-  } else {
-    refuse_paper_variant();
+  if (how.algorithm == ListSsspOptions::Algorithm::paper) {
+    if constexpr (has_paper_variants<Engine>) {
+      return detail::run_paper_l_sssp(engine, memory, source, options, how);
+    } else {
+      refuse_paper_variant();
+    }
   }
-  result.distances = distances.read();
-  return result;
+  if (how.piles < 1 || how.piles > DeltaSssp<Distance>::num_piles)
+    throw Error{Errc::bad_options, "l-sssp: piles must be from 1 to 16"};
+  const Distance delta = how.delta == 0 ? fitting_delta(graph) : how.delta;
+  constexpr Distance short_paths = 0xFFFF'FFF0U;
+  return longest_path(graph) < short_paths
+             ? detail::run_delta<std::uint32_t>(engine, memory, source, delta, options, how)
+             : detail::run_delta<Distance>(engine, memory, source, delta, options, how);
 }
 
 extern template SsspResult run_l_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,

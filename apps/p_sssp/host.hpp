@@ -22,6 +22,18 @@ struct SsspResult {
   Report report;
 };
 
+namespace detail {
+
+/// Nothing is known yet but where a search starts. The largest `Length` is infinite.
+template <class Length, class Engine>
+Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
+  std::vector<Length> start(nodes, static_cast<Length>(infinite));
+  start[source] = 0;
+  return engine.upload(start);
+}
+
+}  // namespace detail
+
 /// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
 /// finished. Throws Error{bad_options} when there is no such node.
 template <class Engine>
@@ -31,9 +43,7 @@ template <class Engine>
   check_source("p-sssp", graph, source);
   const Node nodes = graph.num_nodes();
   const GraphMemory memory{engine, how.incoming == nullptr ? transpose(graph) : *how.incoming};
-  std::vector<Distance> start(nodes, infinite);
-  start[source] = 0;
-  const auto distances = engine.upload(start);
+  const auto distances = detail::distances_from<Distance>(engine, nodes, source);
   const auto flags = engine.template fill<std::uint32_t>(32, 0);
   SsspResult result;
   if (how.algorithm != PullSsspOptions::Algorithm::paper) {

@@ -1,5 +1,7 @@
 #include "cpu/memory.hpp"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <new>
 #include <string>
@@ -9,21 +11,33 @@
 namespace cohort::cpu {
 namespace {
 
-/// Aligned to two cache lines, so that two buffers never share what the processor moves at once.
-constexpr std::align_val_t alignment{128};
+/// Small buffers are aligned to two cache lines, so that two of them never share what the processor
+/// moves at once; large ones to huge pages.
+constexpr std::size_t huge_page = std::size_t{2} << 20U;
+constexpr std::align_val_t alignment(std::size_t bytes) {
+  return std::align_val_t{bytes < huge_page ? 128 : huge_page};
+}
+
+/// Kernels look at large buffers in no order, and would miss the page tables at every other access.
+void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  if (bytes >= huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: it may be refused
+#endif
+}
 
 class HostMemory final : public cohort::detail::Memory {
  public:
   void* allocate(std::size_t bytes) override {
-    void* const memory = ::operator new(bytes, alignment, std::nothrow);
+    void* const memory = ::operator new(bytes, alignment(bytes), std::nothrow);
     if (memory == nullptr) {
       throw Error{Errc::out_of_memory, "no room for a buffer of " + std::to_string(bytes) +
                                            " bytes in this machine's memory"};
     }
+    ask_for_huge_pages(memory, bytes);
     return memory;
   }
-  void release(void* memory, std::size_t /*bytes*/) noexcept override {
-    ::operator delete(memory, alignment);
+  void release(void* memory, std::size_t bytes) noexcept override {
+    ::operator delete(memory, alignment(bytes));
   }
   void write(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);

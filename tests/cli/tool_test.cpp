@@ -288,9 +288,13 @@ TEST_F(Tool, MeasuresReadingByFormat) {
     EXPECT_GT(each["mb_per_s"], 0) << each["name"];
     EXPECT_THAT(result.out, HasSubstr(each["name"].get<std::string>()));
   }
-  EXPECT_EQ(record["compressed"]["contenders"].size(), 4U);
-  EXPECT_GT(record["compressed"]["limit_ns"], 0);
-  EXPECT_TRUE(record["compressed"]["within_limit"].is_boolean());
+  ASSERT_GE(record["compressed"].size(), 1U);
+  for (const auto& each : record["compressed"]) {
+    EXPECT_EQ(each["contenders"].size(), 5U);
+    EXPECT_GT(each["limit_ns"], 0);
+    EXPECT_GT(each["parse_mb_per_s"], 0);
+    EXPECT_TRUE(each["within_limit"].is_boolean());
+  }
 }
 
 TEST_F(Tool, MeasuresTheOverheadOfBeingResizable) {

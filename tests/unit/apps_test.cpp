@@ -92,7 +92,10 @@ std::vector<GraphApp> graph_apps() {
                     [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
                         std::uint64_t chunk) -> Tried {
                       ListSsspOptions how{.algorithm = algorithm, .chunk = chunk};
-                      if (chunk != 0) how.budget = 16;
+                      if (chunk != 0) {
+                        how.budget = 16;
+                        how.piles = 2;
+                      }
                       const auto result = run_l_sssp(engine, graph, 0, options, how);
                       return {result.report, check_paths(graph, 0, result.distances)};
                     }});

@@ -1,0 +1,37 @@
+// What color and mis have in common: they decide the nodes of an undirected graph by priority.
+#pragma once
+
+#include "apps/priority.hpp"
+#include "apps/settings.hpp"
+#include "graph/build.hpp"
+#include "graph/spec.hpp"
+
+namespace cohort::apps {
+
+struct RankedOptions {
+  enum class Algorithm : std::uint8_t { eager, paper };
+
+  Algorithm algorithm = Algorithm::eager;
+  Priority priority = Priority::hashed;
+  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
+};
+
+/// From an app's own options; there are no others. Throws Error{bad_options}.
+[[nodiscard]] inline RankedOptions ranked_options(Settings& settings) {
+  using Algorithm = RankedOptions::Algorithm;
+  RankedOptions how;
+  how.algorithm = static_cast<Algorithm>(settings.choice("algorithm", {"eager", "paper"}));
+  how.priority = static_cast<Priority>(settings.choice("priority", {"hashed", "id"}));
+  how.chunk = settings.number("chunk", 0);
+  settings.check_all_used();
+  return how;
+}
+
+/// The graph of that spec; edges that have one direction only get the other.
+[[nodiscard]] inline Csr load_undirected(const std::string& spec) {
+  Csr graph = load_graph(spec);
+  if (!is_symmetric(graph)) graph = symmetrise(graph);
+  return graph;
+}
+
+}  // namespace cohort::apps
