@@ -1,0 +1,63 @@
+#include "opencl/shift.hpp"
+
+#include <thread>
+
+namespace cohort::opencl {
+namespace {
+
+constexpr std::size_t line = 128;
+
+std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
+
+}  // namespace
+
+Shift::Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
+             const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape)
+    : shape_(shape) {
+  const std::size_t state_room = lines(megakernel.state_room());
+  memory_ = Block{memory, lines(sizeof(Pool)) + groups * (sizeof(Desk) + state_room)};
+  auto* const desks = memory_.data() + lines(sizeof(Pool));
+  auto* const states = desks + groups * sizeof(Desk);
+  new (memory_.data()) Pool{};
+  pool().desk_count = groups;
+  pool().desks = reinterpret_cast<Desk*>(desks);
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    auto* const desk = new (desks + i * sizeof(Desk)) Desk{};
+    desk->state = states + i * state_room;
+  }
+  checked_call("starting the megakernel", [&] {
+    kernel_ = cl::Kernel{megakernel.program(), "cohort_megakernel"};
+    kernel_.setArg(0, static_cast<void*>(memory_.data()));
+    const std::size_t threads = std::size_t{shape[0]} * shape[1] * shape[2];
+    kernel_.setArg(1, cl::Local(sizeof(cl_ulong) * (threads + 1)));
+    // Everything else is reached by pointers in memory.
+    const std::vector<void*> reached = memory->all();
+    clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),
+                        static_cast<const void*>(reached.data()));
+    queue_ = cl::CommandQueue{context, device};
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange,
+                                cl::NDRange{std::size_t{groups} * shape[0], shape[1], shape[2]},
+                                cl::NDRange{shape[0], shape[1], shape[2]}, nullptr, &over_);
+    queue_.flush();
+  });
+}
+
+std::uint32_t Shift::here() const {
+  // Pairs with the check-in: the worker polls its desk.
+  return pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
+}
+
+bool Shift::end(std::chrono::milliseconds patience) {
+  const std::uint32_t here =
+      pool().gate.fetch_or(Pool::gate_closed, std::memory_order_acq_rel) & ~Pool::gate_closed;
+  for (std::uint32_t i = 0; i < here; ++i)
+    desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (over_.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+  return true;
+}
+
+}  // namespace cohort::opencl
