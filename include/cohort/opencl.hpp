@@ -53,11 +53,14 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  /// Merges a program into the megakernel. Launches do so too, but not while a job runs: the running megakernel cannot
-  /// change. Throws Error{bad_state} then, and Error{bad_file} if the device's compiler refuses it.
+  /// Makes a kernel, or all of a program, part of the megakernel from its next start on. A launch finds its kernel in the
+  /// megakernel that runs or, when nothing runs, starts one with that kernel and those that are loaded: so what is to run
+  /// beside a job is loaded before the job is launched.
+  void load(const ProgramKernel& kernel);
   void load(const Program& program);
 
-  /// Starts a kernel. Throws Error{bad_options} for options that cannot run. All that run at a time have groups of the same
+  /// Starts a kernel. Throws Error{bad_options} for options that cannot run, Error{bad_state} for a kernel that is not in the
+  /// megakernel that runs, Error{bad_file} if the device's compiler refuses it. All that run at a time have groups of the same
   /// size, that of the first.
   Job launch(const ProgramKernel& kernel, const LaunchOptions& options = {});
   /// Runs a kernel as a task, on `options.groups` units at once: taken from the jobs, given back afterwards. Throws as

@@ -84,42 +84,54 @@ void Engine::Core::set_capacity(std::uint32_t units) {
 
 // ---- the megakernel
 
-void Engine::Core::load(const std::shared_ptr<const cohort::detail::Module>& module) {
+void Engine::Core::load(const std::vector<KernelOf>& kernels) {
   const std::lock_guard lock{mutex_};
   check_alive();
-  if (megakernel_ && megakernel_->has(*module)) return;
-  if (has_work()) {
-    throw Error{Errc::bad_state, "opencl engine: " + module->title +
-                                     " is not in the megakernel, which is running; load() every "
-                                     "program before the first launch"};
+  for (const KernelOf& each : kernels) {
+    if (std::find(loaded_.begin(), loaded_.end(), each) == loaded_.end()) loaded_.push_back(each);
   }
-  Modules modules = megakernel_ ? megakernel_->modules() : Modules{};
-  modules.push_back(module);
-  close_shift();
-  check_alive();
-  megakernel_ =
-      std::make_unique<Megakernel>(context_, chosen_, options_.build_options, modules, memory_);
 }
 
-void Engine::Core::open_shift(Shape shape) {
-  if (shift_ && shift_->shape() == shape) return;
+/// Sees to it that a megakernel with this kernel runs, in groups of this shape. Its number there.
+std::uint32_t Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
+  const auto threads = [](const Shape& of) { return of[0] * of[1] * of[2]; };
   if (shift_ && has_work()) {
-    const Shape now = shift_->shape();
-    throw Error{Errc::bad_options,
-                "launch: groups of " + std::to_string(shape[0] * shape[1] * shape[2]) +
-                    " threads; the megakernel runs with groups of " +
-                    std::to_string(now[0] * now[1] * now[2]) +
-                    (shape[0] * shape[1] * shape[2] == now[0] * now[1] * now[2]
-                         ? " of another shape"
-                         : "") +
-                    ", and all that run at a time have the same"};
+    if (!megakernel_->find(kernel)) {
+      throw Error{Errc::bad_state, "launch: kernel " + kernel.info().name +
+                                       " is not in the megakernel that runs; load() its program "
+                                       "before the first launch"};
+    }
+    if (shift_->shape() != shape) {
+      throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads(shape)) +
+                                         " threads, but the megakernel runs with groups of " +
+                                         std::to_string(threads(shift_->shape())) +
+                                         ": all that run at a time have the same shape"};
+    }
+    return *megakernel_->find(kernel);
+  }
+  if (shift_ && shift_->shape() == shape) {
+    if (const auto which = megakernel_->find(kernel)) return *which;
   }
   close_shift();
   check_alive();
+  std::vector<KernelOf> kernels = loaded_;
+  if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+  const bool alone = threads(shape) == 1;
+  const auto found = std::find_if(built_.begin(), built_.end(), [&](const auto& each) {
+    return each->alone() == alone && each->kernels() == kernels;
+  });
+  if (found != built_.end()) {
+    megakernel_ = *found;
+  } else {
+    megakernel_ = std::make_shared<Megakernel>(context_, chosen_, options_.build_options, kernels,
+                                               alone, memory_);
+    built_.push_back(megakernel_);
+  }
   shift_ = std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_,
                                    shape);
   opened_at_ = idle_since_ = now();
   called_.notify_all();
+  return *megakernel_->find(kernel);
 }
 
 /// All workers must be idle.
@@ -143,7 +155,7 @@ void Engine::Core::lose(const std::string& why) {
   new std::shared_ptr<SharedMemory>{memory_};  // NOLINT: leaked, with all that the kernel may use
   new std::vector<std::shared_ptr<Record>>{jobs_};  // NOLINT
   new cl::Context{context_};                        // NOLINT
-  static_cast<void>(megakernel_.release());         // NOLINT
+  new std::shared_ptr<Megakernel>{megakernel_};     // NOLINT
   static_cast<void>(shift_.release());              // NOLINT
   workers_.clear();
   idle_.clear();
@@ -403,19 +415,14 @@ void Engine::Core::fail(Record& job, Errc code, const std::string& why) {
 std::shared_ptr<Engine::Core::Record> Engine::Core::launch(Order order,
                                                            const LaunchOptions& options,
                                                            std::optional<int> priority) {
-  load(order.module);
   std::shared_ptr<Record> record;
   {
     const std::lock_guard lock{mutex_};
     check_alive();
-    open_shift(shape_of(order, options));
-    const std::uint32_t which = megakernel_->index_of(*order.module, order.kernel);
-    JobMemory memory{memory_,
-                     order,
-                     which,
-                     megakernel_->state_size(which),
-                     options.max_groups.value_or(capacity_),
-                     options};
+    const std::uint32_t which = open_shift(order.kernel, shape_of(order, options));
+    JobMemory memory{memory_, order, megakernel_->state_size(which),
+                     options.max_groups.value_or(capacity_), options};
+    memory.words().which = which;
     record = std::make_shared<Record>(shared_from_this(), std::move(order), std::move(memory),
                                       options, priority);
     jobs_.push_back(record);

@@ -26,11 +26,10 @@ inline bool ended(Status status) { return at_rest(status) && status != Status::s
 
 /// A kernel with its arguments, as a job or a task runs it.
 struct Order {
-  std::shared_ptr<const cohort::detail::Module> module;
-  std::size_t kernel = 0;
+  KernelOf kernel;
   std::vector<std::byte> arguments;
 
-  [[nodiscard]] const KernelInfo& info() const { return module->kernels[kernel]; }
+  [[nodiscard]] const KernelInfo& info() const { return kernel.info(); }
 };
 
 [[nodiscard]] inline Shape shape_of(const Order& order, const LaunchOptions& options) {
@@ -41,7 +40,7 @@ struct Order {
 /// What the groups of one job share with each other and the host.
 class JobMemory {
  public:
-  JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& order, std::uint32_t which,
+  JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& order,
             std::uint32_t state_size, std::uint32_t max_groups, const LaunchOptions& options);
 
   /// Makes everything ready for a run that starts with `quorum` groups; `restarted`: from the kept
@@ -65,7 +64,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   explicit Core(EngineOptions options);
   void start();
   void stop();
-  void load(const std::shared_ptr<const cohort::detail::Module>& module);
+  void load(const std::vector<KernelOf>& kernels);
   std::shared_ptr<Record> launch(Order order, const LaunchOptions& options,
                                  std::optional<int> priority);
   [[nodiscard]] std::uint32_t capacity() const;
@@ -84,7 +83,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   void check_alive() const;
   [[nodiscard]] bool has_work() const;
-  void open_shift(Shape shape);
+  std::uint32_t open_shift(const KernelOf& kernel, Shape shape);
   void close_shift();
   void lose(const std::string& why);
 
@@ -110,7 +109,9 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::uint32_t most_groups_ = 1;  // that run at a time
 
   mutable std::mutex mutex_;
-  std::unique_ptr<Megakernel> megakernel_;
+  std::vector<KernelOf> loaded_;  // part of every megakernel
+  std::vector<std::shared_ptr<Megakernel>> built_;
+  std::shared_ptr<Megakernel> megakernel_;  // of the shift
   std::unique_ptr<Shift> shift_;
   std::uint64_t opened_at_ = 0;
   std::uint64_t idle_since_ = 0;

@@ -48,13 +48,21 @@ void Engine::set_capacity(std::uint32_t units) {
   core_->set_capacity(units);
 }
 
+void Engine::load(const ProgramKernel& kernel) {
+  if (kernel.module_->source.empty()) kernel.refuse_engine();
+  core_->load({{kernel.module_, kernel.index_}});
+}
+
 void Engine::load(const Program& program) {
   if (program.module_->source.empty()) {
     throw Error{Errc::bad_options, "load: the program was compiled for the engine '" +
                                        program.module_->engine +
                                        "'; compile it with .engine = \"opencl\""};
   }
-  core_->load(program.module_);
+  std::vector<KernelOf> kernels;
+  for (std::size_t i = 0; i < program.kernels().size(); ++i)
+    kernels.push_back({program.module_, i});
+  core_->load(kernels);
 }
 
 Job Engine::launch(const ProgramKernel& kernel, const LaunchOptions& options) {
@@ -67,7 +75,7 @@ Job Engine::launch(const ProgramKernel& kernel, const LaunchOptions& options) {
                     " groups on an engine of capacity " + std::to_string(capacity()) +
                     " could never start; use at most that many, or resizable = true"};
   }
-  Order order{kernel.module_, kernel.index_,
+  Order order{{kernel.module_, kernel.index_},
               pack(kernel.info(), kernel.checked(with), *core_->memory())};
   return Job{core_->launch(std::move(order), with, {})};
 }
@@ -80,7 +88,7 @@ Task Engine::submit(const ProgramKernel& kernel, const TaskOptions& options) {
                            .resizable = false,
                            .stop = options.stop,
                            .tracer = options.tracer};
-  Order order{kernel.module_, kernel.index_,
+  Order order{{kernel.module_, kernel.index_},
               pack(kernel.info(), kernel.checked(with), *core_->memory())};
   return Task{core_->launch(std::move(order), with, options.priority)};
 }

@@ -19,7 +19,7 @@ std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; 
 }  // namespace
 
 JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& order,
-                     std::uint32_t which, std::uint32_t state_size, std::uint32_t max_groups,
+                     std::uint32_t state_size, std::uint32_t max_groups,
                      const LaunchOptions& options) {
   const std::size_t stride = lines(state_size);
   const std::size_t boxes = lines(max_groups * sizeof(Box));
@@ -38,7 +38,6 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& o
   std::copy(order.arguments.begin(), order.arguments.end(), words->arguments);
 
   const KernelInfo& kernel = order.info();
-  words->which = which;
   words->traits = (kernel.kill_order == KillOrder::any ? kill_any : 0U) |
                   (kernel.survivors == Survivors::may_all_leave ? may_all_leave : 0U) |
                   (options.resizable ? 0U : fixed);

@@ -34,7 +34,7 @@ std::string prefix_of(std::size_t module) { return "cohort_program_" + std::to_s
 }  // namespace
 
 std::string standard_options(const Chosen& device) {
-  std::string result = "-cl-std=" + device.standard;
+  std::string result = "-w -cl-std=" + device.standard;
   // The device has said that it can (see lacks()); the headers of PoCL 3.1 forget to say so.
   if (device.standard == "CL3.0") result += " -D__opencl_c_atomic_scope_all_devices=1";
   if (device.info.platform == "Portable Computing Language") result += " -DCOHORT_HOST_THREADS";
@@ -42,10 +42,12 @@ std::string standard_options(const Chosen& device) {
 }
 
 Megakernel::Megakernel(const cl::Context& context, const Chosen& device,
-                       const std::string& build_options, Modules modules,
-                       const std::shared_ptr<SharedMemory>& memory)
-    : modules_(std::move(modules)) {
-  const std::string options = standard_options(device) + " " + build_options;
+                       const std::string& build_options, std::vector<KernelOf> kernels,
+                       bool alone, const std::shared_ptr<SharedMemory>& memory)
+    : kernels_(std::move(kernels)), alone_(alone) {
+  std::string options = standard_options(device);
+  if (alone) options += " -DCOHORT_ALONE";
+  if (!build_options.empty()) options += " " + build_options;
   try {
     program_ = cl::Program{context, source()};
     program_.build(device.device, options.c_str());
@@ -53,7 +55,7 @@ Megakernel::Megakernel(const cl::Context& context, const Chosen& device,
     std::string log;
     for (const auto& [of, text] : error.getBuildLog()) log += text;
     std::string names;
-    for (const auto& each : modules_) names += (names.empty() ? "" : ", ") + each->title;
+    for (const KernelOf& each : kernels_) names += (names.empty() ? "" : ", ") + each.info().name;
     throw Error{Errc::bad_file, "opencl: " + device.info.name + " does not compile the megakernel of " +
                                     names + " (" + options + "):\n" + log};
   } catch (const cl::Error& error) {
@@ -70,19 +72,23 @@ std::string Megakernel::source() const {
   std::string locals;
   std::string cases;
   std::string sizes;
-  std::size_t which = 0;
-  for (std::size_t i = 0; i < modules_.size(); ++i) {
-    text += "\n#undef COHORT_NAME\n#define COHORT_NAME(name) " + prefix_of(i) + "##name\n";
-    text += modules_[i]->source;
-    for (const KernelInfo& kernel : modules_[i]->kernels) {
-      const std::string number = std::to_string(which++);
-      const std::string name = prefix_of(i) + kernel.name;
-      locals += "  " + name + "_local k" + number + ";\n";
-      cases += "    case " + number + ": " + name +
-               "_enter(group->job->arguments, group->state, &locals->k" + number +
-               ", group); break;\n";
-      sizes += "  sizes[" + number + "] = sizeof(" + name + "_state);\n";
+  std::vector<const cohort::detail::Module*> modules;
+  for (std::size_t which = 0; which < kernels_.size(); ++which) {
+    const KernelOf& kernel = kernels_[which];
+    auto found = std::find(modules.begin(), modules.end(), kernel.module.get());
+    const std::string prefix = prefix_of(static_cast<std::size_t>(found - modules.begin()));
+    if (found == modules.end()) {
+      modules.push_back(kernel.module.get());
+      text += "\n#undef COHORT_NAME\n#define COHORT_NAME(name) " + prefix + "##name\n";
+      text += kernel.module->source;
     }
+    const std::string number = std::to_string(which);
+    const std::string name = prefix + kernel.info().name;
+    locals += "  " + name + "_local k" + number + ";\n";
+    cases += "    case " + number + ": " + name +
+             "_enter(group->job->arguments, group->state, &locals->k" + number +
+             ", group); break;\n";
+    sizes += "  sizes[" + number + "] = sizeof(" + name + "_state);\n";
   }
   text += "typedef union {\n  char none;\n" + locals + "} cohort_locals;\n" +
           "static void cohort_enter(cohort_group* group, __local cohort_locals* locals) {\n" +
@@ -93,8 +99,7 @@ std::string Megakernel::source() const {
 
 void Megakernel::learn_layout(const cl::Context& context, const cl::Device& device,
                               const std::shared_ptr<SharedMemory>& memory) {
-  std::size_t kernels = 0;
-  for (const auto& each : modules_) kernels += each->kernels.size();
+  const std::size_t kernels = kernels_.size();
   const Block block{memory, sizeof(std::uint32_t) * (our_layout.size() + kernels)};
   const auto* const sizes = reinterpret_cast<const std::uint32_t*>(block.data());
   checked_call("asking for the layout of structures", [&] {
@@ -112,18 +117,10 @@ void Megakernel::learn_layout(const cl::Context& context, const cl::Device& devi
   state_sizes_.assign(sizes + our_layout.size(), sizes + our_layout.size() + kernels);
 }
 
-bool Megakernel::has(const cohort::detail::Module& module) const {
-  return std::any_of(modules_.begin(), modules_.end(),
-                     [&module](const auto& each) { return each.get() == &module; });
-}
-
-std::uint32_t Megakernel::index_of(const cohort::detail::Module& module, std::size_t kernel) const {
-  std::size_t before = 0;
-  for (const auto& each : modules_) {
-    if (each.get() == &module) break;
-    before += each->kernels.size();
-  }
-  return static_cast<std::uint32_t>(before + kernel);
+std::optional<std::uint32_t> Megakernel::find(const KernelOf& kernel) const {
+  const auto found = std::find(kernels_.begin(), kernels_.end(), kernel);
+  if (found == kernels_.end()) return {};
+  return static_cast<std::uint32_t>(found - kernels_.begin());
 }
 
 std::uint32_t Megakernel::state_room() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,14 @@
 
 namespace cohort::opencl {
 
-using Modules = std::vector<std::shared_ptr<const cohort::detail::Module>>;
+/// A kernel of a program.
+struct KernelOf {
+  std::shared_ptr<const cohort::detail::Module> module;
+  std::size_t index = 0;
+
+  [[nodiscard]] const KernelInfo& info() const { return module->kernels[index]; }
+  friend bool operator==(const KernelOf&, const KernelOf&) = default;
+};
 
 /// The texts it is made of, from the .cl files beside this one.
 extern const char* const protocol_source;
@@ -22,18 +30,19 @@ extern const char* const pool_source;
 
 class Megakernel {
  public:
-  /// Throws Error{bad_file} with the compiler's text if it refuses a program.
+  /// `alone`: for groups of one thread. Throws Error{bad_file} with the compiler's text if it
+  /// refuses a program.
   Megakernel(const cl::Context& context, const Chosen& device, const std::string& build_options,
-             Modules modules, const std::shared_ptr<SharedMemory>& memory);
+             std::vector<KernelOf> kernels, bool alone,
+             const std::shared_ptr<SharedMemory>& memory);
 
-  [[nodiscard]] bool has(const cohort::detail::Module& module) const;
-  /// The number of a kernel among all.
-  [[nodiscard]] std::uint32_t index_of(const cohort::detail::Module& module,
-                                       std::size_t kernel) const;
+  /// The number of a kernel; nothing: it is not part of this one.
+  [[nodiscard]] std::optional<std::uint32_t> find(const KernelOf& kernel) const;
   [[nodiscard]] std::uint32_t state_size(std::uint32_t which) const { return state_sizes_[which]; }
   /// The largest of all.
   [[nodiscard]] std::uint32_t state_room() const;
-  [[nodiscard]] const Modules& modules() const { return modules_; }
+  [[nodiscard]] const std::vector<KernelOf>& kernels() const { return kernels_; }
+  [[nodiscard]] bool alone() const { return alone_; }
   [[nodiscard]] const cl::Program& program() const { return program_; }
 
  private:
@@ -41,7 +50,8 @@ class Megakernel {
   void learn_layout(const cl::Context& context, const cl::Device& device,
                     const std::shared_ptr<SharedMemory>& memory);
 
-  Modules modules_;
+  std::vector<KernelOf> kernels_;
+  bool alone_;
   cl::Program program_;
   std::vector<std::uint32_t> state_sizes_;
 };

@@ -12,6 +12,10 @@
 #define COHORT_EXCHANGE(word, value, order) atomic_exchange_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
 #define COHORT_SWAP(word, old, value, order) \
   atomic_compare_exchange_strong_explicit(&(word), &(old), value, memory_order_##order, memory_order_relaxed, COHORT_SCOPE)
+#if defined(COHORT_ALONE)  // groups of one thread: nobody to meet, and less for the compiler to do
+#define barrier(...)
+#define work_group_barrier(...)
+#endif
 // Every thread's writes are in what thread 0 releases next, and what it has acquired is seen by every thread.
 #define COHORT_MEET() work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, COHORT_SCOPE)
 
@@ -158,7 +162,11 @@ typedef struct {
 } cohort_member;
 typedef __local cohort_member cohort_group;
 
+#if defined(COHORT_ALONE)
+static bool cohort_leads(void) { return true; }
+#else
 static bool cohort_leads(void) { return get_local_linear_id() == 0; }
+#endif
 
 static cohort_roster cohort_look(__global cohort_job* job) { return COHORT_LOAD(job->roster, relaxed); }
 static cohort_roster cohort_look_acquire(__global cohort_job* job) { return COHORT_LOAD(job->roster, acquire); }

@@ -102,7 +102,7 @@ void Engine::Core::Record::resume() {
     throw Error{Errc::bad_state,
                 std::string{"resume: the job is "} + to_string(status) + ", not suspended"};
   }
-  core->open_shift(shape_of(order, options));
+  words().which = core->open_shift(order.kernel, shape_of(order, options));
   status = Status::pending;
   held = false;
   core->rebalance();

@@ -9,6 +9,17 @@ constexpr std::size_t line = 128;
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
+/// As few as the shape needs: kernels can ask.
+int dimensions(const Shape& shape) { return shape[2] > 1 ? 3 : shape[1] > 1 ? 2 : 1; }
+
+cl::NDRange range(const Shape& shape, int dimensions) {
+  switch (dimensions) {
+    case 1: return cl::NDRange{shape[0]};
+    case 2: return cl::NDRange{shape[0], shape[1]};
+    default: return cl::NDRange{shape[0], shape[1], shape[2]};
+  }
+}
+
 }  // namespace
 
 Shift::Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
@@ -19,7 +30,6 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
   auto* const desks = memory_.data() + lines(sizeof(Pool));
   auto* const states = desks + groups * sizeof(Desk);
   new (memory_.data()) Pool{};
-  pool().desk_count = groups;
   pool().desks = reinterpret_cast<Desk*>(desks);
   for (std::uint32_t i = 0; i < groups; ++i) {
     auto* const desk = new (desks + i * sizeof(Desk)) Desk{};
@@ -35,9 +45,14 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),
                         static_cast<const void*>(reached.data()));
     queue_ = cl::CommandQueue{context, device};
-    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange,
-                                cl::NDRange{std::size_t{groups} * shape[0], shape[1], shape[2]},
-                                cl::NDRange{shape[0], shape[1], shape[2]}, nullptr, &over_);
+    const cl::NDRange all = range({groups * shape[0], shape[1], shape[2]}, dimensions(shape));
+    const cl::NDRange group = range(shape, dimensions(shape));
+    // Once without desks: some devices compile for a shape when they first see it, which can take
+    // long, and then nobody has to guess why no worker comes.
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group);
+    queue_.finish();
+    pool().desk_count = groups;
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &over_);
     queue_.flush();
   });
 }
