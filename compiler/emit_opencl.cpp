@@ -210,10 +210,10 @@ class OpenCl final : public Printer {
   }
 
   /// Behind a barrier the job may have ended under this group: then everything returns.
-  void after_statement(const clang::Stmt& stmt) override {
+  void after(const clang::Stmt* evaluated) override {
     if (plain_) return;
     bool meets = false;
-    walk(&stmt, [&](const clang::Stmt& each) {
+    walk(evaluated, [&](const clang::Stmt& each) {
       const auto* call = dyn_cast<clang::CallExpr>(&each);
       meets |= call != nullptr && (primitive(*call) == Primitive::global_barrier ||
                                    (!is_builtin(*callee_of(*call)) &&

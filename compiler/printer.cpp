@@ -416,6 +416,14 @@ void Printer::print_block(const clang::Stmt* stmt) {
   close();
 }
 
+void Printer::print_block(const clang::Stmt* stmt,
+                          std::initializer_list<const clang::Stmt*> evaluated) {
+  open();
+  for (const clang::Stmt* each : evaluated) after(each);
+  close();
+  print_block(stmt);
+}
+
 void Printer::print_statement(const clang::Stmt* stmt) {
   if (stmt == nullptr) return;
   if (const auto* block = dyn_cast<clang::CompoundStmt>(stmt)) {
@@ -436,13 +444,13 @@ void Printer::print_statement(const clang::Stmt* stmt) {
       if (assignment == nullptr) return;
     }
     line(print(expression) + ";");
-    after_statement(*stmt);
+    after(stmt);
   } else if (const auto* declarations = dyn_cast<clang::DeclStmt>(stmt)) {
     for (const clang::Decl* each : declarations->decls()) {
       if (const auto* variable = dyn_cast<clang::VarDecl>(each))
         print_variable(*variable, hoist_here_.back());
     }
-    after_statement(*stmt);
+    after(stmt);
   } else if (const auto* branch = dyn_cast<clang::IfStmt>(stmt)) {
     const Span span = span_of(branch);
     const std::string condition = print(branch->getCond());
@@ -451,21 +459,21 @@ void Printer::print_statement(const clang::Stmt* stmt) {
                                                       branch->getThen()).last))
                      : condition) +
          ") {");
-    print_block(branch->getThen());
+    print_block(branch->getThen(), {branch->getCond()});
     if (branch->getElse() != nullptr) {
       line("} else {");
-      print_block(branch->getElse());
+      print_block(branch->getElse(), {branch->getCond()});
     }
     line("}");
   } else if (const auto* loop = dyn_cast<clang::WhileStmt>(stmt)) {
     const std::string condition = print(loop->getCond());
     line("while (" + (span_of(loop).any() ? "cohort_skip != 0 || (" + condition + ")" : condition) +
          ") {");
-    print_block(loop->getBody());
+    print_block(loop->getBody(), {loop->getCond()});
     line("}");
   } else if (const auto* do_loop = dyn_cast<clang::DoStmt>(stmt)) {
     line("do {");
-    print_block(do_loop->getBody());
+    print_block(do_loop->getBody(), {do_loop->getCond()});
     line("} while (" + print(do_loop->getCond()) + ");");
   } else if (const auto* for_loop = dyn_cast<clang::ForStmt>(stmt)) {
     line("{");
@@ -484,7 +492,7 @@ void Printer::print_statement(const clang::Stmt* stmt) {
     if (skipping && !condition.empty()) condition = "cohort_skip != 0 || (" + condition + ")";
     line("for (; " + condition + "; " +
          (for_loop->getInc() == nullptr ? "" : print(for_loop->getInc())) + ") {");
-    print_block(for_loop->getBody());
+    print_block(for_loop->getBody(), {for_loop->getCond(), for_loop->getInc()});
     line("}");
     close();
     line("}");

@@ -53,8 +53,9 @@ class Printer {
   virtual bool skips() const { return false; }
   /// A name that the file declares, as it is written.
   virtual std::string in_file(llvm::StringRef name) const { return escaped(name); }
-  /// Told of each statement that has been written and is no block or branch.
-  virtual void after_statement(const clang::Stmt& /*stmt*/) {}
+  /// Told of what has just been evaluated: a statement, or a condition at the start of what depends
+  /// on it.
+  virtual void after(const clang::Stmt* /*evaluated*/) {}
   virtual bool inlines(const clang::FunctionDecl& function) const {
     return program_.resizes.contains(&function);
   }
@@ -82,6 +83,7 @@ class Printer {
 
   void print_statement(const clang::Stmt* stmt);
   void print_block(const clang::Stmt* stmt);  // in braces of its own
+  void print_block(const clang::Stmt* stmt, std::initializer_list<const clang::Stmt*> evaluated);
   std::string print(const clang::Expr* expression);
   std::string print_postfix(const clang::Expr* expression);
   std::string print_list(const clang::InitListExpr& list);

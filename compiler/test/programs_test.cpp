@@ -20,7 +20,8 @@ namespace cohort::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Words = Shared<std::uint32_t>;
+using Words = std::vector<std::uint32_t>;
+using Items = Shared<std::uint32_t>;
 
 const std::filesystem::path folder = COHORT_TEST_PROGRAMS;
 const bool on_opencl = std::string{engine_name} == "opencl";
@@ -31,14 +32,14 @@ std::uint32_t stir(std::uint32_t item, std::uint32_t key) {
   return item * 1664525U + key * 2654435761U + 1013904223U;
 }
 
-Words first_items(std::uint32_t count = few_items) {
-  Words result(count);
+Items first_items(std::uint32_t count = few_items) {
+  Items result(count);
   for (std::uint32_t i = 0; i < count; ++i) result[i] = i * 40503U;
   return result;
 }
 
-Words after(const Words& keys, std::uint32_t count = few_items) {
-  Words result = first_items(count);
+Items after(const Words& keys, std::uint32_t count = few_items) {
+  Items result = first_items(count);
   for (const std::uint32_t key : keys) {
     for (std::uint32_t& each : result) each = stir(each, key);
   }
@@ -378,7 +379,7 @@ TEST_P(PassPrograms, GiveTheSequentialResultWhileGroupsComeAndGo) {
     SCOPED_TRACE(testing::Message() << "groups of " << local_size);
     expect_right([&](std::uint32_t seed) {
       const std::uint32_t items = items_for(seed);
-      Words out = first_items(items);
+      Items out = first_items(items);
       ProgramKernel kernel = programs(program.file, program.transmit).kernel(program.name);
       kernel.set("out", out.data()).set("n", items).set("rounds", rounds);
       const Report report = run_resizing(kernel, local_size, seed);
@@ -400,8 +401,8 @@ INSTANTIATE_TEST_SUITE_P(Dialect, PassPrograms, testing::ValuesIn(pass_programs(
 TEST(Programs, HandOverPointers) {
   expect_right([](std::uint32_t seed) {
     const std::uint32_t items = items_for(seed);
-    Words out = first_items(items);
-    Words other(items);
+    Items out = first_items(items);
+    Items other(items);
     ProgramKernel kernel = programs("programs.cl").kernel("swapped_pointers");
     kernel.set("out", out.data()).set("other", other.data()).set("n", items).set("rounds", rounds);
     const Report report = run_resizing(kernel, 1, seed);
@@ -417,13 +418,13 @@ class QueuePrograms : public testing::TestWithParam<const char*> {};
 TEST_P(QueuePrograms, TakeEveryItemOnceWhileGroupsComeAndGo) {
   constexpr std::uint32_t many = 20000;
   const bool any_size = std::string{GetParam()} != "work_queue";
-  Words expected = first_items(many);
+  Items expected = first_items(many);
   for (std::uint32_t i = 0; i < many; ++i) expected[i] = stir(expected[i], i);
   for (const std::uint32_t local_size : any_size ? std::vector{1U, 2U} : std::vector{1U}) {
     SCOPED_TRACE(testing::Message() << "groups of " << local_size);
     expect_right([&](std::uint32_t seed) {
-      Words out = first_items(many);
-      Words next{0};
+      Items out = first_items(many);
+      Items next{0};
       ProgramKernel kernel = programs("programs.cl").kernel(GetParam());
       kernel.set("out", out.data()).set("next", next.data()).set("n", many);
       const Report report = run_resizing(kernel, local_size, seed);
@@ -490,7 +491,7 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
 }
 
 TEST(Figure4, CanBeSuspendedAndResumed) {
-  Words out = first_items();
+  Items out = first_items();
   constexpr std::uint32_t long_run = 20000;
   ProgramKernel kernel = programs("programs.cl").kernel("two_barriers");
   kernel.set("out", out.data()).set("n", few_items).set("rounds", long_run);
@@ -562,7 +563,7 @@ TEST(ProgramFile, IsCompiledOnceForEachWayToCompileIt) {
 #endif
 
 TEST(ProgramArguments, AreChecked) {
-  Words out(1);
+  Items out(1);
   ProgramKernel kernel = programs("programs.cl").kernel("while_loop");
   EXPECT_THROW(kernel.set("nothing", 1), Error);
   EXPECT_THROW(kernel.set("out", 1), Error);

@@ -138,7 +138,8 @@ std::uint32_t Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
 void Engine::Core::close_shift() {
   if (!shift_) return;
   look();  // some may have come late
-  if (!shift_->end(options_.patience)) {
+  shift_->dismiss();
+  if (!shift_->over(options_.patience)) {
     lose("opencl: the megakernel has not ended within " +
          std::to_string(options_.patience.count()) + " ms");
     return;
@@ -151,6 +152,7 @@ void Engine::Core::close_shift() {
 /// A kernel cannot be stopped: what it may still touch is given up, and so is the device.
 void Engine::Core::lose(const std::string& why) {
   lost_ = why;
+  if (shift_) shift_->dismiss();  // those who can, go
   memory_->abandon();
   new std::shared_ptr<SharedMemory>{memory_};  // NOLINT: leaked, with all that the kernel may use
   new std::vector<std::shared_ptr<Record>>{jobs_};  // NOLINT

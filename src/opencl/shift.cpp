@@ -1,11 +1,9 @@
 #include "opencl/shift.hpp"
-
-#include <thread>
-
 namespace cohort::opencl {
 namespace {
 
 constexpr std::size_t line = 128;
+constexpr std::chrono::minutes build_limit{10};
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
@@ -49,10 +47,15 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     const cl::NDRange group = range(shape, dimensions(shape));
     // Once without desks: some devices compile for a shape when they first see it, which can take
     // long, and then nobody has to guess why no worker comes.
-    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group);
-    queue_.finish();
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
+    queue_.flush();
+    if (!over(build_limit)) {
+      throw Error{Errc::device_lost, "opencl: the device has not compiled and run the megakernel "
+                                     "within " +
+                                         std::to_string(build_limit.count()) + " minutes"};
+    }
     pool().desk_count = groups;
-    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &over_);
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
     queue_.flush();
   });
 }
@@ -62,17 +65,15 @@ std::uint32_t Shift::here() const {
   return pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
 }
 
-bool Shift::end(std::chrono::milliseconds patience) {
+void Shift::dismiss() {
   const std::uint32_t here =
       pool().gate.fetch_or(Pool::gate_closed, std::memory_order_acq_rel) & ~Pool::gate_closed;
   for (std::uint32_t i = 0; i < here; ++i)
     desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (over_.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds{50});
-  }
-  return true;
+}
+
+bool Shift::over(std::chrono::milliseconds patience) const {
+  return finished(ended_, patience);
 }
 
 }  // namespace cohort::opencl

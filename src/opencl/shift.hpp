@@ -24,9 +24,10 @@ class Shift {
   /// Workers that have checked in, and can be sent.
   [[nodiscard]] std::uint32_t here() const;
   [[nodiscard]] Desk& desk(std::uint32_t worker) const { return pool().desks[worker]; }
-  /// Sends everybody home, who must have nothing to do, and waits for the end of the launch. False:
-  /// it did not come within the time.
-  [[nodiscard]] bool end(std::chrono::milliseconds patience);
+  /// Sends everybody home: each goes when it has nothing else to do.
+  void dismiss();
+  /// Waits for the end of the launch. False: it did not come within the time.
+  [[nodiscard]] bool over(std::chrono::milliseconds patience) const;
 
  private:
   [[nodiscard]] Pool& pool() const { return *reinterpret_cast<Pool*>(memory_.data()); }
@@ -35,7 +36,7 @@ class Shift {
   Shape shape_;
   cl::Kernel kernel_;
   cl::CommandQueue queue_;
-  cl::Event over_;
+  cl::Event ended_;
 };
 
 }  // namespace cohort::opencl
