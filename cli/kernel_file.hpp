@@ -20,7 +20,7 @@ struct KernelFileOptions {
   std::string transmit = "annotated";
   std::string barrier = "one-pass";
   std::string engine = "cpu";
-  std::string device;                           ///< of the engine opencl
+  std::string device;                          ///< of the engine opencl
   std::optional<std::uint32_t> capacity = {};  ///< default: the engine's
   std::string resize = "none";
   LaunchOptions launch;

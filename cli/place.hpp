@@ -14,7 +14,7 @@ namespace cohort::cli {
 /// Tasks beside an app.
 struct TaskLoad {
   std::uint32_t groups = 0;
-  std::uint32_t side = 0;  ///< of the matrices
+  std::uint32_t side = 0;                              ///< of the matrices
   std::shared_ptr<bench::MatrixProduct> product = {};  ///< that the load computes, on the CPU
   std::unique_ptr<bench::Load> load;
 };

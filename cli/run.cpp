@@ -238,8 +238,7 @@ Place on_cpu(const Options& options) {
     result.groups = bench::groups_of(share, engine->capacity());
     result.side = bench::side_for(*engine, kind.work, engine->capacity());
     const auto product = std::make_shared<bench::MatrixProduct>(result.side);
-    const bench::LoadOptions how{
-        .period = kind.period, .groups = result.groups, .tracer = tracer};
+    const bench::LoadOptions how{.period = kind.period, .groups = result.groups, .tracer = tracer};
     result.load = std::make_unique<bench::Load>(*engine, *product, how);
     result.product = product;
     return result;

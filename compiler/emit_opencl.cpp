@@ -194,9 +194,10 @@ class OpenCl final : public Printer {
       return;
     }
     set_state(point);
-    const char* const call = point.kind == Primitive::offer_kill     ? "cohort_offer_kill"
-                             : point.kind == Primitive::request_fork ? "cohort_request_fork"
-                                                                     : "cohort_resizing_global_barrier";
+    const char* const call = point.kind == Primitive::offer_kill ? "cohort_offer_kill"
+                             : point.kind == Primitive::request_fork
+                                 ? "cohort_request_fork"
+                                 : "cohort_resizing_global_barrier";
     line(std::string{"if ("} + call + "(cohort_self, &cohort_state, cohort_skip)) return;");
     enter(point);
   }
@@ -222,10 +223,9 @@ class OpenCl final : public Printer {
     });
     if (!meets) return;
     const clang::QualType result = frames_.front().function->getReturnType().getUnqualifiedType();
-    const std::string none =
-        result->isVoidType()
-            ? "return;"
-            : "{ " + declare(result, "cohort_none") + " = {0}; return cohort_none; }";
+    const std::string none = result->isVoidType() ? "return;"
+                                                  : "{ " + declare(result, "cohort_none") +
+                                                        " = {0}; return cohort_none; }";
     line("if (cohort_is_gone(cohort_self)) " + none);
   }
 

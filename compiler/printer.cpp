@@ -391,7 +391,8 @@ std::string Printer::print_choice(const clang::SwitchStmt& choice) {
   for (const clang::Stmt* each : items) {
     const auto* label = dyn_cast<clang::CaseStmt>(each);
     if (label == nullptr) continue;
-    const std::int64_t taken = label->getLHS()->EvaluateKnownConstInt(program_.context).getExtValue();
+    const std::int64_t taken =
+        label->getLHS()->EvaluateKnownConstInt(program_.context).getExtValue();
     unused = std::max(unused, taken + 1);
   }
   std::string entry;
@@ -455,9 +456,10 @@ void Printer::print_statement(const clang::Stmt* stmt) {
     const Span span = span_of(branch);
     const std::string condition = print(branch->getCond());
     line("if (" +
-         (span.any() ? unless_skipping(condition, "cohort_skip <= " + std::to_string(span_of(
-                                                      branch->getThen()).last))
-                     : condition) +
+         (span.any()
+              ? unless_skipping(condition,
+                                "cohort_skip <= " + std::to_string(span_of(branch->getThen()).last))
+              : condition) +
          ") {");
     print_block(branch->getThen(), {branch->getCond()});
     if (branch->getElse() != nullptr) {

@@ -1,5 +1,5 @@
-// The paper's seven applications as kernels of the dialect (compiler/apps), on the OpenCL engine: the host sides. Inputs and
-// verifiers are those of the applications in C++.
+// The paper's seven applications as kernels of the dialect (compiler/apps), on the OpenCL engine:
+// the host sides. Inputs and verifiers are those of the applications in C++.
 #pragma once
 
 #include <array>

@@ -28,7 +28,8 @@ class DialectPools {
   /// Throws Error{out_of_memory} when the job stopped for want of room.
   void check(const std::string& app) const {
     if (lost_.read().front() == 0) return;
-    throw Error{Errc::out_of_memory, app + ": its pools or its memory are too small for this input"};
+    throw Error{Errc::out_of_memory,
+                app + ": its pools or its memory are too small for this input"};
   }
 
  private:

@@ -1,5 +1,6 @@
-// The engine that tests of programs run on: the CPU's or, with COHORT_TEST_OPENCL, OpenCL's, whose kernels reach only memory
-// that it has allocated. Invariant: what is Shared can be given to a kernel of either.
+// The engine that tests of programs run on: the CPU's or, with COHORT_TEST_OPENCL, OpenCL's, whose
+// kernels reach only memory that it has allocated. Invariant: what is Shared can be given to a
+// kernel of either.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -58,9 +58,9 @@ struct KernelInfo {
   bool suspendable = true;
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
-  std::uint32_t required_local_size = 0;                  ///< 0: any
+  std::uint32_t required_local_size = 0;                    ///< 0: any
   std::array<std::uint32_t, 3> required_shape = {0, 0, 0};  ///< the same in three dimensions
-  std::uint32_t points = 0;               ///< where groups can join or leave
+  std::uint32_t points = 0;                                 ///< where groups can join or leave
 };
 
 namespace detail {

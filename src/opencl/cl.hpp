@@ -1,4 +1,5 @@
-// OpenCL's C++ bindings, as we use them: errors are exceptions, turned into ours where they are met.
+// OpenCL's C++ bindings, as we use them: errors are exceptions, turned into ours where they are
+// met.
 #pragma once
 
 #define CL_HPP_ENABLE_EXCEPTIONS

@@ -127,8 +127,8 @@ std::uint32_t Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
                                                alone, memory_);
     built_.push_back(megakernel_);
   }
-  shift_ = std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_,
-                                   shape);
+  shift_ =
+      std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape);
   opened_at_ = idle_since_ = now();
   called_.notify_all();
   return *megakernel_->find(kernel);
@@ -254,8 +254,8 @@ void Engine::Core::watch() {
     if (rigid && job->words().max_groups > room() && at - opened_at_ > patience) {
       fail(*job, Errc::unsupported,
            "launch: kernel " + job->order.info().name + " needs " +
-               std::to_string(job->words().max_groups) + " groups, of which the device has started " +
-               std::to_string(workers_.size()));
+               std::to_string(job->words().max_groups) +
+               " groups, of which the device has started " + std::to_string(workers_.size()));
     }
   }
   if (workers_.empty() && has_work() && at - opened_at_ > patience) {
@@ -401,7 +401,8 @@ void Engine::Core::rest(Record& job, Status status) {
   }
   job.share = 0;
   job.demand_at = 0;
-  job.words().flags.store(0, std::memory_order_relaxed);  // a suspend has been served, or is too late
+  job.words().flags.store(0,
+                          std::memory_order_relaxed);  // a suspend has been served, or is too late
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }

@@ -1,6 +1,6 @@
-// The OpenCL engine's inside: the workers of the running megakernel, and the jobs as the host knows them. An agent watches the
-// workers' desks, since a kernel cannot wake the host.
-// Invariant: all bookkeeping is under one mutex; groups touch only what they share with the host (layout.hpp).
+// The OpenCL engine's inside: the workers of the running megakernel, and the jobs as the host knows
+// them. An agent watches the workers' desks, since a kernel cannot wake the host. Invariant: all
+// bookkeeping is under one mutex; groups touch only what they share with the host (layout.hpp).
 #pragma once
 
 #include <condition_variable>

@@ -1,8 +1,7 @@
 // The engine's handle: checks what users ask for, and passes it on to the core.
-#include "cohort/opencl.hpp"
-
 #include <cstring>
 
+#include "cohort/opencl.hpp"
 #include "opencl/core.hpp"
 #include "options.hpp"
 

@@ -30,7 +30,7 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& o
   std::byte* at = block_.data() + sizeof(Words);
   const auto take = [&at](std::size_t bytes) { return std::exchange(at, at + bytes); };
   words->boxes = new (take(boxes)) Box[max_groups]{};
-  words->free_ids = new (take(ids)) std::atomic<std::uint64_t>[(max_groups + 63) / 64]{};
+  words->free_ids = new (take(ids)) std::atomic<std::uint64_t>[(max_groups + 63) / 64] {};
   words->arguments = take(arguments);
   words->deposit = take(2 * stride);
   words->kept = take(stride);

@@ -1,5 +1,6 @@
 // The words that host and device share, as protocol.cl and pool.cl declare them.
-// Invariant: offsets are compared with those of the device's compiler before anything is shared (Megakernel).
+// Invariant: offsets are compared with those of the device's compiler before anything is shared
+// (Megakernel).
 #pragma once
 
 #include <atomic>

@@ -29,7 +29,9 @@ constexpr std::array<std::uint32_t, 17> our_layout{offsetof(Words, roster),
                                                    sizeof(Desk),
                                                    sizeof(Event)};
 
-std::string prefix_of(std::size_t module) { return "cohort_program_" + std::to_string(module) + "_"; }
+std::string prefix_of(std::size_t module) {
+  return "cohort_program_" + std::to_string(module) + "_";
+}
 
 }  // namespace
 
@@ -42,8 +44,8 @@ std::string standard_options(const Chosen& device) {
 }
 
 Megakernel::Megakernel(const cl::Context& context, const Chosen& device,
-                       const std::string& build_options, std::vector<KernelOf> kernels,
-                       bool alone, const std::shared_ptr<SharedMemory>& memory)
+                       const std::string& build_options, std::vector<KernelOf> kernels, bool alone,
+                       const std::shared_ptr<SharedMemory>& memory)
     : kernels_(std::move(kernels)), alone_(alone) {
   std::string options = standard_options(device);
   if (alone) options += " -DCOHORT_ALONE";
@@ -56,8 +58,9 @@ Megakernel::Megakernel(const cl::Context& context, const Chosen& device,
     for (const auto& [of, text] : error.getBuildLog()) log += text;
     std::string names;
     for (const KernelOf& each : kernels_) names += (names.empty() ? "" : ", ") + each.info().name;
-    throw Error{Errc::bad_file, "opencl: " + device.info.name + " does not compile the megakernel of " +
-                                    names + " (" + options + "):\n" + log};
+    throw Error{Errc::bad_file, "opencl: " + device.info.name +
+                                    " does not compile the megakernel of " + names + " (" +
+                                    options + "):\n" + log};
   } catch (const cl::Error& error) {
     throw Error{Errc::device_lost, std::string{"opencl: building the megakernel: "} + error.what() +
                                        " gave error " + std::to_string(error.err())};

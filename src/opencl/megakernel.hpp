@@ -1,5 +1,6 @@
-// The megakernel: the protocol, the programs and the pool as one OpenCL program, built for a device.
-// Invariant: once it is built, host and device agree on the layout of everything they share.
+// The megakernel: the protocol, the programs and the pool as one OpenCL program, built for a
+// device. Invariant: once it is built, host and device agree on the layout of everything they
+// share.
 #pragma once
 
 #include <memory>

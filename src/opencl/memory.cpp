@@ -7,9 +7,9 @@ namespace cohort::opencl {
 
 void* SharedMemory::allocate(std::size_t bytes) {
   constexpr cl_uint alignment = 128;  // of the largest type of OpenCL C
-  void* const memory = clSVMAlloc(
-      context_(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
-      std::max<std::size_t>(bytes, 1), alignment);
+  void* const memory =
+      clSVMAlloc(context_(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
+                 std::max<std::size_t>(bytes, 1), alignment);
   if (memory == nullptr) {
     throw Error{Errc::out_of_memory, "opencl: no room for a buffer of " + std::to_string(bytes) +
                                          " bytes in the memory that host and device share"};

@@ -37,16 +37,15 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device,
   };
   auto count = std::make_unique<Census>();
   count->block = Block{memory, 128};
-  auto* const words = new (count->block.data()) std::atomic<std::uint32_t>[2]{};
+  auto* const words = new (count->block.data()) std::atomic<std::uint32_t>[2] {};
   checked_call("counting the work-groups that run at a time", [&] {
     count->program = cl::Program{context, census};
     count->program.build(device.device, standard_options(device).c_str());
     count->kernel = cl::Kernel{count->program, "cohort_census"};
     count->kernel.setArg(0, static_cast<void*>(count->block.data()));
     count->queue = cl::CommandQueue{context, device.device};
-    count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange,
-                                      cl::NDRange{device.most_groups}, cl::NDRange{1}, nullptr,
-                                      &count->over);
+    count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{device.most_groups},
+                                      cl::NDRange{1}, nullptr, &count->over);
     count->queue.flush();
   });
   using Clock = std::chrono::steady_clock;

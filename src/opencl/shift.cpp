@@ -50,9 +50,10 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
     queue_.flush();
     if (!over(build_limit)) {
-      throw Error{Errc::device_lost, "opencl: the device has not compiled and run the megakernel "
-                                     "within " +
-                                         std::to_string(build_limit.count()) + " minutes"};
+      throw Error{Errc::device_lost,
+                  "opencl: the device has not compiled and run the megakernel "
+                  "within " +
+                      std::to_string(build_limit.count()) + " minutes"};
     }
     pool().desk_count = groups;
     queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
@@ -72,8 +73,6 @@ void Shift::dismiss() {
     desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
 }
 
-bool Shift::over(std::chrono::milliseconds patience) const {
-  return finished(ended_, patience);
-}
+bool Shift::over(std::chrono::milliseconds patience) const { return finished(ended_, patience); }
 
 }  // namespace cohort::opencl

@@ -1,5 +1,5 @@
-// What the OpenCL engine does beside running kernels right: tasks, several jobs, ends of every kind, refusals, and a trace that
-// appendix A accepts.
+// What the OpenCL engine does beside running kernels right: tasks, several jobs, ends of every
+// kind, refusals, and a trace that appendix A accepts.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -19,9 +19,8 @@ using testing::HasSubstr;
 using Words = Shared<std::uint32_t>;
 
 const Program& kernels() {
-  static const Program all =
-      Program::from_file(std::filesystem::path{COHORT_TEST_KERNELS} / "kernels.cl",
-                         {.engine = "opencl"});
+  static const Program all = Program::from_file(
+      std::filesystem::path{COHORT_TEST_KERNELS} / "kernels.cl", {.engine = "opencl"});
   return all;
 }
 
@@ -113,8 +112,7 @@ TEST_F(Beside, TasksTakeUnitsFromAJobAndGiveThemBack) {
     ASSERT_TRUE(background.advances());
     for (std::uint32_t i = 0; i < 5; ++i) {
       Product product{20 + i};
-      const TaskReport report =
-          product.kernel().submit(engine(), {.groups = 1}).wait();
+      const TaskReport report = product.kernel().submit(engine(), {.groups = 1}).wait();
       EXPECT_EQ(report.status, Status::finished);
       EXPECT_TRUE(product.right());
       EXPECT_GT(report.gather.count(), 0);
@@ -205,8 +203,7 @@ TEST(Engine, AJobCanBeSuspendedAndResumed) {
 }
 
 TEST(Engine, AStaticLaunchKeepsItsGroups) {
-  Background background{"spin_at_offers",
-                        {.max_groups = engine().capacity(), .resizable = false}};
+  Background background{"spin_at_offers", {.max_groups = engine().capacity(), .resizable = false}};
   EXPECT_TRUE(background.advances());
   EXPECT_THROW(background.job.set_target(1), Error);
   EXPECT_THROW(background.job.suspend(), Error);
@@ -279,7 +276,7 @@ TEST(Engine, AKernelThatNeverEndsIsGivenUp) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::device_lost);
   }
-  doomed.reset();  // does not wait for it
+  doomed.reset();                          // does not wait for it
   std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
 }
 
@@ -324,9 +321,9 @@ TEST(Engine, RefusesWhatCannotRun) {
   EXPECT_THROW(static_cast<void>(kernel.launch(other)), Error) << "compiled for another engine";
   EXPECT_THROW(opencl::Engine({.device = "no such device"}), Error);
   EXPECT_THROW(opencl::Engine({.capacity = 100000}), Error);
-  EXPECT_THROW(static_cast<void>(Program::from_file(
-                   std::filesystem::path{COHORT_TEST_KERNELS} / "kernels.cl",
-                   {.engine = "opencl", .transmit = "per-thread"})),
+  EXPECT_THROW(static_cast<void>(
+                   Program::from_file(std::filesystem::path{COHORT_TEST_KERNELS} / "kernels.cl",
+                                      {.engine = "opencl", .transmit = "per-thread"})),
                Error);
 }
 
@@ -372,8 +369,8 @@ TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
 
 TEST(PlainOutput, RunsAsAnOrdinaryKernel) {
   const std::string file = testing::TempDir() + "/add_plain.cl";
-  const std::string command = std::string{COHORT_TEST_CC} + " " + COHORT_TEST_PROGRAMS +
-                              "/add.cl --emit=plain -o " + file;
+  const std::string command =
+      std::string{COHORT_TEST_CC} + " " + COHORT_TEST_PROGRAMS + "/add.cl --emit=plain -o " + file;
   ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(concurrency-mt-unsafe): of our own making
   std::ifstream stream{file};
   const std::string text{std::istreambuf_iterator<char>{stream}, {}};
