@@ -35,8 +35,8 @@ struct EngineOptions {
   /// Part of the name of a device or of its platform, or its number in devices(). Empty: the first
   /// that has all features.
   std::string device = {};
-  /// Work-groups in the pool. Default: as many as the device runs at a time, found by letting them
-  /// check in; at most one for each compute unit.
+  /// Work-groups in the pool, at most one for each compute unit; those are used that have checked
+  /// in. Default: all, of a CPU device as many as this process has CPUs.
   std::optional<std::uint32_t> capacity = {};
   /// How long a group that has been told to leave may take. After that the device is given up:
   /// nothing can stop a kernel that reaches no primitive.

@@ -26,7 +26,7 @@ auto checked_call(const std::string& doing, Call call) {
 }
 
 /// Waits for the end of a command, which flush() has sent on its way. False: not within the time.
-inline bool finished(const cl::Event& event, std::chrono::milliseconds patience) {
+inline bool completed(const cl::Event& event, std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
     if (std::chrono::steady_clock::now() > deadline) return false;

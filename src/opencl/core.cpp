@@ -34,8 +34,9 @@ Engine::Core::Core(EngineOptions options)
                 "opencl engine: a capacity of " + std::to_string(*options_.capacity) + "; " +
                     chosen_.info.name + " can have 1 to " + std::to_string(chosen_.most_groups)};
   }
-  most_groups_ = occupancy(context_, chosen_, memory_, options_.patience);
-  capacity_ = std::min(options_.capacity.value_or(most_groups_), most_groups_);
+  most_groups_ = occupancy(context_, chosen_, options_.capacity.value_or(chosen_.usual_groups),
+                           memory_, options_.patience);
+  capacity_ = most_groups_;
 }
 
 void Engine::Core::start() {

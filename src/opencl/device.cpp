@@ -121,15 +121,15 @@ Chosen choose_device(const std::string& wanted) {
     throw Error{Errc::unsupported,
                 "opencl engine: " + found->info.name + " lacks " + found->info.lacks};
   }
+  const std::uint32_t units = std::clamp(found->info.units, 1U, max_groups_limit);
   Chosen result{.device = found->device,
                 .info = found->info,
-                .most_groups = found->info.units,
+                .most_groups = units,
+                .usual_groups = units,
                 .standard = version_of(found->info.version) >= 30 ? "CL3.0" : "CL2.0"};
-  // A CPU device may have more threads than this process has CPUs: they would spin against each
-  // other.
+  // A CPU device may have more threads than this process has CPUs: they would wait for each other.
   if ((found->device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0)
-    result.most_groups = std::min(result.most_groups, cpu::usable_cpus());
-  result.most_groups = std::clamp(result.most_groups, 1U, max_groups_limit);
+    result.usual_groups = std::min(units, cpu::usable_cpus());
   return result;
 }
 

@@ -12,8 +12,9 @@ namespace cohort::opencl {
 struct Chosen {
   cl::Device device;
   Device info;
-  std::uint32_t most_groups = 1;  ///< never more work-groups than that
-  std::string standard;           ///< for the compiler's -cl-std
+  std::uint32_t most_groups = 1;   ///< never more work-groups than that
+  std::uint32_t usual_groups = 1;  ///< unless more are asked for: those that run side by side
+  std::string standard;            ///< for the compiler's -cl-std
 };
 
 /// By EngineOptions::device. Throws as the engine's constructor does.

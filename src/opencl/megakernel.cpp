@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
+#include <sstream>
 
 #include "opencl/layout.hpp"
 
@@ -69,35 +70,37 @@ Megakernel::Megakernel(const cl::Context& context, const Chosen& device,
 }
 
 std::string Megakernel::source() const {
-  std::string text = "#define COHORT_ENGINE 1\n";
-  text += protocol_source;
-  text += collectives_source;
-  std::string locals;
-  std::string cases;
-  std::string sizes;
+  std::ostringstream text;
+  std::ostringstream locals;
+  std::ostringstream cases;
+  std::ostringstream sizes;
+  text << "#define COHORT_ENGINE 1\n" << protocol_source << collectives_source;
   std::vector<const cohort::detail::Module*> modules;
   for (std::size_t which = 0; which < kernels_.size(); ++which) {
     const KernelOf& kernel = kernels_[which];
-    auto found = std::find(modules.begin(), modules.end(), kernel.module.get());
+    const auto found = std::find(modules.begin(), modules.end(), kernel.module.get());
     const std::string prefix = prefix_of(static_cast<std::size_t>(found - modules.begin()));
     if (found == modules.end()) {
       modules.push_back(kernel.module.get());
-      text += "\n#undef COHORT_NAME\n#define COHORT_NAME(name) " + prefix + "##name\n";
-      text += kernel.module->source;
+      text << "\n#undef COHORT_NAME\n#define COHORT_NAME(name) " << prefix << "##name\n"
+           << kernel.module->source;
     }
-    const std::string number = std::to_string(which);
     const std::string name = prefix + kernel.info().name;
-    locals += "  " + name + "_local k" + number + ";\n";
-    cases += "    case " + number + ": " + name +
-             "_enter(group->job->arguments, group->state, &locals->k" + number +
-             ", group); break;\n";
-    sizes += "  sizes[" + number + "] = sizeof(" + name + "_state);\n";
+    locals << "  " << name << "_local k" << which << ";\n";
+    cases << "    case " << which << ": " << name
+          << "_enter(group->job->arguments, group->state, &locals->k" << which
+          << ", group); break;\n";
+    sizes << "  sizes[" << which << "] = sizeof(" << name << "_state);\n";
   }
-  text += "typedef union {\n  char none;\n" + locals + "} cohort_locals;\n" +
-          "static void cohort_enter(cohort_group* group, __local cohort_locals* locals) {\n" +
-          "  switch (group->job->which) {\n" + cases + "    default: break;\n  }\n}\n" +
-          "static void cohort_state_sizes(__global uint* sizes) {\n" + sizes + "}\n";
-  return text + pool_source;
+  text << "typedef union {\n  char none;\n"
+       << locals.str() << "} cohort_locals;\n"
+       << "static void cohort_enter(cohort_group* group, __local cohort_locals* locals) {\n"
+       << "  switch (group->job->which) {\n"
+       << cases.str() << "    default: break;\n  }\n}\n"
+       << "static void cohort_state_sizes(__global uint* sizes) {\n"
+       << sizes.str() << "}\n"
+       << pool_source;
+  return text.str();
 }
 
 void Megakernel::learn_layout(const cl::Context& context, const cl::Device& device,

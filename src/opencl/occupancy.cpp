@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds quiet{100};
 
 }  // namespace
 
-std::uint32_t occupancy(const cl::Context& context, const Chosen& device,
+std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::uint32_t groups,
                         const std::shared_ptr<SharedMemory>& memory,
                         std::chrono::milliseconds patience) {
   // On the heap, to be left there for a kernel that has not ended.
@@ -44,13 +44,13 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device,
     count->kernel = cl::Kernel{count->program, "cohort_census"};
     count->kernel.setArg(0, static_cast<void*>(count->block.data()));
     count->queue = cl::CommandQueue{context, device.device};
-    count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{device.most_groups},
+    count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
                                       cl::NDRange{1}, nullptr, &count->over);
     count->queue.flush();
   });
   using Clock = std::chrono::steady_clock;
   std::uint32_t here = 0;
-  for (auto since = Clock::now(); here < device.most_groups;) {
+  for (auto since = Clock::now(); here < groups;) {
     std::this_thread::sleep_for(std::chrono::microseconds{100});
     const std::uint32_t now = words[0].load(std::memory_order_acquire);  // pairs with the census
     const auto waited = Clock::now() - since;
@@ -62,7 +62,7 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device,
     }
   }
   words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
-  if (here == 0 || !finished(count->over, patience)) {
+  if (here == 0 || !completed(count->over, patience)) {
     memory->abandon();
     static_cast<void>(count.release());
     throw Error{Errc::device_lost, "opencl engine: the work-groups of " + device.info.name +

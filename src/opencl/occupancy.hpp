@@ -6,8 +6,9 @@
 
 namespace cohort::opencl {
 
-/// At most `device.most_groups`. Throws Error{device_lost} if none starts within the time.
+/// Of `groups`. Throws Error{device_lost} if none starts within the time.
 [[nodiscard]] std::uint32_t occupancy(const cl::Context& context, const Chosen& device,
+                                      std::uint32_t groups,
                                       const std::shared_ptr<SharedMemory>& memory,
                                       std::chrono::milliseconds patience);
 

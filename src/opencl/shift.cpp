@@ -73,6 +73,6 @@ void Shift::dismiss() {
     desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
 }
 
-bool Shift::over(std::chrono::milliseconds patience) const { return finished(ended_, patience); }
+bool Shift::over(std::chrono::milliseconds patience) const { return completed(ended_, patience); }
 
 }  // namespace cohort::opencl
