@@ -38,6 +38,8 @@ nlohmann::ordered_json everything() {
     add("benchmarks", scenario.name, scenario.summary);
   for (const auto& scenario : bench::cuda_scenarios())
     add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
+  for (const auto& scenario : bench::opencl_scenarios())
+    add("benchmarks", std::string{scenario.name} + " --engine opencl", scenario.summary);
   const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});

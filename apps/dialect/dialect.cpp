@@ -17,7 +17,7 @@ constexpr std::array apps{
 std::filesystem::path sources() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto installed = program.parent_path().parent_path() / "share" / "cohort" / "kernels";
+  auto installed = program.parent_path().parent_path() / "share" / "cohort" / "kernels";
   if (std::filesystem::is_directory(installed, error)) return installed;
   return COHORT_DIALECT_APPS;
 }

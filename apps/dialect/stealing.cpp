@@ -84,6 +84,7 @@ Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& re
   const std::vector<Particle> particles = make_particles(count);
   using Four = std::array<float, 4>;
   std::vector<Four> first;
+  first.reserve(count);
   for (const Particle& each : particles) first.push_back({each.x, each.y, each.z, 0});
   const Buffer<Four> buffers[3] = {engine.upload(first), engine.fill<Four>(count, Four{}),
                                    engine.fill<Four>(count, Four{})};

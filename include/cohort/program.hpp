@@ -107,6 +107,7 @@ class ProgramKernel {
   template <class T>
   ProgramKernel& set(std::string_view name, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>, "cohort: an argument is copied byte by byte");
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is an argument like any other
     set_bytes(name, &value, sizeof(T), std::is_pointer_v<T>);
     return *this;
   }
