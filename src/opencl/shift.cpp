@@ -37,6 +37,12 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     kernel_ = cl::Kernel{megakernel.program(), "cohort_megakernel"};
     kernel_.setArg(0, static_cast<void*>(memory_.data()));
     const std::size_t threads = std::size_t{shape[0]} * shape[1] * shape[2];
+    const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device);
+    if (threads > most) {
+      throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads) +
+                                         " threads; the device runs this megakernel with at most " +
+                                         std::to_string(most)};
+    }
     kernel_.setArg(1, cl::Local(sizeof(cl_ulong) * (threads + 1)));
     // Everything else is reached by pointers in memory.
     const std::vector<void*> reached = memory->all();

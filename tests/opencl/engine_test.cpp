@@ -327,6 +327,21 @@ TEST(Engine, RefusesWhatCannotRun) {
                Error);
 }
 
+TEST(Engine, PassesOnWhatTheDevicesCompilerSays) {
+  opencl::Engine strict{{.build_options = "-Dcohort_look=nonsense("}};
+  const auto stop = strict.fill<std::uint32_t>(1, 1);
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", stop.data());
+  try {
+    static_cast<void>(kernel.launch(strict));
+    FAIL() << "it was launched";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_file);
+    EXPECT_THAT(error.what(), HasSubstr("does not compile the megakernel of never_looks"));
+    EXPECT_THAT(error.what(), HasSubstr("error"));
+  }
+}
+
 TEST(Engine, NamesItsDevice) {
   const std::vector<opencl::Device> all = opencl::devices();
   ASSERT_FALSE(all.empty());
