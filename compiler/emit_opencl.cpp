@@ -114,7 +114,7 @@ class OpenCl final : public Printer {
   }
 
   std::string print_cast(const clang::CastExpr& cast) override {
-    const std::string inner = Printer::print(cast.getSubExpr());
+    std::string inner = Printer::print(cast.getSubExpr());
     if (isa<clang::ImplicitCastExpr>(cast)) return inner;  // C converts by itself
     if (cast.getCastKind() == clang::CK_NullToPointer) return "0";
     return "(" + type(cast.getType().getUnqualifiedType()) + ")(" + inner + ")";
@@ -152,8 +152,8 @@ class OpenCl final : public Printer {
     if (name == "global_barrier") return "cohort_global_barrier(" + context_argument() + ")";
     const std::string dimension = arguments.empty() ? "0" : arguments;
     if (!plain_) {  // groups come and go: ids are the engine's, groups lie along dimension 0
-      const std::string group_id = "(size_t)cohort_group_id(cohort_self, " + dimension + ")";
-      const std::string groups = "(size_t)cohort_num_groups(cohort_self, " + dimension + ")";
+      std::string group_id = "(size_t)cohort_group_id(cohort_self, " + dimension + ")";
+      std::string groups = "(size_t)cohort_num_groups(cohort_self, " + dimension + ")";
       const std::string local_size = "get_local_size(" + dimension + ")";
       if (name == "get_group_id") return group_id;
       if (name == "get_num_groups") return groups;
@@ -254,7 +254,7 @@ class OpenCl final : public Printer {
       plain.consume_front("__private ");  // an array's elements say so
       fields_.insert(plain.str());
     }
-    entries_.push_back("  break;");
+    entries_.emplace_back("  break;");
     line("if (cohort_skip == " + std::to_string(point.phase) + ") cohort_skip = 0;  // " +
          position(point.chain.back()->getBeginLoc()));
   }

@@ -383,7 +383,7 @@ void Printer::print_label(const clang::SwitchCase& label) {
 
 /// What a switch looks at: its value, or the label from which a point is reached.
 std::string Printer::print_choice(const clang::SwitchStmt& choice) {
-  const std::string value = print(choice.getCond());
+  std::string value = print(choice.getCond());
   const auto* body = dyn_cast<clang::CompoundStmt>(choice.getBody());
   if (body == nullptr || !span_of(body).any()) return value;
   const std::vector<const clang::Stmt*> items = items_of(*body);

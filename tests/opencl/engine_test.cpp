@@ -40,7 +40,8 @@ bool soon(Condition condition) {
 
 /// A job that runs until it is told to stop.
 struct Background {
-  explicit Background(const std::string& name = "spin_at_barriers", LaunchOptions options = {})
+  explicit Background(const std::string& name = "spin_at_barriers",
+                      const LaunchOptions& options = {})
       : job(launch(name, options)) {}
   ~Background() {
     set(stop, 1);
