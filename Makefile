@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-report bench pictures explore docs format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-report bench pictures explore docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -16,6 +16,7 @@ help:
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make test-compiler  cohortc, the compiler of the dialect (installs the libraries of Clang)'
+	@echo 'make test-opencl  the OpenCL engine, on PoCL or what there is (installs it, and the libraries of Clang)'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, hours, goes on if interrupted; into bench/results/$(MACHINE)'
@@ -52,6 +53,10 @@ test-quick: check-release
 test-compiler:
 	@scripts/setup --compiler
 	@$(MAKE) --no-print-directory check-compiler
+
+test-opencl:
+	@scripts/setup --opencl
+	@$(MAKE) --no-print-directory check-opencl
 
 test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"

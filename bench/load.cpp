@@ -94,30 +94,41 @@ void MatrixProduct::multiply_row(std::size_t row) {
   }
 }
 
-std::uint32_t side_for(cpu::Engine& engine, nanoseconds work, std::uint32_t groups) {
+std::uint32_t side_for(nanoseconds work, const std::function<double(std::uint32_t)>& seconds_of) {
   const double wanted = std::chrono::duration<double>{work}.count();
   double side = 64;
   for (int i = 0; i < 4; ++i) {
     const auto whole = static_cast<std::uint32_t>(std::lround(side));
-    const double took = seconds_of(engine, whole, groups);
+    const double took = seconds_of(whole);
     side = std::clamp(whole * std::cbrt(wanted / took), double{least_side}, double{most_side});
   }
   return static_cast<std::uint32_t>(std::lround(side));
 }
 
+std::uint32_t side_for(cpu::Engine& engine, nanoseconds work, std::uint32_t groups) {
+  return side_for(
+      work, [&engine, groups](std::uint32_t side) { return seconds_of(engine, side, groups); });
+}
+
+Load::Load(cpu::Engine& engine, MatrixProduct& product, const LoadOptions& options)
+    : serve_([&engine, &product, options] {
+        product.clear();
+        TaskReport report =
+            engine
+                .submit([&product](auto& group) { product.multiply(group); },
+                        {.groups = options.groups, .priority = 1, .tracer = options.tracer})
+                .wait();
+        return Served{std::move(report), product.right()};
+      }),
+      period_(options.period) {}
+
 void Load::serve(std::uint64_t now_in_job) {
-  product_->clear();
-  MatrixProduct& product = *product_;
-  const TaskReport report =
-      engine_
-          .submit([&product](auto& group) { product.multiply(group); },
-                  {.groups = options_.groups, .priority = 1, .tracer = options_.tracer})
-          .wait();
+  const auto [report, right] = serve_();
   const auto gather = static_cast<std::uint64_t>(report.gather.count());
   tasks_.push_back({.start = now_in_job + gather,
                     .gather = gather,
                     .run = static_cast<std::uint64_t>(report.run_time.count())});
-  wrong_ += product.right() ? 0 : 1;
+  wrong_ += right ? 0 : 1;
 }
 
 Report Load::drive(const Job& job) {
@@ -131,12 +142,12 @@ Report Load::drive(const Job& job) {
     ended = cpu::now();
   }};
   const auto in_job = [&] { return before_ + (cpu::now() - launched); };
-  const auto period = static_cast<std::uint64_t>(options_.period.count());
+  const auto period = static_cast<std::uint64_t>(period_.count());
   const auto over = [&job] {
     const Status status = job.status();
     return status != Status::running && status != Status::pending;
   };
-  while (product_ != nullptr && !over()) {  // a broken kernel throws in the wait below
+  while (serve_ && !over()) {  // a broken kernel throws in the wait below
     const std::uint64_t now = in_job();
     if (now < due_) {
       if (job.wait_for(nanoseconds{due_ - now})) break;

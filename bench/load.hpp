@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,9 @@ class MatrixProduct {
   [[nodiscard]] bool right() const { return product_ == expected_; }
 
   [[nodiscard]] std::uint32_t side() const { return side_; }
+  [[nodiscard]] const std::vector<float>& left() const { return left_; }
+  [[nodiscard]] const std::vector<float>& right_factor() const { return right_; }
+  [[nodiscard]] const std::vector<float>& expected() const { return expected_; }
 
  private:
   void multiply_row(std::size_t row);
@@ -67,6 +71,10 @@ class MatrixProduct {
   std::vector<float> product_;
   std::vector<float> expected_;
 };
+
+/// The side of a product that takes `work`, by trying: `seconds_of(side)` tells how long one takes.
+[[nodiscard]] std::uint32_t side_for(std::chrono::nanoseconds work,
+                                     const std::function<double(std::uint32_t)>& seconds_of);
 
 /// The side of a product that takes `work` on `groups` of the engine's groups while nothing else
 /// runs there.
@@ -91,10 +99,18 @@ struct LoadOptions {
 /// period; one that is late delays the next. The clock stands still between jobs.
 class Load {
  public:
+  /// How a task went, and whether what came out is right.
+  struct Served {
+    TaskReport report;
+    bool right = false;
+  };
+
   /// Without a product nothing is served, and jobs are only timed.
-  explicit Load(cpu::Engine& engine) : engine_(engine) {}
-  Load(cpu::Engine& engine, MatrixProduct& product, const LoadOptions& options)
-      : engine_(engine), product_(&product), options_(options) {}
+  explicit Load(cpu::Engine& /*engine*/) {}
+  Load(cpu::Engine& engine, MatrixProduct& product, const LoadOptions& options);
+  /// `serve` runs a task and waits for it.
+  Load(std::function<Served()> serve, std::chrono::nanoseconds period)
+      : serve_(std::move(serve)), period_(period) {}
 
   /// Sees `job` through.
   Report drive(const Job& job);
@@ -108,9 +124,8 @@ class Load {
   /// Serves a task; returns when it is done.
   void serve(std::uint64_t now_in_job);
 
-  cpu::Engine& engine_;
-  MatrixProduct* product_ = nullptr;
-  LoadOptions options_{};
+  std::function<Served()> serve_;
+  std::chrono::nanoseconds period_{0};
   std::uint64_t before_ = 0;  // time of the jobs so far
   std::uint64_t due_ = 0;     // of the next task, in time of jobs
   std::vector<TaskSample> tasks_;

@@ -16,6 +16,9 @@
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
+#ifdef COHORT_WITH_OPENCL
+#include "bench/opencl/scenarios.hpp"
+#endif
 
 namespace cohort::bench {
 namespace {
@@ -79,9 +82,28 @@ constexpr std::array known_cuda{
 };
 #endif
 
+#ifdef COHORT_WITH_OPENCL
+constexpr std::array known_opencl{
+    Scenario{.name = "overhead",
+             .summary = "table 2 of the paper: the apps of the dialect, resizable beside static",
+             .run = &opencl_overhead_scenario},
+    Scenario{.name = "multitask",
+             .summary = "table 3: the apps of the dialect beside tasks of 3 classes on half",
+             .run = &opencl_multitask_scenario},
+};
+#endif
+
 }  // namespace
 
 std::span<const Scenario> scenarios() { return known; }
+
+std::span<const Scenario> opencl_scenarios() {
+#ifdef COHORT_WITH_OPENCL
+  return known_opencl;
+#else
+  return {};
+#endif
+}
 
 std::span<const Scenario> cuda_scenarios() {
 #ifdef COHORT_WITH_CUDA

@@ -42,5 +42,7 @@ struct Scenario {
 [[nodiscard]] std::span<const Scenario> scenarios();
 /// Those of the CUDA engine; none where this build has none. Some have names of the first.
 [[nodiscard]] std::span<const Scenario> cuda_scenarios();
+/// The same of the OpenCL engine.
+[[nodiscard]] std::span<const Scenario> opencl_scenarios();
 
 }  // namespace cohort::bench

@@ -58,7 +58,8 @@ std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& opt
 const bench::Scenario& scenario_of(std::string_view name, const Options& options) {
   if (!options.engine.empty()) choose("engine", options.engine, engines);
   for (const auto& [engine, scenarios] :
-       {std::pair{"cpu", bench::scenarios()}, std::pair{"cuda", bench::cuda_scenarios()}}) {
+       {std::pair{"cpu", bench::scenarios()}, std::pair{"cuda", bench::cuda_scenarios()},
+        std::pair{"opencl", bench::opencl_scenarios()}}) {
     if (!options.engine.empty() && options.engine != engine) continue;
     for (const bench::Scenario& each : scenarios) {
       if (each.name == name) return each;

@@ -16,6 +16,9 @@ inline constexpr std::array engines{
 #ifdef COHORT_WITH_CUDA
     EngineKind{.name = "cuda", .summary = "thread blocks of an NVIDIA GPU"},
 #endif
+#ifdef COHORT_WITH_OPENCL
+    EngineKind{.name = "opencl", .summary = "work-groups of an OpenCL device"},
+#endif
 };
 
 }  // namespace cohort::cli

@@ -10,6 +10,9 @@
 #include "cli/commands.hpp"
 #include "cli/resize.hpp"
 #include "cohort/program.hpp"
+#ifdef COHORT_WITH_OPENCL
+#include "cohort/opencl.hpp"
+#endif
 
 namespace cohort::cli {
 namespace {
@@ -64,6 +67,18 @@ class Arguments {
     refuse(argument, "kernel " + kernel_.info().name + " has no parameter '" + name + "'");
   }
 
+  /// Puts the buffers into the engine's memory.
+  template <class Engine>
+  void give(Engine& engine) {
+    for (auto& [name, buffer] : buffers_) {
+      buffer.given = engine.upload(buffer.bytes);
+      kernel_.set(name, static_cast<void*>(buffer.given.data()));
+    }
+  }
+  void take_back() {
+    for (auto& [name, buffer] : buffers_) buffer.bytes = buffer.given.read();
+  }
+
   void print(const std::string& wanted) const {
     const std::size_t colon = wanted.find(':');
     const std::string name = wanted.substr(0, colon);
@@ -91,6 +106,7 @@ class Arguments {
   struct Buffer {
     const Parameter* parameter = nullptr;
     std::vector<std::byte> bytes;
+    cohort::Buffer<std::byte> given;
   };
 
   static std::size_t scalar_size(const Parameter& parameter) {
@@ -122,7 +138,6 @@ class Arguments {
     } else {
       fill(argument, parameter, text, buffer.bytes);
     }
-    kernel_.set(parameter.name, static_cast<void*>(buffer.bytes.data()));
   }
 
   static void fill_list(const std::string& argument, const Parameter& parameter,
@@ -183,25 +198,19 @@ ResizingBarrier barrier_of(const std::string& name) {
 
 bool is_kernel_file(const std::string& name) { return name.ends_with(".cl"); }
 
-int run_kernel_file(const KernelFileOptions& options) {
-  ProgramOptions how;
-  how.transmit = options.transmit;
-  how.barrier = barrier_of(options.barrier);
-  how.defines = options.defines;
-  how.max_local_size = options.launch.local_size;
-  const Program program = Program::from_file(options.file, how);
-  ProgramKernel kernel = program.kernel(options.kernel);
+namespace {
+
+template <class Engine>
+int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& options) {
   Arguments arguments{kernel};
   for (const std::string& each : options.arguments) arguments.set(each);
-
-  cpu::EngineOptions machine;
-  if (options.capacity != 0) machine.capacity = options.capacity;
-  cpu::Engine engine{machine};
+  arguments.give(engine);
   LaunchOptions launch = options.launch;
   launch.max_groups = launch.max_groups.value_or(engine.capacity());
   const auto drive = resizer(options.resize, *launch.max_groups);
   const Job job = kernel.launch(engine, launch);
   const Report report = drive(job);
+  arguments.take_back();
   std::cout << kernel.info().name << " of " << options.file << ": " << to_string(report.status)
             << " in " << std::fixed << std::setprecision(1)
             << static_cast<double>(report.run_time.count()) / 1e6 << " ms, at most "
@@ -209,6 +218,27 @@ int run_kernel_file(const KernelFileOptions& options) {
             << " joined, " << report.leaves << " left\n";
   for (const std::string& each : options.prints) arguments.print(each);
   return report.status == Status::finished ? fine : failed;
+}
+
+}  // namespace
+
+int run_kernel_file(const KernelFileOptions& options) {
+  ProgramOptions how;
+  how.engine = options.engine;
+  how.transmit = options.transmit;
+  how.barrier = barrier_of(options.barrier);
+  how.defines = options.defines;
+  how.max_local_size = options.launch.local_size;
+  const Program program = Program::from_file(options.file, how);
+  const ProgramKernel kernel = program.kernel(options.kernel);
+#ifdef COHORT_WITH_OPENCL
+  if (options.engine == "opencl") {
+    opencl::Engine engine{{.device = options.device, .capacity = options.capacity}};
+    return run_on(engine, kernel, options);
+  }
+#endif
+  cpu::Engine engine{{.capacity = options.capacity}};
+  return run_on(engine, kernel, options);
 }
 
 }  // namespace cohort::cli

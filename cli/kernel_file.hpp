@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <stop_token>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,9 @@ struct KernelFileOptions {
   std::vector<std::string> defines;
   std::string transmit = "annotated";
   std::string barrier = "one-pass";
-  std::uint32_t capacity = 0;  ///< 0: the usable CPUs
+  std::string engine = "cpu";
+  std::string device;                          ///< of the engine opencl
+  std::optional<std::uint32_t> capacity = {};  ///< default: the engine's
   std::string resize = "none";
   LaunchOptions launch;
 };

@@ -10,6 +10,9 @@
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
 #include "graph/spec.hpp"
+#ifdef COHORT_WITH_OPENCL
+#include "cohort/opencl.hpp"
+#endif
 
 namespace cohort::cli {
 namespace {
@@ -24,10 +27,19 @@ nlohmann::ordered_json everything() {
     all["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
   }
   for (const auto& engine : engines) add("engines", engine.name, engine.summary);
+#ifdef COHORT_WITH_OPENCL
+  for (const opencl::Device& device : opencl::devices()) {
+    add("devices of opencl", device.name,
+        device.platform + ", " + std::to_string(device.units) + " compute units" +
+            (device.lacks.empty() ? "" : "; lacks " + device.lacks));
+  }
+#endif
   for (const auto& scenario : bench::scenarios())
     add("benchmarks", scenario.name, scenario.summary);
   for (const auto& scenario : bench::cuda_scenarios())
     add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
+  for (const auto& scenario : bench::opencl_scenarios())
+    add("benchmarks", std::string{scenario.name} + " --engine opencl", scenario.summary);
   const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});

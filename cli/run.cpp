@@ -1,12 +1,13 @@
 // cohort run: one app, on one input, with groups that may come and go; what happened in a few lines
 // and, if wanted, in JSON.
 #include <array>
+#include <charconv>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "apps/registry.hpp"
-#ifdef COHORT_WITH_CUDA
+#ifdef COHORT_WITH_CUDA_APPS
 #include "apps/cuda/registry.hpp"
 #endif
 #include "bench/harness.hpp"
@@ -17,6 +18,7 @@
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
 #include "cli/kernel_file.hpp"
+#include "cli/place.hpp"
 #include "cli/resize.hpp"
 #include "cohort/cpu.hpp"
 
@@ -38,9 +40,9 @@ struct Options {
   std::string app;
   std::string input;
   std::string engine = "cpu";
+  std::string device;
   std::optional<std::uint32_t> groups;
   std::uint32_t local_size = 1;
-  std::optional<int> device;
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
@@ -203,15 +205,17 @@ int run_source(const Options& options, std::stop_token stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
-  if (options.engine != "cpu") {
-    throw Error{
-        Errc::bad_options,
-        "a kernel from a file runs on the engine cpu; for others, load it with cohort::Program"};
+  if (options.engine == "cuda") {
+    throw Error{Errc::bad_options,
+                "a kernel from a file runs on cpu or opencl; for cuda, load it with "
+                "cohort::Program"};
   }
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
   how.barrier = options.barrier;
-  how.capacity = options.capacity.value_or(0);
+  how.engine = options.engine;
+  how.device = options.device;
+  how.capacity = options.capacity;
   how.resize = options.resize;
   how.launch.max_groups = options.groups;
   how.launch.local_size = options.local_size;
@@ -227,43 +231,81 @@ int run_source(const Options& options, std::stop_token stop) {
 #endif
 }
 
-#ifdef COHORT_WITH_CUDA
-/// An app on a GPU, where nothing can be traced.
-int run_on_gpu(const Options& options, const apps::App& app, apps::Request& request) {
-  if (options.task != "none" || !options.trace.empty() || options.check_trace) {
-    throw Error{Errc::bad_options, "run: --task, --trace and --check-trace are for --engine cpu"};
-  }
-  cuda::Engine engine{{.device = options.device.value_or(0), .capacity = options.capacity}};
-  const std::uint32_t groups = options.groups.value_or(engine.capacity());
-  request.options.launch.max_groups = groups;
-  request.options.drive = resizer(options.resize, groups);
-  const apps::Outcome outcome = apps::run_on_cuda(app.name, engine, request);
-  print(options, groups, outcome, {});
-  if (!options.json.empty()) {
-    bench::write_atomically(
-        options.json, to_json(options, groups, engine.capacity(), outcome, {}, {}).dump(2) + "\n");
-  }
-  return outcome.report.status == Status::finished && outcome.verified.value_or(true) ? fine
-                                                                                      : failed;
+Place on_cpu(const Options& options) {
+  const apps::App& app = choose("app", options.app, apps::all());
+  const auto engine = std::make_shared<cpu::Engine>(cpu::EngineOptions{options.capacity});
+  Place place;
+  place.capacity = engine->capacity();
+  place.run = [engine, &app](apps::Request& request) { return app.run(*engine, request); };
+  place.tasks = [engine](const bench::LoadClass& kind, const std::string& share, Tracer* tracer) {
+    TaskLoad result;
+    result.groups = bench::groups_of(share, engine->capacity());
+    result.side = bench::side_for(*engine, kind.work, engine->capacity());
+    const auto product = std::make_shared<bench::MatrixProduct>(result.side);
+    const bench::LoadOptions how{.period = kind.period, .groups = result.groups, .tracer = tracer};
+    result.load = std::make_unique<bench::Load>(*engine, *product, how);
+    result.product = product;
+    return result;
+  };
+  return place;
+}
+
+#ifdef COHORT_WITH_CUDA_APPS
+/// A GPU, where nothing can be traced.
+Place on_cuda(const Options& options) {
+  const apps::App& app = choose("app", options.app, apps::all());
+  if (options.task != "none" || !options.trace.empty() || options.check_trace)
+    throw Error{Errc::bad_options,
+                "run: --task, --trace and --check-trace do not work with --engine cuda; drop them"};
+  int device = 0;
+  const char* const end = options.device.data() + options.device.size();
+  const auto [rest, error] = std::from_chars(options.device.data(), end, device);
+  if (!options.device.empty() && (error != std::errc{} || rest != end))
+    throw Error{Errc::bad_options, "run: --device " + options.device +
+                                       "; with --engine cuda it is the number of a GPU, e.g. 0"};
+  const auto engine = std::make_shared<cuda::Engine>(
+      cuda::EngineOptions{.device = device, .capacity = options.capacity});
+  Place place;
+  place.capacity = engine->capacity();
+  place.run = [engine, &app](apps::Request& request) {
+    return apps::run_on_cuda(app.name, *engine, request);
+  };
+  return place;
 }
 #endif
+
+Place place_of(const Options& options) {
+  choose("engine", options.engine, engines);
+  if (!options.device.empty() && options.engine == "cpu")
+    throw Error{Errc::bad_options, "run: --device is for --engine cuda and opencl; drop it"};
+#ifdef COHORT_WITH_CUDA_APPS
+  if (options.engine == "cuda") return on_cuda(options);
+#endif
+#ifdef COHORT_WITH_OPENCL
+  if (options.engine == "opencl")
+    return on_opencl(options.app, options.device, options.capacity, options.local_size);
+#endif
+  if (options.engine != "cpu")
+    throw Error{Errc::bad_options,
+                "run: the apps are not built for the engine '" + options.engine +
+                    "' here; use --engine cpu, or configure with COHORT_CUDA_APPS=ON"};
+  return on_cpu(options);
+}
 
 int run(const Options& options, std::stop_token stop) {
   if (options.app.ends_with(".cl")) return run_source(options, std::move(stop));
   if (options.input.empty())
     throw Error{Errc::bad_options,
                 "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
-  const apps::App& app = choose("app", options.app, apps::all());
-  choose("engine", options.engine, engines);
-  if (options.device && options.engine != "cuda")
-    throw Error{Errc::bad_options, "run: --device is for --engine cuda; drop it"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
+  const Place place = place_of(options);
   for (const std::string& file : {options.json, options.trace}) {
     if (!file.empty()) bench::check_writable(file);
   }
 
+  const std::uint32_t groups = options.groups.value_or(place.capacity);
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
@@ -273,40 +315,28 @@ int run(const Options& options, std::stop_token stop) {
   how.launch.resizable = !options.fixed;
   how.launch.stop = std::move(stop);
   how.barrier = barrier;
-#ifdef COHORT_WITH_CUDA
-  if (options.engine == "cuda") return run_on_gpu(options, app, request);
-#endif
-
-  cpu::Engine engine{{.capacity = options.capacity}};
-  const std::uint32_t groups = options.groups.value_or(engine.capacity());
   how.launch.max_groups = groups;
   how.drive = resizer(options.resize, groups);
 
   bench::Timeline timeline;
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
-  std::optional<bench::MatrixProduct> product;
-  std::optional<bench::Load> load;
+  TaskLoad load;
   if (tasks.kind != nullptr) {
-    tasks.groups = bench::groups_of(options.task_groups, engine.capacity());
-    tasks.side = bench::side_for(engine, tasks.kind->work, engine.capacity());
-    product.emplace(tasks.side);
-    load.emplace(
-        engine, *product,
-        bench::LoadOptions{
-            .period = tasks.kind->period,
-            .groups = tasks.groups,
-            .tracer = options.trace.empty() ? nullptr : &timeline.task(options.task + " task")});
-    how.drive = [&load](const Job& job) { return load->drive(job); };
+    load = place.tasks(*tasks.kind, options.task_groups,
+                       options.trace.empty() ? nullptr : &timeline.task(options.task + " task"));
+    tasks.groups = load.groups;
+    tasks.side = load.side;
+    how.drive = [&load](const Job& job) { return load.load->drive(job); };
   }
 
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const apps::Outcome outcome = app.run(engine, request);
+  const apps::Outcome outcome = place.run(request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
-  if (load) {
-    tasks.served = load->tasks();
-    tasks.wrong = load->wrong();
+  if (load.load) {
+    tasks.served = load.load->tasks();
+    tasks.wrong = load.load->wrong();
   }
   print(options, groups, outcome, judgement);
   print(tasks);
@@ -320,7 +350,7 @@ int run(const Options& options, std::stop_token stop) {
   if (!options.json.empty()) {
     bench::write_atomically(
         options.json,
-        to_json(options, groups, engine.capacity(), outcome, tasks, judgement).dump(2) + "\n");
+        to_json(options, groups, place.capacity, outcome, tasks, judgement).dump(2) + "\n");
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());
@@ -336,10 +366,13 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       ->required();
   command->add_option("--input", options->input, "What on, e.g. grid:1000x1000");
   command->add_option("--engine", options->engine, "Where")->capture_default_str();
+  command->add_option(
+      "--device", options->device,
+      "With --engine cuda its number; with --engine opencl that, or part of its name "
+      "(default: the first that can)");
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
   const auto* const local_size = command->add_option(
       "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
-  command->add_option("--device", options->device, "Which GPU, for --engine cuda (default: 0)");
   command->add_option("--capacity", options->capacity,
                       "Groups that run at a time (default: usable CPUs)");
   auto* const resize = command->add_option("--resize", options->resize,

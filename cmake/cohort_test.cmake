@@ -2,7 +2,7 @@
 #             [OPTIMISED])
 #
 # One GoogleTest program and one ctest entry for it, which prints only what fails. Labels: unit conformance stress cli
-# compiler cuda (and example, package: the entries of examples/ and tests/package). PROCESSORS is what the test keeps busy; SERIAL
+# compiler opencl cuda (and example, package: the entries of examples/ and tests/package). PROCESSORS is what the test keeps busy; SERIAL
 # runs it alone, for those that judge timing. OPTIMISED compiles it like the library, for those that need the speed. The
 # tests read COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
 find_package(GTest REQUIRED)

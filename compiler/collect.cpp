@@ -137,6 +137,7 @@ class Collector {
     }
     if (is_builtin(*callee)) {
       if (is_resizing(primitive(call))) program_.resizes.insert(&caller);
+      if (primitive(call) == Primitive::global_barrier) program_.meets.insert(&caller);
       if (asks_group(*callee)) program_.asks_group.insert(&caller);
       return;
     }
@@ -160,6 +161,7 @@ class Collector {
     }
     visit(target);
     if (program_.resizes.contains(&target)) program_.resizes.insert(&caller);
+    if (program_.meets.contains(&target)) program_.meets.insert(&caller);
     if (program_.asks_group.contains(&target)) program_.asks_group.insert(&caller);
   }
 

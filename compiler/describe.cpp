@@ -97,8 +97,15 @@ json::Object state(const clang::ASTContext& context, const Kernel& kernel, Trans
 json::Object describe(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
   const auto& sources = context.getSourceManager();
   json::Array parameters;
-  for (const clang::ParmVarDecl* each : kernel.decl->parameters())
-    parameters.push_back(parameter(context, *each));
+  std::int64_t offset = 0;  // in a structure of all of them, as the OpenCL output declares it
+  for (const clang::ParmVarDecl* each : kernel.decl->parameters()) {
+    json::Object described = parameter(context, *each);
+    const std::int64_t align = context.getTypeAlignInChars(each->getType()).getQuantity();
+    offset = (offset + align - 1) / align * align;
+    described["offset"] = offset;
+    offset += bytes(context, each->getType());
+    parameters.push_back(std::move(described));
+  }
   json::Array points;
   for (const Point& point : kernel.points) {
     const clang::PresumedLoc at = sources.getPresumedLoc(point.chain.back()->getBeginLoc());

@@ -32,15 +32,25 @@ constexpr const char* plain_barrier =
 }
 )";
 
-// What the engine supplies. `state` is in private memory of every thread; thread 0's counts.
-constexpr const char* engine_interface = R"(typedef struct cohort_group cohort_group;
-uint cohort_group_id(const cohort_group* group);
-uint cohort_num_groups(const cohort_group* group);
-bool cohort_offer_kill(cohort_group* group, const void* state, uint size);
-void cohort_request_fork(cohort_group* group, const void* state, uint size);
-void cohort_global_barrier(cohort_group* group);
-bool cohort_resizing_global_barrier(cohort_group* group, const void* state, uint size);
+// What the engine supplies: src/opencl/protocol.cl, which comes before this text and defines
+// COHORT_ENGINE. `state` is in private memory of every thread; thread 0's counts. What returns true
+// ends the kernel for this group. With `skip` not 0 the group is on its way to the point where it
+// continues, and passes. COHORT_NAME keeps apart what several programs in one megakernel
+// call the same.
+constexpr const char* engine_interface = R"(#ifndef COHORT_ENGINE
+#define COHORT_NAME(name) name
+#define COHORT_COLLECTIVE(name, ...) work_group_##name(__VA_ARGS__)
+typedef __local struct cohort_member cohort_group;
+uint cohort_group_id(const cohort_group* group, uint dimension);
+uint cohort_num_groups(const cohort_group* group, uint dimension);
+bool cohort_offer_kill(cohort_group* group, const void* state, uint skip);
+bool cohort_request_fork(cohort_group* group, const void* state, uint skip);
+bool cohort_offer(cohort_group* group, const void* state, uint skip);
+bool cohort_global_barrier(cohort_group* group);
+bool cohort_resizing_global_barrier(cohort_group* group, const void* state, uint skip);
 uint cohort_query(cohort_group* group);
+bool cohort_is_gone(const cohort_group* group);
+#endif
 )";
 
 class OpenCl final : public Printer {
@@ -64,7 +74,11 @@ class OpenCl final : public Printer {
   bool inlines(const clang::FunctionDecl& function) const override {
     return !plain_ && program_.resizes.contains(&function);
   }
+  bool skips() const override { return !plain_; }
   bool is_word(llvm::StringRef name) const override { return name.startswith("cohort_"); }
+  std::string in_file(llvm::StringRef name) const override {
+    return plain_ ? escaped(name) : "COHORT_NAME(" + name.str() + ")";
+  }
   std::string context_argument() const override {
     return plain_ ? "cohort_barrier" : "cohort_self";
   }
@@ -100,7 +114,7 @@ class OpenCl final : public Printer {
   }
 
   std::string print_cast(const clang::CastExpr& cast) override {
-    const std::string inner = Printer::print(cast.getSubExpr());
+    std::string inner = Printer::print(cast.getSubExpr());
     if (isa<clang::ImplicitCastExpr>(cast)) return inner;  // C converts by itself
     if (cast.getCastKind() == clang::CK_NullToPointer) return "0";
     return "(" + type(cast.getType().getUnqualifiedType()) + ")(" + inner + ")";
@@ -137,15 +151,22 @@ class OpenCl final : public Printer {
     if (name == "query") return plain_ ? "0u" : "cohort_query(cohort_self)";
     if (name == "global_barrier") return "cohort_global_barrier(" + context_argument() + ")";
     const std::string dimension = arguments.empty() ? "0" : arguments;
-    if (!plain_) {  // groups come and go: ids are the engine's, in dimension 0
-      if (name == "get_group_id") return "(size_t)cohort_group_id(cohort_self)";
-      if (name == "get_num_groups") return "(size_t)cohort_num_groups(cohort_self)";
+    if (!plain_) {  // groups come and go: ids are the engine's, groups lie along dimension 0
+      std::string group_id = "(size_t)cohort_group_id(cohort_self, " + dimension + ")";
+      std::string groups = "(size_t)cohort_num_groups(cohort_self, " + dimension + ")";
+      const std::string local_size = "get_local_size(" + dimension + ")";
+      if (name == "get_group_id") return group_id;
+      if (name == "get_num_groups") return groups;
       if (name == "get_global_id")
-        return "((size_t)cohort_group_id(cohort_self) * get_local_size(0) + get_local_id(" +
-               dimension + "))";
-      if (name == "get_global_size")
-        return "((size_t)cohort_num_groups(cohort_self) * get_local_size(0))";
+        return "(" + group_id + " * " + local_size + " + get_local_id(" + dimension + "))";
+      if (name == "get_global_size") return "(" + groups + " * " + local_size + ")";
+      if (name == "get_global_linear_id")
+        return "(((get_local_id(2) * get_local_size(1) + get_local_id(1)) * "
+               "cohort_num_groups(cohort_self, 0) + cohort_group_id(cohort_self, 0)) * "
+               "get_local_size(0) + get_local_id(0))";
     }
+    if (!plain_ && name.startswith("work_group_") && name != "work_group_barrier")
+      return "COHORT_COLLECTIVE(" + name.drop_front(11).str() + ", " + arguments + ")";
     if (name.startswith("get_") && arguments.empty() && !name.endswith("_linear_id") &&
         name != "get_work_dim") {
       return name.str() + "(0)";
@@ -172,35 +193,72 @@ class OpenCl final : public Printer {
         line("cohort_global_barrier(cohort_barrier);");
       return;
     }
+    set_state(point);
+    const char* const call = point.kind == Primitive::offer_kill ? "cohort_offer_kill"
+                             : point.kind == Primitive::request_fork
+                                 ? "cohort_request_fork"
+                                 : "cohort_resizing_global_barrier";
+    line(std::string{"if ("} + call + "(cohort_self, &cohort_state, cohort_skip)) return;");
+    enter(point);
+  }
+
+  bool merge_points(const Point& /*kill*/, const Point& fork) override {
+    if (plain_ || !kernel_->suspendable) return false;
+    set_state(fork);
+    line("if (cohort_offer(cohort_self, &cohort_state, cohort_skip)) return;");
+    enter(fork);
+    return true;
+  }
+
+  /// Behind a barrier the job may have ended under this group: then everything returns.
+  void after(const clang::Stmt* evaluated) override {
+    if (plain_) return;
+    bool meets = false;
+    walk(evaluated, [&](const clang::Stmt& each) {
+      const auto* call = dyn_cast<clang::CallExpr>(&each);
+      meets |= call != nullptr && (primitive(*call) == Primitive::global_barrier ||
+                                   (!is_builtin(*callee_of(*call)) &&
+                                    program_.meets.contains(&definition_of(*callee_of(*call)))));
+      return true;
+    });
+    if (!meets) return;
+    const clang::QualType result = frames_.front().function->getReturnType().getUnqualifiedType();
+    const std::string none = result->isVoidType() ? "return;"
+                                                  : "{ " + declare(result, "cohort_none") +
+                                                        " = {0}; return cohort_none; }";
+    line("if (cohort_is_gone(cohort_self)) " + none);
+  }
+
+ private:
+  /// Fills in what a group that joins or resumes at this point starts with.
+  void set_state(const Point& point) {
     line("cohort_state.cohort_phase = " + std::to_string(point.phase) + ";");
+    for (const Variable& each : point.transmits) {
+      const std::string name = name_of(each);
+      const std::string field = "cohort_state." + name;
+      line(each.decl->getType()->isArrayType() ? copy_array(field, name)
+                                               : field + " = " + name + ";");
+    }
+  }
+
+  /// Where such a group continues.
+  void enter(const Point& point) {
     entries_.push_back("case " + std::to_string(point.phase) + ":");
     for (const Variable& each : point.transmits) {
-      const std::string field = "cohort_state." + name_of(each);
       const std::string name = name_of(each);
-      if (each.decl->getType()->isArrayType()) {
-        line(copy_array(field, name));
-        entries_.push_back("  " + copy_array(name, field));
-      } else {
-        line(field + " = " + name + ";");
-        entries_.push_back("  " + name + " = " + field + ";");
-      }
+      const std::string field = "cohort_state." + name;
+      entries_.push_back("  " + (each.decl->getType()->isArrayType() ? copy_array(name, field)
+                                                                     : name + " = " + field + ";"));
       const std::string declared = declare(each.decl->getType().getUnqualifiedType(), name) + ";";
       llvm::StringRef plain = declared;
       plain.consume_front("__private ");  // an array's elements say so
       fields_.insert(plain.str());
     }
-    const std::string label = "cohort_point_" + std::to_string(point.phase);
-    entries_.push_back("  goto " + label + ";");
-    const std::string arguments = "(cohort_self, &cohort_state, sizeof(cohort_state))";
-    if (point.kind == Primitive::offer_kill)
-      line("if (cohort_offer_kill" + arguments + ") return;");
-    if (point.kind == Primitive::request_fork) line("cohort_request_fork" + arguments + ";");
-    if (point.kind == Primitive::resizing_global_barrier)
-      line("if (cohort_resizing_global_barrier" + arguments + ") return;");
-    line(label + ":;  // " + position(point.chain.back()->getBeginLoc()));
+    entries_.emplace_back("  break;");
+    line("if (cohort_skip == " + std::to_string(point.phase) + ") cohort_skip = 0;  // " +
+         position(point.chain.back()->getBeginLoc()));
   }
 
- private:
   std::string context_parameter() const {
     return plain_ ? "volatile __global atomic_uint* cohort_barrier" : "cohort_group* cohort_self";
   }
@@ -231,7 +289,7 @@ class OpenCl final : public Printer {
         function.hasAttr<clang::OverloadableAttr>() ? "__attribute__((overloadable)) " : "";
     line(overloadable +
          declare(function.getReturnType().getUnqualifiedType(),
-                 escaped(function.getName()) + "(" + (list.empty() ? "void" : list) + ")") +
+                 in_file(function.getName()) + "(" + (list.empty() ? "void" : list) + ")") +
          " {");
     open();
     for (const std::string& each : hoisted_) line(each);
@@ -279,22 +337,23 @@ class OpenCl final : public Printer {
       line("typedef struct {");
       line("  uint cohort_phase;");
       for (const std::string& each : fields_) line("  " + each);
-      line("} " + name + "_state;");
+      line("} " + in_file(name + "_state") + ";");
       line("typedef struct {");
       if (locals_.empty()) line("  char unused;");
       for (const std::string& each : locals_) line("  " + each);
-      line("} " + name + "_local;");
-      line("void " + name + "_run(" +
+      line("} " + in_file(name + "_local") + ";");
+      line("void " + in_file(name + "_run") + "(" +
            parameters(function,
-                      "__local " + name + "_local* cohort_local, " + name +
-                          "_state cohort_state, " + context_parameter(),
+                      "__local " + in_file(name + "_local") + "* cohort_local, " +
+                          in_file(name + "_state") + " cohort_state, " + context_parameter(),
                       true) +
            ") {");
     }
     open();
     for (const std::string& each : hoisted_) line(each);
     if (!entries_.empty()) {
-      line("switch (cohort_state.cohort_phase) {");
+      line("uint cohort_skip = cohort_state.cohort_phase;");
+      line("switch (cohort_skip) {");
       open();
       for (const std::string& each : entries_) line(each);
       line("default: break;");
@@ -305,7 +364,32 @@ class OpenCl final : public Printer {
     out_ += body;
     line("}");
     line("");
+    if (!plain_) print_entrance(function);
     kernel_ = nullptr;
+  }
+
+  /// How the engine calls a kernel: arguments, State and local memory by address.
+  void print_entrance(const clang::FunctionDecl& function) {
+    const std::string name = function.getNameAsString();
+    std::string arguments;
+    line("typedef struct {");
+    if (function.param_empty()) line("  char unused;");
+    for (const clang::ParmVarDecl* each : function.parameters()) {
+      line("  " + declare(each->getType().getUnqualifiedType(), name_of(*each)) + ";");
+      arguments += "cohort_given->" + name_of(*each) + ", ";
+    }
+    line("} " + in_file(name + "_arguments") + ";");
+    line("void " + in_file(name + "_enter") +
+         "(__global const void* cohort_arguments, __global const void* cohort_state, __local " +
+         in_file(name + "_local") + "* cohort_local, cohort_group* cohort_self) {");
+    open();
+    const std::string given = "__global const " + in_file(name + "_arguments") + "* ";
+    line(given + "cohort_given = (" + given + ")cohort_arguments;");
+    line(in_file(name + "_run") + "(" + arguments + "cohort_local, *(__global const " +
+         in_file(name + "_state") + "*)cohort_state, cohort_self);");
+    close();
+    line("}");
+    line("");
   }
 
   bool plain_;

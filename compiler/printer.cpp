@@ -150,10 +150,11 @@ void Printer::print_tag(const clang::TagDecl& tag) {
     const std::string wanted = !tag.getName().empty() ? tag.getName().str()
                                : alias != nullptr     ? alias->getName().str()
                                                       : "unnamed";
-    name = escaped(wanted);
-    for (unsigned n = 2; file_names_.contains(name); ++n)
-      name = escaped(wanted) + "_" + std::to_string(n);
-    file_names_.insert(name);
+    std::string own = escaped(wanted);
+    for (unsigned n = 2; file_names_.contains(own); ++n)
+      own = escaped(wanted) + "_" + std::to_string(n);
+    file_names_.insert(own);
+    name = in_file(own);
   }
   const auto* record = dyn_cast<clang::RecordDecl>(&tag);
   if (record == nullptr) {
@@ -162,7 +163,7 @@ void Printer::print_tag(const clang::TagDecl& tag) {
     open();
     for (const clang::EnumConstantDecl* each : values->enumerators()) {
       file_names_.insert(escaped(each->getName()));
-      line(escaped(each->getName()) + " = " + llvm::toString(each->getInitVal(), 10) + ",");
+      line(in_file(each->getName()) + " = " + llvm::toString(each->getInitVal(), 10) + ",");
     }
     close();
     line("};");
@@ -198,8 +199,8 @@ void Printer::print_declarations() {
     for (unsigned n = 2; file_names_.contains(name); ++n)
       name = escaped(variable.getName()) + "_" + std::to_string(n);
     file_names_.insert(name);
-    constants_[&variable] = name;
-    line(constant(variable, name) + ";");
+    constants_[&variable] = in_file(name);
+    line(constant(variable, in_file(name)) + ";");
   };
   for (const clang::Decl* each : program_.declarations) {
     if (const auto* tag = dyn_cast<clang::TagDecl>(each)) print_tag(*tag);
@@ -279,20 +280,131 @@ const Point* Printer::point_at(const clang::Stmt& stmt) const {
   return kernel_->at(chain);
 }
 
+namespace {
+
+/// The statements of a block, and the labels in front of them one by one.
+std::vector<const clang::Stmt*> items_of(const clang::CompoundStmt& block) {
+  std::vector<const clang::Stmt*> result;
+  for (const clang::Stmt* each : block.body()) {
+    while (const auto* label = dyn_cast<clang::SwitchCase>(each)) {
+      result.push_back(label);
+      each = label->getSubStmt();
+    }
+    result.push_back(each);
+  }
+  return result;
+}
+
+}  // namespace
+
+Printer::Span Printer::span_of(const clang::Stmt* stmt) const {
+  Span span;
+  if (!skips() || kernel_ == nullptr || stmt == nullptr) return span;
+  std::set<const clang::CallExpr*> calls;
+  walk(stmt, [&](const clang::Stmt& each) {
+    if (const auto* call = dyn_cast<clang::CallExpr>(&each)) calls.insert(call);
+    return true;
+  });
+  const Chain& here = frames_.back().chain;
+  for (const Point& point : kernel_->points) {
+    if (point.chain.size() <= here.size() ||
+        !std::equal(here.begin(), here.end(), point.chain.begin()) ||
+        !calls.contains(point.chain[here.size()]))
+      continue;
+    if (!span.any()) span.first = point.phase;
+    span.last = point.phase;
+  }
+  return span;
+}
+
+std::string Printer::unless_skipping(const std::string& condition, const std::string& otherwise) {
+  return "cohort_skip == 0 ? (" + condition + ") : (" + otherwise + ")";
+}
+
 void Printer::print_body(const clang::CompoundStmt& block) {
   hoist_here_.push_back(hoists(&block));
-  for (auto each = block.body_begin(); each != block.body_end(); ++each) {
-    const auto next = std::next(each);
-    const Point* first = point_at(**each);
-    const Point* second = next == block.body_end() ? nullptr : point_at(**next);
+  print_sequence(items_of(block), span_of(&block).last);
+  hoist_here_.pop_back();
+}
+
+/// Statements one after another, of which the last point is that one. What has no point is passed
+/// over on the way to a later one.
+void Printer::print_sequence(const std::vector<const clang::Stmt*>& items, unsigned last) {
+  bool passed = last == 0;  // no point follows
+  bool guarded = false;
+  const auto guard = [&](bool on) {
+    if (on == guarded) return;
+    if (!on) close();
+    line(on ? "if (cohort_skip == 0) {" : "}");
+    if (on) open();
+    guarded = on;
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (const auto* label = dyn_cast<clang::SwitchCase>(items[i])) {
+      guard(false);
+      print_label(*label);
+      continue;
+    }
+    const Span span = span_of(items[i]);
+    guard(!passed && !span.any());
+    const Point* first = point_at(*items[i]);
+    const Point* second = i + 1 == items.size() ? nullptr : point_at(*items[i + 1]);
     if (first != nullptr && second != nullptr && first->kind == Primitive::offer_kill &&
         second->kind == Primitive::request_fork && merge_points(*first, *second)) {
-      ++each;
-    } else {
-      print_statement(*each);
+      ++i;
+      passed = passed || second->phase == last;
+      continue;
     }
+    // A point by itself lets those pass who are on their way to a later one.
+    const bool over = span.any() && span.last < last && first == nullptr;
+    if (over) {
+      line("if (cohort_skip <= " + std::to_string(span.last) + ") {");
+      open();
+    }
+    print_statement(items[i]);
+    if (over) {
+      close();
+      line("}");
+    }
+    passed = passed || (span.any() && span.last == last);
   }
-  hoist_here_.pop_back();
+  guard(false);
+}
+
+void Printer::print_label(const clang::SwitchCase& label) {
+  if (const auto* value = dyn_cast<clang::CaseStmt>(&label)) {
+    line("case " + print(value->getLHS()) + ":;");
+    return;
+  }
+  if (const auto found = default_entries_.find(&label); found != default_entries_.end())
+    line("case " + found->second + ":;");
+  line("default:;");
+}
+
+/// What a switch looks at: its value, or the label from which a point is reached.
+std::string Printer::print_choice(const clang::SwitchStmt& choice) {
+  std::string value = print(choice.getCond());
+  const auto* body = dyn_cast<clang::CompoundStmt>(choice.getBody());
+  if (body == nullptr || !span_of(body).any()) return value;
+  const std::vector<const clang::Stmt*> items = items_of(*body);
+  std::int64_t unused = 0;
+  for (const clang::Stmt* each : items) {
+    const auto* label = dyn_cast<clang::CaseStmt>(each);
+    if (label == nullptr) continue;
+    const std::int64_t taken =
+        label->getLHS()->EvaluateKnownConstInt(program_.context).getExtValue();
+    unused = std::max(unused, taken + 1);
+  }
+  std::string entry;
+  std::string from = "0";
+  for (const clang::Stmt* each : items) {
+    if (const auto* label = dyn_cast<clang::CaseStmt>(each)) from = print(label->getLHS());
+    if (isa<clang::DefaultStmt>(each)) from = default_entries_[each] = std::to_string(unused);
+    const Span span = span_of(each);
+    if (isa<clang::SwitchCase>(each) || !span.any()) continue;
+    entry += "cohort_skip <= " + std::to_string(span.last) + " ? " + from + " : ";
+  }
+  return unless_skipping(value, entry + from);
 }
 
 void Printer::print_block(const clang::Stmt* stmt) {
@@ -303,6 +415,14 @@ void Printer::print_block(const clang::Stmt* stmt) {
     print_statement(stmt);
   }
   close();
+}
+
+void Printer::print_block(const clang::Stmt* stmt,
+                          std::initializer_list<const clang::Stmt*> evaluated) {
+  open();
+  for (const clang::Stmt* each : evaluated) after(each);
+  close();
+  print_block(stmt);
 }
 
 void Printer::print_statement(const clang::Stmt* stmt) {
@@ -325,49 +445,66 @@ void Printer::print_statement(const clang::Stmt* stmt) {
       if (assignment == nullptr) return;
     }
     line(print(expression) + ";");
+    after(stmt);
   } else if (const auto* declarations = dyn_cast<clang::DeclStmt>(stmt)) {
     for (const clang::Decl* each : declarations->decls()) {
       if (const auto* variable = dyn_cast<clang::VarDecl>(each))
         print_variable(*variable, hoist_here_.back());
     }
+    after(stmt);
   } else if (const auto* branch = dyn_cast<clang::IfStmt>(stmt)) {
-    line("if (" + print(branch->getCond()) + ") {");
-    print_block(branch->getThen());
+    const Span span = span_of(branch);
+    const std::string condition = print(branch->getCond());
+    line("if (" +
+         (span.any()
+              ? unless_skipping(condition,
+                                "cohort_skip <= " + std::to_string(span_of(branch->getThen()).last))
+              : condition) +
+         ") {");
+    print_block(branch->getThen(), {branch->getCond()});
     if (branch->getElse() != nullptr) {
       line("} else {");
-      print_block(branch->getElse());
+      print_block(branch->getElse(), {branch->getCond()});
     }
     line("}");
   } else if (const auto* loop = dyn_cast<clang::WhileStmt>(stmt)) {
-    line("while (" + print(loop->getCond()) + ") {");
-    print_block(loop->getBody());
+    const std::string condition = print(loop->getCond());
+    line("while (" + (span_of(loop).any() ? "cohort_skip != 0 || (" + condition + ")" : condition) +
+         ") {");
+    print_block(loop->getBody(), {loop->getCond()});
     line("}");
   } else if (const auto* do_loop = dyn_cast<clang::DoStmt>(stmt)) {
     line("do {");
-    print_block(do_loop->getBody());
+    print_block(do_loop->getBody(), {do_loop->getCond()});
     line("} while (" + print(do_loop->getCond()) + ");");
   } else if (const auto* for_loop = dyn_cast<clang::ForStmt>(stmt)) {
     line("{");
     open();
+    const bool skipping = span_of(for_loop).any();
     hoist_here_.push_back(hoists(for_loop));
-    print_statement(for_loop->getInit());
+    if (skipping && for_loop->getInit() != nullptr) {
+      line("if (cohort_skip == 0) {");
+      print_block(for_loop->getInit());
+      line("}");
+    } else {
+      print_statement(for_loop->getInit());
+    }
     hoist_here_.pop_back();
-    line("for (; " + (for_loop->getCond() == nullptr ? "" : print(for_loop->getCond())) + "; " +
+    std::string condition = for_loop->getCond() == nullptr ? "" : print(for_loop->getCond());
+    if (skipping && !condition.empty()) condition = "cohort_skip != 0 || (" + condition + ")";
+    line("for (; " + condition + "; " +
          (for_loop->getInc() == nullptr ? "" : print(for_loop->getInc())) + ") {");
-    print_block(for_loop->getBody());
+    print_block(for_loop->getBody(), {for_loop->getCond(), for_loop->getInc()});
     line("}");
     close();
     line("}");
   } else if (const auto* choice = dyn_cast<clang::SwitchStmt>(stmt)) {
-    line("switch (" + print(choice->getCond()) + ") {");
+    line("switch (" + print_choice(*choice) + ") {");
     print_block(choice->getBody());
     line("}");
-  } else if (const auto* label = dyn_cast<clang::CaseStmt>(stmt)) {
-    line("case " + print(label->getLHS()) + ":;");
+  } else if (const auto* label = dyn_cast<clang::SwitchCase>(stmt)) {
+    print_label(*label);
     print_statement(label->getSubStmt());
-  } else if (const auto* otherwise = dyn_cast<clang::DefaultStmt>(stmt)) {
-    line("default:;");
-    print_statement(otherwise->getSubStmt());
   } else if (const auto* named = dyn_cast<clang::LabelStmt>(stmt)) {
     line(std::string{named->getName()} + "_label:;");
     print_statement(named->getSubStmt());
@@ -466,6 +603,8 @@ bool Printer::print_inlined(const clang::CallExpr& call) {
     values.emplace_back(parameter, print(call.getArg(parameter->getFunctionScopeIndex())));
   }
   frames_.push_back(frame);
+  const bool skipping = span_of(function.getBody()).any();
+  if (skipping) line("if (cohort_skip == 0) {");
   for (const auto& [parameter, value] : values) {
     if (is_alias(*parameter, call)) {
       names_[{frame.chain, parameter}] = value;
@@ -475,6 +614,7 @@ bool Printer::print_inlined(const clang::CallExpr& call) {
     hoisted_.push_back(declare(parameter->getType().getUnqualifiedType(), name) + ";");
     line(name + " = " + value + ";");
   }
+  if (skipping) line("}");
   mark(function.getBody());
   print_body(*dyn_cast<clang::CompoundStmt>(function.getBody()));
   frames_.pop_back();
@@ -566,10 +706,10 @@ std::string Printer::print(const clang::Expr* expression) {
       const auto& sources = program_.context.getSourceManager();
       if (sources.isInSystemHeader(value->getLocation()))
         return llvm::toString(value->getInitVal(), 10);
-      return escaped(value->getName());
+      return in_file(value->getName());
     }
     if (const auto* variable = dyn_cast<clang::VarDecl>(name->getDecl())) return name_of(*variable);
-    return escaped(name->getDecl()->getName());
+    return in_file(name->getDecl()->getName());
   }
   if (isa<clang::IntegerLiteral>(expression) || isa<clang::FloatingLiteral>(expression) ||
       isa<clang::CharacterLiteral>(expression) || isa<clang::StringLiteral>(expression)) {
@@ -593,7 +733,7 @@ std::string Printer::print(const clang::Expr* expression) {
     if (program_.asks_group.contains(&definition_of(callee)) && !context_argument().empty()) {
       arguments = context_argument() + (arguments.empty() ? "" : ", ") + arguments;
     }
-    return escaped(callee.getName()) + "(" + arguments + ")";
+    return in_file(callee.getName()) + "(" + arguments + ")";
   }
   if (const auto* member = dyn_cast<clang::MemberExpr>(expression)) {
     const auto* field = dyn_cast<clang::FieldDecl>(member->getMemberDecl());

@@ -1,7 +1,7 @@
 // Writes checked functions out again, statement by statement: what C++ and OpenCL C have in common.
 // A kernel becomes a function that can be entered at each of its points: variables around a point
-// move to the top, a jump leads to it, and functions that contain points are written in place of
-// their calls. Invariant: no jump passes an initialisation.
+// move to the top, a jump leads to it, or all before it is skipped, and functions that contain
+// points are written in place of their calls. Invariant: no jump passes an initialisation.
 #pragma once
 
 #include "compiler/program.hpp"
@@ -48,6 +48,14 @@ class Printer {
   virtual void print_point(const Point& point) = 0;
   /// An offer_kill and the request_fork right after it, in one. True: both are written.
   virtual bool merge_points(const Point& /*kill*/, const Point& /*fork*/) { return false; }
+  /// Whether points are entered by skipping what is before them, while `cohort_skip` is the number
+  /// of a point, instead of by jumps: for compilers that cannot do with jumps into loops.
+  virtual bool skips() const { return false; }
+  /// A name that the file declares, as it is written.
+  virtual std::string in_file(llvm::StringRef name) const { return escaped(name); }
+  /// Told of what has just been evaluated: a statement, or a condition at the start of what depends
+  /// on it.
+  virtual void after(const clang::Stmt* /*evaluated*/) {}
   virtual bool inlines(const clang::FunctionDecl& function) const {
     return program_.resizes.contains(&function);
   }
@@ -75,6 +83,7 @@ class Printer {
 
   void print_statement(const clang::Stmt* stmt);
   void print_block(const clang::Stmt* stmt);  // in braces of its own
+  void print_block(const clang::Stmt* stmt, std::initializer_list<const clang::Stmt*> evaluated);
   std::string print(const clang::Expr* expression);
   std::string print_postfix(const clang::Expr* expression);
   std::string print_list(const clang::InitListExpr& list);
@@ -100,6 +109,19 @@ class Printer {
     bool point = false;
     bool label = false;
   };
+  /// The points in a statement, by their numbers; none: both are 0.
+  struct Span {
+    unsigned first = 0;
+    unsigned last = 0;
+    [[nodiscard]] bool any() const { return last != 0; }
+  };
+  /// Those that can be skipped to: none in a language that jumps.
+  Span span_of(const clang::Stmt* stmt) const;
+  /// `condition`, and what it is on the way to a point.
+  static std::string unless_skipping(const std::string& condition, const std::string& otherwise);
+  void print_sequence(const std::vector<const clang::Stmt*>& items, unsigned last);
+  void print_label(const clang::SwitchCase& label);
+  std::string print_choice(const clang::SwitchStmt& choice);
   Marks mark(const clang::Stmt* stmt);
   void print_body(const clang::CompoundStmt& block);
   const Point* point_at(const clang::Stmt& stmt) const;
@@ -121,6 +143,7 @@ class Printer {
   std::set<std::string> taken_;                            // in this function
   std::set<std::string> file_names_;                       // in the file
   std::map<const clang::CallExpr*, std::string> results_;  // calls that have been written in place
+  std::map<const clang::Stmt*, std::string> default_entries_;  // a case beside a switch's default
   unsigned labels_ = 0;
 };
 

@@ -39,58 +39,58 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     barrier(CLK_LOCAL_MEM_FENCE);
     uint now = state;
     if (now == 2) break;
-    if (now == 1) {
-      global box *b = &boxes[task];
-      global float4 *from = b->buffer == 0 ? particles0 : particles1;
-      global float4 *to = b->buffer == 0 ? particles1 : particles0;
-      uint begin = b->begin, end = b->end;
-      for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
-        atomic_inc(&count[octant(from[i], b->x, b->y, b->z)]);
+    // Without a task everything below has nothing to do, but meets all the same.
+    global box *b = &boxes[now == 1 ? task : 0];
+    global float4 *from = b->buffer == 0 ? particles0 : particles1;
+    global float4 *to = b->buffer == 0 ? particles1 : particles0;
+    uint begin = b->begin, end = now == 1 ? b->end : b->begin;
+    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
+      atomic_inc(&count[octant(from[i], b->x, b->y, b->z)]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id() == 0 && now == 1) {
+      uint sum = begin;
+      for (uint i = 0; i < 8; i++) {
+        place[i] = sum;
+        sum += count[i];
       }
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (get_local_id() == 0) {
-        uint sum = begin;
-        for (uint i = 0; i < 8; i++) {
-          place[i] = sum;
-          sum += count[i];
-        }
-        first = atomic_add(used, 8u);
-        if (first + 8 > room_for_boxes) atomic_xchg(lost, 1u);
+      first = atomic_add(used, 8u);
+      if (first + 8 > room_for_boxes) {
+        atomic_xchg(lost, 1u);
+        state = 0;
       }
-      barrier(CLK_LOCAL_MEM_FENCE);
-      bool fits = first + 8 <= room_for_boxes;
-      if (fits) {
-        for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
-          uint which = octant(from[i], b->x, b->y, b->z);
-          uint at = atomic_inc(&place[which]);
-          bool leaf = count[which] <= max_leaf || b->depth + 1 >= max_depth;
-          if (leaf) result[at] = from[i];
-          else to[at] = from[i];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (get_local_id() == 0) {
-          uint own = get_group_id() % pool_count, done = 0;
-          float quarter = b->half_width / 2.0f;
-          for (uint i = 0; i < 8; i++) {
-            global box *child = &boxes[first + i];
-            bool leaf = count[i] <= max_leaf || b->depth + 1 >= max_depth;
-            child->x = b->x + (i & 1u ? b->half_width : -b->half_width);
-            child->y = b->y + (i & 2u ? b->half_width : -b->half_width);
-            child->z = b->z + (i & 4u ? b->half_width : -b->half_width);
-            child->half_width = quarter;
-            child->begin = place[i] - count[i];
-            child->end = place[i];
-            child->buffer = 1 - b->buffer;
-            child->depth = b->depth + 1;
-            child->children = 0;
-            child->count = count[i];
-            if (leaf) done += count[i];
-            else push_task(pools, tasks, pool_count, room, own, first + i, lost);
-          }
-          b->children = first;
-          if (done > 0) atomic_add(in_leaves, done);
-        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    bool fits = state == 1;
+    for (uint i = begin + (uint)get_local_id(); fits && i < end; i += get_local_size()) {
+      uint which = octant(from[i], b->x, b->y, b->z);
+      uint at = atomic_inc(&place[which]);
+      bool leaf = count[which] <= max_leaf || b->depth + 1 >= max_depth;
+      if (leaf) result[at] = from[i];
+      else to[at] = from[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id() == 0 && fits) {
+      uint own = get_group_id() % pool_count, done = 0;
+      float quarter = b->half_width / 2.0f;
+      for (uint i = 0; i < 8; i++) {
+        global box *child = &boxes[first + i];
+        bool leaf = count[i] <= max_leaf || b->depth + 1 >= max_depth;
+        child->x = b->x + (i & 1u ? b->half_width : -b->half_width);
+        child->y = b->y + (i & 2u ? b->half_width : -b->half_width);
+        child->z = b->z + (i & 4u ? b->half_width : -b->half_width);
+        child->half_width = quarter;
+        child->begin = place[i] - count[i];
+        child->end = place[i];
+        child->buffer = 1 - b->buffer;
+        child->depth = b->depth + 1;
+        child->children = 0;
+        child->count = count[i];
+        if (leaf) done += count[i];
+        else push_task(pools, tasks, pool_count, room, own, first + i, lost);
       }
+      b->children = first;
+      if (done > 0) atomic_add(in_leaves, done);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }

@@ -12,12 +12,12 @@
 #include <queue>
 #include <random>
 
-#include "cohort/program.hpp"
+#include "on_engine.hpp"
 
 namespace cohort::test {
 namespace {
 
-using Words = std::vector<std::uint32_t>;
+using Words = Shared<std::uint32_t>;
 constexpr std::uint32_t unreached = ~0U;
 
 const std::filesystem::path folder = COHORT_TEST_APPS;
@@ -82,13 +82,9 @@ Words distances(const Graph& graph, bool weighted) {
   return result;
 }
 
-cpu::Engine& engine() {
-  static cpu::Engine only{{.capacity = 6}};
-  return only;
-}
-
 ProgramKernel app(const std::string& name) {
   ProgramOptions options;
+  options.engine = engine_name;
   options.optimise = "-O1";
   return Program::from_file(folder / (name + ".cl"), options).kernel(name);
 }
@@ -130,7 +126,7 @@ TEST(Apps, Color) {
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(),
             [](std::uint32_t a, std::uint32_t b) { return priority(a) > priority(b); });
-  std::vector<std::int32_t> expected(graph().nodes(), -1);
+  Shared<std::int32_t> expected(graph().nodes(), -1);
   for (const std::uint32_t node : order) {
     expected[node] = 0;
     for (std::uint32_t edge = graph().row[node]; edge < graph().row[node + 1]; ++edge) {
@@ -140,7 +136,7 @@ TEST(Apps, Color) {
     }
   }
   expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
-    std::vector<std::int32_t> colour(graph().nodes(), -1);
+    Shared<std::int32_t> colour(graph().nodes(), -1);
     Words highest(graph().nodes());
     Words more(2);
     kernel.set("row", graph().row.data())
@@ -170,14 +166,14 @@ TEST(Apps, Mis) {
     Words mark(graph().nodes());
     Words lowest(graph().nodes());
     Words drop(graph().nodes());
-    std::uint32_t left = 0;
+    Words left{0};
     kernel.set("row", graph().row.data())
         .set("target", graph().target.data())
         .set("nodes", graph().nodes());
     kernel.set("mark", mark.data())
         .set("lowest", lowest.data())
         .set("drop", drop.data())
-        .set("undecided_left", &left);
+        .set("undecided_left", left.data());
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(mark, expected);
     return report;
@@ -191,14 +187,14 @@ TEST(Apps, PSssp) {
     Words x(graph().nodes(), unreached);
     Words y(graph().nodes(), unreached);
     y[0] = 0;
-    std::uint32_t changed = 0;
+    Words changed{0};
     kernel.set("row", graph().row.data())
         .set("source", graph().target.data())
         .set("weight", graph().weight.data());
     kernel.set("nodes", graph().nodes())
         .set("x", x.data())
         .set("y", y.data())
-        .set("changed", &changed);
+        .set("changed", changed.data());
     const Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(y, expected);
     return report;
@@ -266,14 +262,14 @@ struct Pools {
         .set("tasks", tasks.data())
         .set("pool_count", count)
         .set("room", room)
-        .set("lost", &lost);
+        .set("lost", lost.data());
   }
   void push(std::uint32_t task) { tasks[pools[0].count++] = task; }
 
   std::uint32_t room;
-  std::array<Pool, count> pools{};
+  Shared<Pool> pools = Shared<Pool>(count);
   Words tasks;
-  std::uint32_t lost = 0;
+  Words lost{0};
 };
 
 using Board = std::array<std::array<char, 7>, 6>;
@@ -358,22 +354,22 @@ TEST(Apps, Game) {
     expected.push_back(minimax(root.cell, 1, depth));
   }
   expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
-    std::vector<Position> nodes(10000);
+    Shared<Position> nodes(10000);
     std::copy(roots.begin(), roots.end(), nodes.begin());
     Pools pools{4000};
     for (std::uint32_t i = 0; i < 7; ++i) pools.push(i);
-    std::uint32_t used = 7;
-    std::uint32_t open = 7;
+    Words used{7};
+    Words open{7};
     kernel.set("nodes", nodes.data())
-        .set("used", &used)
+        .set("used", used.data())
         .set("room_for_nodes", static_cast<std::uint32_t>(nodes.size()));
-    kernel.set("depth", depth).set("roots_open", &open);
+    kernel.set("depth", depth).set("roots_open", open.data());
     pools.give(kernel);
     const Report report = run_resizing(kernel, local_size, seed);
     std::vector<int> values;
     for (std::size_t i = 0; i < 7; ++i) values.push_back(nodes[i].value);
     EXPECT_EQ(values, expected);
-    EXPECT_EQ(pools.lost, 0U);
+    EXPECT_EQ(pools.lost[0], 0U);
     return report;
   });
 }
@@ -422,19 +418,19 @@ TEST(Apps, Octree) {
     struct alignas(16) Aligned {
       Particle at;
     };
-    std::vector<Aligned> first(particles.size());
+    Shared<Aligned> first(particles.size());
     for (std::size_t i = 0; i < particles.size(); ++i) first[i].at = particles[i];
-    std::vector<Aligned> second(particles.size());
-    std::vector<Aligned> result(particles.size());
-    std::vector<Box> boxes(40000);
+    Shared<Aligned> second(particles.size());
+    Shared<Aligned> result(particles.size());
+    Shared<Box> boxes(40000);
     const auto all = static_cast<std::uint32_t>(particles.size());
     boxes[0] = {0, 0, 0, 256, 0, all, 0, 0, 0, 0};
     Pools pools{4000};
     pools.push(0);
-    std::uint32_t used = 1;
-    std::uint32_t in_leaves = 0;
+    Words used{1};
+    Words in_leaves{0};
     kernel.set("boxes", boxes.data())
-        .set("used", &used)
+        .set("used", used.data())
         .set("room_for_boxes", static_cast<std::uint32_t>(boxes.size()));
     kernel.set("particles0", first.data())
         .set("particles1", second.data())
@@ -442,11 +438,11 @@ TEST(Apps, Octree) {
     kernel.set("particle_count", all)
         .set("max_leaf", 5U)
         .set("max_depth", 20U)
-        .set("in_leaves", &in_leaves);
+        .set("in_leaves", in_leaves.data());
     pools.give(kernel);
     const Report report = run_resizing(kernel, local_size, seed);
-    EXPECT_EQ(pools.lost, 0U);
-    EXPECT_EQ(in_leaves, all);
+    EXPECT_EQ(pools.lost[0], 0U);
+    EXPECT_EQ(in_leaves[0], all);
     std::vector<std::vector<Particle>> leaves;
     const std::function<void(std::uint32_t)> collect = [&](std::uint32_t box) {
       for (std::uint32_t i = 0; i < 8; ++i) {

@@ -3,6 +3,7 @@
 // stays loaded, so a job never outlives its code.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -21,10 +22,13 @@ namespace cohort {
 namespace cuda {
 class Engine;
 }
+namespace opencl {
+class Engine;
+}
 
 /// How to compile a program. Everything has a default.
 struct ProgramOptions {
-  std::string engine = "cpu";          ///< the engine it will run on: cpu or cuda
+  std::string engine = "cpu";          ///< the engine it will run on: cpu, cuda or opencl
   std::string transmit = "annotated";  ///< as cohortc --transmit: annotated, live, all, per-thread
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
@@ -43,7 +47,8 @@ struct Parameter {
   std::string kind;     ///< global, constant (pointers) or value
   std::string element;  ///< of the buffer or value: int32, uint64, float32, ...; empty for structs
   std::size_t element_size = 0;
-  std::size_t size = 0;  ///< of the argument itself
+  std::size_t size = 0;    ///< of the argument itself
+  std::size_t offset = 0;  ///< among all arguments, laid out as a structure
 };
 
 /// A kernel in a program.
@@ -51,8 +56,11 @@ struct KernelInfo {
   std::string name;
   std::vector<Parameter> parameters;
   bool suspendable = true;
-  std::uint32_t required_local_size = 0;  ///< 0: any
-  std::uint32_t points = 0;               ///< where groups can join or leave
+  KillOrder kill_order = KillOrder::highest_first;
+  Survivors survivors = Survivors::keep_one;
+  std::uint32_t required_local_size = 0;                    ///< 0: any
+  std::array<std::uint32_t, 3> required_shape = {0, 0, 0};  ///< the same in three dimensions
+  std::uint32_t points = 0;                                 ///< where groups can join or leave
 };
 
 namespace detail {
@@ -66,6 +74,8 @@ class Module {
   std::vector<KernelInfo> kernels;
   std::string description;
   std::string engine;
+  std::string title;                 // its name, without folder and extension
+  std::string source;                // OpenCL C, for an engine that compiles it itself
   std::uint32_t max_local_size = 0;  // 0: any
 
  protected:
@@ -97,6 +107,7 @@ class ProgramKernel {
   template <class T>
   ProgramKernel& set(std::string_view name, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>, "cohort: an argument is copied byte by byte");
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is an argument like any other
     set_bytes(name, &value, sizeof(T), std::is_pointer_v<T>);
     return *this;
   }
@@ -114,10 +125,17 @@ class ProgramKernel {
     start(static_cast<unsigned>(index_), engine, arguments.data(), options, job);
     return *job;
   }
+  /// The same on an OpenCL device. Buffers have to be the engine's.
+  Job launch(opencl::Engine& engine, const LaunchOptions& options = {}) const;
+  /// Runs it as a task: on `options.groups` units at once, taken from the jobs and given back
+  /// afterwards.
+  Task submit(opencl::Engine& engine, const TaskOptions& options = {}) const;
 
   [[nodiscard]] const KernelInfo& info() const { return module_->kernels[index_]; }
 
  private:
+  friend class opencl::Engine;
+
   void set_bytes(std::string_view name, const void* value, std::size_t size, bool pointer);
   [[nodiscard]] std::vector<const void*> checked(const LaunchOptions& options) const;
   [[noreturn]] void refuse_engine() const;
@@ -143,6 +161,7 @@ class Program {
   [[nodiscard]] const std::string& description() const { return module_->description; }
 
  private:
+  friend class opencl::Engine;
   explicit Program(std::shared_ptr<const detail::Module> module) : module_(std::move(module)) {}
 
   std::shared_ptr<const detail::Module> module_;

@@ -90,11 +90,13 @@ const char* name_of(ResizingBarrier barrier) {
   return "one_pass";
 }
 
-/// The C++ that cohortc makes of it.
-std::string translate(const fs::path& source, const ProgramOptions& options, const fs::path& to) {
+/// What cohortc makes of it.
+std::string translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
+                      const fs::path& description = {}) {
   std::vector<std::string> command{
       cohortc(), source.string(), "--emit=" + options.engine, "--transmit=" + options.transmit,
       "-o",      to.string()};
+  if (!description.empty()) command.push_back("--describe=" + description.string());
   for (const std::string& each : options.defines) command.insert(command.end(), {"-D", each});
   for (const fs::path& each : options.include_paths)
     command.insert(command.end(), {"-I", each.string()});
@@ -156,21 +158,53 @@ void add_headers(Hash& hash) {
   }
 }
 
-}  // namespace
-
-fs::path build(const fs::path& source, const ProgramOptions& options) {
+void check_source(const fs::path& source) {
   if (!fs::is_regular_file(source))
     throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
+}
+
+/// Files on the way, in the cache: of this process and source.
+struct Scratch {
+  Scratch(const fs::path& source, const ProgramOptions& options)
+      : folder(cache(options)),
+        stem("new-" + std::to_string(getpid()) + "-" +
+             std::to_string(std::hash<std::string>{}(source.string()))) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+  }
+  [[nodiscard]] fs::path with(const char* extension) const { return folder / (stem + extension); }
+
+  fs::path folder;
+  std::string stem;
+};
+
+}  // namespace
+
+Translated translate_for_opencl(const fs::path& source, const ProgramOptions& options) {
+  check_source(source);
+  if (options.transmit == "per-thread" || options.barrier != ResizingBarrier::one_pass) {
+    throw Error{Errc::unsupported,
+                "programs for the engine opencl have one State for a group and the one-pass "
+                "barrier; use another transmit than per-thread and leave the barrier out"};
+  }
+  const Scratch scratch{source, options};
+  Translated result;
+  result.code = translate(source, options, scratch.with(".cl"), scratch.with(".json"));
+  result.description = read(scratch.with(".json"));
+  std::error_code error;
+  fs::remove(scratch.with(".cl"), error);
+  fs::remove(scratch.with(".json"), error);
+  return result;
+}
+
+fs::path build(const fs::path& source, const ProgramOptions& options) {
+  check_source(source);
   if (options.engine != "cpu" && options.engine != "cuda") {
     throw Error{Errc::bad_options,
-                "no engine '" + options.engine + "' for programs; there is cpu, cuda"};
+                "no engine '" + options.engine + "' for programs; there is cpu, cuda, opencl"};
   }
-  const fs::path folder = cache(options);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  const std::string stamp =
-      std::to_string(getpid()) + "-" + std::to_string(std::hash<std::string>{}(source.string()));
-  const fs::path written = folder / ("new-" + stamp + ".cpp");
+  const Scratch scratch{source, options};
+  const fs::path written = scratch.with(".cpp");
   const std::string code = translate(source, options, written);
 
   Hash hash;
@@ -178,9 +212,9 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
   std::vector<std::string> command = compiler(options);
   for (const std::string& each : command) hash.add(each);
   add_headers(hash);
-  fs::path kept = folder / (source.stem().string() + "-" + hash.text() + ".so");
+  fs::path kept = scratch.folder / (source.stem().string() + "-" + hash.text() + ".so");
   if (!fs::exists(kept)) {
-    const fs::path made = folder / ("new-" + stamp + ".so");
+    const fs::path made = scratch.with(".so");
     command.insert(command.end(), {"-o", made.string(), written.string()});
     const Finished finished = run(command);
     if (finished.status == -1 || finished.status == 127) {
@@ -195,6 +229,7 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
     }
     fs::rename(made, kept);  // at once, so that nobody loads half of it
   }
+  std::error_code error;
   fs::remove(written, error);
   return kept;
 }

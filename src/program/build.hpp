@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "cohort/program.hpp"
 
@@ -13,5 +14,15 @@ namespace cohort::program {
 /// Program::from_file does.
 [[nodiscard]] std::filesystem::path build(const std::filesystem::path& source,
                                           const ProgramOptions& options);
+
+/// A program for an engine that compiles OpenCL C itself.
+struct Translated {
+  std::string code;
+  std::string description;  ///< as JSON
+};
+
+/// What cohortc writes for the OpenCL engine. Throws as Program::from_file does.
+[[nodiscard]] Translated translate_for_opencl(const std::filesystem::path& source,
+                                              const ProgramOptions& options);
 
 }  // namespace cohort::program

@@ -11,6 +11,39 @@
 namespace cohort {
 namespace {
 
+KernelInfo kernel_of(const nlohmann::json& json) {
+  KernelInfo result;
+  result.name = json.at("name");
+  result.suspendable = json.at("suspendable");
+  if (json.at("kill_order") == "any") result.kill_order = KillOrder::any;
+  if (json.at("survivors") == "may_all_leave") result.survivors = Survivors::may_all_leave;
+  result.points = static_cast<std::uint32_t>(json.at("points").size());
+  if (const auto& shape = json.at("required_local_size"); shape.is_array()) {
+    result.required_shape = shape;
+    result.required_local_size = 1;
+    for (const std::uint32_t each : result.required_shape) result.required_local_size *= each;
+  }
+  for (const auto& each : json.at("parameters")) {
+    Parameter parameter;
+    parameter.name = each.at("name");
+    parameter.type = each.at("type");
+    parameter.kind = each.at("kind");
+    parameter.element = each.at("element");
+    parameter.element_size = each.value("element_size", std::size_t{0});
+    parameter.size = each.at("size");
+    parameter.offset = each.at("offset");
+    result.parameters.push_back(std::move(parameter));
+  }
+  return result;
+}
+
+void describe(detail::Module& module, std::string description) {
+  module.description = std::move(description);
+  const auto parsed = nlohmann::json::parse(module.description);
+  for (const auto& each : parsed.at("kernels")) module.kernels.push_back(kernel_of(each));
+}
+
+/// Machine code in this process.
 class Loaded final : public detail::Module {
  public:
   explicit Loaded(const std::filesystem::path& file)
@@ -20,36 +53,22 @@ class Loaded final : public detail::Module {
                                          dlerror() +  // NOLINT(concurrency-mt-unsafe)
                                          "; link the program that loads it with -rdynamic"};
     }
-    description = static_cast<const char*>(symbol("cohort_description"));
-    const auto parsed = nlohmann::json::parse(description);
-    for (const auto& each : parsed.at("kernels")) kernels.push_back(kernel_of(each));
+    describe(*this, static_cast<const char*>(symbol("cohort_description")));
   }
   [[nodiscard]] void* symbol(const char* name) const override { return dlsym(handle_, name); }
 
  private:
-  static KernelInfo kernel_of(const nlohmann::json& json) {
-    KernelInfo result;
-    result.name = json.at("name");
-    result.suspendable = json.at("suspendable");
-    result.points = static_cast<std::uint32_t>(json.at("points").size());
-    if (const auto& shape = json.at("required_local_size"); shape.is_array()) {
-      result.required_local_size = 1;
-      for (const auto& each : shape) result.required_local_size *= each.get<std::uint32_t>();
-    }
-    for (const auto& each : json.at("parameters")) {
-      Parameter parameter;
-      parameter.name = each.at("name");
-      parameter.type = each.at("type");
-      parameter.kind = each.at("kind");
-      parameter.element = each.at("element");
-      parameter.element_size = each.value("element_size", std::size_t{0});
-      parameter.size = each.at("size");
-      result.parameters.push_back(std::move(parameter));
-    }
-    return result;
-  }
-
   void* handle_;  // never closed: jobs may still run, and there are few
+};
+
+/// OpenCL C that an engine will merge into its megakernel.
+class Text final : public detail::Module {
+ public:
+  explicit Text(program::Translated translated) {
+    describe(*this, std::move(translated.description));
+    source = std::move(translated.code);
+  }
+  [[nodiscard]] void* symbol(const char* /*name*/) const override { return nullptr; }
 };
 
 std::string names(const std::vector<KernelInfo>& kernels) {
@@ -61,6 +80,12 @@ std::string names(const std::vector<KernelInfo>& kernels) {
 }  // namespace
 
 Program Program::from_file(const std::filesystem::path& file, const ProgramOptions& options) {
+  if (options.engine == "opencl") {
+    auto text = std::make_shared<Text>(program::translate_for_opencl(file, options));
+    text->engine = options.engine;
+    text->title = file.stem().string();
+    return Program{text};
+  }
   const std::filesystem::path compiled = program::build(file, options);
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const detail::Module>> loaded;

@@ -1,0 +1,177 @@
+// The two work-stealing applications of the dialect.
+#include "apps/dialect/dialect.hpp"
+#include "apps/game/app.hpp"
+#include "apps/octree/app.hpp"
+
+namespace cohort::apps::detail {
+namespace {
+
+using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// Pools of task numbers, as compiler/apps/pools.h declares them; the first tasks in pool 0.
+class DialectPools {
+ public:
+  DialectPools(opencl::Engine& engine, const RunOptions& options,
+               const std::vector<std::uint32_t>& first)
+      : count_(most_groups(engine, options)),
+        pools_(engine.fill<Pool>(count_, Pool{})),
+        tasks_(engine.fill<std::uint32_t>(std::size_t{count_} * room, 0)),
+        lost_(engine.fill<std::uint32_t>(1, 0)) {
+    tasks_.write(first);
+    const Pool pool{.lock = 0, .count = static_cast<std::uint32_t>(first.size())};
+    pools_.write(std::span{&pool, 1});
+  }
+  void give(ProgramKernel& kernel) const {
+    kernel.set("pools", pools_.data()).set("tasks", tasks_.data());
+    kernel.set("pool_count", count_).set("room", room).set("lost", lost_.data());
+  }
+  /// Throws Error{out_of_memory} when the job stopped for want of room.
+  void check(const std::string& app) const {
+    if (lost_.read().front() == 0) return;
+    throw Error{Errc::out_of_memory,
+                app + ": its pools or its memory are too small for this input"};
+  }
+
+ private:
+  struct Pool {
+    std::uint32_t lock = 0;
+    std::uint32_t count = 0;
+  };
+  static constexpr std::uint32_t room = 1U << 16U;
+
+  std::uint32_t count_;
+  Buffer<Pool> pools_;
+  Buffer<std::uint32_t> tasks_;
+  Buffer<std::uint32_t> lost_;
+};
+
+/// As compiler/apps/octree.cl declares it.
+struct DialectBox {
+  float x, y, z, half_width;
+  std::uint32_t begin, end, buffer, depth, children, count;
+};
+
+/// As compiler/apps/game.cl declares it.
+struct DialectPosition {
+  std::uint32_t parent = ~0U;
+  std::uint32_t level = 1;
+  std::int32_t value = 0;
+  std::uint32_t open = 0;
+  std::array<std::array<char, 7>, 6> cell = {};
+};
+static_assert(sizeof(DialectPosition) == 60);
+
+DialectPosition position_of(const Board& board) {
+  DialectPosition result;
+  for (std::size_t row = 0; row < 6; ++row) {
+    for (std::size_t column = 0; column < 7; ++column) {
+      const std::uint64_t bit = std::uint64_t{1} << (column * 7 + 5 - row);
+      result.cell[row][column] = (board.x & bit) != 0 ? 1 : (board.o & bit) != 0 ? 2 : 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+  OctreeOptions how;
+  how.max_leaf = static_cast<std::uint32_t>(request.settings.number("max-leaf", 5, 1, 1U << 20U));
+  how.max_depth = static_cast<std::uint32_t>(request.settings.number("max-depth", 40, 1, 1000));
+  request.settings.check_all_used();
+  const auto count = static_cast<std::uint32_t>(
+      number_in(request.input, particles_spec, "the number of particles", 0, 1U << 28U));
+  const std::vector<Particle> particles = make_particles(count);
+  using Four = std::array<float, 4>;
+  std::vector<Four> first;
+  first.reserve(count);
+  for (const Particle& each : particles) first.push_back({each.x, each.y, each.z, 0});
+  const Buffer<Four> buffers[3] = {engine.upload(first), engine.fill<Four>(count, Four{}),
+                                   engine.fill<Four>(count, Four{})};
+  const std::uint32_t room = 8 * (count / 4 + 1024) + 1;
+  const auto boxes = engine.fill<DialectBox>(room, DialectBox{});
+  const DialectBox root{0, 0, 0, 256, 0, count, 0, 0, 0, 0};
+  boxes.write(std::span{&root, 1});
+  const auto used = engine.fill<std::uint32_t>(1, 1);
+  const auto in_leaves = engine.fill<std::uint32_t>(1, 0);
+  const DialectPools pools{engine, request.options, {0}};
+  kernel.set("boxes", boxes.data()).set("used", used.data()).set("room_for_boxes", room);
+  kernel.set("particles0", buffers[0].data()).set("particles1", buffers[1].data());
+  kernel.set("result", buffers[2].data()).set("particle_count", count);
+  kernel.set("max_leaf", how.max_leaf).set("max_depth", how.max_depth);
+  kernel.set("in_leaves", in_leaves.data());
+  pools.give(kernel);
+  OctreeResult result;
+  result.report = see_through(engine, kernel, request.options);
+  pools.check("octree");
+  std::vector<DialectBox> made = boxes.read();
+  made.resize(used.read().front());
+  for (const DialectBox& each : made) {
+    result.boxes.push_back({.children = each.children == 0 ? Box::leaf : each.children,
+                            .begin = each.begin,
+                            .end = each.end,
+                            .depth = each.depth,
+                            .x = each.x,
+                            .y = each.y,
+                            .z = each.z,
+                            .half = each.half_width});
+  }
+  for (const Four& each : buffers[2].read())
+    result.particles.push_back({each[0], each[1], each[2]});
+  return outcome(
+      std::to_string(count) + " particles", result.report, request.verify,
+      [&] {
+        const TreeSize size = tree_size(result);
+        return Numbers{{"tasks", size.tasks},
+                       {"depth", size.depth},
+                       {"leaves", size.leaves},
+                       {"empty_leaves", size.empty_leaves}};
+      },
+      [&] { return check_octree(particles, result, how); });
+}
+
+Outcome dialect_game(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+  request.settings.check_all_used();
+  const auto depth =
+      static_cast<std::uint32_t>(number_in(request.input, connect4_spec, "the depth", 1, 8));
+  std::uint32_t room = 7;
+  for (std::uint32_t level = 1; level < depth; ++level) room = 7 + room * 7;
+  const Board start = start_board();
+  std::vector<DialectPosition> first;
+  std::vector<std::uint32_t> tasks;
+  std::vector<std::uint32_t> columns;
+  for (std::uint32_t column = 0; column < Board::columns; ++column) {
+    if (!start.can_play(column)) continue;
+    tasks.push_back(static_cast<std::uint32_t>(first.size()));
+    columns.push_back(column);
+    first.push_back(position_of(start.play(column, true)));
+  }
+  const auto nodes = engine.fill<DialectPosition>(room, DialectPosition{});
+  nodes.write(first);
+  const auto used = engine.fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+  const auto open = engine.fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+  const DialectPools pools{engine, request.options, tasks};
+  kernel.set("nodes", nodes.data()).set("used", used.data()).set("room_for_nodes", room);
+  kernel.set("depth", depth).set("roots_open", open.data());
+  pools.give(kernel);
+  GameResult result;
+  result.report = see_through(engine, kernel, request.options);
+  pools.check("game");
+  result.values.resize(Board::columns);
+  const std::vector<DialectPosition> all = nodes.read();
+  for (std::size_t i = 0; i < columns.size(); ++i) result.values[columns[i]] = all[i].value;
+  result.positions = used.read().front();
+  return outcome(
+      "connect four to depth " + std::to_string(depth), result.report, request.verify,
+      [&] {
+        Numbers numbers;
+        for (std::size_t i = 0; i < result.values.size(); ++i) {
+          if (result.values[i]) numbers.emplace_back("move" + std::to_string(i), *result.values[i]);
+        }
+        numbers.emplace_back("positions", static_cast<std::int64_t>(result.positions));
+        return numbers;
+      },
+      [&] { return check_game(start, depth, result); });
+}
+
+}  // namespace cohort::apps::detail

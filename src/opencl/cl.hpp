@@ -1,0 +1,38 @@
+// OpenCL's C++ bindings, as we use them: errors are exceptions, turned into ours where they are
+// met.
+#pragma once
+
+#define CL_HPP_ENABLE_EXCEPTIONS
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+#define CL_HPP_MINIMUM_OPENCL_VERSION 200
+#include <CL/opencl.hpp>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "cohort/error.hpp"
+
+namespace cohort::opencl {
+
+/// Calls `call`; what OpenCL throws becomes an Error that begins with `doing`.
+template <class Call>
+auto checked_call(const std::string& doing, Call call) {
+  try {
+    return call();
+  } catch (const cl::Error& error) {
+    throw Error{Errc::device_lost, "opencl: " + doing + ": " + error.what() + " gave error " +
+                                       std::to_string(error.err())};
+  }
+}
+
+/// Waits for the end of a command, which flush() has sent on its way. False: not within the time.
+inline bool completed(const cl::Event& event, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds{50});
+  }
+  return true;
+}
+
+}  // namespace cohort::opencl

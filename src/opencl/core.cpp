@@ -1,0 +1,444 @@
+// The pool: which worker is sent where, and what becomes of those who come back.
+#include "opencl/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cohort/platform/cpu.hpp"
+#include "opencl/occupancy.hpp"
+
+namespace cohort::opencl {
+namespace {
+
+using cpu::now;
+
+/// The megakernel stays that long without work: the next launch finds its workers waiting.
+constexpr std::uint64_t linger = 20'000'000;
+/// How often the agent looks at the desks: while somebody waits for groups, and else.
+constexpr std::chrono::microseconds hurried{20};
+constexpr std::chrono::microseconds calm{200};
+
+std::uint64_t nanoseconds(std::chrono::milliseconds time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds{time}.count());
+}
+
+}  // namespace
+
+Engine::Core::Core(EngineOptions options)
+    : options_(std::move(options)),
+      chosen_(choose_device(options_.device)),
+      context_(checked_call("making a context", [this] { return cl::Context{chosen_.device}; })),
+      memory_(std::make_shared<SharedMemory>(context_)) {
+  if (options_.capacity && (*options_.capacity < 1 || *options_.capacity > chosen_.most_groups)) {
+    throw Error{Errc::bad_options,
+                "opencl engine: a capacity of " + std::to_string(*options_.capacity) + "; " +
+                    chosen_.info.name + " can have 1 to " + std::to_string(chosen_.most_groups)};
+  }
+  most_groups_ = occupancy(context_, chosen_, options_.capacity.value_or(chosen_.usual_groups),
+                           memory_, options_.patience);
+  capacity_ = most_groups_;
+}
+
+void Engine::Core::start() {
+  agent_ = std::thread{[this] { attend(); }};
+}
+
+void Engine::Core::stop() {
+  std::vector<std::shared_ptr<Record>> all;
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+    all = jobs_;
+    for (const auto& job : all) {
+      if (job->status == Status::running) {
+        raise(job->words(), Fault::cancelled);
+      } else {
+        rest(*job, Status::cancelled);
+      }
+    }
+  }
+  called_.notify_all();
+  if (agent_.joinable()) agent_.join();
+}
+
+void Engine::Core::check_alive() const {
+  if (!lost_.empty()) throw Error{Errc::device_lost, lost_};
+  if (stopping_) throw Error{Errc::engine_gone, "launch: the engine has been destroyed"};
+}
+
+/// Somebody runs or wants to. Suspended jobs need no megakernel.
+bool Engine::Core::has_work() const {
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [](const auto& job) { return !at_rest(job->status); });
+}
+
+std::uint32_t Engine::Core::capacity() const {
+  const std::lock_guard lock{mutex_};
+  return capacity_;
+}
+
+void Engine::Core::set_capacity(std::uint32_t units) {
+  const std::lock_guard lock{mutex_};
+  capacity_ = units;
+  rebalance();
+}
+
+// ---- the megakernel
+
+void Engine::Core::load(const std::vector<KernelOf>& kernels) {
+  const std::lock_guard lock{mutex_};
+  check_alive();
+  for (const KernelOf& each : kernels) {
+    if (std::find(loaded_.begin(), loaded_.end(), each) == loaded_.end()) loaded_.push_back(each);
+  }
+}
+
+/// Sees to it that a megakernel with this kernel runs, in groups of this shape. Its number there.
+std::uint32_t Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
+  const auto threads = [](const Shape& of) { return of[0] * of[1] * of[2]; };
+  if (shift_ && has_work()) {
+    if (!megakernel_->find(kernel)) {
+      throw Error{Errc::bad_state, "launch: kernel " + kernel.info().name +
+                                       " is not in the megakernel that runs; load() its program "
+                                       "before the first launch"};
+    }
+    if (shift_->shape() != shape) {
+      throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads(shape)) +
+                                         " threads, but the megakernel runs with groups of " +
+                                         std::to_string(threads(shift_->shape())) +
+                                         ": all that run at a time have the same shape"};
+    }
+    return *megakernel_->find(kernel);
+  }
+  if (shift_ && shift_->shape() == shape) {
+    if (const auto which = megakernel_->find(kernel)) return *which;
+  }
+  close_shift();
+  check_alive();
+  std::vector<KernelOf> kernels = loaded_;
+  if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+  const bool alone = threads(shape) == 1;
+  const auto found = std::find_if(built_.begin(), built_.end(), [&](const auto& each) {
+    return each->alone() == alone && each->kernels() == kernels;
+  });
+  if (found != built_.end()) {
+    megakernel_ = *found;
+  } else {
+    megakernel_ = std::make_shared<Megakernel>(context_, chosen_, options_.build_options, kernels,
+                                               alone, memory_);
+    built_.push_back(megakernel_);
+  }
+  shift_ =
+      std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape);
+  opened_at_ = idle_since_ = now();
+  called_.notify_all();
+  return *megakernel_->find(kernel);
+}
+
+/// All workers must be idle.
+void Engine::Core::close_shift() {
+  if (!shift_) return;
+  look();  // some may have come late
+  shift_->dismiss();
+  if (!shift_->over(options_.patience)) {
+    lose("opencl: the megakernel has not ended within " +
+         std::to_string(options_.patience.count()) + " ms");
+    return;
+  }
+  shift_.reset();
+  workers_.clear();
+  idle_.clear();
+}
+
+/// A kernel cannot be stopped: what it may still touch is given up, and so is the device.
+void Engine::Core::lose(const std::string& why) {
+  lost_ = why;
+  if (shift_) shift_->dismiss();  // those who can, go
+  memory_->abandon();
+  new std::shared_ptr<SharedMemory>{memory_};  // NOLINT: leaked, with all that the kernel may use
+  new std::vector<std::shared_ptr<Record>>{jobs_};  // NOLINT
+  new cl::Context{context_};                        // NOLINT
+  new std::shared_ptr<Megakernel>{megakernel_};     // NOLINT
+  static_cast<void>(shift_.release());              // NOLINT
+  workers_.clear();
+  idle_.clear();
+  for (const auto& job : std::vector{jobs_}) fail(*job, Errc::device_lost, why);
+}
+
+// ---- the agent
+
+void Engine::Core::attend() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    if (!shift_) {
+      if (stopping_) return;
+      called_.wait(lock, [this] { return shift_ != nullptr || stopping_; });
+      continue;
+    }
+    if (look() && !stopping_) rebalance();
+    watch();
+    if (!shift_) continue;
+    const bool working = has_work();
+    if (working) idle_since_ = now();
+    if (!working && (stopping_ || now() - idle_since_ > linger)) {
+      close_shift();
+      continue;
+    }
+    const bool hurry = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& job) {
+      return job->status == Status::pending || job->demand_at != 0;
+    });
+    lock.unlock();
+    std::this_thread::sleep_for(hurry ? hurried : calm);
+    lock.lock();
+  }
+}
+
+/// Reads the desks. True: somebody has checked in or come back.
+bool Engine::Core::look() {
+  bool changed = false;
+  while (workers_.size() < shift_->here()) {
+    idle_.push_back(static_cast<std::uint32_t>(workers_.size()));
+    workers_.emplace_back();
+    changed = true;
+  }
+  for (std::uint32_t i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    if (!worker.job) continue;
+    Desk& desk = shift_->desk(i);
+    const std::uint32_t answer =
+        desk.answer.load(std::memory_order_acquire);  // pairs with the worker's releases
+    const std::uint32_t how = answer - 4 * worker.visit;
+    if (how > Desk::done || how == Desk::sent) continue;
+    const bool was_in = how != Desk::done || desk.stay != Desk::refused;
+    if (was_in && !worker.in) {
+      worker.in = true;
+      worker.job->moved(true, how == Desk::done ? desk.joined != 0 : how == Desk::in_joined);
+    }
+    if (how == Desk::done) {
+      back(i, desk);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+/// A worker has come back.
+void Engine::Core::back(std::uint32_t index, Desk& desk) {
+  Worker& worker = workers_[index];
+  const std::shared_ptr<Record> job = std::exchange(worker.job, nullptr);
+  if (std::exchange(worker.in, false)) job->moved(false, false);
+  --job->inside;
+  job->leaves += desk.stay == Desk::left ? 1 : 0;
+  if (job->demand_at != 0 && job->inside <= job->share) {
+    job->gathered(job->demand_at, job->share);
+    job->demand_at = 0;
+  }
+  idle_.push_back(index);
+  settle(*job);
+}
+
+/// Gives up on what will never come.
+void Engine::Core::watch() {
+  const std::uint64_t at = now();
+  const std::uint64_t patience = nanoseconds(options_.patience);
+  for (const auto& job : std::vector{jobs_}) {
+    if (job->status == Status::running && job->words().look().faulted()) {
+      if (job->fault_at == 0) job->fault_at = at;
+      if (at - job->fault_at > patience) {
+        lose("opencl: kernel " + job->order.info().name + " has reached no primitive within " +
+             std::to_string(options_.patience.count()) +
+             " ms of being told to end, and nothing can stop it: the device is given up");
+        return;
+      }
+    }
+    const bool rigid = job->status == Status::pending && !job->options.resizable;
+    if (rigid && job->words().max_groups > room() && at - opened_at_ > patience) {
+      fail(*job, Errc::unsupported,
+           "launch: kernel " + job->order.info().name + " needs " +
+               std::to_string(job->words().max_groups) +
+               " groups, of which the device has started " + std::to_string(workers_.size()));
+    }
+  }
+  if (workers_.empty() && has_work() && at - opened_at_ > patience) {
+    lose("opencl: no work-group of the megakernel has started within " +
+         std::to_string(options_.patience.count()) + " ms");
+  }
+}
+
+// ---- who goes where
+
+/// Units that can be given out at all: what the capacity allows, of the workers that are here once
+/// they have had time to come.
+std::uint32_t Engine::Core::room() const {
+  const auto here = static_cast<std::uint32_t>(workers_.size());
+  const bool settled = now() - opened_at_ > nanoseconds(options_.patience);
+  return settled ? std::min(capacity_, here) : capacity_;
+}
+
+std::uint32_t Engine::Core::free_units() const {
+  const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
+  return capacity_ > busy ? std::min(capacity_ - busy, static_cast<std::uint32_t>(idle_.size()))
+                          : 0;
+}
+
+/// Decides what everybody is to have, and sends idle workers to whoever has less than that.
+void Engine::Core::rebalance() {
+  std::vector<std::shared_ptr<Record>> jobs;
+  std::vector<std::shared_ptr<Record>> tasks;
+  std::vector<scheduler::Claim> claims;
+  std::vector<scheduler::Demand> demands;
+  for (const auto& each : jobs_) {
+    if (each->status == Status::suspended) continue;
+    if (each->priority) {
+      tasks.push_back(each);
+      demands.push_back({.groups = each->words().max_groups,
+                         .priority = *each->priority,
+                         .running = each->status == Status::running});
+    } else if (each->suspending()) {
+      publish(*each, 0);
+    } else {
+      jobs.push_back(each);
+      claims.push_back(each->claim());
+    }
+  }
+  const scheduler::Plan plan = scheduler::plan(room(), claims, demands);
+
+  for (std::size_t i = 0; i < jobs.size(); ++i) {  // takes first: free soonest
+    if (jobs[i]->status != Status::running) continue;
+    if (plan.suspends[i]) jobs[i]->ask_to_leave();
+    publish(*jobs[i], plan.shares[i]);
+  }
+  for (const std::size_t i : scheduler::serving_order(demands)) {
+    if (!plan.grants[i] || demands[i].running) continue;
+    if (!begin(tasks[i], demands[i].groups)) break;  // what comes free is for this one
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& job = jobs[i];
+    if (job->status == Status::pending && plan.shares[i] > 0) begin(job, plan.shares[i]);
+    const Roster roster = job->words().look();
+    const bool open = job->status == Status::running && job->options.resizable &&
+                      !job->suspending() && !roster.draining() && !roster.faulted();
+    if (open && job->inside < plan.shares[i]) {
+      send(job, std::min(free_units(), plan.shares[i] - job->inside), false);
+    }
+  }
+}
+
+/// Starts a job, or starts it again, with the units that are free; all or none if it is rigid.
+bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share) {
+  const std::uint32_t most = std::min(share, job->options.start_groups.value_or(share));
+  const std::uint32_t count = std::min(free_units(), most);
+  if (count == 0 || (!job->options.resizable && count < share)) return false;
+  job->memory.prepare(count, job->kept);
+  job->status = Status::running;
+  job->started_at = now();
+  if (job->priority) job->gathered(job->launched_at, share);  // all units in hand
+  job->owed = false;
+  if (!job->kept) job->start_groups = count;
+  publish(*job, share);
+  send(job, count, true);
+  return true;
+}
+
+/// Tells a job its share, which its groups poll.
+void Engine::Core::publish(Record& job, std::uint32_t share) {
+  Words& words = job.words();
+  // Groups that have returned count in M, but use no unit: the target has to count them too.
+  const Roster roster = words.look();
+  const std::uint32_t target = share + (roster.draining() && share > 0 ? roster.arrived() : 0);
+  if (share >= job.inside) {
+    job.demand_at = 0;
+  } else if (job.demand_at == 0) {
+    job.demand_at = now();  // a demand that grows before it is met keeps its beginning
+  }
+  job.share = share;
+  words.share.store(target, std::memory_order_release);  // after the flags; pairs with the offers
+}
+
+void Engine::Core::send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t index = idle_.back();
+    idle_.pop_back();
+    Worker& worker = workers_[index];
+    Desk& desk = shift_->desk(index);
+    worker.job = job;
+    if (++worker.visit == Desk::go_home) worker.visit = 1;
+    desk.job = &job->words();
+    desk.first = first ? 1 : 0;
+    desk.serial = job->words().serial.load(std::memory_order_relaxed);
+    ++job->inside;
+    desk.order.store(worker.visit, std::memory_order_release);  // pairs with the worker's acquire
+  }
+}
+
+/// After a worker has come back: if it was the last, how did the job end?
+void Engine::Core::settle(Record& job) {
+  if (job.inside != 0 || job.status != Status::running) return;
+  const Words& words = job.words();
+  const Roster roster = words.look();
+  const auto fault = static_cast<Fault>(words.fault.load(std::memory_order_relaxed));
+  if (roster.faulted()) {
+    rest(job, fault == Fault::cancelled ? Status::cancelled : Status::failed);
+  } else if (roster.finished()) {
+    rest(job, Status::finished);
+  } else if (words.kept_flag.load(std::memory_order_relaxed) != 0) {
+    job.kept = true;
+    rest(job, job.held ? Status::suspended : Status::pending);
+  } else if (roster.active() == 0) {
+    rest(job, Status::left);
+  } else {
+    raise(job.words(), Fault::lost_group);
+    rest(job, Status::failed);
+  }
+}
+
+void Engine::Core::rest(Record& job, Status status) {
+  if (job.status == Status::running) job.ran_before += now() - job.started_at;
+  if (job.options.tracer != nullptr && lost_.empty()) job.memory.replay(*job.options.tracer);
+  job.status = status;
+  if (at_rest(status)) {
+    job.last_rest = status;
+    ++job.rests;
+  }
+  job.share = 0;
+  job.demand_at = 0;
+  job.words().flags.store(0,
+                          std::memory_order_relaxed);  // a suspend has been served, or is too late
+  if (job.priority) {
+    for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
+  }
+  if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  job.changed.notify_all();
+}
+
+void Engine::Core::fail(Record& job, Errc code, const std::string& why) {
+  job.error.emplace(code, why);
+  rest(job, Status::failed);
+}
+
+std::shared_ptr<Engine::Core::Record> Engine::Core::launch(Order order,
+                                                           const LaunchOptions& options,
+                                                           std::optional<int> priority) {
+  std::shared_ptr<Record> record;
+  {
+    const std::lock_guard lock{mutex_};
+    check_alive();
+    const std::uint32_t which = open_shift(order.kernel, shape_of(order, options));
+    JobMemory memory{memory_, order, megakernel_->state_size(which),
+                     options.max_groups.value_or(capacity_), options};
+    memory.words().which = which;
+    record = std::make_shared<Record>(shared_from_this(), std::move(order), std::move(memory),
+                                      options, priority);
+    jobs_.push_back(record);
+    look();
+    rebalance();
+  }
+  if (options.stop.stop_possible()) {
+    record->stop_callback.emplace(options.stop, [weak = std::weak_ptr{record}] {
+      if (const auto job = weak.lock()) job->cancel();
+    });
+  }
+  return record;
+}
+
+}  // namespace cohort::opencl

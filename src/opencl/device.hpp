@@ -1,0 +1,23 @@
+// Which devices there are, and which of them can run the engine.
+#pragma once
+
+#include <string>
+
+#include "cohort/opencl.hpp"
+#include "opencl/cl.hpp"
+
+namespace cohort::opencl {
+
+/// A device that has everything the engine needs.
+struct Chosen {
+  cl::Device device;
+  Device info;
+  std::uint32_t most_groups = 1;   ///< never more work-groups than that
+  std::uint32_t usual_groups = 1;  ///< unless more are asked for: those that run side by side
+  std::string standard;            ///< for the compiler's -cl-std
+};
+
+/// By EngineOptions::device. Throws as the engine's constructor does.
+[[nodiscard]] Chosen choose_device(const std::string& wanted);
+
+}  // namespace cohort::opencl

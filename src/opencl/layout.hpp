@@ -1,0 +1,116 @@
+// The words that host and device share, as protocol.cl and pool.cl declare them.
+// Invariant: offsets are compared with those of the device's compiler before anything is shared
+// (Megakernel).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "cohort/protocol/roster.hpp"
+#include "cohort/protocol/shared.hpp"
+
+namespace cohort::opencl {
+
+using protocol::Fault;
+using protocol::Roster;
+using Word = std::atomic<std::uint32_t>;
+
+static_assert(Word::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+
+struct Box {
+  Word seat;
+  std::uint32_t id;
+  std::uint32_t gen;
+  std::uint32_t entry;
+};
+
+struct Event {
+  std::uint32_t what;
+  std::uint32_t group;
+  std::uint32_t active;
+  std::uint32_t unit;
+  std::uint64_t value;
+};
+
+enum Trait : std::uint32_t { kill_any = 1, may_all_leave = 2, fixed = 4 };
+
+/// protocol::Shared, and what is typed there.
+struct Words {
+  alignas(128) std::atomic<std::uint64_t> roster;
+  Word vote[4];  // of no use here: kernels of the dialect have no steps
+
+  alignas(128) Word share;
+  Word flags;
+  Word waiting;
+  Word closed;
+  Word serial;
+
+  alignas(128) Word fork_lock;
+  Word departing;
+  Word deposit_gen;
+  Word settled;
+  Word kept_flag;
+  Word fault;
+
+  alignas(128) std::uint32_t which;
+  std::uint32_t traits;
+  std::uint32_t state_size;
+  std::uint32_t state_stride;
+  std::uint32_t max_groups;
+  std::uint32_t quorum;
+  std::uint32_t offer_polls;
+  std::uint32_t restarted;
+  Box* boxes;
+  std::atomic<std::uint64_t>* free_ids;
+  std::byte* deposit;
+  std::byte* kept;
+  std::byte* box_states;
+  std::byte* arguments;
+  Event* events;
+  std::uint32_t event_limit;
+
+  alignas(128) Word event_count;
+
+  [[nodiscard]] Roster look() const {
+    return {roster.load(std::memory_order_acquire)};  // pairs with the groups' releases
+  }
+};
+
+/// One worker's orders and answers.
+struct Desk {
+  static constexpr std::uint32_t go_home = ~0U;
+  enum How : std::uint32_t { sent, in_first, in_joined, done };
+  enum Stay : std::uint32_t { refused, left, finished, ended };
+
+  alignas(128) Word order;
+  std::uint32_t first;
+  std::uint32_t serial;
+  Words* job;
+  std::byte* state;
+
+  alignas(128) Word answer;
+  std::uint32_t stay;
+  std::uint32_t joined;
+};
+
+struct Pool {
+  static constexpr std::uint32_t gate_closed = 1U << 31U;
+
+  Word gate;
+  std::uint32_t desk_count;
+  Desk* desks;
+};
+
+/// Ends the job for everybody, as protocol::raise does.
+inline void raise(Words& words, Fault fault) {
+  auto none = static_cast<std::uint32_t>(Fault::none);
+  words.fault.compare_exchange_strong(none, static_cast<std::uint32_t>(fault),
+                                      std::memory_order_relaxed);
+  words.roster.fetch_or(Roster::fault,
+                        std::memory_order_acq_rel);  // pairs with the acquire polls of all waiters
+  words.waiting.fetch_or(protocol::fault_waiting, std::memory_order_relaxed);
+  words.closed.store(1, std::memory_order_release);  // pairs with the acquire load in the lobby
+}
+
+}  // namespace cohort::opencl

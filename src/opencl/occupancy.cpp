@@ -1,0 +1,76 @@
+#include "opencl/occupancy.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "opencl/megakernel.hpp"
+
+namespace cohort::opencl {
+namespace {
+
+// Word 0: groups that are here; word 1: the gate is closed, everybody may go. A group that starts
+// after that goes uncounted.
+constexpr const char* census = R"(
+__kernel void cohort_census(__global atomic_uint* words) {
+  if (atomic_load_explicit(&words[1], memory_order_acquire, memory_scope_all_svm_devices) != 0) return;
+  atomic_fetch_add_explicit(&words[0], 1u, memory_order_acq_rel, memory_scope_all_svm_devices);
+  while (atomic_load_explicit(&words[1], memory_order_acquire, memory_scope_all_svm_devices) == 0) {
+  }
+}
+)";
+
+/// Nobody new for that long: nobody else comes.
+constexpr std::chrono::milliseconds quiet{100};
+
+}  // namespace
+
+std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::uint32_t groups,
+                        const std::shared_ptr<SharedMemory>& memory,
+                        std::chrono::milliseconds patience) {
+  // On the heap, to be left there for a kernel that has not ended.
+  struct Census {
+    Block block;
+    cl::Program program;
+    cl::Kernel kernel;
+    cl::CommandQueue queue;
+    cl::Event over;
+  };
+  auto count = std::make_unique<Census>();
+  count->block = Block{memory, 128};
+  auto* const words = new (count->block.data()) std::atomic<std::uint32_t>[2] {};
+  checked_call("counting the work-groups that run at a time", [&] {
+    count->program = cl::Program{context, census};
+    count->program.build(device.device, standard_options(device).c_str());
+    count->kernel = cl::Kernel{count->program, "cohort_census"};
+    count->kernel.setArg(0, static_cast<void*>(count->block.data()));
+    count->queue = cl::CommandQueue{context, device.device};
+    count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
+                                      cl::NDRange{1}, nullptr, &count->over);
+    count->queue.flush();
+  });
+  using Clock = std::chrono::steady_clock;
+  std::uint32_t here = 0;
+  for (auto since = Clock::now(); here < groups;) {
+    std::this_thread::sleep_for(std::chrono::microseconds{100});
+    const std::uint32_t now = words[0].load(std::memory_order_acquire);  // pairs with the census
+    const auto waited = Clock::now() - since;
+    if (now != here) {
+      here = now;
+      since = Clock::now();
+    } else if (waited > (here == 0 ? patience : quiet)) {
+      break;
+    }
+  }
+  words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+  if (here == 0 || !completed(count->over, patience)) {
+    memory->abandon();
+    static_cast<void>(count.release());
+    throw Error{Errc::device_lost, "opencl engine: the work-groups of " + device.info.name +
+                                       " have not started and ended within " +
+                                       std::to_string(patience.count()) +
+                                       " ms; is it busy with something else?"};
+  }
+  return here;
+}
+
+}  // namespace cohort::opencl

@@ -1,0 +1,711 @@
+// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork, barrier, in this order, each as there.
+// What are template parameters there are fields of the job here. Host and device share these words by fine-grained SVM.
+// Invariant: thread 0 of a group acts for it, between two meetings of the group; everything atomic is visible to the host.
+
+#define COHORT_SCOPE memory_scope_all_svm_devices
+#define COHORT_LOAD(word, order) atomic_load_explicit(&(word), memory_order_##order, COHORT_SCOPE)
+#define COHORT_STORE(word, value, order) atomic_store_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
+#define COHORT_ADD(word, value, order) atomic_fetch_add_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
+#define COHORT_SUB(word, value, order) atomic_fetch_sub_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
+#define COHORT_OR(word, value, order) atomic_fetch_or_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
+#define COHORT_AND(word, value, order) atomic_fetch_and_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
+#define COHORT_EXCHANGE(word, value, order) atomic_exchange_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
+#define COHORT_SWAP(word, old, value, order) \
+  atomic_compare_exchange_strong_explicit(&(word), &(old), value, memory_order_##order, memory_order_relaxed, COHORT_SCOPE)
+#if defined(COHORT_ALONE)  // groups of one thread: nobody to meet, and less for the compiler to do
+#define barrier(...)
+#define work_group_barrier(...)
+#endif
+// Every thread's writes are in what thread 0 releases next, and what it has acquired is seen by every thread.
+#define COHORT_MEET() work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, COHORT_SCOPE)
+
+// On PoCL a group is a thread of the host: one that waits in vain for a while lets others run.
+#if defined(COHORT_HOST_THREADS) && defined(__linux__) && defined(__x86_64__)
+static void cohort_relax(uint polls) {
+  long result;
+  if (polls >= 500) __asm__ volatile("syscall" : "=a"(result) : "a"(24l) : "rcx", "r11", "memory");  // sched_yield
+}
+#else
+static void cohort_relax(uint polls) {}
+#endif
+
+// ---- roster.hpp: gen:30 | arrived:16 | kind:2 | FAULT DRAIN GATHER | active:13
+
+typedef ulong cohort_roster;
+
+#define COHORT_GATHER (1ul << 13)
+#define COHORT_DRAIN (1ul << 14)
+#define COHORT_FAULT (1ul << 15)
+#define COHORT_ONE_ARRIVAL (1ul << 18)
+#define COHORT_GEN_MASK 0x3fffffffu
+
+static uint cohort_active_of(cohort_roster roster) { return (uint)(roster & 0x1ffful); }
+static uint cohort_arrived_of(cohort_roster roster) { return (uint)(roster >> 18) & 0xffffu; }
+static uint cohort_gen_of(cohort_roster roster) { return (uint)(roster >> 34); }
+static uint cohort_kind_of(cohort_roster roster, uint gen) { return (uint)(roster >> (16 + (gen & 1u))) & 1u; }
+static bool cohort_gathering(cohort_roster roster) { return (roster & COHORT_GATHER) != 0; }
+static bool cohort_draining(cohort_roster roster) { return (roster & COHORT_DRAIN) != 0; }
+static bool cohort_faulted(cohort_roster roster) { return (roster & COHORT_FAULT) != 0; }
+static uint cohort_live_of(cohort_roster roster) {
+  return cohort_active_of(roster) - (cohort_draining(roster) ? cohort_arrived_of(roster) : 0u);
+}
+static bool cohort_finished(cohort_roster roster) {
+  return cohort_draining(roster) && cohort_arrived_of(roster) == cohort_active_of(roster);
+}
+static cohort_roster cohort_with_active(cohort_roster roster, uint active) { return (roster & ~0x1ffful) | active; }
+// The next generation: nobody has arrived, `active` groups go on.
+static cohort_roster cohort_released(cohort_roster roster, uint active) {
+  return cohort_with_active(roster - ((ulong)cohort_arrived_of(roster) << 18) + (1ul << 34), active);
+}
+
+// ---- shared.hpp
+
+enum { cohort_plain, cohort_resizing };  // Kind
+enum {                                   // Fault
+  cohort_no_fault,
+  cohort_cancelled,
+  cohort_exception,
+  cohort_returned_in_barrier,
+  cohort_barrier_after_return,
+  cohort_divergent_barrier,
+  cohort_divergent_group,
+  cohort_used_after_leaving,
+  cohort_lost_group
+};
+enum { cohort_empty, cohort_waiting, cohort_claimed, cohort_admitted };  // Seat
+enum { cohort_stay, cohort_leave, cohort_halt, cohort_gone };            // Verdict
+enum {                                                                   // Trace
+  cohort_t_start,
+  cohort_t_join,
+  cohort_t_offer,
+  cohort_t_kill,
+  cohort_t_fork,
+  cohort_t_arrive,
+  cohort_t_resize,
+  cohort_t_pass,
+  cohort_t_shed,
+  cohort_t_finish,
+  cohort_t_fault
+};
+enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };  // traits, as the host writes them
+
+#define COHORT_SUSPEND 1u
+#define COHORT_NO_ID 0xffffffffu
+#define COHORT_FAULT_WAITING 0x80000000u
+
+typedef struct {
+  atomic_uint seat;
+  uint id;
+  uint gen;
+  uint entry;
+} cohort_box;
+
+typedef struct {
+  uint what;
+  uint group;
+  uint active;
+  uint unit;
+  ulong value;
+} cohort_event;
+
+// protocol::Shared, and behind it what is typed there: the host compares the offsets before it trusts them.
+typedef struct {
+  atomic_ulong roster __attribute__((aligned(128)));
+  atomic_uint vote[4];
+
+  atomic_uint share __attribute__((aligned(128)));
+  atomic_uint flags;
+  atomic_uint waiting;
+  atomic_uint closed;
+  atomic_uint serial;
+
+  atomic_uint fork_lock __attribute__((aligned(128)));
+  atomic_uint departing;
+  atomic_uint deposit_gen;
+  atomic_uint settled;
+  atomic_uint kept_flag;
+  atomic_uint fault;
+
+  uint which __attribute__((aligned(128)));  // of the kernels in the megakernel
+  uint traits;
+  uint state_size;
+  uint state_stride;  // from one State to the next
+  uint max_groups;
+  uint quorum;
+  uint offer_polls;  // how often a surplus group looks whether it is its turn, in one offer
+  uint restarted;
+  __global cohort_box* boxes;
+  __global atomic_ulong* free_ids;
+  __global uchar* deposit;     // two States, by parity of the generation
+  __global uchar* kept;        // one State
+  __global uchar* box_states;  // one State for each box
+  __global void* arguments;
+  __global cohort_event* events;
+  uint event_limit;
+
+  atomic_uint event_count __attribute__((aligned(128)));
+} cohort_job;
+
+// One group's own view, in local memory; changed by thread 0 inside a primitive only.
+typedef struct {
+  __global cohort_job* job;
+  __global uchar* state;  // what the kernel starts with
+  uint unit;
+  uint id;
+  uint active;
+  uint gen;
+  uint kinds;
+  uint joined;
+  uint left;
+  uint answer;             // of the last primitive, for all threads
+  __local ulong* scratch;  // a word for each thread, and one
+} cohort_member;
+typedef __local cohort_member cohort_group;
+
+#if defined(COHORT_ALONE)
+static bool cohort_leads(void) { return true; }
+#else
+static bool cohort_leads(void) { return get_local_linear_id() == 0; }
+#endif
+
+static cohort_roster cohort_look(__global cohort_job* job) { return COHORT_LOAD(job->roster, relaxed); }
+static cohort_roster cohort_look_acquire(__global cohort_job* job) { return COHORT_LOAD(job->roster, acquire); }
+static bool cohort_suspending(__global cohort_job* job) {
+  return (COHORT_LOAD(job->flags, relaxed) & COHORT_SUSPEND) != 0;
+}
+
+static void cohort_trace(cohort_group* group, uint what, ulong value) {
+  __global cohort_job* job = group->job;
+  if (job->event_limit == 0) return;
+  const uint at = COHORT_ADD(job->event_count, 1u, acq_rel);  // who records after this one has a higher number
+  if (at >= job->event_limit) return;
+  const cohort_event event = {what, group->id, group->active, group->unit, value};
+  job->events[at] = event;
+}
+
+// States are copied byte by byte, which may alias anything; it is done for joins and suspends only.
+static void cohort_keep(__global uchar* to, const void* from, uint size) {
+  for (uint i = 0; i < size; ++i) to[i] = ((const uchar*)from)[i];
+}
+static void cohort_copy(__global uchar* to, __global const uchar* from, uint size) {
+  for (uint i = 0; i < size; ++i) to[i] = from[i];
+}
+
+static void cohort_close(__global cohort_job* job) {
+  COHORT_STORE(job->closed, 1u, release);  // pairs with the acquire load in the lobby
+}
+
+// Ends the job for everybody: waiters leave, the others leave at their next primitive.
+static void cohort_raise(__global cohort_job* job, uint fault) {
+  uint none = cohort_no_fault;
+  COHORT_SWAP(job->fault, none, fault, relaxed);
+  COHORT_OR(job->roster, COHORT_FAULT, acq_rel);             // pairs with the acquire polls of all waiters
+  COHORT_OR(job->waiting, COHORT_FAULT_WAITING, relaxed);  // so that a fork looks twice
+  cohort_close(job);
+}
+
+// The group is out, by a fault that somebody raised.
+static void cohort_abandon(cohort_group* group) {
+  if (group->left) return;
+  cohort_trace(group, cohort_t_fault, COHORT_LOAD(group->job->fault, relaxed));
+  group->left = 1;
+  group->id = COHORT_NO_ID;
+}
+
+static uint cohort_break_contract(cohort_group* group, uint fault) {
+  cohort_raise(group->job, fault);
+  cohort_abandon(group);
+  return cohort_gone;
+}
+
+// ---- ids.hpp: for kill order any, a bitmap of free ids
+
+// Under fork_lock.
+static uint cohort_take_id(__global cohort_job* job) {
+  for (uint word = 0; word < (job->max_groups + 63) / 64; ++word) {
+    const ulong free = COHORT_LOAD(job->free_ids[word], relaxed);
+    for (uint bit = 0; bit < 64; ++bit) {
+      const ulong mask = 1ul << bit;
+      if ((free & mask) == 0) continue;
+      COHORT_AND(job->free_ids[word], ~mask, acq_rel);  // acquire pairs with cohort_free_id's release
+      return word * 64 + bit;
+    }
+  }
+  return COHORT_NO_ID;
+}
+
+static void cohort_free_id(__global cohort_job* job, uint id) {
+  // Release pairs with cohort_take_id's acquire: the id's next holder comes after everything its last one did.
+  COHORT_OR(job->free_ids[id / 64], 1ul << (id % 64), acq_rel);
+}
+
+// ---- lobby.hpp
+
+// Takes an id of the first set while GATHER is up. All of the quorum are on their way: the host sent them.
+static bool cohort_check_in(cohort_group* group) {
+  __global cohort_job* job = group->job;
+  cohort_roster old = cohort_look(job);
+  cohort_roster next;
+  do {
+    if (!cohort_gathering(old) || cohort_faulted(old) || cohort_active_of(old) == job->quorum) return false;
+    next = cohort_with_active(old, cohort_active_of(old) + 1);
+    if (cohort_active_of(next) == job->quorum) {
+      next &= ~COHORT_GATHER;
+      COHORT_STORE(job->settled, job->quorum, relaxed);  // published by the swap below
+    }
+    // Pairs with the acquire below: the first groups start after everything that led to the launch.
+  } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
+  group->id = cohort_active_of(old);
+  cohort_roster now = cohort_look_acquire(job);
+  for (uint polls = 0; cohort_gathering(now) && !cohort_faulted(now); ++polls) {
+    cohort_relax(polls);
+    now = cohort_look_acquire(job);
+  }
+  if (cohort_faulted(now)) {
+    cohort_abandon(group);
+    return false;
+  }
+  group->gen = cohort_gen_of(now);
+  // Not from the roster: a quicker group may have left again, and the first set works with one M.
+  group->active = COHORT_LOAD(job->settled, relaxed);
+  group->joined = job->restarted;
+  cohort_copy(group->state, job->kept, job->state_size);
+  cohort_trace(group, cohort_t_start, group->active);
+  return true;
+}
+
+// Whether a group in the lobby should go: nobody will admit it, or its unit is wanted elsewhere.
+static bool cohort_unwanted(__global cohort_job* job, uint serial) {
+  if (COHORT_LOAD(job->closed, acquire) != 0 || COHORT_LOAD(job->serial, acquire) != serial) return true;
+  const cohort_roster now = cohort_look_acquire(job);
+  const uint active = cohort_gathering(now) ? job->quorum : cohort_active_of(now);
+  return cohort_draining(now) || active + COHORT_LOAD(job->waiting, acquire) > COHORT_LOAD(job->share, acquire);
+}
+
+// True: admitted, the member is filled in. False: not wanted, nothing was touched.
+static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
+  __global cohort_job* job = group->job;
+  uint seat = hint % job->max_groups;
+  for (uint tried = 0;; ++tried) {
+    if (cohort_unwanted(job, serial) || tried == job->max_groups) return false;
+    uint empty = cohort_empty;
+    // Acquire pairs with the last admitted waiter's release of this box.
+    if (COHORT_SWAP(job->boxes[seat].seat, empty, cohort_waiting, acq_rel)) break;
+    seat = seat + 1 == job->max_groups ? 0 : seat + 1;
+  }
+  COHORT_ADD(job->waiting, 1u, acq_rel);  // after the box, so that a fork that sees the count finds the box
+
+  __global cohort_box* box = &job->boxes[seat];
+  for (uint polls = 0;; ++polls) {
+    cohort_relax(polls);
+    uint now = COHORT_LOAD(box->seat, acquire);  // pairs with the release in cohort_admit()
+    if (now == cohort_admitted) break;
+    if (now == cohort_waiting && cohort_unwanted(job, serial) && COHORT_SWAP(box->seat, now, cohort_empty, acq_rel)) {
+      COHORT_SUB(job->waiting, 1u, acq_rel);
+      return false;
+    }
+  }
+  group->id = box->id;
+  group->gen = box->gen;
+  cohort_copy(group->state, job->box_states + seat * job->state_stride, job->state_size);
+  COHORT_STORE(box->seat, cohort_empty, release);  // pairs with the next waiter's acquire: our reads are done
+
+  const cohort_roster roster = cohort_look_acquire(job);
+  if (cohort_faulted(roster)) {
+    cohort_abandon(group);
+    return false;
+  }
+  group->joined = 1;
+  group->active = cohort_active_of(roster);
+  cohort_trace(group, cohort_t_join, group->gen);
+  return true;
+}
+
+// Claims up to `wanted` waiting groups. Under fork_lock.
+static uint cohort_claim(__global cohort_job* job, uint wanted) {
+  uint claimed = 0;
+  for (uint i = 0; i < job->max_groups && claimed < wanted; ++i) {
+    uint seat = COHORT_LOAD(job->boxes[i].seat, relaxed);
+    if (seat == cohort_waiting && COHORT_SWAP(job->boxes[i].seat, seat, cohort_claimed, acq_rel)) {
+      COHORT_SUB(job->waiting, 1u, acq_rel);
+      ++claimed;
+    }
+  }
+  return claimed;
+}
+
+static void cohort_unclaim(__global cohort_job* job, __global cohort_box* box) {
+  COHORT_STORE(box->seat, cohort_waiting, release);  // pairs with the waiter's acquire poll
+  COHORT_ADD(job->waiting, 1u, acq_rel);
+}
+
+// Lets every claimed group in, with ids from `id` on, or with those that kill order any has named them by.
+static void cohort_admit(cohort_group* group, __global const uchar* deposited, const void* state, uint gen, uint id) {
+  __global cohort_job* job = group->job;
+  const bool any = (job->traits & cohort_kill_any) != 0;
+  for (uint i = 0; i < job->max_groups; ++i) {
+    __global cohort_box* box = &job->boxes[i];
+    if (COHORT_LOAD(box->seat, relaxed) != cohort_claimed) continue;
+    if (!any) box->id = id++;
+    box->gen = gen;
+    __global uchar* to = job->box_states + i * job->state_stride;
+    if (state != 0) {
+      cohort_keep(to, state, job->state_size);
+    } else {
+      cohort_copy(to, deposited, job->state_size);
+    }
+    COHORT_STORE(box->seat, cohort_admitted, release);  // pairs with the joiner's acquire: it sees id and State
+  }
+}
+
+// ---- kill.hpp
+
+// Takes the group away for good: one swap. False when the roster has moved on; `old` is then fresh.
+static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
+  __global cohort_job* job = group->job;
+  const uint active = cohort_active_of(*old) - 1;
+  cohort_roster next = cohort_with_active(*old, active);
+  const bool releases = !cohort_draining(*old) && active > 0 && cohort_arrived_of(*old) == active;
+  if (releases) {
+    next = cohort_released(*old, active);
+    // Published by the swap. Everybody else waits in the barrier, so nobody else writes it.
+    COHORT_STORE(job->settled, active, relaxed);
+  }
+  // Release: what this group did is seen by those it releases and by the next holder of its id.
+  // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
+  if (!COHORT_SWAP(job->roster, *old, next, acq_rel)) return false;
+  group->active = active;
+  cohort_trace(group, cohort_t_kill, active == 0 ? COHORT_LOAD(job->kept_flag, relaxed) : 0u);
+  if (job->traits & cohort_kill_any) cohort_free_id(job, group->id);
+  group->left = 1;
+  group->id = COHORT_NO_ID;
+  if (active == 0 || cohort_finished(next)) cohort_close(job);
+  return true;
+}
+
+static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
+  __global cohort_job* job = group->job;
+  if (group->left) return cohort_break_contract(group, cohort_used_after_leaving);
+  const bool any = (job->traits & cohort_kill_any) != 0;
+  bool waited = false;
+  cohort_roster old = cohort_look(job);
+  for (;;) {
+    if (cohort_faulted(old)) {
+      cohort_abandon(group);
+      return cohort_leave;
+    }
+    group->active = cohort_active_of(old);
+    const uint target = COHORT_LOAD(job->share, acquire);  // pairs with the host's release: flags come first
+    const bool surplus = any ? group->active > target : group->id >= target;
+    if (!surplus) return cohort_stay;
+
+    if (any || group->active == group->id + 1) {
+      if (cohort_live_of(old) == 1) {
+        // The last group leaves its state behind for a resume. Not under DRAIN: what has returned cannot be resumed.
+        if (cohort_suspending(job) && !cohort_draining(old)) {
+          cohort_keep(job->kept, state, job->state_size);
+          COHORT_STORE(job->kept_flag, 1u, relaxed);  // read by the host after this group is out
+        } else if (!(job->traits & cohort_may_all_leave)) {
+          return cohort_stay;
+        }
+      }
+      if (cohort_take_away(group, &old)) return cohort_leave;
+      continue;
+    }
+    // Waiting in the offer: not when somebody waits for us in a barrier or has returned, and never for long: the group
+    // whose turn it is may be waiting for something this one has yet to do.
+    if (waited || cohort_arrived_of(old) != 0) return cohort_stay;
+    waited = true;
+    for (uint polls = 0; polls < job->offer_polls; ++polls) {
+      cohort_relax(polls);
+      const cohort_roster now = cohort_look_acquire(job);
+      if (cohort_active_of(now) == group->id + 1 || cohort_arrived_of(now) != 0 || cohort_faulted(now) ||
+          group->id < COHORT_LOAD(job->share, acquire))
+        break;
+    }
+    old = cohort_look(job);
+  }
+}
+
+// The group has returned from the kernel. When all have, the job is finished.
+static void cohort_finish(cohort_group* group) {
+  __global cohort_job* job = group->job;
+  cohort_roster old = cohort_look(job);
+  cohort_roster next;
+  do {
+    if (cohort_faulted(old)) {
+      cohort_abandon(group);
+      return;
+    }
+    if (!cohort_draining(old) && cohort_arrived_of(old) != 0) {  // they wait for a group that will never come
+      cohort_raise(job, cohort_returned_in_barrier);
+      cohort_abandon(group);
+      return;
+    }
+    next = (old | COHORT_DRAIN) + COHORT_ONE_ARRIVAL;
+    // Release pairs with the last finisher's acquire, which closes the job after everybody's work.
+  } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
+  cohort_trace(group, cohort_t_finish, 0);
+  if (cohort_finished(next)) cohort_close(job);
+}
+
+// ---- fork.hpp
+
+// Not after a return (they would never meet the others), not under a suspend, and not while a leaver of an earlier barrier
+// has yet to look: it would take the new M for its own.
+static bool cohort_may_grow(__global cohort_job* job, cohort_roster roster) {
+  return !cohort_draining(roster) && !cohort_faulted(roster) &&
+         cohort_active_of(roster) < COHORT_LOAD(job->share, relaxed) && !cohort_suspending(job) &&
+         COHORT_LOAD(job->departing, acquire) == 0;  // pairs with the leavers' release
+}
+
+// Names the claimed groups (kill order any): one whose id a leaver has yet to free goes back to waiting.
+static uint cohort_name_claimed(__global cohort_job* job) {
+  uint named = 0;
+  for (uint i = 0; i < job->max_groups; ++i) {
+    __global cohort_box* box = &job->boxes[i];
+    if (COHORT_LOAD(box->seat, relaxed) != cohort_claimed) continue;
+    box->id = cohort_take_id(job);
+    if (box->id == COHORT_NO_ID) {
+      cohort_unclaim(job, box);
+    } else {
+      ++named;
+    }
+  }
+  return named;
+}
+
+static void cohort_unclaim_all(__global cohort_job* job) {
+  for (uint i = 0; i < job->max_groups; ++i) {
+    __global cohort_box* box = &job->boxes[i];
+    if (COHORT_LOAD(box->seat, relaxed) != cohort_claimed) continue;
+    if (job->traits & cohort_kill_any) cohort_free_id(job, box->id);
+    cohort_unclaim(job, box);
+  }
+}
+
+static void cohort_fork_locked(cohort_group* group, const void* state, uint gen) {
+  __global cohort_job* job = group->job;
+  cohort_roster old = cohort_look(job);
+  if (!cohort_may_grow(job, old)) return;
+  const uint active = cohort_active_of(old);
+  const uint target = COHORT_LOAD(job->share, relaxed);
+  uint claimed = target > active ? cohort_claim(job, target - active) : 0;
+  if (job->traits & cohort_kill_any) claimed = cohort_name_claimed(job);
+  if (claimed == 0) return;
+  cohort_roster next;
+  do {
+    if (!cohort_may_grow(job, old) || cohort_active_of(old) + claimed > job->max_groups) {
+      cohort_unclaim_all(job);
+      return;
+    }
+    next = cohort_with_active(old, cohort_active_of(old) + claimed);
+    // Acquire: the new holders of these ids come after their last ones, who left by a release of this word.
+  } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
+  group->active = cohort_active_of(next);
+  cohort_trace(group, cohort_t_fork, claimed);
+  cohort_admit(group, 0, state, gen, cohort_active_of(old));
+}
+
+static uint cohort_request_fork_led(cohort_group* group, const void* state) {
+  __global cohort_job* job = group->job;
+  if (COHORT_LOAD(job->waiting, relaxed) == 0) return cohort_stay;
+  const cohort_roster now = cohort_look(job);
+  if (group->left) cohort_break_contract(group, cohort_used_after_leaving);
+  if (group->left || cohort_faulted(now)) {
+    cohort_abandon(group);
+    return cohort_gone;
+  }
+  group->active = cohort_active_of(now);
+  if (!cohort_may_grow(job, now)) return cohort_stay;
+  if (COHORT_EXCHANGE(job->fork_lock, 1u, acq_rel) != 0) return cohort_stay;  // acquire pairs with the unlock
+  cohort_fork_locked(group, state, cohort_gen_of(now));
+  COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder's acquire: boxes and ids are settled
+  return cohort_stay;
+}
+
+// ---- barrier.hpp, where M may change meanwhile: whoever makes the count full takes the next step
+
+// Group 0 announces the kind of barrier it stands at, which is what it adds to the roster. Nothing for the others.
+static ulong cohort_announcement(cohort_group* group, uint kind) {
+  if (group->id != 0) return 0;
+  const uint bit = group->gen & 1u;
+  const ulong was = (group->kinds >> bit) & 1u;
+  group->kinds = (group->kinds & ~(1u << bit)) | (kind << bit);
+  return ((ulong)kind - was) << (16 + bit);
+}
+
+// After the release: the group goes on into the next generation, or finds that it is to leave.
+static uint cohort_pass(cohort_group* group, cohort_roster now, uint kind) {
+  __global cohort_job* job = group->job;
+  if (cohort_faulted(now)) {
+    cohort_abandon(group);
+    return cohort_gone;
+  }
+  if (!(job->traits & cohort_kill_any) && group->id >= cohort_active_of(now)) {
+    if (kind != cohort_resizing) return cohort_break_contract(group, cohort_divergent_barrier);
+    group->active = cohort_active_of(now);
+    // Relaxed: published by the release.
+    cohort_trace(group, cohort_t_shed, group->id == 0 ? COHORT_LOAD(job->kept_flag, relaxed) : 0u);
+    group->left = 1;
+    group->id = COHORT_NO_ID;
+    COHORT_SUB(job->departing, 1u, release);  // pairs with may_grow and resize: ids are free to be given again
+    return cohort_leave;
+  }
+  if (cohort_kind_of(now, group->gen) != kind) return cohort_break_contract(group, cohort_divergent_barrier);
+  group->gen = (group->gen + 1) & COHORT_GEN_MASK;
+  // M as of the release. The roster may be ahead of it where a quick group has already been taken again; `settled` is
+  // not: the next release has to wait for this group.
+  group->active = COHORT_LOAD(job->settled, relaxed);
+  cohort_trace(group, cohort_t_pass, group->gen);
+  return cohort_stay;
+}
+
+// The last arriver sets M and releases, in one read-modify-write. `now` is the full roster.
+static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
+  __global cohort_job* job = group->job;
+  const uint gen = group->gen;
+  const uint active = cohort_active_of(now);
+  __global uchar* deposited = job->deposit + (gen & 1u) * job->state_stride;
+  const bool has_deposit = COHORT_LOAD(job->deposit_gen, relaxed) == gen;  // ordered by group 0's arrival
+  const uint target = COHORT_LOAD(job->share, acquire);                    // pairs with the host: flags come first
+  uint next = active;
+  if (target < active) {
+    const bool keeps = target == 0 && cohort_suspending(job) && has_deposit;
+    const bool empties = keeps || ((job->traits & cohort_may_all_leave) && !cohort_suspending(job));
+    next = target == 0 && !empties ? 1 : target;
+    if (keeps) {
+      cohort_copy(job->kept, deposited, job->state_size);
+      COHORT_STORE(job->kept_flag, 1u, relaxed);  // read by the host after all groups are out
+    }
+    COHORT_ADD(job->departing, active - next, relaxed);  // published by the release below
+  } else if (target > active && has_deposit && COHORT_LOAD(job->departing, acquire) == 0) {  // pairs with the leavers
+    // Free now, since everybody is inside. Held until all are admitted: a group that we release may fork at once, and
+    // would take the boxes we have claimed for its own.
+    COHORT_EXCHANGE(job->fork_lock, 1u, acq_rel);  // pairs with the unlock
+    next = active + cohort_claim(job, min(target, job->max_groups) - active);
+    if (next == active) COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder
+  }
+  group->active = next;
+  cohort_trace(group, cohort_t_resize, active);  // before anybody can act on it
+  const cohort_roster released = cohort_released(now, next);
+  COHORT_STORE(job->settled, next, relaxed);  // published by the next line
+  COHORT_ADD(job->roster, released - now, acq_rel);  // pairs with the waiters' acquire
+  if (next > active) {
+    cohort_admit(group, deposited, 0, cohort_gen_of(released), active);
+    COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder
+  }
+  if (next == 0) cohort_close(job);
+  return released;
+}
+
+static cohort_roster cohort_release(cohort_group* group, cohort_roster now) {
+  // Everybody is inside, so nothing but FAULT can change the word: an addition leaves that bit alone.
+  const cohort_roster released = cohort_released(now, cohort_active_of(now));
+  COHORT_STORE(group->job->settled, cohort_active_of(now), relaxed);  // published by the next line
+  COHORT_ADD(group->job->roster, released - now, acq_rel);            // pairs with the waiters' acquire
+  return released;
+}
+
+// The global barrier (`state` is null) and our one-pass resizing barrier.
+static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state) {
+  __global cohort_job* job = group->job;
+  if (group->left) return cohort_break_contract(group, cohort_used_after_leaving);
+  const uint gen = group->gen;
+  cohort_trace(group, cohort_t_arrive, gen);
+  if (state != 0 && group->id == 0 && COHORT_LOAD(job->share, relaxed) != cohort_active_of(cohort_look(job))) {
+    cohort_keep(job->deposit + (gen & 1u) * job->state_stride, state, job->state_size);
+    COHORT_STORE(job->deposit_gen, gen, relaxed);  // published by the arrival that follows
+  }
+  const ulong add = COHORT_ONE_ARRIVAL + cohort_announcement(group, kind);
+  // Release: this group's writes; acquire: those of all before it, should this arrival be the last.
+  const cohort_roster old = COHORT_ADD(job->roster, add, acq_rel);
+  if (cohort_faulted(old)) {
+    cohort_abandon(group);
+    return cohort_gone;
+  }
+  if (cohort_draining(old)) return cohort_break_contract(group, cohort_barrier_after_return);
+  cohort_roster now = old + add;
+  if (cohort_arrived_of(now) == cohort_active_of(now)) {
+    if (state != 0) {
+      if (cohort_kind_of(now, gen) != kind) return cohort_break_contract(group, cohort_divergent_barrier);
+      now = cohort_resize(group, now);
+    } else {
+      now = cohort_release(group, now);
+    }
+  } else {
+    for (uint polls = 0; cohort_gen_of(now) == gen && !cohort_faulted(now); ++polls) {
+      cohort_relax(polls);
+      now = cohort_look_acquire(job);  // pairs with the releaser's read-modify-write, and so with all arrivals
+    }
+  }
+  return cohort_pass(group, now, kind);
+}
+
+// ---- group.hpp: what kernels call. `state` is in private memory of every thread; thread 0's counts.
+
+static bool cohort_passes(const cohort_group* group, uint skip) {
+  return skip != 0 || (group->job->traits & cohort_fixed) != 0;
+}
+
+uint cohort_group_id(const cohort_group* group, uint dimension) { return dimension == 0 ? group->id : 0; }
+uint cohort_num_groups(const cohort_group* group, uint dimension) { return dimension == 0 ? group->active : 1; }
+
+// `skip` is not 0 in a group that has joined and is on its way to the point where it continues: it passes.
+
+bool cohort_offer_kill(cohort_group* group, const void* state, uint skip) {
+  COHORT_MEET();
+  if (cohort_leads()) group->answer = cohort_passes(group, skip) ? cohort_stay : cohort_offer_kill_led(group, state);
+  COHORT_MEET();
+  return group->answer != cohort_stay;
+}
+
+bool cohort_request_fork(cohort_group* group, const void* state, uint skip) {
+  COHORT_MEET();
+  if (cohort_leads()) group->answer = cohort_passes(group, skip) ? cohort_stay : cohort_request_fork_led(group, state);
+  COHORT_MEET();
+  return group->answer != cohort_stay;
+}
+
+bool cohort_offer(cohort_group* group, const void* state, uint skip) {
+  COHORT_MEET();
+  if (cohort_leads()) {
+    uint answer = cohort_stay;
+    if (!cohort_passes(group, skip)) answer = cohort_offer_kill_led(group, state);
+    if (answer == cohort_stay && !cohort_passes(group, skip)) answer = cohort_request_fork_led(group, state);
+    group->answer = answer;
+  }
+  COHORT_MEET();
+  return group->answer != cohort_stay;
+}
+
+bool cohort_global_barrier(cohort_group* group) {
+  COHORT_MEET();
+  if (cohort_leads()) group->answer = cohort_barrier_led(group, cohort_plain, 0);
+  COHORT_MEET();
+  return group->answer != cohort_stay;
+}
+
+bool cohort_resizing_global_barrier(cohort_group* group, const void* state, uint skip) {
+  COHORT_MEET();
+  if (cohort_leads()) {
+    const bool fixed = (group->job->traits & cohort_fixed) != 0;
+    group->answer = skip != 0 ? cohort_stay : cohort_barrier_led(group, cohort_resizing, fixed ? 0 : state);
+  }
+  COHORT_MEET();
+  return group->answer != cohort_stay;
+}
+
+uint cohort_query(cohort_group* group) {
+  COHORT_MEET();
+  if (cohort_leads()) {
+    const uint active = cohort_active_of(cohort_look(group->job));
+    const uint target = COHORT_LOAD(group->job->share, relaxed);
+    group->answer = active > target && !cohort_passes(group, 0) ? active - target : 0;
+  }
+  COHORT_MEET();
+  return group->answer;
+}
+
+// The job has ended under this group: what called a barrier returns.
+bool cohort_is_gone(const cohort_group* group) { return group->left != 0; }

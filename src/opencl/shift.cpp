@@ -1,0 +1,84 @@
+#include "opencl/shift.hpp"
+namespace cohort::opencl {
+namespace {
+
+constexpr std::size_t line = 128;
+constexpr std::chrono::minutes build_limit{10};
+
+std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
+
+/// As few as the shape needs: kernels can ask.
+int dimensions(const Shape& shape) { return shape[2] > 1 ? 3 : shape[1] > 1 ? 2 : 1; }
+
+cl::NDRange range(const Shape& shape, int dimensions) {
+  switch (dimensions) {
+    case 1: return cl::NDRange{shape[0]};
+    case 2: return cl::NDRange{shape[0], shape[1]};
+    default: return cl::NDRange{shape[0], shape[1], shape[2]};
+  }
+}
+
+}  // namespace
+
+Shift::Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
+             const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape)
+    : shape_(shape) {
+  const std::size_t state_room = lines(megakernel.state_room());
+  memory_ = Block{memory, lines(sizeof(Pool)) + groups * (sizeof(Desk) + state_room)};
+  auto* const desks = memory_.data() + lines(sizeof(Pool));
+  auto* const states = desks + groups * sizeof(Desk);
+  new (memory_.data()) Pool{};
+  pool().desks = reinterpret_cast<Desk*>(desks);
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    auto* const desk = new (desks + i * sizeof(Desk)) Desk{};
+    desk->state = states + i * state_room;
+  }
+  checked_call("starting the megakernel", [&] {
+    kernel_ = cl::Kernel{megakernel.program(), "cohort_megakernel"};
+    kernel_.setArg(0, static_cast<void*>(memory_.data()));
+    const std::size_t threads = std::size_t{shape[0]} * shape[1] * shape[2];
+    const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device);
+    if (threads > most) {
+      throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads) +
+                                         " threads; the device runs this megakernel with at most " +
+                                         std::to_string(most)};
+    }
+    kernel_.setArg(1, cl::Local(sizeof(cl_ulong) * (threads + 1)));
+    // Everything else is reached by pointers in memory.
+    const std::vector<void*> reached = memory->all();
+    clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),
+                        static_cast<const void*>(reached.data()));
+    queue_ = cl::CommandQueue{context, device};
+    const cl::NDRange all = range({groups * shape[0], shape[1], shape[2]}, dimensions(shape));
+    const cl::NDRange group = range(shape, dimensions(shape));
+    // Once without desks: some devices compile for a shape when they first see it, which can take
+    // long, and then nobody has to guess why no worker comes.
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
+    queue_.flush();
+    if (!over(build_limit)) {
+      throw Error{Errc::device_lost,
+                  "opencl: the device has not compiled and run the megakernel "
+                  "within " +
+                      std::to_string(build_limit.count()) + " minutes"};
+    }
+    pool().desk_count = groups;
+    queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
+    queue_.flush();
+  });
+}
+
+std::uint32_t Shift::here() const {
+  // Pairs with the check-in: the worker polls its desk.
+  return pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
+}
+
+void Shift::dismiss() {
+  const std::uint32_t here =
+      pool().gate.fetch_or(Pool::gate_closed, std::memory_order_acq_rel) & ~Pool::gate_closed;
+  for (std::uint32_t i = 0; i < here; ++i)
+    desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
+}
+
+bool Shift::over(std::chrono::milliseconds patience) const { return completed(ended_, patience); }
+
+}  // namespace cohort::opencl

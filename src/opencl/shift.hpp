@@ -1,0 +1,42 @@
+// A shift: one launch of the megakernel, from its workers' check-in until they have all gone home.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <span>
+
+#include "opencl/layout.hpp"
+#include "opencl/megakernel.hpp"
+
+namespace cohort::opencl {
+
+/// The threads of a group in three dimensions.
+using Shape = std::array<std::uint32_t, 3>;
+
+class Shift {
+ public:
+  /// Starts `groups` workers of that shape.
+  Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
+        const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape);
+
+  [[nodiscard]] Shape shape() const { return shape_; }
+  [[nodiscard]] std::uint32_t groups() const { return pool().desk_count; }
+  /// Workers that have checked in, and can be sent.
+  [[nodiscard]] std::uint32_t here() const;
+  [[nodiscard]] Desk& desk(std::uint32_t worker) const { return pool().desks[worker]; }
+  /// Sends everybody home: each goes when it has nothing else to do.
+  void dismiss();
+  /// Waits for the end of the launch. False: it did not come within the time.
+  [[nodiscard]] bool over(std::chrono::milliseconds patience) const;
+
+ private:
+  [[nodiscard]] Pool& pool() const { return *reinterpret_cast<Pool*>(memory_.data()); }
+
+  Block memory_;
+  Shape shape_;
+  cl::Kernel kernel_;
+  cl::CommandQueue queue_;
+  cl::Event ended_;
+};
+
+}  // namespace cohort::opencl

@@ -1,0 +1,418 @@
+// What the OpenCL engine does beside running kernels right: tasks, several jobs, ends of every
+// kind, refusals, and a trace that appendix A accepts.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "cohort/trace_check.hpp"
+#include "on_engine.hpp"
+#include "opencl/cl.hpp"
+
+namespace cohort::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using Words = Shared<std::uint32_t>;
+
+const Program& kernels() {
+  static const Program all = Program::from_file(
+      std::filesystem::path{COHORT_TEST_KERNELS} / "kernels.cl", {.engine = "opencl"});
+  return all;
+}
+
+std::uint32_t now(const Words& words) {
+  return std::atomic_ref{const_cast<std::uint32_t&>(words[0])}.load();
+}
+void set(Words& words, std::uint32_t value) { std::atomic_ref{words[0]}.store(value); }
+
+template <class Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 5000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+/// A job that runs until it is told to stop.
+struct Background {
+  explicit Background(const std::string& name = "spin_at_barriers",
+                      const LaunchOptions& options = {})
+      : job(launch(name, options)) {}
+  ~Background() {
+    set(stop, 1);
+    while (job.status() == Status::pending || job.status() == Status::running)
+      std::this_thread::sleep_for(1ms);
+  }
+  Report end() {
+    set(stop, 1);
+    return job.wait();
+  }
+  Job launch(const std::string& name, const LaunchOptions& options) {
+    ProgramKernel kernel = kernels().kernel(name);
+    kernel.set("rounds", rounds.data()).set("stop", stop.data());
+    return kernel.launch(engine(), options);
+  }
+  [[nodiscard]] bool advances() const {
+    const std::uint32_t before = now(rounds);
+    return soon([&] { return now(rounds) > before + 2; });
+  }
+
+  Words rounds{0, 0};
+  Words stop{0};
+  Job job;
+};
+
+struct Product {
+  explicit Product(std::uint32_t its_side)
+      : side(its_side), a(std::size_t{side} * side), b(a.size()), c(a.size(), -1) {
+    std::mt19937 random{side};
+    for (float& each : a) each = static_cast<float>(random() % 10);
+    for (float& each : b) each = static_cast<float>(random() % 10);
+  }
+  [[nodiscard]] ProgramKernel kernel() const {
+    ProgramKernel result = kernels().kernel("multiply");
+    result.set("a", a.data()).set("b", b.data()).set("c", c.data()).set("side", side);
+    return result;
+  }
+  [[nodiscard]] bool right() const {
+    for (std::uint32_t row = 0; row < side; ++row) {
+      for (std::uint32_t column = 0; column < side; ++column) {
+        float sum = 0;
+        for (std::uint32_t i = 0; i < side; ++i) sum += a[row * side + i] * b[i * side + column];
+        if (c[row * side + column] != sum) return false;
+      }
+    }
+    return true;
+  }
+
+  std::uint32_t side;
+  Shared<float> a, b, c;
+};
+
+/// What is to run beside the background job, in groups of one thread.
+class Beside : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (engine().capacity() < 2) GTEST_SKIP() << "the device runs one work-group at a time";
+    for (const char* each : {"spin_at_barriers", "spin_at_offers", "multiply", "meet"})
+      engine().load(kernels().kernel(each));
+  }
+};
+
+// ---- tasks
+
+TEST_F(Beside, TasksTakeUnitsFromAJobAndGiveThemBack) {
+  for (const char* kind : {"spin_at_barriers", "spin_at_offers"}) {
+    SCOPED_TRACE(kind);
+    Background background{kind};
+    ASSERT_TRUE(background.advances());
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      Product product{20 + i};
+      const TaskReport report = product.kernel().submit(engine(), {.groups = 1}).wait();
+      EXPECT_EQ(report.status, Status::finished);
+      EXPECT_TRUE(product.right());
+      EXPECT_GT(report.gather.count(), 0);
+      EXPECT_TRUE(soon([&] {
+        return background.job.report().sizes.back().groups == engine().capacity();
+      })) << "the unit has not been given back";
+    }
+    const Report report = background.end();
+    EXPECT_EQ(report.status, Status::finished);
+    EXPECT_GE(report.leaves, 1U);
+    EXPECT_GE(report.joins, 1U);
+    EXPECT_GE(report.gather.count, 1U);
+  }
+}
+
+TEST_F(Beside, ATaskThatNeedsEverythingSuspendsTheJob) {
+  Background background{"spin_at_barriers"};
+  ASSERT_TRUE(background.advances());
+  Words before{0};
+  Words wrong{0};
+  ProgramKernel kernel = kernels().kernel("meet");
+  kernel.set("before", before.data()).set("wrong", wrong.data());
+  const Task task = kernel.submit(engine(), {.groups = engine().capacity()});
+  EXPECT_EQ(task.wait().status, Status::finished);
+  EXPECT_EQ(before[0], engine().capacity());
+  EXPECT_EQ(wrong[0], 0U);
+  EXPECT_TRUE(background.advances());
+}
+
+TEST_F(Beside, TasksRunWithoutAJob) {
+  Product product{30};
+  EXPECT_EQ(product.kernel().submit(engine(), {.groups = engine().capacity()}).wait().status,
+            Status::finished);
+  EXPECT_TRUE(product.right());
+}
+
+// ---- jobs
+
+TEST_F(Beside, TwoJobsShareTheDevice) {
+  Background one{"spin_at_barriers"};
+  ASSERT_TRUE(one.advances());
+  Background two{"spin_at_offers"};
+  EXPECT_TRUE(two.advances());
+  EXPECT_TRUE(one.advances());
+  EXPECT_EQ(two.end().status, Status::finished);
+  EXPECT_TRUE(one.advances());
+}
+
+TEST(Engine, TheMegakernelThatRunsCannotChange) {
+  Background background{"may_empty"};
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", background.stop.data());
+  try {
+    static_cast<void>(kernel.launch(engine()));
+    FAIL() << "it was launched";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_state);
+    EXPECT_THAT(error.what(), HasSubstr("kernel never_looks is not in the megakernel that runs"));
+  }
+  EXPECT_THROW(background.launch("may_empty", {.local_size = 2}), Error);
+}
+
+TEST(Engine, TheCapacityCanChangeWhileAJobRuns) {
+  if (engine().capacity() < 2) GTEST_SKIP() << "the device runs one work-group at a time";
+  const std::uint32_t all = engine().capacity();
+  Background background;
+  ASSERT_TRUE(background.advances());
+  engine().set_capacity(1);
+  EXPECT_TRUE(soon([&] { return background.job.report().sizes.back().groups == 1; }));
+  EXPECT_TRUE(background.advances());
+  engine().set_capacity(all);
+  EXPECT_TRUE(soon([&] { return background.job.report().sizes.back().groups == all; }));
+  EXPECT_THROW(engine().set_capacity(0), Error);
+  EXPECT_THROW(engine().set_capacity(all + 1), Error) << "more would spin against each other";
+}
+
+TEST(Engine, AJobCanBeSuspendedAndResumed) {
+  Background background;
+  ASSERT_TRUE(background.advances());
+  ASSERT_EQ(background.job.suspend(), Status::suspended);
+  std::this_thread::sleep_for(50ms);  // the megakernel goes home meanwhile
+  const std::uint32_t before = now(background.rounds);
+  std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(now(background.rounds), before);
+  background.job.resume();
+  EXPECT_TRUE(background.advances());
+  EXPECT_GT(now(background.rounds), before);
+}
+
+TEST(Engine, AStaticLaunchKeepsItsGroups) {
+  Background background{"spin_at_offers", {.max_groups = engine().capacity(), .resizable = false}};
+  EXPECT_TRUE(background.advances());
+  EXPECT_THROW(background.job.set_target(1), Error);
+  EXPECT_THROW(background.job.suspend(), Error);
+  const Report report = background.end();
+  EXPECT_EQ(report.start_groups, engine().capacity());
+  EXPECT_EQ(report.joins + report.leaves, 0U);
+}
+
+TEST(Engine, AllGroupsMayLeaveWhereTheKernelSaysSo) {
+  Background background{"may_empty"};
+  ASSERT_TRUE(background.advances());
+  background.job.set_target(0);
+  EXPECT_EQ(background.job.wait().status, Status::left);
+}
+
+// ---- ends of every kind
+
+TEST(Engine, ACancelledJobEnds) {
+  for (const char* kind : {"spin_at_barriers", "spin_at_offers", "may_empty"}) {
+    SCOPED_TRACE(kind);
+    Background background{kind};
+    ASSERT_TRUE(background.advances());
+    background.job.cancel();
+    EXPECT_EQ(background.job.wait().status, Status::cancelled);
+  }
+  Words rounds{0};
+  ProgramKernel kernel = kernels().kernel("meets_in_a_function");
+  kernel.set("rounds", rounds.data());
+  std::stop_source stop;
+  const Job job = kernel.launch(engine(), {.stop = stop.get_token()});
+  ASSERT_TRUE(soon([&] { return now(rounds) > 10; }));
+  stop.request_stop();
+  EXPECT_EQ(job.wait().status, Status::cancelled);
+}
+
+TEST(Engine, ABrokenContractIsAnError) {
+  if (engine().capacity() < 2) GTEST_SKIP() << "the device runs one work-group at a time";
+  Words tickets{0};
+  Words word{0};
+  ProgramKernel kernel = kernels().kernel("leaves_others_waiting");
+  kernel.set("tickets", tickets.data()).set("word", word.data());
+  const Job job = kernel.launch(engine(), {.max_groups = 2, .resizable = false});
+  try {
+    job.wait();
+    FAIL() << "it ended well";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::broken_contract);
+    EXPECT_THAT(error.what(), HasSubstr("returned"));
+  }
+}
+
+TEST(Engine, AKernelThatNeverEndsIsGivenUp) {
+  auto doomed = std::make_unique<opencl::Engine>(opencl::EngineOptions{.patience = 300ms});
+  auto stop = doomed->fill<std::uint32_t>(1, 0);
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", stop.data());
+  const Job job = kernel.launch(*doomed, {.max_groups = 1});
+  EXPECT_FALSE(job.wait_for(100ms));
+  job.cancel();
+  try {
+    job.wait();
+    FAIL() << "it ended well";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::device_lost);
+    EXPECT_THAT(error.what(), HasSubstr("never_looks has reached no primitive within 300 ms"));
+  }
+  try {
+    static_cast<void>(kernel.launch(*doomed));
+    FAIL() << "it was launched";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::device_lost);
+  }
+  doomed.reset();                          // does not wait for it
+  std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
+}
+
+TEST(Engine, EndsWithItsJobs) {
+  auto brief = std::make_unique<opencl::Engine>();
+  auto rounds = brief->fill<std::uint32_t>(2, 0);
+  auto stop = brief->fill<std::uint32_t>(1, 0);
+  ProgramKernel kernel = kernels().kernel("spin_at_barriers");
+  kernel.set("rounds", rounds.data()).set("stop", stop.data());
+  const Job job = kernel.launch(*brief);
+  EXPECT_FALSE(job.wait_for(20ms));
+  brief.reset();
+  EXPECT_EQ(job.wait().status, Status::cancelled);
+}
+
+// ---- refusals
+
+TEST(Engine, RefusesMemoryOfTheHost) {
+  std::uint32_t on_the_stack = 0;
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", &on_the_stack);
+  try {
+    static_cast<void>(kernel.launch(engine()));
+    FAIL() << "it was launched";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_options);
+    EXPECT_THAT(error.what(), HasSubstr("parameter 'stop' of kernel never_looks points to memory"));
+  }
+}
+
+TEST(Engine, RefusesWhatCannotRun) {
+  Words stop{1};
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", stop.data());
+  EXPECT_THROW(static_cast<void>(kernel.launch(engine(), {.max_groups = 0})), Error);
+  EXPECT_THROW(static_cast<void>(kernel.launch(
+                   engine(), {.max_groups = engine().capacity() + 1, .resizable = false})),
+               Error);
+  EXPECT_THROW(static_cast<void>(kernel.submit(engine(), {.groups = engine().capacity() + 1})),
+               Error);
+  cpu::Engine other;
+  EXPECT_THROW(static_cast<void>(kernel.launch(other)), Error) << "compiled for another engine";
+  EXPECT_THROW(opencl::Engine({.device = "no such device"}), Error);
+  EXPECT_THROW(opencl::Engine({.capacity = 100000}), Error);
+  EXPECT_THROW(static_cast<void>(
+                   Program::from_file(std::filesystem::path{COHORT_TEST_KERNELS} / "kernels.cl",
+                                      {.engine = "opencl", .transmit = "per-thread"})),
+               Error);
+}
+
+TEST(Engine, PassesOnWhatTheDevicesCompilerSays) {
+  opencl::Engine strict{{.build_options = "-Dcohort_look=nonsense("}};
+  const auto stop = strict.fill<std::uint32_t>(1, 1);
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", stop.data());
+  try {
+    static_cast<void>(kernel.launch(strict));
+    FAIL() << "it was launched";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_file);
+    EXPECT_THAT(error.what(), HasSubstr("does not compile the megakernel of never_looks"));
+    EXPECT_THAT(error.what(), HasSubstr("error"));
+  }
+}
+
+TEST(Engine, NamesItsDevice) {
+  const std::vector<opencl::Device> all = opencl::devices();
+  ASSERT_FALSE(all.empty());
+  EXPECT_FALSE(engine().device().name.empty());
+  EXPECT_EQ(engine().device().lacks, "");
+  EXPECT_LE(engine().capacity(), engine().device().units);
+}
+
+// ---- the model
+
+/// Keeps the events by unit, as check_trace wants them.
+class UnitLog final : public Tracer {
+ public:
+  void record(const TraceEvent& event) noexcept override { events.push_back({event, event.unit}); }
+  std::vector<LoggedEvent> events;
+};
+
+TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
+  for (const char* kind : {"spin_at_barriers", "spin_at_offers"}) {
+    SCOPED_TRACE(kind);
+    UnitLog log;
+    const std::uint32_t max_groups = 6;
+    Background background{kind, {.max_groups = max_groups, .tracer = &log}};
+    std::mt19937 random{7};
+    for (int i = 0; i < 40; ++i) {
+      background.job.set_target(1 + static_cast<std::uint32_t>(random() % max_groups));
+      std::this_thread::sleep_for(std::chrono::microseconds{random() % 1000});
+      if (i % 10 == 9 && background.job.suspend() == Status::suspended) background.job.resume();
+    }
+    const Report report = background.end();
+    EXPECT_EQ(report.status, Status::finished);
+    ASSERT_LT(log.events.size(), std::size_t{1} << 20U) << "the trace is complete";
+    const auto refusal = check_trace(log.events, {.max_groups = max_groups}, report.status);
+    EXPECT_FALSE(refusal) << *refusal;
+    EXPECT_GT(report.joins + report.leaves, 0U);
+  }
+}
+
+// ---- the other output
+
+TEST(PlainOutput, RunsAsAnOrdinaryKernel) {
+  const std::string file = testing::TempDir() + "/add_plain.cl";
+  const std::string command =
+      std::string{COHORT_TEST_CC} + " " + COHORT_TEST_PROGRAMS + "/add.cl --emit=plain -o " + file;
+  ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(concurrency-mt-unsafe): of our own making
+  std::ifstream stream{file};
+  const std::string text{std::istreambuf_iterator<char>{stream}, {}};
+
+  const cl::Context context{CL_DEVICE_TYPE_ALL};
+  const cl::CommandQueue queue{context};
+  const cl::Program program{context, text};
+  program.build("-cl-std=CL3.0 -w");
+  std::vector<int> a(100, 0);
+  std::vector<int> b(100);
+  for (int i = 0; i < 100; ++i) b[static_cast<std::size_t>(i)] = i;
+  std::vector<std::uint32_t> zeroes(2);
+  const cl::Buffer on_a{context, a.begin(), a.end(), false};
+  const cl::Buffer on_b{context, b.begin(), b.end(), true};
+  const cl::Buffer barrier{context, zeroes.begin(), zeroes.end(), false};
+  cl::Kernel kernel{program, "add"};
+  kernel.setArg(0, on_a);
+  kernel.setArg(1, on_b);
+  kernel.setArg(2, 100U);
+  kernel.setArg(3, barrier);
+  // Its groups spin, so no more of them than there are CPUs.
+  const std::uint32_t groups = std::min(engine().capacity(), cpu::usable_cpus());
+  queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange{groups}, cl::NDRange{1});
+  cl::copy(queue, on_a, a.begin(), a.end());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(a[static_cast<std::size_t>(i)], 1000 * i);
+}
+
+}  // namespace
+}  // namespace cohort::test

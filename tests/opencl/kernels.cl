@@ -1,0 +1,85 @@
+// Kernels for what only the OpenCL engine's tests ask: tasks beside jobs, and kernels that break rules or never end.
+
+// A job that stays until *stop is set, and counts its rounds. One thread looks, so that all see the same.
+kernel void spin_at_barriers(global uint *rounds, global uint *stop) {
+  transmit uint r = 0;
+  while (true) {
+    if (get_global_id() == 0) {
+      rounds[0] = r + 1;
+      rounds[1] = *(volatile global uint *)stop;
+    }
+    r++;
+    global_barrier();
+    if (rounds[1] != 0) break;
+    resizing_global_barrier();
+  }
+}
+
+// The same with kill and fork.
+kernel void spin_at_offers(global uint *rounds, global uint *stop) {
+  while (*(volatile global uint *)stop == 0) {
+    offer_kill();
+    request_fork();
+    if (get_local_id() == 0) atomic_inc(rounds);
+  }
+}
+
+// A task: c = a * b, square matrices, one row after another.
+kernel void multiply(global const float *a, global const float *b, global float *c, uint side) {
+  for (uint row = get_global_id(); row < side; row += get_global_size()) {
+    for (uint column = 0; column < side; column++) {
+      float sum = 0.0f;
+      for (uint i = 0; i < side; i++) sum += a[row * side + i] * b[i * side + column];
+      c[row * side + column] = sum;
+    }
+  }
+}
+
+// A task whose groups meet.
+kernel void meet(global uint *before, global uint *wrong) {
+  atomic_inc(before);
+  global_barrier();
+  if (atomic_or(before, 0u) != get_global_size()) atomic_inc(wrong);
+}
+
+// Ends only when *stop is set, and reaches no primitive until then.
+kernel void never_looks(global uint *stop) {
+  while (atomic_or(stop, 0u) == 0u) {
+  }
+}
+
+// Of two groups one returns, the other arrives at a barrier. They read the same word, which cohortc trusts to be the same for
+// all, but one after another.
+kernel void leaves_others_waiting(global uint *tickets, global uint *word) {
+  if (get_local_id() == 0) {
+    uint ticket = atomic_inc(tickets);
+    while (ticket == 1 && atomic_or(word, 0u) == 0u) {
+    }
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  uint seen = *(volatile global uint *)word;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (get_local_id() == 0) atomic_xchg(word, 1u);
+  if (seen == 0) return;
+  global_barrier();
+}
+
+kernel survivors(may_all_leave) kill_order(any) void may_empty(global uint *rounds, global uint *stop) {
+  while (*(volatile global uint *)stop == 0) {
+    offer_kill();
+    request_fork();
+    if (get_local_id() == 0) atomic_inc(rounds);
+  }
+}
+
+// A barrier in a function that gives a value: when the job is cancelled everything returns.
+uint next_round(uint r) {
+  global_barrier();
+  return r + 1;
+}
+
+kernel void meets_in_a_function(global uint *rounds) {
+  for (uint r = 0; ; r = next_round(r)) {
+    if (get_global_id() == 0) *rounds = r;
+  }
+}
