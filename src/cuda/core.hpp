@@ -75,9 +75,9 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void close_lease(std::uint32_t slot, cudaStream_t stream) noexcept;
 
  private:
-  /// The most grids that run or wait at a time. At 128 the device starts no more, whatever their
-  /// priority.
-  static constexpr std::size_t most_grids = 48;
+  /// The most grids that run or wait at a time. With some 40 of them, each in its stream, a call of
+  /// CUDA may not return before one has ended.
+  static constexpr std::size_t most_grids = 24;
   /// Of those, kept for tasks.
   static constexpr std::size_t task_grids = 8;
 
