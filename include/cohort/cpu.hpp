@@ -78,7 +78,6 @@ class Body {
  protected:
   std::vector<protocol::Box<Platform>> boxes_;
   std::vector<Atomic<std::uint64_t>> free_ids_;
-  std::vector<Atomic<std::uint64_t>> resting_;
 };
 
 template <class Kernel, protocol::Role role>
@@ -91,7 +90,6 @@ class TypedBody final : public Body {
       : kernel_(std::move(kernel)), box_states_(max_groups) {
     boxes_ = std::vector<protocol::Box<Platform>>(max_groups);
     free_ids_ = std::vector<Atomic<std::uint64_t>>(protocol::id_words(max_groups));
-    resting_ = std::vector<Atomic<std::uint64_t>>(free_ids_.size());
     shared.max_groups = max_groups;
     states_.boxes = box_states_.data();
     suspendable = traits.suspendable && role != protocol::Role::fixed;

@@ -38,11 +38,9 @@ void Body::prepare(std::uint32_t quorum, bool restarted) {
       if (id >= quorum && id < shared.max_groups) free |= std::uint64_t{1} << bit;
     }
     free_ids_[word].store(free, Order::relaxed);
-    resting_[word].store(0, Order::relaxed);
   }
   shared.boxes = boxes_.data();
   shared.free_ids = free_ids_.data();
-  shared.resting = resting_.data();
   shared.quorum = quorum;
   shared.restarted = restarted;
   for (auto& vote : shared.vote) vote.store(0, Order::relaxed);

@@ -23,6 +23,8 @@ const std::vector<Scenario>& fenced_scenarios() {
       {"votes of group 0 against growth", 2, 1, 1, 2, &to_two, fenced<Led>},
       {"votes of group 0, shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, fenced<Led>},
       {"kill against barrier", 3, 3, 1, 1, &to_one, fenced<OffersAndBarriers>},
+      {"kill against barrier, waiting in the offer", 3, 3, 1, 1, &to_one, fenced<OffersAndBarriers>, Start::gathered, Waiting::polled, true},
+      {"kills in a row, waiting in the offer", 3, 3, 1, 1, &to_one, fenced<Offers<KillOrder::highest_first>>, Start::gathered, Waiting::polled, true},
       {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, fenced<Offers<KillOrder::highest_first>>},
       {"kill against fork, any order", 2, 1, 1, 2, &up_to_two_and_down, fenced<Offers<KillOrder::any>>},
       {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, fenced<Resizing<anywhere, one_pass, true>>},

@@ -47,9 +47,21 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
   return true;
 }
 
-// ---- resting: highest first would be one by one, each link of the chain a few round trips. So who
-// waits in its offer for its turn says so, and the one whose turn it is takes along all who rest
-// right below it.
+/// Waits in the offer for this group's turn, but not while anybody waits for this one.
+template <class P, class State>
+COHORT_FN void wait_for_turn(const Member<P, State>& member, std::uint64_t patience) {
+  auto& shared = member.shared;
+  const std::uint32_t id = member.id;
+  P::await_for(shared.offer_event, patience, [&] {
+    const Roster now = shared.look(Order::acquire);
+    return now.active() <= id + 1 || now.arrived() != 0 || now.faulted() ||
+           id < shared.target(Order::acquire);
+  });
+}
+
+// ---- resting, on platforms with many groups: highest first would be one by one, each link of the
+// chain a few round trips. So who waits in its offer for its turn says so, and the one whose turn
+// it is takes along all who rest right below it.
 
 template <class P>
 COHORT_FN auto& rests_in(Shared<P>& shared, std::uint32_t id) {
@@ -125,18 +137,14 @@ COHORT_FN bool leave_with_resting(Member<P, State>& member, Roster& old, std::ui
   return true;
 }
 
-/// Waits in the offer for this group's turn. True: it has been taken along.
+/// As wait_for_turn(), but this group may be taken along. True: it has been.
 template <class P, class State>
 COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
   auto& shared = member.shared;
   const std::uint32_t id = member.id;
   auto& word = rests_in(shared, id);
   word.fetch_or(rest_bit(id), Order::release);  // pairs with claim_resting
-  P::await_for(shared.offer_event, patience, [&] {
-    const Roster now = shared.look(Order::acquire);
-    return now.active() <= id + 1 || now.arrived() != 0 || now.faulted() ||
-           id < shared.target(Order::acquire);
-  });
+  wait_for_turn(member, patience);
   // Awake by itself, or claimed: then whoever did it decides, and is about to.
   if ((word.fetch_and(~rest_bit(id), Order::acq_rel) & rest_bit(id)) != 0) return false;
   Roster now;
@@ -223,8 +231,12 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
           return Verdict::stay;
         }
       }
-      const bool gone =
-          any ? leave<P, traits>(member, old) : leave_with_resting<P, traits>(member, old, target);
+      bool gone = false;
+      if constexpr (!any && Fenced<P>) {
+        gone = leave_with_resting<P, traits>(member, old, target);
+      } else {
+        gone = leave<P, traits>(member, old);
+      }
       if (gone) return Verdict::leave;
       continue;
     }
@@ -233,7 +245,11 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
     // for long: the group whose turn it is may be waiting for something this one has yet to do.
     if (waited || patience == 0 || old.arrived() != 0) return Verdict::stay;
     waited = true;
-    if (rest(member, patience)) return taken_along(member);
+    if constexpr (Fenced<P>) {
+      if (rest(member, patience)) return taken_along(member);
+    } else {
+      wait_for_turn(member, patience);
+    }
     old = shared.look();
   }
 }
