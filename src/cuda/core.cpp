@@ -278,7 +278,7 @@ void Engine::Core::publish(Record& job, std::uint32_t units) {
     check(stream_write(control_, word, value), "a write of a control word");
   };
   std::uint32_t word = job.suspending ? 0 : job.groups_on(units);
-  if (job.thinning && word > 1) word /= 2;
+  if (job.thin_to != 0) word = std::min(word, job.thin_to);
   // Groups that have returned count in M, but use no SM: the target has to count them too.
   if (word > 0) word += job.run->finished;
   if (job.cancelled) word = stop_share;
@@ -318,16 +318,17 @@ void Engine::Core::refill(Record& job) {
   if (wanted <= present) return;
   if (grids_ + task_grids < most_grids) {
     launch_grid(job, wanted - present, false);
-  } else {
-    job.thinning = job.run->grids.size() > 1;
+  } else if (job.run->grids.size() > 1) {
+    job.thin_to = std::max(job.inside() / 2, 1U);
   }
 }
 
 /// Where groups leave in any order a job ends up as many grids of a block each, and then there is
-/// none left for who should come back. So half of the groups go, and come back as one grid.
+/// none left for who should come back. So half of the groups go, and half of those if that was not
+/// enough; all come back as one grid.
 void Engine::Core::thin_out(Record& job) {
-  if (!job.thinning || job.inside() > target_of(job)) return;
-  job.thinning = false;
+  if (job.thin_to == 0 || job.inside() > target_of(job)) return;
+  job.thin_to = 0;
   job.refill_after = now() + 50'000;  // until the grids of those who left have ended
 }
 
@@ -375,7 +376,7 @@ void Engine::Core::rest(Record& job, Status status) {
   job.units = 0;
   job.demand_at = 0;
   job.suspending = false;
-  job.thinning = false;
+  job.thin_to = 0;
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }

@@ -229,11 +229,11 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   bool owed = false;        // a task was served while this job waited: its turn now
   bool cancelled = false;   // has been told so
   bool suspending = false;  // has been told so
-  bool thinning = false;    // gives half of its groups away, to come back with fewer grids
   Fault fault = Fault::none;
   std::string error;  // of CUDA
   std::unique_ptr<Run> run;
-  std::uint32_t units = 0;        // as published
+  std::uint32_t units = 0;    // as published
+  std::uint32_t thin_to = 0;  // groups, until it has no more; then it comes back with fewer grids
   std::uint32_t share_word = 0;   // as published
   std::uint32_t before_word = 0;  // as published
   std::condition_variable changed;
