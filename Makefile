@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-report bench pictures explore docs format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -17,6 +17,7 @@ help:
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make test-compiler  cohortc, the compiler of the dialect (installs the libraries of Clang)'
 	@echo 'make test-opencl  the OpenCL engine, on PoCL or what there is (installs it, and the libraries of Clang)'
+	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, hours, goes on if interrupted; into bench/results/$(MACHINE)'
@@ -65,6 +66,9 @@ bench: build
 	$(COHORT) bench all --out bench/results/$(MACHINE)
 	$(COHORT) report bench/results/$(MACHINE) --json bench/results/$(MACHINE)/summary.json
 	$(COHORT) bench read --out bench/results/$(MACHINE)
+
+test-data: build
+	@ctest --test-dir build/release -L data --output-on-failure --no-tests=error
 
 test-report: build/release/build.ninja
 	@scripts/setup --browser
