@@ -15,8 +15,8 @@
 #define COHORT_FN
 #endif
 
-// An offer or a barrier that changes nothing is a handful of instructions: those must be inlined, the
-// rest kept away.
+// An offer or a barrier that changes nothing is a handful of instructions: those must be inlined,
+// the rest kept away.
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
 #ifdef __CUDACC__
 #define COHORT_DETAIL_COLD __noinline__

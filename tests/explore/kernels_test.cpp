@@ -276,7 +276,8 @@ struct Neighbours {
 TEST(Kernels, AMissingGlobalBarrier) {
   const Result wrong = explore_counters<Neighbours<true>>(1);
   const bool race = wrong.failure.find("race on buffer 1") != std::string::npos;
-  expect_found(wrong, race ? "race on buffer 1" : "an item was counted 0 times");  // by the schedule
+  expect_found(wrong,
+               race ? "race on buffer 1" : "an item was counted 0 times");  // by the schedule
   const Result right = explore_counters<Neighbours<false>>(1);
   EXPECT_TRUE(right.ok) << right;
 }
