@@ -201,7 +201,7 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
 }
 
 /// A kernel in a source file, instead of an app.
-int run_source(const Options& options, std::stop_token stop) {
+int run_source(const Options& options, const std::stop_token& stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
@@ -220,7 +220,7 @@ int run_source(const Options& options, std::stop_token stop) {
   how.launch.max_groups = options.groups;
   how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
-  how.launch.stop = std::move(stop);
+  how.launch.stop = stop;
   return run_kernel_file(how);
 #else
   static_cast<void>(stop);
@@ -293,7 +293,7 @@ Place place_of(const Options& options) {
 }
 
 int run(const Options& options, std::stop_token stop) {
-  if (options.app.ends_with(".cl")) return run_source(options, std::move(stop));
+  if (options.app.ends_with(".cl")) return run_source(options, stop);
   if (options.input.empty())
     throw Error{Errc::bad_options,
                 "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};

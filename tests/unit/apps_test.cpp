@@ -58,7 +58,7 @@ std::vector<GraphApp> graph_apps() {
     for (const auto algorithm : {ColorOptions::Algorithm::eager, ColorOptions::Algorithm::paper}) {
       const std::string kind = algorithm == ColorOptions::Algorithm::paper ? " paper" : "";
       apps.push_back(
-          {"color" + kind + by,
+          {std::string{"color"}.append(kind).append(by),
            [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
                std::uint64_t chunk) -> Tried {
              const auto result = run_color(engine, graph, options, {algorithm, priority, chunk});
@@ -68,7 +68,7 @@ std::vector<GraphApp> graph_apps() {
     for (const auto algorithm : {MisOptions::Algorithm::eager, MisOptions::Algorithm::paper}) {
       const std::string kind = algorithm == MisOptions::Algorithm::paper ? " paper" : "";
       apps.push_back(
-          {"mis" + kind + by,
+          {std::string{"mis"}.append(kind).append(by),
            [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
                std::uint64_t chunk) -> Tried {
              const auto result = run_mis(engine, graph, options, {algorithm, priority, chunk});

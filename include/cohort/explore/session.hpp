@@ -660,7 +660,8 @@ class TypedSession final : public SessionOn<P> {
       if (expected.gen != gen) {
         expected.gen = gen;
         std::memcpy(static_cast<void*>(expected.bytes.data()), &mine, sizeof mine);
-      } else if (std::memcmp(expected.bytes.data(), &mine, sizeof mine) != 0) {
+      } else if (std::memcmp(expected.bytes.data(), static_cast<const void*>(&mine),
+                             sizeof mine) != 0) {  // the padding has been cleared
         world.fail("the State of group " + std::to_string(group.group_id()) +
                    " differs from another's after step " + std::to_string(gen) +
                    ": whoever joins gets group 0's alone");
