@@ -20,8 +20,10 @@
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
 #ifdef __CUDACC__
 #define COHORT_DETAIL_COLD __noinline__
+#define COHORT_DETAIL_APART __noinline__  // rare there, and in the way of what is not
 #else
 #define COHORT_DETAIL_COLD [[gnu::noinline, gnu::cold]]
+#define COHORT_DETAIL_APART
 #endif
 
 namespace cohort {

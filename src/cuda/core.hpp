@@ -96,7 +96,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::uint32_t refused = 0;   // blocks that were not admitted
     std::uint32_t gone = 0;      // blocks that are done with everything
     bool closed = false;         // the job admits nobody any more
-    std::size_t states_at = 0;   // where the States are in it
     std::size_t states_size = 0;
     std::uint32_t launched = 0;     // blocks
     std::uint32_t gone_before = 0;  // as of the last look at the grids

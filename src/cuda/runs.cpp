@@ -129,7 +129,6 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   const std::size_t places_at = place(groups * sizeof(std::uint32_t));
 
   auto run = std::make_unique<Run>();
-  run->states_at = states_at;
   run->states_size = states_size;
   run->high = job.priority.has_value();
   // Blocks launched and not known to be gone are never more than the groups; two lines are news of

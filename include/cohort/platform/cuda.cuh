@@ -91,7 +91,7 @@ class Atomic {
                                          ::cuda::std::memory_order_relaxed);
   }
 
-  /// For a stream's write, and for a warp that reads ahead.
+  /// For a stream's write.
   [[nodiscard]] COHORT_FN T* address() const { return &value_; }
 
  private:
@@ -217,12 +217,6 @@ struct alignas(16) Sampler {
   std::uint32_t target = 0;
   long long at = -(1LL << 62);  ///< by the SM's clock; at first, long ago
 };
-
-#ifdef __CUDACC__
-#define COHORT_DETAIL_DEVICE __device__
-#else
-#define COHORT_DETAIL_DEVICE
-#endif
 
 struct Platform;
 

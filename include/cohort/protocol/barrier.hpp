@@ -122,8 +122,8 @@ COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) 
 /// After the release: the group goes on into the next generation, with as many others as before, or
 /// finds out that something else has happened.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_COLD COHORT_FN Verdict pass_unusually(Member<P, State>& member, Kind kind,
-                                                    Roster now) {
+COHORT_DETAIL_APART COHORT_FN Verdict pass_closely(Member<P, State>& member, Kind kind,
+                                                   Roster now) {
   if (now.faulted()) {
     abandon(member);
     return Verdict::gone;
@@ -146,13 +146,13 @@ COHORT_DETAIL_COLD COHORT_FN Verdict pass_unusually(Member<P, State>& member, Ki
 template <class P, Traits traits, class State>
 COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster now) {
   if constexpr (!steady<traits>) {
-    return pass_unusually<P, traits>(member, place.kind, now);
+    return pass_closely<P, traits>(member, place.kind, now);
   } else {
     const unsigned kind_bit = Roster::kind_shift + (place.gen & 1U);
     const std::uint64_t usual = place.active | static_cast<std::uint64_t>(place.kind) << kind_bit;
     const std::uint64_t tells = Roster::fault | Roster::active_mask | std::uint64_t{1} << kind_bit;
     if (((now.word ^ usual) & tells) != 0) {
-      return pass_unusually<P, traits>(member, place.kind, now);
+      return pass_closely<P, traits>(member, place.kind, now);
     }
     member.gen = (place.gen + 1) & Roster::gen_mask;
     member.trace(Trace::pass, member.gen);
@@ -329,8 +329,8 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
 
 /// An arrival after which there is more to do than to wait: it makes the count full, or cannot be.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_COLD COHORT_FN Verdict complete(Member<P, State>& member, Kind kind,
-                                              Arrival arrival) {
+COHORT_DETAIL_APART COHORT_FN Verdict complete(Member<P, State>& member, Kind kind,
+                                               Arrival arrival) {
   if (!arrival.good()) return refuse(member, arrival);
   Roster now = arrival.now;
   if (kind == Kind::plain || traits.barrier != ResizingBarrier::one_pass) {
@@ -341,7 +341,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict complete(Member<P, State>& member, Kind kin
     }
     now = resize<P, traits>(member, now);
   }
-  return pass_unusually<P, traits>(member, kind, now);
+  return pass_closely<P, traits>(member, kind, now);
 }
 
 /// From the arrival to the release.
@@ -364,7 +364,7 @@ COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, 
 /// Whether a change of M is wanted, as this group sees it before it arrives. Group 0 deposits its
 /// state then.
 template <class P, class State>
-COHORT_DETAIL_COLD COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
+COHORT_DETAIL_APART COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
   const std::uint32_t target = member.shared.target();
   if (member.id != 0) return target < member.active;
   if (target == member.active) return false;

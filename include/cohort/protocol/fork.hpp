@@ -60,7 +60,7 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) break;
     old = shared.look(Order::acquire);  // as above
   }
-  if constexpr (any) shared.staying.fetch_add(claimed, Order::relaxed);
+  if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(claimed, Order::relaxed);
   member.active = next.active();
   member.trace(Trace::fork, claimed);
   std::uint32_t id = old.active();

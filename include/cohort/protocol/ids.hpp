@@ -7,6 +7,10 @@
 
 namespace cohort::protocol {
 
+/// Where many groups leave in any order: Shared::staying is kept, see kill.hpp.
+template <class P, Traits traits>
+inline constexpr bool counts_staying = Fenced<P>&& traits.kill_order == KillOrder::any;
+
 /// Words of a bitmap for `max_groups` ids.
 COHORT_FN constexpr std::uint32_t id_words(std::uint32_t max_groups) {
   return (max_groups + 63) / 64;

@@ -43,6 +43,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
   // Release: what this group did is seen by those it releases and by the next holder of its id.
   // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;
+  if constexpr (counts_staying<P, traits>) shared.staying.fetch_sub(1, Order::relaxed);
   left_roster<P, traits>(member, next.with_active(active + others), releases, others);
   return true;
 }
@@ -214,7 +215,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
 
     const bool turn = any || old.active() == member.id + 1;
     if (turn) {
-      if constexpr (any && Fenced<P>) {
+      if constexpr (counts_staying<P, traits>) {
         if (leave_by_subtraction<P, traits>(member, target)) return Verdict::leave;
         old = shared.look();
         if (target != 0 && !old.faulted()) return Verdict::stay;  // others go, or this is the last
