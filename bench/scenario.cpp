@@ -14,6 +14,7 @@
 #endif
 #include "bench/sizing.hpp"
 #ifdef COHORT_WITH_CUDA
+#include "bench/cuda/beside.hpp"
 #include "bench/cuda/scenarios.hpp"
 #endif
 #ifdef COHORT_WITH_OPENCL
@@ -38,7 +39,8 @@ constexpr std::array known{
     Scenario{.name = "overhead",
              .summary = "section 5.3 of the paper: apps that could be resized but are not, beside "
                         "cooperation compiled out",
-             .run = &overhead_scenario},
+             .run = &overhead_scenario,
+             .on_pairs = true},
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
@@ -72,13 +74,27 @@ constexpr std::array known_cuda{
              .run = &cuda_barrier_scenario},
     Scenario{.name = "gather",
              .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
-             .run = &cuda_gather_scenario},
+             .run = &cuda_gather_scenario,
+             .on_pairs = true},
     Scenario{.name = "lease",
              .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
-             .run = &cuda_lease_scenario},
+             .run = &cuda_lease_scenario,
+             .on_pairs = true},
     Scenario{.name = "fairness",
              .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
              .run = &cuda_fairness_scenario},
+#ifdef COHORT_WITH_CUDA_APPS
+    Scenario{.name = "overhead",
+             .summary = "apps that could be resized but are not, beside the same kernels in plain "
+                        "CUDA: grid.sync, a launch a step, a graph",
+             .run = &cuda_overhead_scenario,
+             .on_pairs = true},
+    Scenario{
+        .name = "multitask",
+        .summary = "apps beside the paper's tasks, and beside what losing those SMs would cost",
+        .run = &cuda_multitask_scenario,
+        .on_pairs = true},
+#endif
 };
 #endif
 

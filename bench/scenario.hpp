@@ -35,6 +35,7 @@ struct Scenario {
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
   bool paper = false;      ///< an experiment of the paper on an engine of its own
   bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
+  bool on_pairs = false;   ///< on pairs too: ScenarioOptions::only chooses of them
   bool in_all = true;      ///< part of `cohort bench all`
 };
 

@@ -151,7 +151,9 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
   std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
+  std::vector<bench::Scenario> every_one = all;
   for (const bench::Scenario& each : bench::cuda_scenarios()) {
+    every_one.push_back(each);
     const auto same = [&each](const bench::Scenario& other) { return other.name == each.name; };
     if (std::none_of(all.begin(), all.end(), same)) all.push_back(each);
   }
@@ -170,9 +172,13 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       sub->add_option("--capacity", options->capacity,
                       "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
-    if (scenario.resumable) {
+    if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
+          return each.name == scenario.name && (each.resumable || each.on_pairs);
+        })) {
       sub->add_option("--only", options->only,
                       "Only the pairs of app and input whose name contains this, e.g. bfs");
+    }
+    if (scenario.resumable) {
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
           "Another load: tasks last E on their share, so larger shares do more work; kept "

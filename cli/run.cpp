@@ -54,6 +54,9 @@ struct Options {
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
   std::string trace;
+  std::string checkpoint;
+  std::uint32_t suspend_after = 0;
+  std::string restore;
   std::string json;
   KernelFileOptions kernel_file;
 };
@@ -200,6 +203,15 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   }
 }
 
+/// Takes the job out after a while and writes it to a file, unless it has finished by then.
+std::function<Report(const Job&)> suspender(const Options& options) {
+  return [file = options.checkpoint, after = options.suspend_after](const Job& job) {
+    if (const auto report = job.wait_for(std::chrono::milliseconds{after})) return *report;
+    if (job.suspend() == Status::suspended) job.checkpoint(file);
+    return job.report();
+  };
+}
+
 /// A kernel in a source file, instead of an app.
 int run_source(const Options& options, const std::stop_token& stop) {
 #ifdef COHORT_HAS_COMPILER
@@ -301,7 +313,7 @@ int run(const Options& options, std::stop_token stop) {
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
   const Place place = place_of(options);
-  for (const std::string& file : {options.json, options.trace}) {
+  for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
     if (!file.empty()) bench::check_writable(file);
   }
 
@@ -329,6 +341,10 @@ int run(const Options& options, std::stop_token stop) {
     how.drive = [&load](const Job& job) { return load.load->drive(job); };
   }
 
+  how.movable = !options.checkpoint.empty() || !options.restore.empty();
+  how.restore = options.restore;
+  if (!options.checkpoint.empty()) how.drive = suspender(options);
+
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
@@ -340,6 +356,9 @@ int run(const Options& options, std::stop_token stop) {
   }
   print(options, groups, outcome, judgement);
   print(tasks);
+  const bool suspended = outcome.report.status == Status::suspended;
+  if (suspended)
+    std::cout << "checkpoint in " << options.checkpoint << ": --restore goes on, on any engine\n";
   if (!options.trace.empty()) {
     timeline.write(options.trace);
     std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
@@ -354,7 +373,7 @@ int run(const Options& options, std::stop_token stop) {
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());
-  return outcome.report.status == Status::finished && !wrong ? fine : failed;
+  return (outcome.report.status == Status::finished || suspended) && !wrong ? fine : failed;
 }
 
 }  // namespace
@@ -390,12 +409,11 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       ->excludes(barrier);
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
-  command
-      ->add_option("--task", options->task,
-                   "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
-                   "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms")
-      ->capture_default_str()
-      ->excludes(resize);
+  auto* const task = command->add_option(
+      "--task", options->task,
+      "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
+      "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
+  task->capture_default_str()->excludes(resize);
   command
       ->add_option("--task-groups", options->task_groups,
                    "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
@@ -404,6 +422,17 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   auto* const trace = command->add_option(
       "--trace", options->trace,
       "Write what ran where and when to this file, for https://ui.perfetto.dev");
+  auto* const checkpoint = command->add_option(
+      "--checkpoint", options->checkpoint,
+      "Take the app out and write it to this file, for --restore on this or another engine; bfs");
+  checkpoint->excludes(resize)->excludes(task);
+  command
+      ->add_option("--suspend-after", options->suspend_after,
+                   "With --checkpoint: after so many milliseconds")
+      ->capture_default_str()
+      ->needs(checkpoint);
+  command->add_option("--restore", options->restore,
+                      "Go on from a checkpoint that --checkpoint wrote, on the same input");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
   command
       ->add_flag("--check-trace", options->check_trace,
