@@ -55,7 +55,7 @@ constexpr std::array known{
              .summary = "section 5.2: how much of the machine a frame loop needs",
              .run = &sizing_scenario,
              .paper = true},
-    Scenario{.name = "multitask",
+    Scenario{.name = "background",
              .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
              .run = &multitask_scenario,
              .paper = true,
@@ -90,9 +90,9 @@ constexpr std::array known_cuda{
              .run = &cuda_overhead_scenario,
              .on_pairs = true},
     Scenario{
-        .name = "multitask",
+        .name = "background",
         .summary = "apps beside the paper's tasks, and beside what losing those SMs would cost",
-        .run = &cuda_multitask_scenario,
+        .run = &cuda_background_scenario,
         .on_pairs = true},
 #endif
 };

@@ -1,6 +1,7 @@
 #include "bench/cuda/beside.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -35,12 +36,14 @@ struct Beside {
   std::vector<TaskSample> tasks;
   std::vector<double> gathers;  // medians of the jobs that were asked for groups
   std::uint64_t wrong = 0;
+  std::uint32_t verified = 0;  // jobs; a wrong one throws
 };
 
-/// How long to go on: until both have been reached.
+/// How long to go on: until both have been reached, or for so long.
 struct Enough {
   nanoseconds job_time{0};
   std::size_t tasks = 0;
+  std::chrono::seconds at_most{10};
 };
 
 apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
@@ -51,15 +54,18 @@ apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   return options;
 }
 
-/// Runs an app until it is enough, and verifies it each time if wanted; for a minute at most.
+/// Runs an app until it is enough, and verifies it now and then.
 Beside run_beside(const Variant& variant, AnyEngine engine, apps::RunOptions how, Load load,
-                  const Enough& enough, bool verify, const std::stop_token& stop) {
+                  const Enough& enough, const std::stop_token& stop) {
   Beside result;
   how.drive = [&load](const Job& job) { return load.drive(job); };
-  const auto until = Clock::now() + std::chrono::minutes{1};
+  const auto until = Clock::now() + enough.at_most;
   do {
     if (stop.stop_requested()) throw Stopped{};
+    const bool verify =
+        load.job_times().size() % 16 == 0;  // takes the host far longer than the run
     const Report report = variant.run(engine, how, verify);
+    if (verify) ++result.verified;
     if (report.gather.count > 0) result.gathers.push_back(static_cast<double>(report.gather.p50));
   } while ((sum(load.job_times()) < ns(enough.job_time) || load.tasks().size() < enough.tasks) &&
            Clock::now() < until);
@@ -115,7 +121,7 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, const CudaProdu
     const Serve serve = [&] { return Load::Served{product.run(wanted), product.right()}; };
     const Beside ran = run_beside(
         variant, engine, with_groups(sms), Load{serve, microseconds{1370}},
-        {.job_time = milliseconds{options.quick ? 5 : 50}, .tasks = options.quick ? 5U : 30U}, true,
+        {.job_time = milliseconds{options.quick ? 5 : 50}, .tasks = options.quick ? 5U : 30U},
         options.stop);
     if (ran.gathers.empty() || ahead.empty()) continue;  // too short for it
     const double extra = median(ran.gathers) - median(ahead);
@@ -132,6 +138,7 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, const CudaProdu
                          {"max", percentile(ahead, 100)}}},
                        {"extra_p50", extra},
                        {"within", extra <= allowed},
+                       {"verified", ran.verified},
                        {"wrong_tasks", ran.wrong}});
   }
   return entries;
@@ -215,8 +222,9 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
     served.right = true;  // all the same: looked at once, in the end
     return served;
   };
-  const Beside ran = run_beside(variant, engine, with_groups(sms), Load{serve, lease_period},
-                                {.tasks = options.quick ? 10U : 200U}, true, options.stop);
+  const Beside ran = run_beside(
+      variant, engine, with_groups(sms), Load{serve, lease_period},
+      {.tasks = options.quick ? 10U : 200U, .at_most = std::chrono::seconds{30}}, options.stop);
   const std::vector<double> times = values_of(ran.tasks, &TaskSample::run);
   const double ratio = percentile(times, 99) / percentile(idle, 99);
   row("beside " + variant.pair.name(), times);
@@ -224,7 +232,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
             << (ratio <= allowed ? "" : ", NOT within 1.5") << std::endl;
   return {{"app", variant.name()},
           {"chunked", variant.pair.chunked},
-          {"verified", true},  // a wrong one throws
+          {"verified", ran.verified},
           {"product_right", products.right()},
           {"jobs", ran.job_times.size()},
           {"leased", numbers(times)},
@@ -273,22 +281,27 @@ class Multitask {
       std::uint64_t wrong = 0;
     };
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
+    std::map<std::string_view, double> rests;  // by share
+    for (const std::string_view share : shares)
+      rests[share] = time_on(variant, engine_.capacity() - groups_of(share, engine_.capacity()));
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
-      const double alone = mean(run(variant, engine_.capacity(), true, nothing()).job_times);
+      const double alone = mean(run(variant, Load{Serve{}, nanoseconds{0}}).job_times);
+      if (alone < ns(shortest) && !options_.quick) {
+        std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
+        return Json::array();
+      }
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
-        const double rest =
-            mean(run(variant, engine_.capacity() - groups, false, nothing()).job_times);
         for (const LoadClass& load : load_classes) {
           const CudaProduct& product = product_of(load);
-          const Beside ran = run(variant, engine_.capacity(), true,
-                                 Load{[&] {
-                                        return Load::Served{product.run(groups), product.right()};
-                                      },
-                                      load.period});
+          const Beside ran =
+              run(variant, Load{[&] {
+                                  return Load::Served{product.run(groups), product.right()};
+                                },
+                                load.period});
           Figures& figures = all[{load.name, share}];
           const double lent = lent_part(ran);
-          const double ideal = 1 / (1 - lent + lent * alone / rest);
+          const double ideal = 1 / (1 - lent + lent * alone / rests[share]);
           const double slowdown = mean(ran.job_times) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
@@ -353,12 +366,39 @@ class Multitask {
   static constexpr double allowed = 1.05;
   static constexpr std::array<std::string_view, 3> shares{"quarter", "half", "all-but-one"};
 
-  static Load nothing() { return {Serve{}, nanoseconds{0}}; }
+  static constexpr milliseconds shortest{2};  // job that tasks can be beside
 
-  Beside run(const Variant& variant, std::uint32_t groups, bool resizable, Load load) const {
+  Beside run(const Variant& variant, Load load) const {
     const milliseconds span{options_.quick ? 50 : 500};
-    return run_beside(variant, engine_, with_groups(groups, resizable), std::move(load),
-                      {.job_time = span}, false, options_.stop);
+    return run_beside(variant, engine_, with_groups(engine_.capacity()), std::move(load),
+                      {.job_time = span}, options_.stop);
+  }
+
+  /// A static launch of `groups` groups, in nanoseconds; the least of three, or one that takes
+  /// long. Infinite where it would take very long: a single SM may.
+  [[nodiscard]] double time_on(const Variant& variant, std::uint32_t groups) const {
+    double least = std::numeric_limits<double>::infinity();
+    bool too_long = false;
+    for (int i = 0; i < 3 && !too_long; ++i) {
+      apps::RunOptions how = with_groups(groups, false);
+      how.drive = [&](const Job& job) {
+        const auto begin = Clock::now();
+        if (const auto report = job.wait_for(std::chrono::seconds{2})) {
+          least = std::min(least, ns(Clock::now() - begin));
+          return *report;
+        }
+        too_long = true;
+        job.cancel();
+        return job.wait();
+      };
+      try {
+        static_cast<void>(variant.run(engine_, how));
+      } catch (const std::runtime_error&) {
+        if (!too_long) throw;  // else it is that it was cancelled
+      }
+      if (least > 2e8) break;
+    }
+    return least;
   }
 
   const CudaProduct& product_of(const LoadClass& load) {
@@ -424,7 +464,7 @@ Json lease_beside_apps(const ScenarioOptions& options) {
           {"beside", std::move(beside)}};
 }
 
-Json cuda_multitask_scenario(const ScenarioOptions& options) {
+Json cuda_background_scenario(const ScenarioOptions& options) {
   Json record{{"device", described()}};
   cuda::Engine engine;
   Multitask multitask{options, engine};

@@ -1,5 +1,5 @@
 // Apps on a GPU while others want SMs of them: parts of the scenarios gather and lease, and
-// multitask.
+// background.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,6 +15,6 @@ namespace cohort::bench {
 [[nodiscard]] nlohmann::ordered_json lease_beside_apps(const ScenarioOptions& options);
 /// The paper's tasks beside apps. How much slower the apps are than they would be if they lost the
 /// SMs for as long as tasks ran, and nothing more.
-[[nodiscard]] nlohmann::ordered_json cuda_multitask_scenario(const ScenarioOptions& options);
+[[nodiscard]] nlohmann::ordered_json cuda_background_scenario(const ScenarioOptions& options);
 
 }  // namespace cohort::bench
