@@ -55,7 +55,7 @@ constexpr std::array known{
              .summary = "section 5.2: how much of the machine a frame loop needs",
              .run = &sizing_scenario,
              .paper = true},
-    Scenario{.name = "background",
+    Scenario{.name = "multitask",
              .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
              .run = &multitask_scenario,
              .paper = true,

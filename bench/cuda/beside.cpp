@@ -265,9 +265,9 @@ double mean(const std::vector<std::uint64_t>& values) {
 }
 
 /// One app under all loads.
-class Multitask {
+class Background {
  public:
-  Multitask(const ScenarioOptions& options, cuda::Engine& engine)
+  Background(const ScenarioOptions& options, cuda::Engine& engine)
       : options_(options), engine_(engine) {}
 
   Json measure(const Variant& variant) {
@@ -467,15 +467,15 @@ Json lease_beside_apps(const ScenarioOptions& options) {
 Json cuda_background_scenario(const ScenarioOptions& options) {
   Json record{{"device", described()}};
   cuda::Engine engine;
-  Multitask multitask{options, engine};
+  Background background{options, engine};
   record["load"] = "fixed work: a task takes E on all SMs";
-  record["products"] = multitask.products();
+  record["products"] = background.products();
   auto measurements = Json::array();
   double worst = 0;
   std::string culprit;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
     std::cout << variant.name() << std::endl;
-    for (Json& each : multitask.measure(variant)) {
+    for (Json& each : background.measure(variant)) {
       if (each["over_ideal"].get<double>() > worst) {
         worst = each["over_ideal"];
         culprit = variant.name() + ", " + each["class"].get<std::string>() + ", " +
