@@ -285,7 +285,7 @@ class Background {
     for (const std::string_view share : shares)
       rests[share] = time_on(variant, engine_.capacity() - groups_of(share, engine_.capacity()));
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
-      const double alone = mean(run(variant, Load{Serve{}, nanoseconds{0}}).job_times);
+      const double alone = mean(run(variant, Load{}).job_times);
       if (alone < ns(shortest) && !options_.quick) {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();

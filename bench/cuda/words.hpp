@@ -15,7 +15,6 @@ namespace cohort::bench {
 
 inline nlohmann::ordered_json described() {
   const device::Description device = device::describe();
-  std::cout << device.name << ", " << device.sms << " SMs\n\n";
   return {{"name", device.name},
           {"sms", device.sms},
           {"driver", device.driver},
