@@ -227,8 +227,21 @@ struct Here {
   Sampler* recent;
 };
 
+#ifdef __CUDACC__
+/// A pointer into shared memory that the compiler takes for any other. It would work out the
+/// address anew at every use otherwise, from a special register that takes longer to read than the
+/// memory.
+template <class T>
+__device__ T* opaque(T* pointer) {
+  asm("" : "+l"(pointer));
+  return static_cast<T*>(__builtin_assume_aligned(pointer, alignof(T)));
+}
+#endif
+
 /// One thread's view of its group's threads.
 struct Threads {
+  std::uint32_t* answer;  ///< in shared memory: what the leader says
+
 #ifdef __CUDACC__
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
   [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
@@ -379,10 +392,10 @@ struct Platform {
   /// last look was long ago, or saw something. A block of one warp has nobody else to look.
   template <class Member>
   __device__ static bool looks(const Member& member) {
-    if (member.id != 0) return false;
-    if (blockDim.x <= 32) return true;
     const Sampler last = member.sampler;
-    return last.target != member.active || clock64() - last.at > recent;
+    const bool stale = clock64() - last.at > recent;
+    // Without branches: the loads overlap with those of the rest of the member.
+    return (member.id == 0) & ((blockDim.x <= 32) | (last.target != member.active) | stale);
   }
 
   __device__ static void fence() {
@@ -494,19 +507,12 @@ template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
-  __shared__ Result shared_result;
-  Result result{};
-  if (threadIdx.x == 0) {
-    result = act();
-    if (result != Result{}) shared_result = result;
-  }
+  if (threadIdx.x == 0) *answer = static_cast<std::uint32_t>(act());
   if (point == Point::resizing_global_barrier && threadIdx.x + 1 == blockDim.x) {
     if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
-  // Mostly there is nothing to tell, and that much the meeting itself can say.
-  const bool news = __syncthreads_or(result != Result{} ? 1 : 0) != 0;
-  // Volatile, or it would be loaded in any case.
-  return news ? *static_cast<volatile Result*>(&shared_result) : Result{};
+  __syncthreads();
+  return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive
 }
 #endif
 

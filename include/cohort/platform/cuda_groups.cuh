@@ -80,7 +80,8 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
   __shared__ alignas(Member) unsigned char member_room[sizeof(Member)];
   __shared__ bool in;
   __shared__ bool runs;
-  auto* const member = reinterpret_cast<Member*>(member_room);
+  __shared__ std::uint32_t answer;
+  auto* const member = opaque(reinterpret_cast<Member*>(member_room));
   auto* const local = reinterpret_cast<Local*>(outside ? cohort_dynamic : local_room);
 
   bool checked_in = false;
@@ -112,7 +113,7 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
     if (member->id == 0 && blockDim.x > 32) Platform::here().recent = &member->sampler;
   }
   __syncthreads();
-  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads{});
+  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads{opaque(&answer)});
   __syncthreads();
   if (threadIdx.x != 0) return;
   const bool returned = !member->left;

@@ -282,7 +282,8 @@ class Group {
   }
 
   COHORT_FN protocol::Place<P> stand(protocol::Kind kind) const {
-    return {*shared_, *member_, kind, Contract<Kernel>::step_style};
+    return {*shared_, *member_, kind, Contract<Kernel>::step_style,
+            protocol::steady<barrier_traits>};
   }
 
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {
