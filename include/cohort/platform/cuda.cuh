@@ -261,6 +261,17 @@ struct Threads {
     return lead_all(point, [&act, any] { return act(any); });
   }
 
+  /// One addition for all lanes that are here together.
+  template <class T>
+  __device__ T claim(AtomicRef<T> counter) const {
+    const std::uint32_t here = __activemask();
+    const auto leader = static_cast<std::uint32_t>(__ffs(static_cast<int>(here)) - 1);
+    T first{};
+    if (lane() == leader) first = counter.fetch_add(static_cast<T>(__popc(here)));
+    first = __shfl_sync(here, first, static_cast<int>(leader));
+    return first + static_cast<T>(__popc(here & ((1U << lane()) - 1U)));
+  }
+
   template <class T>
   __device__ T broadcast(T value, std::uint32_t from) const {
     T* const slot = room<T>();
@@ -273,8 +284,7 @@ struct Threads {
   template <class T, class Op>
   __device__ T reduce(T value, Op op) const {
     const T* const sums = warp_sums(scan_warp(value, op));
-    T result = sums[0];
-    for (std::uint32_t i = 1; i < warps(); ++i) result = op(result, sums[i]);
+    const T result = fold(sums, warps(), op);
     __syncthreads();
     return result;
   }
@@ -282,7 +292,7 @@ struct Threads {
   __device__ T inclusive_scan(T value, Op op) const {
     T result = scan_warp(value, op);
     const T* const sums = warp_sums(result);
-    for (std::uint32_t i = warp(); i-- > 0;) result = op(sums[i], result);
+    if (warp() > 0) result = op(fold(sums, warp(), op), result);
     __syncthreads();
     return result;
   }
@@ -293,8 +303,7 @@ struct Threads {
     T result = up(upto, 1);
     if (lane() == 0) result = zero;
     if (warp() > 0) {
-      T before = sums[0];
-      for (std::uint32_t i = 1; i < warp(); ++i) before = op(before, sums[i]);
+      const T before = fold(sums, warp(), op);
       result = lane() == 0 ? before : op(before, result);
       result = op(zero, result);
     } else if (lane() > 0) {
@@ -344,6 +353,21 @@ struct Threads {
       if (lane() >= by) value = op(below, value);
     }
     return value;
+  }
+  /// The first `count` of them combined, at least one. Four loads are under way at a time.
+  template <class T, class Op>
+  static __device__ T fold(const T* sums, std::uint32_t count, Op op) {
+    T result = sums[0];
+    for (std::uint32_t i = 1; i < count; i += 4) {
+      T next[4];
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j) next[j] = sums[i + j < count ? i + j : 0];
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j) {
+        if (i + j < count) result = op(result, next[j]);
+      }
+    }
+    return result;
   }
   /// Each warp's last value, for all threads.
   template <class T>
