@@ -179,7 +179,9 @@ nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto seconds = options.quick ? 2U : 5U;
-  const bool ended = ends_within({"bench", "cuda-spin-barrier"}, std::chrono::seconds{seconds});
+  const bool ended = Child{{"bench", "cuda-spin-barrier"}}
+                         .output_within(std::chrono::seconds{seconds})
+                         .has_value();
   std::cout << "a plain spin barrier, one block more than fit: "
             << (ended ? "FINISHED, which nobody promised" : "hangs") << " (" << seconds
             << " s given)\n";
