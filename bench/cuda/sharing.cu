@@ -75,7 +75,7 @@ class Array {
 // ---- the job: sweeps over an array until it is told to stop
 
 constexpr std::uint32_t job_threads = 512;
-constexpr std::uint32_t items_per_thread = 64;
+constexpr std::uint32_t items_per_thread = 32;
 constexpr std::uint32_t seed = 1;
 
 COHORT_FN inline std::uint32_t turned(std::uint32_t item) {
@@ -153,16 +153,19 @@ struct Product {
   std::uint32_t tiles;
   std::uint32_t times;
 
-  __device__ void tile(std::uint32_t which) const {
+  /// By all threads of a block, `task_threads` at least. Apart, so that it is the same code for
+  /// everybody.
+  __device__ __noinline__ void tile(std::uint32_t which) const {
     __shared__ float left[slice][tile_side];
     __shared__ float right[slice][tile_side];
     const std::uint32_t columns = tiles * tile_side;
-    const std::uint32_t row = threadIdx.x / 16 * 4;
+    const bool works = threadIdx.x < task_threads;
+    const std::uint32_t row = threadIdx.x % task_threads / 16 * 4;
     const std::uint32_t column = threadIdx.x % 16 * 4;
     float sum[4][4] = {};
     for (std::uint32_t turn = 0; turn < times; ++turn) {
       for (std::uint32_t first = 0; first < depth; first += slice) {
-        for (std::uint32_t i = threadIdx.x; i < slice * tile_side; i += task_threads) {
+        for (std::uint32_t i = threadIdx.x; i < slice * tile_side; i += blockDim.x) {
           const std::uint32_t at = first + i / tile_side;
           left[i / tile_side][i % tile_side] = a[at * tile_side + i % tile_side];
           right[i / tile_side][i % tile_side] =
@@ -170,7 +173,7 @@ struct Product {
         }
         __syncthreads();
 #pragma unroll
-        for (std::uint32_t k = 0; k < slice; ++k) {
+        for (std::uint32_t k = 0; k < slice && works; ++k) {
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
 #pragma unroll
@@ -180,7 +183,7 @@ struct Product {
         __syncthreads();
       }
     }
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4 && works; ++i) {
       for (int j = 0; j < 4; ++j) {
         c[std::size_t{row + i} * columns + which * tile_side + column + j] = sum[i][j];
       }
@@ -365,6 +368,29 @@ class CooperativeJob final : public Job {
   std::optional<cohort::Job> job_;
 };
 
+/// The tasks are part of its code.
+class ResidentJob final : public Job {
+ public:
+  ResidentJob(cuda::Engine& engine, std::uint32_t sms, cuda::Scheduler scheduler)
+      : Job(sms), engine_(engine), scheduler_(scheduler) {}
+  ~ResidentJob() override {
+    if (job_) job_->cancel();
+  }
+  void start() override {
+    job_ = engine_.launch<Product>(sweep, {.local_size = job_threads}, scheduler_);
+  }
+  [[nodiscard]] Task submit(const Product& product, std::uint32_t groups) const {
+    return job_->submit(product, {.groups = groups});
+  }
+
+ private:
+  bool ended() override { return job_->wait_for(longest).has_value(); }
+
+  cuda::Engine& engine_;
+  cuda::Scheduler scheduler_;
+  std::optional<cuda::ResidentJob<Product>> job_;
+};
+
 // ---- tasks
 
 class Tasks {
@@ -396,9 +422,12 @@ class Tasks {
     }
     return false;
   }
-  /// One, by the engine itself.
-  [[nodiscard]] bool submit(cuda::Engine& engine) {
-    const Task task = engine.submit(product_, {.groups = part_.sms, .local_size = task_threads});
+  /// One, by the engine itself; by the blocks of `resident` if there is one.
+  [[nodiscard]] bool submit(cuda::Engine& engine, const ResidentJob* resident) {
+    const Task task =
+        resident != nullptr
+            ? resident->submit(product_, part_.sms)
+            : engine.submit(product_, {.groups = part_.sms, .local_size = task_threads});
     if (task.wait_for(patience)) return true;
     task.cancel();
     return false;
@@ -470,7 +499,8 @@ PartResult run(const Part& part) {
   check(cudaSetDevice(0), "the device");
   check(cudaFree(nullptr), "the device");
   PartResult result{.sms = attribute(cudaDevAttrMultiProcessorCount)};
-  const bool cooperative = part.way == "lease" || part.way == "submit";
+  const bool stays = part.way.starts_with("resident");
+  const bool cooperative = stays || part.way == "lease" || part.way == "submit";
   std::unique_ptr<cuda::Engine> engine;
   if (cooperative) engine = std::make_unique<cuda::Engine>();
   Streams streams =
@@ -480,22 +510,27 @@ PartResult run(const Part& part) {
   const std::uint32_t all = part.device_sms != 0 ? part.device_sms : result.sms;
   std::optional<Tasks> tasks;
   std::function<bool()> serve;
+  ResidentJob* resident = nullptr;
   if (part.task) {
     tasks.emplace(part, all);
     serve = [&] {
-      return part.way == "submit" ? tasks->submit(*engine)
-                                  : tasks->serve(streams.task, engine.get());
+      return stays || part.way == "submit" ? tasks->submit(*engine, resident)
+                                           : tasks->serve(streams.task, engine.get());
     };
     if (!serve()) throw Error{Errc::bad_state, "bench: a task does not end"};  // a warm-up
   }
-  if (!part.background) {
-    const std::filesystem::path folder{part.folder};
-    if (!part.folder.empty() &&
-        !wait_for([&] { return exists(folder / "ready"); }, std::chrono::seconds{20})) {
-      throw Error{Errc::bad_state, "bench: the job in the other process does not start"};
+  const std::filesystem::path folder{part.folder};
+  const auto meet = [&folder](const char* mine, const char* theirs) {
+    if (folder.empty()) return;
+    raise_flag(folder / mine);
+    if (!wait_for([&] { return exists(folder / theirs); }, std::chrono::seconds{20})) {
+      throw Error{Errc::bad_state, "bench: the other process does not get ready"};
     }
+  };
+  if (!part.background) {
+    meet("warm", "running");
     serve_all(part, serve, result);
-    if (!part.folder.empty()) {
+    if (!folder.empty()) {
       raise_flag(folder / "done");
       // Whoever waits for the job's end gets it, so that what came out can be read.
       if (result.gave_up)
@@ -506,17 +541,24 @@ PartResult run(const Part& part) {
   }
 
   std::unique_ptr<Job> job;
-  if (cooperative) {
+  if (stays) {
+    auto its = std::make_unique<ResidentJob>(
+        *engine, all,
+        part.way == "resident, host" ? cuda::Scheduler::host : cuda::Scheduler::device);
+    resident = its.get();
+    job = std::move(its);
+  } else if (cooperative) {
     job = std::make_unique<CooperativeJob>(*engine, all);
   } else {
     job = std::make_unique<PlainJob>(streams.job, streams.job_sms, all);
   }
+  meet("there", "warm");  // before the GPU is full
   job->start();
   if (!wait_for([&] { return job->steps() > 0; }, std::chrono::seconds{10})) {
     throw Error{Errc::bad_state, "bench: the job does not start"};
   }
-  std::this_thread::sleep_for(milliseconds{50});  // until the clocks of the chip are up
-  if (!part.folder.empty()) raise_flag(std::filesystem::path{part.folder} / "ready");
+  std::this_thread::sleep_for(milliseconds{300});  // until the clocks of the chip are up
+  meet("running", "warm");
   std::atomic<bool> served{!part.task};
   std::string failure;
   std::jthread server{[&] {
@@ -532,7 +574,7 @@ PartResult run(const Part& part) {
   const auto most = Clock::now() + longest;
   const auto over = [&] {
     if (Clock::now() > most) return true;
-    if (!part.folder.empty()) return exists(std::filesystem::path{part.folder} / "done");
+    if (!folder.empty()) return exists(folder / "done");
     return part.task ? served.load() : Clock::now() > least;
   };
   do {

@@ -12,7 +12,8 @@ namespace cohort::bench::device {
 /// What one process does.
 struct Part {
   /// plain: kernels of plain CUDA, the task's in a stream of higher priority. green: the same on
-  /// green contexts. lease, submit: the job cooperates.
+  /// green contexts. lease, submit: the job cooperates. "resident, device" and "resident, host":
+  /// and its blocks run the tasks, whoever schedules them.
   std::string way = "plain";
   bool background = true;        ///< the job is ours to run
   bool task = true;              ///< so are the tasks
@@ -21,7 +22,7 @@ struct Part {
   std::uint32_t products = 1;    ///< how much a task is
   std::uint32_t count = 1;       ///< of tasks
   double period = 0;             ///< seconds from one being due to the next
-  std::string folder;            ///< where a process with the job and one with the tasks meet
+  std::string folder = {};       ///< where a process with the job and one with the tasks meet
 };
 
 /// What came of it. Times are nanoseconds of the machine's clock, the same in all processes.

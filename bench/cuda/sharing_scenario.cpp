@@ -131,6 +131,10 @@ struct Way {
   bool mps = false;
   bool percentage = false;  // of the threads for each process
   bool confined = true;     // tasks have their share only, not the whole GPU
+
+  [[nodiscard]] constexpr bool cooperative() const {
+    return std::string_view{part} != "plain" && std::string_view{part} != "green";
+  }
 };
 constexpr Way ways[] = {
     {.name = "stream priority", .part = "plain", .confined = false},
@@ -144,6 +148,8 @@ constexpr Way ways[] = {
     {.name = "green contexts", .part = "green"},
     {.name = "cohort, lease", .part = "lease"},
     {.name = "cohort, submit", .part = "submit"},
+    {.name = "cohort, resident", .part = "resident, device"},
+    {.name = "the same, by the host", .part = "resident, host"},
 };
 
 /// The job's part and the tasks' part together.
@@ -161,8 +167,9 @@ PartResult share(const Way& way, Part part) {
   const auto environment = [&](bool of_tasks) {
     Environment result = with;
     if (way.percentage) {
-      // Rounded up for the tasks: they must have a place for each of their blocks.
-      const std::uint32_t percent = (100 * part.sms + part.device_sms - 1) / part.device_sms;
+      // A little more for the tasks: they must have an SM for each of their blocks, and SMs go by
+      // twos.
+      const std::uint32_t percent = 100 * (part.sms + 2) / part.device_sms;
       result.emplace_back("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
                           std::to_string(of_tasks ? percent : 100 - percent));
     }
@@ -231,6 +238,7 @@ class Comparison {
                   {"driver", device.driver},
                   {"runtime", device.runtime}}}};
     std::cout << device.name << ", " << sms_ << " SMs\n\n";
+    product_on(sms_);  // the chip is up to its clock then
     job_alone("plain");
     job_alone("lease");
     record["job_alone"] = {{"plain_step_us", 1e-3 / rates_["plain"]},
@@ -332,8 +340,7 @@ class Comparison {
     entry["job_sms"] = result.background_sms;
     entry["served"] = ns.size();
     entry["slowdown"] = rates_["plain"] / steps;
-    entry["slowdown_of_itself"] =
-        rates_[std::string_view{way.name}.starts_with("cohort") ? "lease" : "plain"] / steps;
+    entry["slowdown_of_itself"] = rates_[way.cooperative() ? "lease" : "plain"] / steps;
     if (result.gave_up) {
       entry["gave_up"] = true;
       std::cout << std::setw(33) << "a task waits for the job's end";
