@@ -234,7 +234,7 @@ TEST(Child, PrintsWithAnEnvironmentOfItsOwn) {
 
 TEST(Child, IsKilledWhenItsTimeIsUp) {
   const auto begin = std::chrono::steady_clock::now();
-  Child child = shell("echo begun; sleep 30");
+  Child child = shell("echo begun; exec sleep 30");
   EXPECT_EQ(child.output_within(std::chrono::milliseconds{50}), std::nullopt);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{15});
 }
