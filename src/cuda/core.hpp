@@ -42,9 +42,6 @@ inline bool ended(Status status) { return at_rest(status) && status != Status::s
   return std::atomic_ref{const_cast<std::uint32_t&>(word)}.load(std::memory_order_acquire);
 }
 
-/// Starts the warp that hands tasks to the blocks of a resident job.
-cudaError_t launch_scheduler(const detail::Desk& desk, cudaStream_t stream);
-
 /// Streams of one priority, each for one grid at a time: nothing is ever queued behind a grid of
 /// ours, which could hold up the writes of other streams.
 class Streams {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cuda/core.hpp"
+#include "cuda/scheduler.hpp"
 #include "faults.hpp"
 
 namespace cohort::cuda {

@@ -237,13 +237,17 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
 
 /// A tape for each block that can be alive at a time; those of an SM are neighbours.
 Tapes Engine::Core::make_tapes(const Record& job) {
-  const std::uint32_t lanes = sms_ * job.bundle;
-  auto* const memory = static_cast<std::byte*>(
-      control_memory_.take(lanes * (sizeof(TapeEvent) * tape_events + sizeof(TapeHead))));
-  const Tapes tapes{
-      .heads = reinterpret_cast<TapeHead*>(memory + lanes * sizeof(TapeEvent) * tape_events),
-      .events = reinterpret_cast<TapeEvent*>(memory),
-      .lanes = lanes};
+  const std::size_t lanes = std::size_t{sms_} * job.bundle;
+  const std::size_t stays = lanes * tape_stays;
+  const std::size_t arrivals = lanes * tape_arrivals;
+  const std::size_t bytes = (stays + arrivals) * sizeof(TapeEvent);
+  auto* const memory =
+      static_cast<std::byte*>(control_memory_.take(bytes + lanes * sizeof(TapeHead)));
+  auto* const events = reinterpret_cast<TapeEvent*>(memory);
+  const Tapes tapes{.heads = reinterpret_cast<TapeHead*>(memory + bytes),
+                    .stays = events,
+                    .arrivals = events + stays,
+                    .lanes = static_cast<std::uint32_t>(lanes)};
   const std::vector<TapeHead> heads(lanes);
   memory_->write(tapes.heads, heads.data(), lanes * sizeof(TapeHead));
   return tapes;
@@ -255,23 +259,28 @@ Tapes Engine::Core::make_tapes(const Record& job) {
 void Engine::Core::play_tapes(const Record& job) const {
   const Tapes& tapes = job.run->desk.tapes;
   if (tapes.heads == nullptr) return;
-  std::vector<TapeHead> heads(tapes.lanes);
-  std::vector<TapeEvent> events(std::size_t{tapes.lanes} * tape_events);
   const std::uint64_t last_seen = now();
-  memory_->read(heads.data(), tapes.heads, heads.size() * sizeof(TapeHead));
-  memory_->read(events.data(), tapes.events, events.size() * sizeof(TapeEvent));
-  const TapeTimes times = times_of(heads, events);
+  const auto read = [this](auto& to, const auto* from, std::size_t count) {
+    to.resize(count);
+    memory_->read(to.data(), from, count * sizeof *from);
+  };
+  Recording recording;
+  read(recording.heads, tapes.heads, tapes.lanes);
+  read(recording.stays, tapes.stays, std::size_t{tapes.lanes} * tape_stays);
+  const bool arrived = std::any_of(recording.heads.begin(), recording.heads.end(),
+                                   [](const TapeHead& head) { return head.arrivals > 0; });
+  if (arrived) read(recording.arrivals, tapes.arrivals, std::size_t{tapes.lanes} * tape_arrivals);
+  const TapeTimes times = times_of(recording);
   const auto ahead = [](std::uint64_t host, std::uint64_t device) {
     return static_cast<std::int64_t>(host - device);
   };
-  play(heads, events,
-       std::min(ahead(job.run->first_seen, times.first), ahead(last_seen, times.last)),
+  play(recording, std::min(ahead(job.run->first_seen, times.first), ahead(last_seen, times.last)),
        *job.options.tracer);
 }
 
 /// No block of the run is left, nor will one start.
 void Engine::Core::bury(std::unique_ptr<Run> run) {
-  if (run->desk.tapes.events != nullptr) control_memory_.give(run->desk.tapes.events);
+  if (run->desk.tapes.stays != nullptr) control_memory_.give(run->desk.tapes.stays);
   if (run->mail != nullptr) {
     control_memory_.give(run->desk.pool);
     pinned_memory_.give(run->mail);

@@ -1,6 +1,5 @@
-// The scheduler of a resident job, where it is on the device: one warp that looks into the host's
-// memory for what is wanted, and hands it to the job's blocks.
-#include "cuda/core.hpp"
+// One warp that looks into the host's memory for what is wanted, and hands it to the job's blocks.
+#include "cuda/scheduler.hpp"
 
 namespace cohort::cuda {
 namespace {

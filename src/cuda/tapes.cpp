@@ -1,8 +1,8 @@
 #include "cuda/tapes.hpp"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
-#include <vector>
 
 namespace cohort::cuda {
 namespace {
@@ -10,11 +10,12 @@ namespace {
 /// One lane's tape.
 class Lane {
  public:
-  Lane(const TapeHead& head, std::span<const TapeEvent> events)
-      : stays_(events.first(std::min(head.stays, tape_stays))),
-        ring_(events.subspan(tape_stays)),
-        end_(head.arrivals),
-        begin_(head.arrivals - std::min(head.arrivals, tape_arrivals)) {}
+  Lane(const Recording& recording, std::size_t lane)
+      : stays_(recording.stays.data() + lane * tape_stays,
+               std::min(recording.heads[lane].stays, tape_stays)),
+        ring_(recording.arrivals.data() + lane * tape_arrivals),
+        end_(recording.heads[lane].arrivals),
+        begin_(end_ - std::min(end_, tape_arrivals)) {}
 
   [[nodiscard]] std::span<const TapeEvent> stays() const { return stays_; }
   template <class Visit>
@@ -28,24 +29,22 @@ class Lane {
 
  private:
   std::span<const TapeEvent> stays_;
-  std::span<const TapeEvent> ring_;
+  const TapeEvent* ring_;
   std::uint32_t end_;
   std::uint32_t begin_;
 };
 
-std::vector<Lane> lanes_of(std::span<const TapeHead> heads, std::span<const TapeEvent> events) {
+std::vector<Lane> lanes_of(const Recording& recording) {
   std::vector<Lane> lanes;
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    lanes.emplace_back(heads[i], events.subspan(i * tape_events, tape_events));
-  }
+  for (std::size_t i = 0; i < recording.heads.size(); ++i) lanes.emplace_back(recording, i);
   return lanes;
 }
 
 }  // namespace
 
-TapeTimes times_of(std::span<const TapeHead> heads, std::span<const TapeEvent> events) {
+TapeTimes times_of(const Recording& recording) {
   TapeTimes result;
-  for (const Lane& lane : lanes_of(heads, events)) {
+  for (const Lane& lane : lanes_of(recording)) {
     for (const TapeEvent& each : lane.stays()) {
       result.first = std::min(result.first, each.time);
       result.last = std::max(result.last, each.time);
@@ -54,9 +53,8 @@ TapeTimes times_of(std::span<const TapeHead> heads, std::span<const TapeEvent> e
   return result;
 }
 
-void play(std::span<const TapeHead> heads, std::span<const TapeEvent> events, std::int64_t ahead,
-          Tracer& tracer) {
-  const std::vector<Lane> lanes = lanes_of(heads, events);
+void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
+  const std::vector<Lane> lanes = lanes_of(recording);
   std::uint64_t complete_from = 0;
   for (const Lane& lane : lanes) complete_from = std::max(complete_from, lane.complete_from());
   std::unordered_map<std::uint32_t, std::uint64_t> releases;  // by generation

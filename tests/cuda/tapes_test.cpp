@@ -26,44 +26,43 @@ class Listener final : public Tracer {
 };
 
 /// Tapes as a device would have written them.
-struct Recording {
-  explicit Recording(std::size_t lanes) : heads(lanes), events(lanes * tape_events) {}
-
+struct Written : Recording {
+  explicit Written(std::size_t lanes) {
+    heads.resize(lanes);
+    stays.resize(lanes * tape_stays);
+    arrivals.resize(lanes * tape_arrivals);
+  }
   void note(std::size_t lane, Trace what, std::uint64_t time, std::uint32_t group) {
-    put(lane, heads[lane].stays++, what, time, group, 0);
+    stays[lane * tape_stays + heads[lane].stays++] = event(what, time, group, 0);
   }
   void arrive(std::size_t lane, std::uint64_t time, std::uint32_t group, std::uint32_t gen) {
-    put(lane, tape_stays + heads[lane].arrivals++ % tape_arrivals, Trace::arrive, time, group, gen);
+    arrivals[lane * tape_arrivals + heads[lane].arrivals++ % tape_arrivals] =
+        event(Trace::arrive, time, group, gen);
   }
-  void put(std::size_t lane, std::uint32_t at, Trace what, std::uint64_t time, std::uint32_t group,
-           std::uint32_t value) {
-    events[lane * tape_events + at] = {time, value,
-                                       static_cast<std::uint32_t>(what) << 26U | group << 13U | 2U};
+  static TapeEvent event(Trace what, std::uint64_t time, std::uint32_t group, std::uint32_t value) {
+    return {time, value, static_cast<std::uint32_t>(what) << 26U | group << 13U | 2U};
   }
-  Listener played(std::int64_t ahead = 0) const {
+  [[nodiscard]] Listener played(std::int64_t ahead = 0) const {
     Listener listener;
-    play(heads, events, ahead, listener);
+    play(*this, ahead, listener);
     return listener;
   }
-
-  std::vector<TapeHead> heads;
-  std::vector<TapeEvent> events;
 };
 
 TEST(Tapes, StaysAreToldInTheirOrderByTheHostsClock) {
-  Recording tape{2};
+  Written tape{2};
   tape.note(1, Trace::start, 10, 5);
   tape.note(1, Trace::kill, 20, 5);
   tape.note(1, Trace::join, 30, 4);
   EXPECT_THAT(tape.played(1000).lanes[1],
               ElementsAre("start 5 0 @1010", "kill 5 0 @1020", "join 4 0 @1030"));
   EXPECT_THAT(tape.played().lanes[0], IsEmpty());
-  EXPECT_EQ(times_of(tape.heads, tape.events).first, 10U);
-  EXPECT_EQ(times_of(tape.heads, tape.events).last, 30U);
+  EXPECT_EQ(times_of(tape).first, 10U);
+  EXPECT_EQ(times_of(tape).last, 30U);
 }
 
 TEST(Tapes, ABarrierIsPassedWhenTheLastOneArrives) {
-  Recording tape{2};
+  Written tape{2};
   for (const std::uint32_t lane : {0U, 1U}) tape.note(lane, Trace::start, 1, lane);
   tape.arrive(0, 10, 0, 7);
   tape.arrive(1, 15, 1, 7);
@@ -76,7 +75,7 @@ TEST(Tapes, ABarrierIsPassedWhenTheLastOneArrives) {
 }
 
 TEST(Tapes, OfManyArrivalsTheLastOnesAreKept) {
-  Recording tape{2};
+  Written tape{2};
   tape.note(0, Trace::start, 1, 0);
   tape.note(1, Trace::start, 1, 1);
   const std::uint32_t extra = 3;
@@ -92,7 +91,7 @@ TEST(Tapes, OfManyArrivalsTheLastOnesAreKept) {
 }
 
 TEST(Tapes, StaysBeyondTheTapesEndAreLost) {
-  Recording tape{1};
+  Written tape{1};
   for (std::uint32_t i = 0; i < tape_stays; ++i) tape.note(0, Trace::join, i, 0);
   tape.heads[0].stays += 10;
   EXPECT_EQ(tape.played().lanes[0].size(), tape_stays);

@@ -16,10 +16,9 @@ struct alignas(16) TapeEvent {
   std::uint32_t word = 0;  ///< what, group, active
 };
 
-/// Events that a tape has room for: comings and goings, and arrivals at barriers behind them.
+/// Events that a tape has room for: comings and goings, and arrivals at barriers.
 inline constexpr std::uint32_t tape_stays = 256;
 inline constexpr std::uint32_t tape_arrivals = 4096;  ///< a power of two
-inline constexpr std::uint32_t tape_events = tape_stays + tape_arrivals;
 
 /// The state of a tape while nobody holds it.
 struct TapeHead {
@@ -31,14 +30,16 @@ struct TapeHead {
 /// All tapes of a run, in device memory; none without a tracer.
 struct Tapes {
   TapeHead* heads = nullptr;
-  TapeEvent* events = nullptr;  ///< tape_events of each lane
+  TapeEvent* stays = nullptr;     ///< tape_stays of each lane
+  TapeEvent* arrivals = nullptr;  ///< tape_arrivals of each lane
   std::uint32_t lanes = 0;
 };
 
 /// The tape that this block holds, in its shared memory.
 struct Tape {
   TapeHead* head = nullptr;  ///< null: nothing is traced
-  TapeEvent* events = nullptr;
+  TapeEvent* stays_at = nullptr;
+  TapeEvent* arrivals_at = nullptr;
   const std::uint32_t* gen = nullptr;  ///< of the group's barrier
   std::uint32_t stays = 0;
   std::uint32_t arrivals = 0;
@@ -52,7 +53,8 @@ struct Tape {
     }
     __threadfence();  // pairs with the one in close(): what its last holder wrote
     head = &tapes.heads[lane];
-    events = tapes.events + std::size_t{lane} * tape_events;
+    stays_at = tapes.stays + std::size_t{lane} * tape_stays;
+    arrivals_at = tapes.arrivals + std::size_t{lane} * tape_arrivals;
     gen = &its_gen;
     stays = static_cast<volatile TapeHead*>(head)->stays;
     arrivals = static_cast<volatile TapeHead*>(head)->arrivals;
@@ -67,14 +69,13 @@ struct Tape {
 
   /// By the leader.
   __device__ void note(Trace what, std::uint32_t active, std::uint32_t value) {
-    if (stays < tape_stays) events[stays] = event(what, active, value);
+    if (stays < tape_stays) stays_at[stays] = event(what, active, value);
     ++stays;
   }
   /// By the last thread of the block, while the leader is in the barrier.
   __device__ void arrive() {
-    const std::uint32_t at = tape_stays + arrivals % tape_arrivals;
-    events[at] = event(Trace::arrive, 0, *static_cast<const volatile std::uint32_t*>(gen));
-    ++arrivals;
+    arrivals_at[arrivals++ % tape_arrivals] =
+        event(Trace::arrive, 0, *static_cast<const volatile std::uint32_t*>(gen));
   }
 
  private:
