@@ -79,6 +79,11 @@ constexpr std::array known_cuda{
     Scenario{.name = "fairness",
              .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
              .run = &cuda_fairness_scenario},
+    Scenario{.name = "sharing",
+             .summary =
+                 "a job and a periodic task on one GPU: priorities, time slicing, MPS, green "
+                 "contexts, cohort",
+             .run = &cuda_sharing_scenario},
 };
 #endif
 

@@ -251,12 +251,12 @@ Place on_cpu(const Options& options) {
 }
 
 #ifdef COHORT_WITH_CUDA_APPS
-/// A GPU, where nothing can be traced.
+/// A GPU, whose traces have no offers, so that they cannot be judged.
 Place on_cuda(const Options& options) {
   const apps::App& app = choose("app", options.app, apps::all());
-  if (options.task != "none" || !options.trace.empty() || options.check_trace)
+  if (options.task != "none" || options.check_trace)
     throw Error{Errc::bad_options,
-                "run: --task, --trace and --check-trace do not work with --engine cuda; drop them"};
+                "run: --task and --check-trace do not work with --engine cuda; drop them"};
   int device = 0;
   const char* const end = options.device.data() + options.device.size();
   const auto [rest, error] = std::from_chars(options.device.data(), end, device);
@@ -319,6 +319,7 @@ int run(const Options& options, std::stop_token stop) {
   how.drive = resizer(options.resize, groups);
 
   bench::Timeline timeline;
+  if (options.engine == "cuda") timeline.name_units("SM");
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
   TaskLoad load;
   if (tasks.kind != nullptr) {

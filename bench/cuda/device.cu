@@ -336,19 +336,25 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
   std::uint32_t* const counts = words.data() + 2;
   std::uint32_t* const items = counts + demand.trials;
   const LaunchOptions options{.local_size = 256};
+  std::optional<cuda::ResidentJob<Empty>> resident;
   std::optional<Background> beside;
+  const auto fill = [&](const auto& kernel) {
+    if (demand.by == By::lease || demand.by == By::submit) {
+      beside.emplace(engine.launch(kernel, options));
+    } else {
+      resident = engine.launch<Empty>(
+          kernel, options,
+          demand.by == By::resident ? cuda::Scheduler::device : cuda::Scheduler::host);
+      beside.emplace(*resident);
+    }
+  };
   switch (demand.beside) {
     case Beside::nothing: break;
-    case Beside::any:
-      beside.emplace(engine.launch(Offering<KillOrder::any>{demand.interval_ns, over}, options));
-      break;
+    case Beside::any: fill(Offering<KillOrder::any>{demand.interval_ns, over}); break;
     case Beside::highest_first:
-      beside.emplace(
-          engine.launch(Offering<KillOrder::highest_first>{demand.interval_ns, over}, options));
+      fill(Offering<KillOrder::highest_first>{demand.interval_ns, over});
       break;
-    case Beside::barrier:
-      beside.emplace(engine.launch(Stepping{demand.interval_ns, over, items, 1024}, options));
-      break;
+    case Beside::barrier: fill(Stepping{demand.interval_ns, over, items, 1024}); break;
   }
 
   std::vector<double> times;
@@ -358,8 +364,10 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
     const auto start = Clock::now() + std::chrono::nanoseconds{inside_->random() % 50'000};
     while (Clock::now() < start) {
     }
-    if (demand.task) {
-      const Task task = engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
+    if (demand.by != By::lease) {
+      const Task task = resident
+                            ? resident->submit(Empty{}, {.groups = demand.sms})
+                            : engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
       const auto report = task.wait_for(std::chrono::seconds{1});
       if (!report) {
         task.cancel();

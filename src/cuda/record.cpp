@@ -38,6 +38,20 @@ void Engine::Core::Record::note(std::uint64_t at) {
   last_inside = groups;
 }
 
+void Engine::Core::Record::demanded(std::uint64_t at) {
+  demand_at = at;
+  gather_range.emplace(priority ? "gather for a task" : "gather from a job");
+}
+
+void Engine::Core::Record::met(std::uint64_t at) {
+  gather.add(at - demand_at);
+  if (options.tracer != nullptr) {
+    options.tracer->gathered({.begin = demand_at, .end = at, .groups = inside()});
+  }
+  demand_at = 0;
+  gather_range.reset();
+}
+
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
   Turn turn{*core};

@@ -8,6 +8,7 @@
 #include <cuda/atomic>
 #include <type_traits>
 
+#include "cohort/platform/cuda_tape.cuh"
 #include "cohort/protocol/group.hpp"
 
 namespace cohort::cuda {
@@ -183,7 +184,7 @@ struct Event {
   void* job = nullptr;      ///< its Shared, to hear of a cancel while nobody else moves
 };
 
-/// No tracer reaches into a kernel; this is where a job keeps what is the platform's own.
+/// Where a job keeps what is the platform's own.
 struct Recorder {
   Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
   std::uint32_t bundle = 1;         ///< groups that share an SM
@@ -191,8 +192,10 @@ struct Recorder {
   std::uint32_t last_line = 0;      ///< a power of two, less one
   alignas(128) Atomic<std::uint32_t> turns{0};
 
-  COHORT_FN void record(Trace /*what*/, std::uint32_t /*group*/, std::uint32_t /*active*/,
-                        std::uint64_t /*value*/) const {}
+  /// Of what a primitive tells only what is rare goes onto a tape here, so that nothing is added
+  /// to the others: a block notes its own comings and goings, and its last thread the arrivals.
+  COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
+                        std::uint64_t value) const;
 
   /// The next line of the diary. Blocks take turns in device memory and then write a line of their
   /// own: additions to a word of the host would wait for each other on the bus, a microsecond each.
@@ -220,11 +223,22 @@ struct alignas(16) Sampler {
 
 struct Platform;
 
+namespace detail {
+struct Pool;
+#ifdef __CUDACC__
+__device__ void leave_task(Pool& pool);  // cuda_pool.cuh
+#endif
+}  // namespace detail
+
 /// What one block knows of its job, for functions that are told nothing.
 struct Here {
   protocol::Shared<Platform>* shared;
   const Demands* demands;  // null: no lease can want anything of this job
   Sampler* recent;
+  Tape tape = {};
+  protocol::Shared<Platform>* home = nullptr;   // the job that this block stays with; else null
+  const Atomic<std::uint32_t>* lent = nullptr;  // SMs that the tasks of such a job have
+  detail::Pool* task = nullptr;                 // while the block is one of these
 };
 
 #ifdef __CUDACC__
@@ -468,8 +482,11 @@ struct Platform {
       protocol::raise(const_cast<Shared&>(shared), protocol::Fault::cancelled);
       return 0;
     }
-    return shared.recorder.target(share, demanded,
-                                  demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
+    const std::uint32_t target = shared.recorder.target(
+        share, demanded, demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
+    const Atomic<std::uint32_t>* const lent = here().lent;
+    if (lent == nullptr) return target;
+    return shared.recorder.target(target, lent->load(Order::relaxed), 0);
   }
 
   /// Where a block keeps what it knows of its job.
@@ -480,18 +497,29 @@ struct Platform {
 
   /// Ends the calling thread; all threads of its group do the same.
   __device__ static void unwind() {
-    if (threadIdx.x == 0) depart(0);
+    if (threadIdx.x == 0) {
+      depart(0);
+      const Here& block = here();
+      if (block.task != nullptr) detail::leave_task(*block.task);
+      if (block.home != nullptr) block.home->recorder.tell(is_gone);
+    }
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block will do nothing more: tells the host. `how`: taken_away,
-  /// has_returned, or neither after a fault. What a group that was taken away wrote, others have
-  /// seen and will publish.
+  /// The group is out, and the block, unless it stays, will do nothing more: tells the host. `how`:
+  /// taken_away, has_returned, or neither after a fault. What a group that was taken away wrote,
+  /// others have seen and will publish.
   __device__ static void depart(std::uint32_t how) {
     auto& shared = *here().shared;
     const bool closed = shared.closed.load(Order::acquire) != 0;
     if (closed || how != taken_away) __threadfence_system();  // before the host may find it over
-    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) | is_gone);
+    if (here().tape.head != nullptr) {
+      const bool returned = how == has_returned;
+      here().tape.note(how == 0 ? Trace::fault : returned ? Trace::finish : Trace::kill, 0, 0);
+      here().tape.close();
+    }
+    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) |
+                         (here().home == nullptr ? is_gone : 0U));
   }
 
   [[nodiscard]] __device__ static std::uint64_t timer() {
@@ -518,8 +546,22 @@ struct Platform {
 #endif
 };
 
+COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std::uint32_t active,
+                                       std::uint64_t value) const {
+#ifdef __CUDA_ARCH__
+  if (what != Trace::resize && what != Trace::fork) return;
+  Tape& tape = Platform::here().tape;
+  if (tape.head != nullptr) tape.note(what, active, static_cast<std::uint32_t>(value));
+#else
+  static_cast<void>(what);
+  static_cast<void>(active);
+  static_cast<void>(value);
+#endif
+}
+
 #ifdef __CUDACC__
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
+  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive();
   const long long at = clock64();
   if (at - recent.at < Platform::recent / 2) return;
   recent = {Platform::here().shared->target(), at};
