@@ -92,6 +92,11 @@ constexpr std::array known_cuda{
     Scenario{.name = "fairness",
              .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
              .run = &cuda_fairness_scenario},
+    Scenario{.name = "sharing",
+             .summary =
+                 "a job and a periodic task on one GPU: priorities, time slicing, MPS, green "
+                 "contexts, cohort",
+             .run = &cuda_sharing_scenario},
 #ifdef COHORT_WITH_CUDA_APPS
     Scenario{.name = "overhead",
              .summary = "apps that could be resized but are not, beside the same kernels in plain "

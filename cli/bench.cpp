@@ -216,6 +216,15 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       return fine;
     };
   });
+  CLI::App* const share = command->add_subcommand("cuda-sharing-part")->group("");
+  const auto part = std::make_shared<std::string>();
+  share->add_option("part", *part)->required();
+  share->callback([part, &chosen] {
+    chosen = [part] {
+      bench::cuda_sharing_part(*part);
+      return fine;
+    };
+  });
 #endif
   add_openmp_barrier(*command, chosen);
   command->callback([&chosen] {  // after those of the scenarios

@@ -250,7 +250,7 @@ int run(const Options& options, std::stop_token stop) {
                                         .device = options.device,
                                         .local_size = options.local_size});
   if (!place->traces() && !options.trace.empty())
-    throw Error{Errc::bad_options, "run: --trace needs --engine cpu; drop it"};
+    throw Error{Errc::bad_options, "run: --trace needs --engine cpu or cuda; drop it"};
   place->prepare(options.app);
   for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
     if (!file.empty()) bench::check_writable(file);
@@ -270,6 +270,7 @@ int run(const Options& options, std::stop_token stop) {
   how.drive = resizer(options.resize, groups);
 
   bench::Timeline timeline;
+  if (options.engine == "cuda") timeline.name_units("SM");
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
   bench::Load load;
   if (tasks.kind != nullptr) {

@@ -30,6 +30,7 @@ class CudaPlace final : public Place {
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
+  [[nodiscard]] bool traces() const override { return true; }
   void prepare(std::string_view app) override { (void)choose("app", app, apps::all()); }
   apps::Outcome run(std::string_view app, apps::Request& request) override {
     if (request.options.traces != nullptr)

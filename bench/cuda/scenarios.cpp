@@ -69,22 +69,25 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
   constexpr Kind kinds[] = {{Bench::Beside::any, "any order", 20'000},
                             {Bench::Beside::barrier, "resizing barrier", 20'000},
                             {Bench::Beside::highest_first, "highest first", 30'000}};
-  for (const bool task : {false, true}) {
+  using By = Bench::By;
+  for (const auto& [by, name] :
+       {std::pair{By::lease, "lease"}, std::pair{By::submit, "submit"},
+        std::pair{By::resident, "submit to resident blocks"},
+        std::pair{By::resident_by_host, "submit to resident blocks, scheduled by the host"}}) {
     for (const std::uint32_t wanted : {1U, sms / 4, sms / 2, sms - 1}) {
-      const auto measure = [&](Bench::Beside beside) {
+      const auto measure = [&, how = by](Bench::Beside beside) {
         return bench.gather({.beside = beside,
                              .sms = wanted,
                              .trials = options.quick ? 20U : 200U,
                              .interval_ns = interval,
-                             .task = task},
+                             .by = how},
                             options.stop);
       };
-      head(std::to_string(wanted) + " of " + std::to_string(sms) + " SMs, " +
-           (task ? "by submit" : "by lease") + ", offers every 10 us");
+      head(std::to_string(wanted) + " of " + std::to_string(sms) + " SMs, " + "by " + name +
+           ", offers every 10 us");
       const std::vector<double> idle = measure(Bench::Beside::nothing);
       row("idle GPU", idle);
-      nlohmann::ordered_json entry{
-          {"sms", wanted}, {"by", task ? "submit" : "lease"}, {"idle", numbers(idle)}};
+      nlohmann::ordered_json entry{{"sms", wanted}, {"by", name}, {"idle", numbers(idle)}};
       for (const Kind& kind : kinds) {
         std::vector<double> times;
         try {
@@ -157,7 +160,9 @@ nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto seconds = options.quick ? 2U : 5U;
-  const bool ended = ends_within({"bench", "cuda-spin-barrier"}, std::chrono::seconds{seconds});
+  const bool ended = Child{{"bench", "cuda-spin-barrier"}}
+                         .output_within(std::chrono::seconds{seconds})
+                         .has_value();
   std::cout << "a plain spin barrier, one block more than fit: "
             << (ended ? "FINISHED, which nobody promised" : "hangs") << " (" << seconds
             << " s given)\n";
