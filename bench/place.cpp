@@ -50,7 +50,7 @@ class CpuPlace final : public Place {
     for (Variant& each : variants_of(pairs)) {
       result.push_back({each.pair, each.algorithm,
                         [this, start = std::move(each.start)](const apps::RunOptions& options) {
-                          return start(engine_, options, false);
+                          return start(engine_, options, nullptr);
                         }});
     }
     return result;
