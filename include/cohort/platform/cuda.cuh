@@ -254,7 +254,7 @@ __device__ T* opaque(T* pointer) {
 
 /// One thread's view of its group's threads.
 struct Threads {
-  std::uint32_t* answer;  ///< in shared memory: what the leader says
+  std::uint32_t* answer = nullptr;  ///< in shared memory: what the leader says
 
 #ifdef __CUDACC__
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
