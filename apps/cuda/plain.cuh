@@ -124,7 +124,7 @@ class Group {
   }
 
  private:
-  static __device__ cuda::Threads threads() { return {nullptr}; }  // nobody leads
+  static __device__ cuda::Threads threads() { return {}; }  // nobody leads
   __device__ bool pass() const {
     mark();
     return false;

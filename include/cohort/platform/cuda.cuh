@@ -254,9 +254,15 @@ __device__ T* opaque(T* pointer) {
 
 /// One thread's view of its group's threads.
 struct Threads {
-  std::uint32_t* answer;  ///< in shared memory: what the leader says
+  std::uint32_t* answer = nullptr;  ///< in shared memory: what the leader says
 
 #ifdef __CUDACC__
+  /// Of this block.
+  [[nodiscard]] static __device__ Threads here() {
+    __shared__ std::uint32_t word;
+    return {opaque(&word)};
+  }
+
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
   [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
   [[nodiscard]] __device__ bool alone() const { return false; }
