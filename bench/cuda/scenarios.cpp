@@ -6,7 +6,11 @@
 #include <sstream>
 
 #include "bench/child.hpp"
+#ifdef COHORT_WITH_CUDA_APPS
+#include "bench/cuda/beside.hpp"
+#endif
 #include "bench/cuda/device.hpp"
+#include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
 #include "cohort/error.hpp"
 
@@ -14,40 +18,6 @@ namespace cohort::bench {
 namespace {
 
 using device::Bench;
-
-nlohmann::ordered_json described() {
-  const device::Description device = device::describe();
-  std::cout << device.name << ", " << device.sms << " SMs\n\n";
-  return {{"name", device.name},
-          {"sms", device.sms},
-          {"driver", device.driver},
-          {"runtime", device.runtime}};
-}
-
-std::string in_us(double ns, int digits = 1) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << ns / 1e3;
-  return text.str();
-}
-
-nlohmann::ordered_json numbers(const std::vector<double>& ns) {
-  return {{"p50", percentile(ns, 50)},
-          {"p99", percentile(ns, 99)},
-          {"min", percentile(ns, 0)},
-          {"max", percentile(ns, 100)},
-          {"samples", ns}};
-}
-
-void row(const std::string& name, const std::vector<double>& ns) {
-  std::cout << "  " << std::left << std::setw(34) << name << std::right << std::setw(10)
-            << in_us(percentile(ns, 50)) << std::setw(10) << in_us(percentile(ns, 99))
-            << std::setw(10) << in_us(percentile(ns, 100)) << std::endl;
-}
-
-void head(const std::string& name) {
-  std::cout << name << "\n  " << std::left << std::setw(34) << "" << std::right << std::setw(10)
-            << "p50 us" << std::setw(10) << "p99 us" << std::setw(10) << "max us" << std::endl;
-}
 
 }  // namespace
 
@@ -83,6 +53,10 @@ nlohmann::ordered_json cuda_barrier_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
+#ifdef COHORT_WITH_CUDA_APPS
+  record["apps"] = gather_beside_apps(options);
+  if (!options.only.empty()) return record;
+#endif
   constexpr std::uint32_t interval = 10'000;
   record["offer_interval_ns"] = interval;
   Bench bench;
@@ -151,6 +125,10 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
+#ifdef COHORT_WITH_CUDA_APPS
+  record["apps"] = lease_beside_apps(options);
+  if (!options.only.empty()) return record;
+#endif
   Bench bench;
   auto entries = nlohmann::ordered_json::array();
   for (const std::uint32_t size : {512U, 2048U}) {

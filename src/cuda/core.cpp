@@ -120,13 +120,7 @@ void Engine::Core::tend() {
       called_.wait(lock, [this] { return stopping_ || !idle(); });
       continue;
     }
-    bool busy = false;
-    try {
-      busy = poll();
-    } catch (const Error& error) {
-      lose(error.what());
-    }
-    if (!busy) {
+    if (!look()) {
       called_.wait_for(lock, 40us);
       continue;
     }
@@ -140,7 +134,17 @@ void Engine::Core::tend() {
   }
 }
 
-/// One look at everything. True: something is under way that should be seen as soon as it is there.
+/// One look at everything, by the agent or by who waits. True: another should follow at once.
+bool Engine::Core::look() {
+  try {
+    return poll();
+  } catch (const Error& error) {
+    lose(error.what());
+    return false;
+  }
+}
+
+/// True: something is under way that should be seen as soon as it is there.
 bool Engine::Core::poll() {
   const std::vector<std::shared_ptr<Record>> all = jobs_;
   for (const auto& job : all) {
@@ -344,13 +348,18 @@ void Engine::Core::settle(Record& job) {
   if (!empty && !over) return;
   if (!job.errands.empty() && !over) return;  // its blocks have a task of their own to end
 
-  protocol::Shared<Platform> shared;
-  memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
-  const Roster roster = shared.look();
   job.note(now());
   play_tapes(job);
   job.joins += run.joined;
   job.leaves += run.left;
+  // As a rule all groups have returned, and the diary says so: the roster need not be fetched.
+  if (empty && run.finished > 0 && run.finished + run.left == run.out) {
+    rest(job, Status::finished);
+    return;
+  }
+  protocol::Shared<Platform> shared;
+  memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
+  const Roster roster = shared.look();
   if (roster.faulted()) {
     job.fault = shared.fault.load(Order::relaxed);
     rest(job, job.fault == Fault::cancelled ? Status::cancelled : Status::failed);

@@ -129,6 +129,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   // core.cpp: who gets what, and the agent
   void tend();
+  bool look();
   [[nodiscard]] bool poll();
   [[nodiscard]] bool idle() const;
   void observe(Record& job);

@@ -241,9 +241,28 @@ struct Here {
   detail::Pool* task = nullptr;                 // while the block is one of these
 };
 
+#ifdef __CUDACC__
+/// A pointer into shared memory that the compiler takes for any other. It would work out the
+/// address anew at every use otherwise, from a special register that takes longer to read than the
+/// memory.
+template <class T>
+__device__ T* opaque(T* pointer) {
+  asm("" : "+l"(pointer));
+  return static_cast<T*>(__builtin_assume_aligned(pointer, alignof(T)));
+}
+#endif
+
 /// One thread's view of its group's threads.
 struct Threads {
+  std::uint32_t* answer = nullptr;  ///< in shared memory: what the leader says
+
 #ifdef __CUDACC__
+  /// Of this block.
+  [[nodiscard]] static __device__ Threads here() {
+    __shared__ std::uint32_t word;
+    return {opaque(&word)};
+  }
+
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
   [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
   [[nodiscard]] __device__ bool alone() const { return false; }
@@ -262,6 +281,17 @@ struct Threads {
     return lead_all(point, [&act, any] { return act(any); });
   }
 
+  /// One addition for all lanes that are here together.
+  template <class T>
+  __device__ T claim(AtomicRef<T> counter) const {
+    const std::uint32_t here = __activemask();
+    const auto leader = static_cast<std::uint32_t>(__ffs(static_cast<int>(here)) - 1);
+    T first{};
+    if (lane() == leader) first = counter.fetch_add(static_cast<T>(__popc(here)));
+    first = __shfl_sync(here, first, static_cast<int>(leader));
+    return first + static_cast<T>(__popc(here & ((1U << lane()) - 1U)));
+  }
+
   template <class T>
   __device__ T broadcast(T value, std::uint32_t from) const {
     T* const slot = room<T>();
@@ -274,8 +304,7 @@ struct Threads {
   template <class T, class Op>
   __device__ T reduce(T value, Op op) const {
     const T* const sums = warp_sums(scan_warp(value, op));
-    T result = sums[0];
-    for (std::uint32_t i = 1; i < warps(); ++i) result = op(result, sums[i]);
+    const T result = fold(sums, warps(), op);
     __syncthreads();
     return result;
   }
@@ -283,7 +312,7 @@ struct Threads {
   __device__ T inclusive_scan(T value, Op op) const {
     T result = scan_warp(value, op);
     const T* const sums = warp_sums(result);
-    for (std::uint32_t i = warp(); i-- > 0;) result = op(sums[i], result);
+    if (warp() > 0) result = op(fold(sums, warp(), op), result);
     __syncthreads();
     return result;
   }
@@ -294,8 +323,7 @@ struct Threads {
     T result = up(upto, 1);
     if (lane() == 0) result = zero;
     if (warp() > 0) {
-      T before = sums[0];
-      for (std::uint32_t i = 1; i < warp(); ++i) before = op(before, sums[i]);
+      const T before = fold(sums, warp(), op);
       result = lane() == 0 ? before : op(before, result);
       result = op(zero, result);
     } else if (lane() > 0) {
@@ -346,6 +374,21 @@ struct Threads {
     }
     return value;
   }
+  /// The first `count` of them combined, at least one. Four loads are under way at a time.
+  template <class T, class Op>
+  static __device__ T fold(const T* sums, std::uint32_t count, Op op) {
+    T result = sums[0];
+    for (std::uint32_t i = 1; i < count; i += 4) {
+      T next[4];
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j) next[j] = sums[i + j < count ? i + j : 0];
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j) {
+        if (i + j < count) result = op(result, next[j]);
+      }
+    }
+    return result;
+  }
   /// Each warp's last value, for all threads.
   template <class T>
   static __device__ const T* warp_sums(const T& scanned) {
@@ -393,10 +436,10 @@ struct Platform {
   /// last look was long ago, or saw something. A block of one warp has nobody else to look.
   template <class Member>
   __device__ static bool looks(const Member& member) {
-    if (member.id != 0) return false;
-    if (blockDim.x <= 32) return true;
     const Sampler last = member.sampler;
-    return last.target != member.active || clock64() - last.at > recent;
+    const bool stale = clock64() - last.at > recent;
+    // Without branches: the loads overlap with those of the rest of the member.
+    return (member.id == 0) & ((blockDim.x <= 32) | (last.target != member.active) | stale);
   }
 
   __device__ static void fence() {
@@ -536,19 +579,12 @@ template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
-  __shared__ Result shared_result;
-  Result result{};
-  if (threadIdx.x == 0) {
-    result = act();
-    if (result != Result{}) shared_result = result;
-  }
+  if (threadIdx.x == 0) *answer = static_cast<std::uint32_t>(act());
   if (point == Point::resizing_global_barrier && threadIdx.x + 1 == blockDim.x) {
     if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
-  // Mostly there is nothing to tell, and that much the meeting itself can say.
-  const bool news = __syncthreads_or(result != Result{} ? 1 : 0) != 0;
-  // Volatile, or it would be loaded in any case.
-  return news ? *static_cast<volatile Result*>(&shared_result) : Result{};
+  __syncthreads();
+  return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive
 }
 #endif
 

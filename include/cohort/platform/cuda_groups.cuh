@@ -79,7 +79,7 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
   __shared__ alignas(Member) unsigned char member_room[sizeof(Member)];
   __shared__ bool in;
   __shared__ bool runs;
-  auto* const member = reinterpret_cast<Member*>(member_room);
+  auto* const member = opaque(reinterpret_cast<Member*>(member_room));
   auto* const local = reinterpret_cast<Local*>(outside ? cohort_dynamic : local_room);
 
   bool checked_in = false;
@@ -124,7 +124,7 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
     }
   }
   __syncthreads();
-  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads{});
+  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads::here());
   __syncthreads();
   if (threadIdx.x != 0) return;
   const bool returned = !member->left;

@@ -198,7 +198,7 @@ __device__ void be_task_group(Pool& pool, const Errand& errand, protocol::Shared
   }
   __syncthreads();
   const Kernel kernel{*reinterpret_cast<const Task*>(pool.wish.function)};
-  protocol::live<Platform, protocol::Role::fixed>(kernel, *member, local, Threads{});
+  protocol::live<Platform, protocol::Role::fixed>(kernel, *member, local, Threads::here());
   __syncthreads();
   if (threadIdx.x != 0) return;
   protocol::finish(*member);

@@ -1,0 +1,65 @@
+#include "bench/cuda/place.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "apps/choices.hpp"
+#include "apps/cuda/registry.hpp"
+#include "bench/cuda/pairs.hpp"
+#include "bench/cuda/product.hpp"
+#include "bench/cuda/words.hpp"
+
+namespace cohort::bench {
+namespace {
+
+int number_of(const std::string& device) {
+  int number = 0;
+  const char* const end = device.data() + device.size();
+  const auto [rest, error] = std::from_chars(device.data(), end, number);
+  if (!device.empty() && (error != std::errc{} || rest != end)) {
+    throw Error{Errc::bad_options,
+                "--device " + device + "; with --engine cuda it is the number of a GPU, e.g. 0"};
+  }
+  return number;
+}
+
+class CudaPlace final : public Place {
+ public:
+  explicit CudaPlace(const PlaceOptions& options)
+      : engine_({.device = number_of(options.device), .capacity = options.capacity}) {}
+
+  [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
+  [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
+  void prepare(std::string_view app) override { (void)choose("app", app, apps::all()); }
+  apps::Outcome run(std::string_view app, apps::Request& request) override {
+    if (request.options.traces != nullptr)
+      throw Error{Errc::bad_options, "--check-trace does not work with --engine cuda; drop it"};
+    std::uint32_t& local_size = request.options.launch.local_size;
+    if (local_size == 1) local_size = cuda_local_size;
+    return apps::run_on_cuda(app, engine_, request);
+  }
+  [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
+                                                      const TaskOptions& options) override {
+    return [groups = options.groups, product = std::make_shared<CudaProduct>(engine_, side)] {
+      TaskReport report = product->run(groups);
+      return Load::Served{std::move(report), product->right()};
+    };
+  }
+  /// Our algorithms only.
+  [[nodiscard]] std::optional<Pair> adapt(Pair pair) const override {
+    if (pair.chunked) return {};
+    std::erase(pair.settings, "algorithm=paper");
+    return pair;
+  }
+
+ private:
+  cuda::Engine engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Place> make_cuda_place(const PlaceOptions& options) {
+  return std::make_unique<CudaPlace>(options);
+}
+
+}  // namespace cohort::bench
