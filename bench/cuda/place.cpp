@@ -30,6 +30,7 @@ class CudaPlace final : public Place {
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
+  [[nodiscard]] bool traces() const override { return true; }
   void prepare(std::string_view app) override { (void)choose("app", app, apps::all()); }
   apps::Outcome run(std::string_view app, apps::Request& request) override {
     if (request.options.traces != nullptr)
@@ -40,8 +41,8 @@ class CudaPlace final : public Place {
   }
   [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
                                                       const TaskOptions& options) override {
-    return [groups = options.groups, product = std::make_shared<CudaProduct>(engine_, side)] {
-      TaskReport report = product->run(groups);
+    return [options, product = std::make_shared<CudaProduct>(engine_, side)] {
+      TaskReport report = product->run(options.groups, options.tracer);
       return Load::Served{std::move(report), product->right()};
     };
   }
