@@ -307,6 +307,7 @@ class Comparison {
     std::map<std::uint32_t, double> idle;  // latency of a task by itself, by its blocks
     for (const Way& way : ways) {
       if (options_.stop.stop_requested()) throw Stopped{};
+      if (std::string_view{way.name}.find(options_.only) == std::string_view::npos) continue;
       Part asked = part;
       asked.way = way.part;
       if (fixed_work && !way.confined) asked.sms = sms_;
