@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/child.hpp"
-#include "bench/cuda/device.hpp"
 #include "bench/cuda/scenarios.hpp"
 #include "bench/cuda/sharing.hpp"
+#include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
 #include "bench/sharing.hpp"
@@ -230,14 +230,9 @@ class Comparison {
   explicit Comparison(const ScenarioOptions& options) : options_(options) {}
 
   Json run() {
-    const device::Description device = device::describe();
-    sms_ = device.sms;
-    Json record{{"device",
-                 {{"name", device.name},
-                  {"sms", sms_},
-                  {"driver", device.driver},
-                  {"runtime", device.runtime}}}};
-    std::cout << device.name << ", " << sms_ << " SMs\n\n";
+    Json record{{"device", described()}};
+    sms_ = record["device"]["sms"].get<std::uint32_t>();
+    std::cout << record["device"]["name"].get<std::string>() << ", " << sms_ << " SMs\n\n";
     product_on(sms_);  // the chip is up to its clock then
     job_alone("plain");
     job_alone("lease");
