@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -215,7 +216,7 @@ double steps_per_ns(const PartResult& result) {
               served ? result.tasks.back().first : line.back().first);
 }
 
-PartResult alone(Part part) {
+PartResult alone(const Part& part) {
   Child child = start(part);
   return result_of(child);
 }
@@ -283,8 +284,8 @@ class Comparison {
               .sms = share_sms,
               .count = options_.quick ? 10U : 60U,
               .period = period};
-    part.products = std::max(
-        1U, static_cast<std::uint32_t>(work / product_on(fixed_work ? sms_ : share_sms) + 0.5));
+    const double products = work / product_on(fixed_work ? sms_ : share_sms);
+    part.products = static_cast<std::uint32_t>(std::max(1L, std::lround(products)));
     const double busy = part.products * product_on(share_sms) / 1e9;
     const double ideal = ideal_slowdown(static_cast<double>(share_sms) / sms_, busy, period);
     std::cout << (fixed_work ? "FIXED WORK: " : "E ON THE SHARE: ") << load.kind->name << ", "
