@@ -150,7 +150,7 @@ constexpr Way ways[] = {
     {.name = "cohort, lease", .part = "lease"},
     {.name = "cohort, submit", .part = "submit"},
     {.name = "cohort, resident", .part = "resident, device"},
-    {.name = "the same, by the host", .part = "resident, host"},
+    {.name = "resident, by the host", .part = "resident, host"},
 };
 
 /// The job's part and the tasks' part together.
