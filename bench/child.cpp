@@ -38,7 +38,10 @@ std::vector<std::string> environment_with(const Environment& with) {
     });
     if (!replaced) result.push_back(entry);
   }
-  for (const auto& [name, value] : with) result.push_back(name + "=" + value);
+  for (const auto& [name, value] : with) {
+    result.push_back(name);
+    result.back().append("=").append(value);
+  }
   return result;
 }
 

@@ -96,7 +96,8 @@ constexpr std::array known_cuda{
              .summary =
                  "a job and a periodic task on one GPU: priorities, time slicing, MPS, green "
                  "contexts, cohort",
-             .run = &cuda_sharing_scenario},
+             .run = &cuda_sharing_scenario,
+             .on_pairs = true},
 #ifdef COHORT_WITH_CUDA_APPS
     Scenario{.name = "overhead",
              .summary = "apps that could be resized but are not, beside the same kernels in plain "

@@ -187,8 +187,10 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
     if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
           return each.name == scenario.name && (each.resumable || each.on_pairs);
         })) {
-      sub->add_option("--only", options->only,
-                      "Only the pairs of app and input whose name contains this, e.g. bfs");
+      sub->add_option(
+          "--only", options->only,
+          "Only those whose name contains this: pairs of app and input, e.g. bfs, or the "
+          "ways to share a GPU");
     }
     if (scenario.resumable) {
       sub->add_flag(

@@ -250,7 +250,8 @@ int run(const Options& options, std::stop_token stop) {
                                         .device = options.device,
                                         .local_size = options.local_size});
   if (!place->traces() && !options.trace.empty())
-    throw Error{Errc::bad_options, "run: --trace needs --engine cpu or cuda; drop it"};
+    throw Error{Errc::bad_options,
+                "run: --trace does not work with --engine " + options.engine + "; drop it"};
   place->prepare(options.app);
   for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
     if (!file.empty()) bench::check_writable(file);

@@ -41,8 +41,8 @@ class CudaPlace final : public Place {
   }
   [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
                                                       const TaskOptions& options) override {
-    return [groups = options.groups, product = std::make_shared<CudaProduct>(engine_, side)] {
-      TaskReport report = product->run(groups);
+    return [options, product = std::make_shared<CudaProduct>(engine_, side)] {
+      TaskReport report = product->run(options.groups, options.tracer);
       return Load::Served{std::move(report), product->right()};
     };
   }

@@ -18,7 +18,7 @@ class CudaProduct {
   ~CudaProduct();
 
   /// Computes it on `groups` SMs, beside whatever runs, and waits for it.
-  TaskReport run(std::uint32_t groups) const;
+  TaskReport run(std::uint32_t groups, Tracer* tracer = nullptr) const;
   /// Whether the last one was complete and right.
   [[nodiscard]] bool right() const;
 

@@ -93,7 +93,8 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
         try {
           times = measure(kind.beside);
         } catch (const Error& error) {
-          if (error.code() != Errc::bad_state || options.stop.stop_requested()) throw;
+          const bool known = error.code() == Errc::bad_state || error.code() == Errc::bad_options;
+          if (!known || options.stop.stop_requested()) throw;
           std::cout << "  " << kind.name << ", " << wanted << " SMs: FAILED, " << error.what()
                     << std::endl;
           entry[kind.name] = {{"failed", error.what()}};

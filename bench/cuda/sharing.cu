@@ -1,6 +1,5 @@
 #include <cooperative_groups.h>
 #include <cuda.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -8,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/child.hpp"
-#include "bench/cuda/device.hpp"
 #include "bench/cuda/scenarios.hpp"
 #include "bench/cuda/sharing.hpp"
+#include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
 #include "bench/sharing.hpp"
@@ -149,7 +150,7 @@ constexpr Way ways[] = {
     {.name = "cohort, lease", .part = "lease"},
     {.name = "cohort, submit", .part = "submit"},
     {.name = "cohort, resident", .part = "resident, device"},
-    {.name = "the same, by the host", .part = "resident, host"},
+    {.name = "resident, by the host", .part = "resident, host"},
 };
 
 /// The job's part and the tasks' part together.
@@ -215,7 +216,7 @@ double steps_per_ns(const PartResult& result) {
               served ? result.tasks.back().first : line.back().first);
 }
 
-PartResult alone(Part part) {
+PartResult alone(const Part& part) {
   Child child = start(part);
   return result_of(child);
 }
@@ -230,14 +231,9 @@ class Comparison {
   explicit Comparison(const ScenarioOptions& options) : options_(options) {}
 
   Json run() {
-    const device::Description device = device::describe();
-    sms_ = device.sms;
-    Json record{{"device",
-                 {{"name", device.name},
-                  {"sms", sms_},
-                  {"driver", device.driver},
-                  {"runtime", device.runtime}}}};
-    std::cout << device.name << ", " << sms_ << " SMs\n\n";
+    Json record{{"device", described()}};
+    sms_ = record["device"]["sms"].get<std::uint32_t>();
+    std::cout << record["device"]["name"].get<std::string>() << ", " << sms_ << " SMs\n\n";
     product_on(sms_);  // the chip is up to its clock then
     job_alone("plain");
     job_alone("lease");
@@ -288,8 +284,8 @@ class Comparison {
               .sms = share_sms,
               .count = options_.quick ? 10U : 60U,
               .period = period};
-    part.products = std::max(
-        1U, static_cast<std::uint32_t>(work / product_on(fixed_work ? sms_ : share_sms) + 0.5));
+    const double products = work / product_on(fixed_work ? sms_ : share_sms);
+    part.products = static_cast<std::uint32_t>(std::max(1L, std::lround(products)));
     const double busy = part.products * product_on(share_sms) / 1e9;
     const double ideal = ideal_slowdown(static_cast<double>(share_sms) / sms_, busy, period);
     std::cout << (fixed_work ? "FIXED WORK: " : "E ON THE SHARE: ") << load.kind->name << ", "
@@ -307,6 +303,7 @@ class Comparison {
     std::map<std::uint32_t, double> idle;  // latency of a task by itself, by its blocks
     for (const Way& way : ways) {
       if (options_.stop.stop_requested()) throw Stopped{};
+      if (std::string_view{way.name}.find(options_.only) == std::string_view::npos) continue;
       Part asked = part;
       asked.way = way.part;
       if (fixed_work && !way.confined) asked.sms = sms_;

@@ -3,7 +3,9 @@
 // kernel has to move.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -127,6 +129,11 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   enum class Slot : std::uint8_t { free, open, closing, captured };
 
+  /// Waits for `resting`, which `changed` tells of.
+  template <class Resting>
+  void await(Turn& turn, std::condition_variable& changed,
+             std::optional<std::chrono::steady_clock::time_point> deadline, Resting resting);
+
   // core.cpp: who gets what, and the agent
   void tend();
   bool look();
@@ -202,6 +209,31 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   friend class Record;
 };
 
+template <class Resting>
+void Engine::Core::await(Turn& turn, std::condition_variable& changed,
+                         std::optional<std::chrono::steady_clock::time_point> deadline,
+                         Resting resting) {
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  // Who waits looks himself at first: many a job is over before the agent would wake anybody. Ever
+  // more rarely, so that what is missed is small beside what has passed.
+  const Clock::time_point began = Clock::now();
+  const Clock::time_point until =
+      std::min(deadline.value_or(Clock::time_point::max()), began + 10ms);
+  for (Clock::time_point at = began; !resting() && at < until; at = Clock::now()) {
+    look();
+    if (resting()) break;
+    turn.lock().unlock();
+    while (Clock::now() < at + 1us + (at - began) / 128) std::this_thread::yield();
+    turn.lock().lock();
+  }
+  if (deadline && *deadline != Clock::time_point::max()) {
+    changed.wait_until(turn.lock(), *deadline, resting);
+  } else {
+    changed.wait(turn.lock(), resting);
+  }
+}
+
 /// A job as the engine knows it. Guarded by the core's mutex.
 class Engine::Core::Record final : public cohort::detail::JobControl,
                                    public std::enable_shared_from_this<Record> {
@@ -266,6 +298,7 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   std::uint64_t refill_after = 0;
   std::uint32_t refused = 0;
   std::uint32_t last_inside = 0;
+  std::uint32_t most_inside = 0;
   std::uint32_t start_groups = 0;
   std::uint64_t joins = 0;                      // of earlier runs
   std::uint64_t leaves = 0;                     // of earlier runs

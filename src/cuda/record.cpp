@@ -1,6 +1,5 @@
 // A job's life as its handles see it: wait, cancel, suspend, resume, checkpoint, report.
 #include <algorithm>
-#include <thread>
 
 #include "cuda/core.hpp"
 #include "faults.hpp"
@@ -37,6 +36,7 @@ void Engine::Core::Record::note(std::uint64_t at) {
   const std::uint32_t groups = inside();
   if (groups != last_inside) sizes.push(at - launched_at, groups);
   last_inside = groups;
+  most_inside = std::max(most_inside, groups);
 }
 
 void Engine::Core::Record::demanded(std::uint64_t at) {
@@ -55,27 +55,8 @@ void Engine::Core::Record::met(std::uint64_t at) {
 
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
-  using namespace std::chrono_literals;
-  using Clock = std::chrono::steady_clock;
   Turn turn{*core};
-  const auto resting = [this] { return at_rest(status); };
-  // Who waits looks himself at first: many a job is over before the agent would wake anybody. Ever
-  // more rarely, so that what is missed is small beside what has passed.
-  const Clock::time_point began = Clock::now();
-  const Clock::time_point until =
-      std::min(deadline.value_or(Clock::time_point::max()), began + 10ms);
-  for (Clock::time_point at = began; !resting() && at < until; at = Clock::now()) {
-    core->look();
-    if (resting()) break;
-    turn.lock().unlock();
-    while (Clock::now() < at + 1us + (at - began) / 128) std::this_thread::yield();
-    turn.lock().lock();
-  }
-  if (deadline && *deadline != Clock::time_point::max()) {
-    changed.wait_until(turn.lock(), *deadline, resting);
-  } else {
-    changed.wait(turn.lock(), resting);
-  }
+  core->await(turn, changed, deadline, [this] { return at_rest(status); });
   return status;
 }
 

@@ -16,12 +16,7 @@ class Engine::Core::Errand final : public cohort::detail::JobControl {
 
   Status wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) override {
     Turn turn{*job->core};
-    const auto resting = [this] { return at_rest(status); };
-    if (deadline && *deadline != std::chrono::steady_clock::time_point::max()) {
-      changed.wait_until(turn.lock(), *deadline, resting);
-    } else {
-      changed.wait(turn.lock(), resting);
-    }
+    job->core->await(turn, changed, deadline, [this] { return at_rest(status); });
     return status;
   }
   /// Only one that has not been posted yet can be withdrawn.
@@ -101,7 +96,9 @@ std::shared_ptr<cohort::detail::JobControl> Engine::Core::submit_resident(
     throw Error{Errc::bad_state,
                 std::string{"submit: the job is "} + to_string(job.status) + "; it runs no tasks"};
   }
-  const std::uint32_t most = job.groups_on(~0U) - 1;
+  // A busy device may have had no room for some of the blocks; after a while that is known.
+  const bool known = job.most_inside != 0 && now() - job.started_at > 10'000'000;
+  const std::uint32_t most = (known ? job.most_inside : job.groups_on(~0U)) - 1;
   if (options.groups == 0 || options.groups > most) {
     throw Error{Errc::bad_options, "submit: groups = " + std::to_string(options.groups) +
                                        "; beside its own last one this job has up to " +

@@ -45,6 +45,11 @@ __global__ void schedule(const __grid_constant__ detail::Desk desk) {
 cudaError_t launch_scheduler(const detail::Desk& desk, cudaStream_t stream) {
   detail::Desk at = desk;
   void* arguments[] = {&at};
+  // An SM divides its memory anew only while nobody is there: a block of the job is to fit beside
+  // it.
+  static_cast<void>(cudaFuncSetAttribute(reinterpret_cast<const void*>(&schedule),
+                                         cudaFuncAttributePreferredSharedMemoryCarveout,
+                                         cudaSharedmemCarveoutMaxShared));
   return cudaLaunchKernel(reinterpret_cast<const void*>(&schedule), dim3{1}, dim3{32}, arguments, 0,
                           stream);
 }

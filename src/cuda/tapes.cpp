@@ -65,10 +65,11 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
     });
   }
 
+  std::vector<TraceEvent> all;
   for (std::uint32_t unit = 0; unit < lanes.size(); ++unit) {
     const auto tell = [&](const TapeEvent& event, Trace what, std::uint64_t time,
                           std::uint32_t value) {
-      tracer.record({.nanoseconds = time + static_cast<std::uint64_t>(ahead),
+      all.push_back({.nanoseconds = time + static_cast<std::uint64_t>(ahead),
                      .what = what,
                      .group = event.word >> 13U & 0x1fffU,
                      .active = event.word & 0x1fffU,
@@ -93,6 +94,11 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
     });
     tell_stays_before(~std::uint64_t{0});
   }
+  // Stable: what a lane tells of one moment stays in its order.
+  std::stable_sort(all.begin(), all.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return a.nanoseconds < b.nanoseconds;
+  });
+  for (const TraceEvent& each : all) tracer.record(each);
 }
 
 }  // namespace cohort::cuda

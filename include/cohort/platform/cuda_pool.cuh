@@ -136,21 +136,20 @@ __device__ inline bool wait_for_the_others(Pool& pool, const protocol::Shared<Pl
   return true;
 }
 
-/// Whether this block is in the task that is open; returns when all its groups are there.
+/// Whether this block is in the task that is open; returns when all its groups are there. Sets
+/// `served` to the task that it has asked for a ticket.
 __device__ inline bool take_ticket(Pool& pool, const protocol::Shared<Platform>& job,
-                                   std::uint64_t open, Errand& errand) {
-  const auto serial = static_cast<std::uint32_t>(open >> 32U);
+                                   std::uint32_t& served, Errand& errand) {
+  // One addition, of which nobody waits for another. Those who come too late add beyond the groups.
+  // Acquire pairs with who opened it, release with who sets it up.
+  const std::uint64_t open = pool.open.fetch_add(1, Order::acq_rel);
   const std::uint32_t groups = open >> 16U & 0xffffU;
-  for (;;) {
-    if (open >> 16U != (std::uint64_t{serial} << 16U | groups) || (open & 0xffffU) == groups) {
-      return false;
-    }
-    // Acquire pairs with who opened it, release with who sets it up.
-    if (pool.open.compare_exchange(open, open + 1, Order::acq_rel)) break;
-  }
-  errand = {Errand::task, static_cast<std::uint32_t>(open & 0xffffU), groups};
-  if (errand.group + 1 != groups) return wait_for_the_others(pool, job, serial);
-  set_up_task(pool, serial, groups);
+  const auto ticket = static_cast<std::uint32_t>(open & 0xffffU);
+  served = static_cast<std::uint32_t>(open >> 32U);
+  if (ticket >= groups) return false;
+  errand = {Errand::task, ticket, groups};
+  if (ticket + 1 != groups) return wait_for_the_others(pool, job, served);
+  set_up_task(pool, served, groups);
   return true;
 }
 
@@ -159,10 +158,8 @@ __device__ inline Errand next_errand(Pool& pool, protocol::Shared<Platform>& job
                                      std::uint32_t& served) {
   Errand errand{Errand::over, 0, 0};
   for (;;) {
-    const std::uint64_t open = pool.open.load(Order::acquire);
-    if (open >> 32U != served) {
-      served = static_cast<std::uint32_t>(open >> 32U);
-      if (take_ticket(pool, job, open, errand)) return errand;
+    if (pool.open.load(Order::relaxed) >> 32U != served) {
+      if (take_ticket(pool, job, served, errand)) return errand;
       errand.what = Errand::over;
     }
     if (job.closed.load(Order::acquire) != 0) return errand;

@@ -18,7 +18,7 @@ struct alignas(16) TapeEvent {
 
 /// Events that a tape has room for: comings and goings, and arrivals at barriers.
 inline constexpr std::uint32_t tape_stays = 256;
-inline constexpr std::uint32_t tape_arrivals = 4096;  ///< a power of two
+inline constexpr std::uint32_t tape_arrivals = 1024;  ///< a power of two
 
 /// The state of a tape while nobody holds it.
 struct TapeHead {
