@@ -129,8 +129,7 @@ Chosen choose_device(const std::string& wanted) {
                 .usual_groups = units,
                 .standard = version_of(found->info.version) >= 30 ? "CL3.0" : "CL2.0"};
   // A CPU device may have more threads than this process has CPUs: they would wait for each other.
-  if (found->info.is_cpu)
-    result.usual_groups = std::min(units, cpu::usable_cpus());
+  if (found->info.is_cpu) result.usual_groups = std::min(units, cpu::usable_cpus());
   return result;
 }
 
