@@ -25,13 +25,15 @@ namespace {
 constexpr Scenario gather{
     .name = "gather",
     .summary = "how long a demand for workers waits, by kill order; kill against yield",
-    .run = &gather_scenario};
+    .run = &gather_scenario,
+    .paper = true};
 constexpr Scenario overhead{
     .name = "overhead",
     .summary =
         "section 5.3 of the paper: apps that could be resized but are not, beside "
         "cooperation compiled out",
-    .run = &overhead_scenario};
+    .run = &overhead_scenario,
+    .paper = true};
 constexpr Scenario multitask{
     .name = "multitask",
     .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",

@@ -175,7 +175,7 @@ static void cohort_schedule(__global cohort_pool* pool) {
     const uint busy = cohort_collect(pool, here, &moved);
     if (cohort_hand_out(pool, here, busy)) moved = true;
     polls = moved ? 0 : polls + 1;
-    cohort_relax(polls);
+    cohort_doze(polls);
   }
   const uint here = cohort_here(pool);
   for (uint i = 1; i < here; ++i) COHORT_STORE(pool->desks[i].order, COHORT_GO_HOME, release);
