@@ -11,6 +11,7 @@
 #include "cohort/trace_check.hpp"
 #include "on_engine.hpp"
 #include "opencl/cl.hpp"
+#include "opencl/device.hpp"
 
 namespace cohort::test {
 namespace {
@@ -401,6 +402,17 @@ TEST(Engine, PassesOnWhatTheDevicesCompilerSays) {
     EXPECT_THAT(error.what(), HasSubstr("does not compile the megakernel of never_looks"));
     EXPECT_THAT(error.what(), HasSubstr("error"));
   }
+}
+
+TEST(Device, SaysWhatItLacks) {
+  opencl::Features features{.version = 12, .compiler = true, .wide = true, .little_endian = true};
+  EXPECT_EQ(opencl::missing(features), "OpenCL 2.0");
+  features.version = 30;
+  features.shared_memory = features.wide_atomics = features.ordered_atomics = true;
+  EXPECT_EQ(opencl::missing(features),
+            "atomics in shared virtual memory, atomics that the host sees");
+  features.shared_atomics = features.host_atomics = true;
+  EXPECT_EQ(opencl::missing(features), "");
 }
 
 TEST(Engine, NamesItsDevice) {
