@@ -81,6 +81,10 @@ std::vector<Placed> Place::variants(const std::vector<Pair>& pairs) {
 }
 
 std::unique_ptr<Place> make_place(const PlaceOptions& options) {
+  if (options.scheduler != "host" && (options.scheduler != "group" || options.engine != "opencl")) {
+    throw Error{Errc::bad_options, "--scheduler " + options.scheduler +
+                                       ": it is host or, with --engine opencl, group; drop it"};
+  }
   if (options.engine == "cpu") return std::make_unique<CpuPlace>(options);
 #ifdef COHORT_WITH_CUDA_APPS
   if (options.engine == "cuda") return make_cuda_place(options);

@@ -26,13 +26,15 @@ namespace {
 constexpr Scenario gather{
     .name = "gather",
     .summary = "how long a demand for workers waits, by kill order; kill against yield",
-    .run = &gather_scenario};
+    .run = &gather_scenario,
+    .paper = true};
 constexpr Scenario overhead{
     .name = "overhead",
     .summary =
         "section 5.3 of the paper: apps that could be resized but are not, beside "
         "cooperation compiled out",
     .run = &overhead_scenario,
+    .paper = true,
     .on_pairs = true};
 constexpr Scenario multitask{
     .name = "multitask",
