@@ -16,29 +16,46 @@
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
-#ifdef COHORT_WITH_OPENCL
-#include "bench/opencl/scenarios.hpp"
-#endif
 
 namespace cohort::bench {
 namespace {
+
+// ---- those of more than one engine
+
+constexpr Scenario gather{
+    .name = "gather",
+    .summary = "how long a demand for workers waits, by kill order; kill against yield",
+    .run = &gather_scenario};
+constexpr Scenario overhead{
+    .name = "overhead",
+    .summary =
+        "section 5.3 of the paper: apps that could be resized but are not, beside "
+        "cooperation compiled out",
+    .run = &overhead_scenario};
+constexpr Scenario multitask{
+    .name = "multitask",
+    .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
+    .run = &multitask_scenario,
+    .paper = true,
+    .resumable = true};
+constexpr Scenario preemption{
+    .name = "preemption",
+    .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
+    .run = &preemption_scenario,
+    .paper = true,
+    .resumable = true};
 
 constexpr std::array known{
     Scenario{.name = "barrier",
              .summary = "barriers and offers with nothing pending, beside std::barrier and OpenMP",
              .run = &barrier_scenario},
-    Scenario{.name = "gather",
-             .summary = "how long a demand for workers waits, by kill order; kill against yield",
-             .run = &gather_scenario},
+    gather,
     Scenario{
         .name = "read",
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
         .run = &read_scenario,
         .in_all = false},
-    Scenario{.name = "overhead",
-             .summary = "section 5.3 of the paper: apps that could be resized but are not, beside "
-                        "cooperation compiled out",
-             .run = &overhead_scenario},
+    overhead,
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
@@ -53,16 +70,8 @@ constexpr std::array known{
              .summary = "section 5.2: how much of the machine a frame loop needs",
              .run = &sizing_scenario,
              .paper = true},
-    Scenario{.name = "multitask",
-             .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
-             .run = &multitask_scenario,
-             .paper = true,
-             .resumable = true},
-    Scenario{.name = "preemption",
-             .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
-             .run = &preemption_scenario,
-             .paper = true,
-             .resumable = true},
+    multitask,
+    preemption,
 };
 
 #ifdef COHORT_WITH_CUDA
@@ -83,14 +92,7 @@ constexpr std::array known_cuda{
 #endif
 
 #ifdef COHORT_WITH_OPENCL
-constexpr std::array known_opencl{
-    Scenario{.name = "overhead",
-             .summary = "table 2 of the paper: the apps of the dialect, resizable beside static",
-             .run = &opencl_overhead_scenario},
-    Scenario{.name = "multitask",
-             .summary = "table 3: the apps of the dialect beside tasks of 3 classes on half",
-             .run = &opencl_multitask_scenario},
-};
+constexpr std::array known_opencl{gather, overhead, multitask, preemption};
 #endif
 
 }  // namespace

@@ -14,12 +14,13 @@ namespace cohort::bench {
 
 /// How a scenario is run.
 struct ScenarioOptions {
+  std::string engine = "cpu";
   std::uint32_t repetitions = 9;
   bool quick = false;  ///< less of everything, to see that it works
   std::stop_token stop = {};
   /// Where the samples of long scenarios are kept as they come; empty: nowhere.
   std::filesystem::path folder = {};
-  /// Groups of the experiments' engine. Default: the usable CPUs, but 8 at least.
+  /// Groups of the experiments' engine. Default: all; of the CPU engine 8 at least.
   std::optional<std::uint32_t> capacity = {};
   /// Only the pairs whose name contains this.
   std::string only = {};

@@ -1,26 +1,19 @@
 // cohort run: one app, on one input, with groups that may come and go; what happened in a few lines
 // and, if wanted, in JSON.
 #include <array>
-#include <charconv>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "apps/registry.hpp"
-#ifdef COHORT_WITH_CUDA_APPS
-#include "apps/cuda/registry.hpp"
-#endif
+#include "apps/choices.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
+#include "bench/place.hpp"
 #include "bench/record.hpp"
 #include "bench/timeline.hpp"
-#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
 #include "cli/kernel_file.hpp"
-#include "cli/place.hpp"
 #include "cli/resize.hpp"
-#include "cohort/cpu.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -231,67 +224,6 @@ int run_source(const Options& options, const std::stop_token& stop) {
 #endif
 }
 
-Place on_cpu(const Options& options) {
-  const apps::App& app = choose("app", options.app, apps::all());
-  const auto engine = std::make_shared<cpu::Engine>(cpu::EngineOptions{options.capacity});
-  Place place;
-  place.capacity = engine->capacity();
-  place.run = [engine, &app](apps::Request& request) { return app.run(*engine, request); };
-  place.tasks = [engine](const bench::LoadClass& kind, const std::string& share, Tracer* tracer) {
-    TaskLoad result;
-    result.groups = bench::groups_of(share, engine->capacity());
-    result.side = bench::side_for(*engine, kind.work, engine->capacity());
-    const auto product = std::make_shared<bench::MatrixProduct>(result.side);
-    const bench::LoadOptions how{.period = kind.period, .groups = result.groups, .tracer = tracer};
-    result.load = std::make_unique<bench::Load>(*engine, *product, how);
-    result.product = product;
-    return result;
-  };
-  return place;
-}
-
-#ifdef COHORT_WITH_CUDA_APPS
-/// A GPU, where nothing can be traced.
-Place on_cuda(const Options& options) {
-  const apps::App& app = choose("app", options.app, apps::all());
-  if (options.task != "none" || !options.trace.empty() || options.check_trace)
-    throw Error{Errc::bad_options,
-                "run: --task, --trace and --check-trace do not work with --engine cuda; drop them"};
-  int device = 0;
-  const char* const end = options.device.data() + options.device.size();
-  const auto [rest, error] = std::from_chars(options.device.data(), end, device);
-  if (!options.device.empty() && (error != std::errc{} || rest != end))
-    throw Error{Errc::bad_options, "run: --device " + options.device +
-                                       "; with --engine cuda it is the number of a GPU, e.g. 0"};
-  const auto engine = std::make_shared<cuda::Engine>(
-      cuda::EngineOptions{.device = device, .capacity = options.capacity});
-  Place place;
-  place.capacity = engine->capacity();
-  place.run = [engine, &app](apps::Request& request) {
-    return apps::run_on_cuda(app.name, *engine, request);
-  };
-  return place;
-}
-#endif
-
-Place place_of(const Options& options) {
-  choose("engine", options.engine, engines);
-  if (!options.device.empty() && options.engine == "cpu")
-    throw Error{Errc::bad_options, "run: --device is for --engine cuda and opencl; drop it"};
-#ifdef COHORT_WITH_CUDA_APPS
-  if (options.engine == "cuda") return on_cuda(options);
-#endif
-#ifdef COHORT_WITH_OPENCL
-  if (options.engine == "opencl")
-    return on_opencl(options.app, options.device, options.capacity, options.local_size);
-#endif
-  if (options.engine != "cpu")
-    throw Error{Errc::bad_options,
-                "run: the apps are not built for the engine '" + options.engine +
-                    "' here; use --engine cpu, or configure with COHORT_CUDA_APPS=ON"};
-  return on_cpu(options);
-}
-
 int run(const Options& options, std::stop_token stop) {
   if (options.app.ends_with(".cl")) return run_source(options, stop);
   if (options.input.empty())
@@ -300,12 +232,19 @@ int run(const Options& options, std::stop_token stop) {
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
-  const Place place = place_of(options);
+  choose("engine", options.engine, engines);
+  const auto place = bench::make_place({.engine = options.engine,
+                                        .capacity = options.capacity,
+                                        .device = options.device,
+                                        .local_size = options.local_size});
+  if (!place->traces() && !options.trace.empty())
+    throw Error{Errc::bad_options, "run: --trace needs --engine cpu; drop it"};
+  place->prepare(options.app);
   for (const std::string& file : {options.json, options.trace}) {
     if (!file.empty()) bench::check_writable(file);
   }
 
-  const std::uint32_t groups = options.groups.value_or(place.capacity);
+  const std::uint32_t groups = options.groups.value_or(place->capacity());
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
@@ -320,24 +259,25 @@ int run(const Options& options, std::stop_token stop) {
 
   bench::Timeline timeline;
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
-  TaskLoad load;
+  bench::Load load;
   if (tasks.kind != nullptr) {
-    load = place.tasks(*tasks.kind, options.task_groups,
-                       options.trace.empty() ? nullptr : &timeline.task(options.task + " task"));
-    tasks.groups = load.groups;
-    tasks.side = load.side;
-    how.drive = [&load](const Job& job) { return load.load->drive(job); };
+    TaskOptions task{.groups = place->capacity(), .local_size = options.local_size};
+    tasks.groups = bench::groups_of(options.task_groups, place->capacity());
+    tasks.side = bench::side_for(*place, tasks.kind->work, task);
+    task.groups = tasks.groups;
+    task.priority = 1;
+    if (!options.trace.empty()) task.tracer = &timeline.task(options.task + " task");
+    load = bench::Load{place->product(tasks.side, task), tasks.kind->period};
+    how.drive = [&load](const Job& job) { return load.drive(job); };
   }
 
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const apps::Outcome outcome = place.run(request);
+  const apps::Outcome outcome = place->run(options.app, request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
-  if (load.load) {
-    tasks.served = load.load->tasks();
-    tasks.wrong = load.load->wrong();
-  }
+  tasks.served = load.tasks();
+  tasks.wrong = load.wrong();
   print(options, groups, outcome, judgement);
   print(tasks);
   if (!options.trace.empty()) {
@@ -350,7 +290,7 @@ int run(const Options& options, std::stop_token stop) {
   if (!options.json.empty()) {
     bench::write_atomically(
         options.json,
-        to_json(options, groups, place.capacity, outcome, tasks, judgement).dump(2) + "\n");
+        to_json(options, groups, place->capacity(), outcome, tasks, judgement).dump(2) + "\n");
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());

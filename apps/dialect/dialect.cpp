@@ -26,10 +26,11 @@ std::filesystem::path sources() {
 
 std::span<const DialectApp> dialect_apps() { return apps; }
 
-ProgramKernel dialect_kernel(std::string_view file) {
-  const std::filesystem::path path = sources() / (std::string{file} + ".cl");
-  return Program::from_file(path, {.engine = "opencl"}).kernel(file);
+Program dialect_program(std::string_view file) {
+  return Program::from_file(sources() / (std::string{file} + ".cl"), {.engine = "opencl"});
 }
+
+ProgramKernel dialect_kernel(std::string_view file) { return dialect_program(file).kernel(file); }
 
 namespace detail {
 

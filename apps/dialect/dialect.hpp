@@ -20,7 +20,9 @@ struct DialectApp {
 
 [[nodiscard]] std::span<const DialectApp> dialect_apps();
 
-/// The kernel of a file in compiler/apps. Throws as Program::from_file does.
+/// A file of compiler/apps. Throws as Program::from_file does.
+[[nodiscard]] Program dialect_program(std::string_view file);
+/// Its kernel of the same name.
 [[nodiscard]] ProgramKernel dialect_kernel(std::string_view file);
 
 namespace detail {
