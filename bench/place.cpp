@@ -112,7 +112,7 @@ Pairs pairs_for(const Place& place, bool quick, std::string_view only) {
   for (Pair& each : all) {
     if (place.on_cpus() && !each.on_cpus.empty()) {
       each.input = each.on_cpus;
-      each.note = "made up, and smaller than the paper's, which takes many seconds a run on CPUs";
+      each.note = "made up, and smaller than the paper's, on which a run takes long on CPUs";
     }
     if (auto own = place.adapt(std::move(each))) pairs.runnable.push_back(*std::move(own));
   }

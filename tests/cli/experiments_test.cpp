@@ -137,10 +137,20 @@ TEST_F(Tool, RefusesTasksAndTracesThatCannotBe) {
   EXPECT_THAT(refused(run + "--engine cuda5"), HasSubstr("cuda5"));
 }
 
+TEST_F(Tool, SaysInOneLineThatThereIsNoGpu) {
+  if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is one";
+  EXPECT_THAT(refused("bench barrier --engine cuda --quick --reps 1"), HasSubstr("cuda"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --engine cuda"), HasSubstr("cuda"));
+}
+
 TEST_F(Tool, SaysInOneLineThatADiskIsFull) {
   const Result full = cohort("list > /dev/full");
   EXPECT_EQ(full.status, 2);
   EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*standard output[^\n]*\n"));
+  EXPECT_THAT(refused("list --json > /dev/full"), HasSubstr("standard output"));
+  EXPECT_THAT(cohort("run bfs --input grid:5x5 --json /dev/full").error,
+              MatchesRegex("cohort: [^\n]*/dev/full[^\n]*\n"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full")) << "not replaced";
   const std::string file = in_folder("trace.json");
   const Result limited = cohort("run bfs --input grid:4x30000 --trace " + file, "ulimit -f 8;");
   EXPECT_EQ(limited.status, 2) << limited.error;
