@@ -38,11 +38,15 @@ constexpr std::array known{
     Scenario{.name = "overhead",
              .summary = "section 5.3 of the paper: apps that could be resized but are not, beside "
                         "cooperation compiled out",
-             .run = &overhead_scenario},
+             .run = &overhead_scenario,
+             .on_pairs = true,
+             .quick_repetitions = 41},
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
-             .in_all = false},
+             .in_all = false,
+             .on_pairs = true,
+             .quick_repetitions = 25},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
              .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
@@ -57,12 +61,14 @@ constexpr std::array known{
              .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
              .run = &multitask_scenario,
              .paper = true,
-             .resumable = true},
+             .resumable = true,
+             .on_pairs = true},
     Scenario{.name = "preemption",
              .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
              .run = &preemption_scenario,
              .paper = true,
-             .resumable = true},
+             .resumable = true,
+             .on_pairs = true},
 };
 
 #ifdef COHORT_WITH_CUDA

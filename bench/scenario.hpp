@@ -34,8 +34,10 @@ struct Scenario {
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
   bool paper = false;      ///< an experiment of the paper on an engine of its own
-  bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
+  bool resumable = false;  ///< keeps its samples in ScenarioOptions::folder as they come
   bool in_all = true;      ///< part of `cohort bench all`
+  bool on_pairs = false;   ///< of an app and an input: ScenarioOptions::only chooses among them
+  std::uint32_t quick_repetitions = 3;  ///< unless others are asked for; short runs need many
 };
 
 /// All scenarios, of the CPU engine.
