@@ -35,7 +35,8 @@ constexpr Scenario overhead{
         "cooperation compiled out",
     .run = &overhead_scenario,
     .paper = true,
-    .on_pairs = true};
+    .on_pairs = true,
+    .quick_repetitions = 41};
 constexpr Scenario multitask{
     .name = "multitask",
     .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
@@ -63,7 +64,9 @@ constexpr std::array known{
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
-             .in_all = false},
+             .in_all = false,
+             .on_pairs = true,
+             .quick_repetitions = 25},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
              .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",

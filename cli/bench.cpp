@@ -106,7 +106,7 @@ std::filesystem::path record_file(const Chosen& chosen, const Options& options) 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
   if (options.repetitions) return *options.repetitions;
   if (scenario.resumable) return options.quick ? 1 : 10;  // the paper: 10
-  return options.quick ? 3 : 9;
+  return options.quick ? scenario.quick_repetitions : 9;
 }
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
@@ -230,8 +230,10 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
         command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
     sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
     sub->add_option("--reps", options->repetitions,
-                    scenario.resumable ? "Rounds (default 10; 1 with --quick)"
-                                       : "Repetitions (default 9; 3 with --quick)");
+                    scenario.resumable
+                        ? "Rounds (default 10; 1 with --quick)"
+                        : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
+                              " with --quick)");
     sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
     auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
     sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
