@@ -45,7 +45,7 @@ constexpr std::array known{
              .in_all = false},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
-             .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
+             .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
              .run = &dialect_scenario,
              .in_all = false},
 #endif
@@ -66,19 +66,25 @@ constexpr std::array known{
 };
 
 #ifdef COHORT_WITH_CUDA
-constexpr std::array known_cuda{
-    Scenario{.name = "barrier",
-             .summary = "barriers with nothing pending, beside cooperative groups' grid.sync",
-             .run = &cuda_barrier_scenario},
-    Scenario{.name = "gather",
-             .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
-             .run = &cuda_gather_scenario},
-    Scenario{.name = "lease",
-             .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
-             .run = &cuda_lease_scenario},
-    Scenario{.name = "fairness",
-             .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
-             .run = &cuda_fairness_scenario},
+constexpr std::array known_cuda {
+  Scenario{.name = "barrier",
+           .summary = "barriers with nothing pending, beside cooperative groups' grid.sync",
+           .run = &cuda_barrier_scenario},
+      Scenario{.name = "gather",
+               .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
+               .run = &cuda_gather_scenario},
+      Scenario{.name = "lease",
+               .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
+               .run = &cuda_lease_scenario},
+      Scenario{.name = "fairness",
+               .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
+               .run = &cuda_fairness_scenario},
+#if defined(COHORT_CUDA_PAPER) && defined(COHORT_WITH_COMPILER)
+      Scenario{.name = "dialect",
+               .summary = "the apps compiled by cohortc beside those by hand",
+               .run = &cuda_dialect_scenario,
+               .in_all = false},
+#endif
 };
 #endif
 

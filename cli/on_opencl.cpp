@@ -7,10 +7,10 @@ namespace cohort::cli {
 
 Place on_opencl(const std::string& app, const std::string& device,
                 std::optional<std::uint32_t> capacity, std::uint32_t local_size) {
-  const apps::DialectApp& chosen = choose("app for opencl", app, apps::dialect_apps());
+  const auto& chosen = choose("app for opencl", app, apps::dialect_apps<opencl::Engine>());
   auto engine = std::make_shared<opencl::Engine>(
       opencl::EngineOptions{.device = device, .capacity = capacity});
-  const ProgramKernel kernel = apps::dialect_kernel(chosen.file);
+  const ProgramKernel kernel = apps::dialect_kernel(chosen.file, "opencl");
   engine->load(kernel);
   Place place;
   place.capacity = engine->capacity();
@@ -19,7 +19,7 @@ Place on_opencl(const std::string& app, const std::string& device,
   };
   place.tasks = [engine, local_size](const bench::LoadClass& kind, const std::string& share,
                                      Tracer* tracer) {
-    const ProgramKernel multiply = apps::dialect_kernel("multiply");
+    const ProgramKernel multiply = apps::dialect_kernel("multiply", "opencl");
     engine->load(multiply);
     const std::uint32_t all = engine->capacity();
     TaskLoad result;

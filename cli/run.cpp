@@ -1,7 +1,6 @@
 // cohort run: one app, on one input, with groups that may come and go; what happened in a few lines
 // and, if wanted, in JSON.
 #include <array>
-#include <charconv>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -21,6 +20,9 @@
 #include "cli/place.hpp"
 #include "cli/resize.hpp"
 #include "cohort/cpu.hpp"
+#ifdef COHORT_HAS_COMPILER
+#include "apps/dialect/dialect.hpp"
+#endif
 
 namespace cohort::cli {
 namespace {
@@ -46,6 +48,7 @@ struct Options {
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
+  bool dialect = false;
   std::string barrier = "one-pass";
   std::vector<std::string> settings;
   std::string task = "none";
@@ -112,6 +115,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"capacity", capacity},
       {"resize", options.resize},
       {"static", options.fixed},
+      {"dialect", options.dialect},
       {"barrier", options.barrier},
       {"options", options.settings},
       {"status", to_string(report.status)},
@@ -205,11 +209,6 @@ int run_source(const Options& options, const std::stop_token& stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
-  if (options.engine == "cuda") {
-    throw Error{Errc::bad_options,
-                "a kernel from a file runs on cpu or opencl; for cuda, load it with "
-                "cohort::Program"};
-  }
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
   how.barrier = options.barrier;
@@ -231,12 +230,29 @@ int run_source(const Options& options, const std::stop_token& stop) {
 #endif
 }
 
+/// The app in C++, or in the dialect if that was asked for.
+template <class Engine, class InCpp>
+std::function<apps::Outcome(apps::Request&)> app_on(const std::shared_ptr<Engine>& engine,
+                                                    const Options& options, InCpp in_cpp) {
+  if (!options.dialect) return in_cpp;
+#ifdef COHORT_HAS_COMPILER
+  const auto& app = choose("app of the dialect", options.app, apps::dialect_apps<Engine>());
+  return [engine, &app, kernel = apps::dialect_kernel(app.file, options.engine)](
+             apps::Request& request) { return app.run(*engine, kernel, request); };
+#else
+  static_cast<void>(engine);
+  throw Error{Errc::bad_options,
+              "run: this build has no compiler for --dialect; configure with COHORT_COMPILER=ON"};
+#endif
+}
+
 Place on_cpu(const Options& options) {
   const apps::App& app = choose("app", options.app, apps::all());
   const auto engine = std::make_shared<cpu::Engine>(cpu::EngineOptions{options.capacity});
   Place place;
   place.capacity = engine->capacity();
-  place.run = [engine, &app](apps::Request& request) { return app.run(*engine, request); };
+  place.run = app_on(engine, options,
+                     [engine, &app](apps::Request& request) { return app.run(*engine, request); });
   place.tasks = [engine](const bench::LoadClass& kind, const std::string& share, Tracer* tracer) {
     TaskLoad result;
     result.groups = bench::groups_of(share, engine->capacity());
@@ -250,26 +266,27 @@ Place on_cpu(const Options& options) {
   return place;
 }
 
-#ifdef COHORT_WITH_CUDA_APPS
+#ifdef COHORT_WITH_CUDA
 /// A GPU, where nothing can be traced.
 Place on_cuda(const Options& options) {
   const apps::App& app = choose("app", options.app, apps::all());
   if (options.task != "none" || !options.trace.empty() || options.check_trace)
     throw Error{Errc::bad_options,
                 "run: --task, --trace and --check-trace do not work with --engine cuda; drop them"};
-  int device = 0;
-  const char* const end = options.device.data() + options.device.size();
-  const auto [rest, error] = std::from_chars(options.device.data(), end, device);
-  if (!options.device.empty() && (error != std::errc{} || rest != end))
-    throw Error{Errc::bad_options, "run: --device " + options.device +
-                                       "; with --engine cuda it is the number of a GPU, e.g. 0"};
   const auto engine = std::make_shared<cuda::Engine>(
-      cuda::EngineOptions{.device = device, .capacity = options.capacity});
+      cuda::EngineOptions{.device = cuda_device(options.device), .capacity = options.capacity});
   Place place;
   place.capacity = engine->capacity();
-  place.run = [engine, &app](apps::Request& request) {
+  place.run = app_on(engine, options, [engine, &app](apps::Request& request) -> apps::Outcome {
+#ifdef COHORT_WITH_CUDA_APPS
     return apps::run_on_cuda(app.name, *engine, request);
-  };
+#else
+    static_cast<void>(request);
+    throw Error{Errc::bad_options, "run: " + std::string{app.name} +
+                                       " is not built for the engine 'cuda' here; use --engine "
+                                       "cpu, or configure with COHORT_CUDA_APPS=ON"};
+#endif
+  });
   return place;
 }
 #endif
@@ -278,17 +295,13 @@ Place place_of(const Options& options) {
   choose("engine", options.engine, engines);
   if (!options.device.empty() && options.engine == "cpu")
     throw Error{Errc::bad_options, "run: --device is for --engine cuda and opencl; drop it"};
-#ifdef COHORT_WITH_CUDA_APPS
+#ifdef COHORT_WITH_CUDA
   if (options.engine == "cuda") return on_cuda(options);
 #endif
 #ifdef COHORT_WITH_OPENCL
   if (options.engine == "opencl")
     return on_opencl(options.app, options.device, options.capacity, options.local_size);
 #endif
-  if (options.engine != "cpu")
-    throw Error{Errc::bad_options,
-                "run: the apps are not built for the engine '" + options.engine +
-                    "' here; use --engine cpu, or configure with COHORT_CUDA_APPS=ON"};
   return on_cpu(options);
 }
 
@@ -388,6 +401,9 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
+  command->add_flag("--dialect", options->dialect,
+                    "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
+                    "opencl it always is");
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
   command

@@ -4,6 +4,7 @@
 
 #include "apps/dialect/dialect.hpp"
 #include "bench/load.hpp"
+#include "cohort/opencl.hpp"
 
 namespace cohort::bench {
 

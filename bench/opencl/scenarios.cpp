@@ -31,10 +31,10 @@ class Workload {
  public:
   Workload(opencl::Engine& engine, const Input& input, bool quick)
       : engine_(engine), input_(quick ? input.quick : input.spec) {
-    for (const apps::DialectApp& each : apps::dialect_apps()) {
+    for (const auto& each : apps::dialect_apps<opencl::Engine>()) {
       if (each.name == input.app) app_ = &each;
     }
-    kernel_.emplace(apps::dialect_kernel(app_->file));
+    kernel_.emplace(apps::dialect_kernel(app_->file, "opencl"));
     engine.load(*kernel_);
   }
   [[nodiscard]] std::string name() const { return std::string{app_->name} + " on " + input_; }
@@ -49,7 +49,7 @@ class Workload {
  private:
   opencl::Engine& engine_;
   std::string input_;
-  const apps::DialectApp* app_ = nullptr;
+  const apps::DialectApp<opencl::Engine>* app_ = nullptr;
   std::optional<ProgramKernel> kernel_;
 };
 
@@ -112,7 +112,7 @@ nlohmann::ordered_json opencl_multitask_scenario(const ScenarioOptions& options)
     if (!chosen(input, options)) continue;
     opencl::Engine engine{{.capacity = options.capacity}};
     device = describe(engine);
-    const ProgramKernel multiply = apps::dialect_kernel("multiply");
+    const ProgramKernel multiply = apps::dialect_kernel("multiply", "opencl");
     engine.load(multiply);
     const Workload work{engine, input, options.quick};
     for (const LoadClass& kind : load_classes) {

@@ -90,8 +90,9 @@ ProgramKernel app(const std::string& name) {
 }
 
 Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::uint32_t seed) {
-  const Job job =
-      kernel.launch(engine(), {.max_groups = 6, .start_groups = 1, .local_size = local_size});
+  const Job job = kernel.launch(engine(), {.max_groups = 6,
+                                           .start_groups = 1,
+                                           .local_size = std::max(local_size, smallest_group)});
   std::mt19937 random{seed};
   while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
     try {

@@ -123,8 +123,12 @@ class TypedBody final : public Body {
     any_order = traits.kill_order == KillOrder::any;
   }
 
+  /// As the driver knows it: a program that is loaded at run time has a CUDA runtime of its own, and
+  /// the engine's would not know the symbol.
   static const void* device_function() {
-    return reinterpret_cast<const void*>(&run_groups<Kernel, role>);
+    const auto* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
+    cudaKernel_t kernel = nullptr;
+    return cudaGetKernel(&kernel, symbol) == cudaSuccess ? kernel : symbol;
   }
   const void* function() const override { return device_function(); }
 

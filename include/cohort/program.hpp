@@ -35,6 +35,8 @@ struct ProgramOptions {
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
   std::string optimise = "-O2";
+  /// For the engine cuda: the GPU, as nvcc -arch. Default: $COHORT_CUDA_ARCH, or the one here.
+  std::string architecture = {};
   /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/ in the user's cache
   /// directory.
   std::optional<std::filesystem::path> cache = {};

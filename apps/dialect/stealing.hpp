@@ -1,22 +1,23 @@
-// The two work-stealing applications of the dialect.
-#include "apps/dialect/dialect.hpp"
+// The two work-stealing applications of the dialect: host sides for any engine.
+#pragma once
+
+#include <array>
+
+#include "apps/dialect/see_through.hpp"
 #include "apps/game/app.hpp"
 #include "apps/octree/app.hpp"
 
 namespace cohort::apps::detail {
-namespace {
-
-using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// Pools of task numbers, as compiler/apps/pools.h declares them; the first tasks in pool 0.
 class DialectPools {
  public:
-  DialectPools(opencl::Engine& engine, const RunOptions& options,
-               const std::vector<std::uint32_t>& first)
+  template <class Engine>
+  DialectPools(Engine& engine, const RunOptions& options, const std::vector<std::uint32_t>& first)
       : count_(most_groups(engine, options)),
-        pools_(engine.fill<Pool>(count_, Pool{})),
-        tasks_(engine.fill<std::uint32_t>(std::size_t{count_} * room, 0)),
-        lost_(engine.fill<std::uint32_t>(1, 0)) {
+        pools_(engine.template fill<Pool>(count_, Pool{})),
+        tasks_(engine.template fill<std::uint32_t>(std::size_t{count_} * room, 0)),
+        lost_(engine.template fill<std::uint32_t>(1, 0)) {
     tasks_.write(first);
     const Pool pool{.lock = 0, .count = static_cast<std::uint32_t>(first.size())};
     pools_.write(std::span{&pool, 1});
@@ -61,7 +62,7 @@ struct DialectPosition {
 };
 static_assert(sizeof(DialectPosition) == 60);
 
-DialectPosition position_of(const Board& board) {
+inline DialectPosition position_of(const Board& board) {
   DialectPosition result;
   for (std::size_t row = 0; row < 6; ++row) {
     for (std::size_t column = 0; column < 7; ++column) {
@@ -72,9 +73,8 @@ DialectPosition position_of(const Board& board) {
   return result;
 }
 
-}  // namespace
-
-Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
   OctreeOptions how;
   how.max_leaf = static_cast<std::uint32_t>(request.settings.number("max-leaf", 5, 1, 1U << 20U));
   how.max_depth = static_cast<std::uint32_t>(request.settings.number("max-depth", 40, 1, 1000));
@@ -86,14 +86,14 @@ Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& re
   std::vector<Four> first;
   first.reserve(count);
   for (const Particle& each : particles) first.push_back({each.x, each.y, each.z, 0});
-  const Buffer<Four> buffers[3] = {engine.upload(first), engine.fill<Four>(count, Four{}),
-                                   engine.fill<Four>(count, Four{})};
+  const Buffer<Four> buffers[3] = {engine.upload(first), engine.template fill<Four>(count, Four{}),
+                                   engine.template fill<Four>(count, Four{})};
   const std::uint32_t room = 8 * (count / 4 + 1024) + 1;
-  const auto boxes = engine.fill<DialectBox>(room, DialectBox{});
+  const auto boxes = engine.template fill<DialectBox>(room, DialectBox{});
   const DialectBox root{0, 0, 0, 256, 0, count, 0, 0, 0, 0};
   boxes.write(std::span{&root, 1});
-  const auto used = engine.fill<std::uint32_t>(1, 1);
-  const auto in_leaves = engine.fill<std::uint32_t>(1, 0);
+  const auto used = engine.template fill<std::uint32_t>(1, 1);
+  const auto in_leaves = engine.template fill<std::uint32_t>(1, 0);
   const DialectPools pools{engine, request.options, {0}};
   kernel.set("boxes", boxes.data()).set("used", used.data()).set("room_for_boxes", room);
   kernel.set("particles0", buffers[0].data()).set("particles1", buffers[1].data());
@@ -130,7 +130,8 @@ Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& re
       [&] { return check_octree(particles, result, how); });
 }
 
-Outcome dialect_game(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_game(Engine& engine, ProgramKernel kernel, Request& request) {
   request.settings.check_all_used();
   const auto depth =
       static_cast<std::uint32_t>(number_in(request.input, connect4_spec, "the depth", 1, 8));
@@ -146,10 +147,12 @@ Outcome dialect_game(opencl::Engine& engine, ProgramKernel kernel, Request& requ
     columns.push_back(column);
     first.push_back(position_of(start.play(column, true)));
   }
-  const auto nodes = engine.fill<DialectPosition>(room, DialectPosition{});
+  const auto nodes = engine.template fill<DialectPosition>(room, DialectPosition{});
   nodes.write(first);
-  const auto used = engine.fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
-  const auto open = engine.fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+  const auto used =
+      engine.template fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+  const auto open =
+      engine.template fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
   const DialectPools pools{engine, request.options, tasks};
   kernel.set("nodes", nodes.data()).set("used", used.data()).set("room_for_nodes", room);
   kernel.set("depth", depth).set("roots_open", open.data());
