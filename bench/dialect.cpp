@@ -28,7 +28,7 @@ struct Input {
 const std::vector<Input>& inputs() {
   static const std::vector<Input> all{
       {"color", "grid:1000x1000", "grid:100x100", {"algorithm=paper"}},
-      {"color", "rmat:16", "rmat:10", {"algorithm=paper"}},
+      {"color", "rmat:14", "rmat:10", {"algorithm=paper"}},
       {"mis", "grid:1000x1000", "grid:100x100", {"algorithm=paper"}},
       {"mis", "rmat:16", "rmat:10", {"algorithm=paper"}},
       {"p-sssp", "grid:100x100", "grid:40x40", {"algorithm=paper"}},

@@ -170,9 +170,11 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       sub->add_option("--capacity", options->capacity,
                       "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
-    if (scenario.resumable) {
+    if (scenario.resumable || scenario.name == "overhead" || scenario.name == "dialect") {
       sub->add_option("--only", options->only,
                       "Only the pairs of app and input whose name contains this, e.g. bfs");
+    }
+    if (scenario.resumable) {
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
           "Another load: tasks last E on their share, so larger shares do more work; kept "

@@ -34,7 +34,7 @@ class DialectPools {
   }
 
  private:
-  struct Pool {
+  struct alignas(64) Pool {
     std::uint32_t lock = 0;
     std::uint32_t count = 0;
   };
@@ -52,26 +52,14 @@ struct DialectBox {
   std::uint32_t begin, end, buffer, depth, children, count;
 };
 
-/// As compiler/apps/game.cl declares it.
+/// As compiler/apps/game.cl declares it: the sets of bits are those of Board.
 struct DialectPosition {
+  Board board;
   std::uint32_t parent = ~0U;
   std::uint32_t level = 1;
   std::int32_t value = 0;
   std::uint32_t open = 0;
-  std::array<std::array<char, 7>, 6> cell = {};
 };
-static_assert(sizeof(DialectPosition) == 60);
-
-inline DialectPosition position_of(const Board& board) {
-  DialectPosition result;
-  for (std::size_t row = 0; row < 6; ++row) {
-    for (std::size_t column = 0; column < 7; ++column) {
-      const std::uint64_t bit = std::uint64_t{1} << (column * 7 + 5 - row);
-      result.cell[row][column] = (board.x & bit) != 0 ? 1 : (board.o & bit) != 0 ? 2 : 0;
-    }
-  }
-  return result;
-}
 
 template <class Engine>
 Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
@@ -145,7 +133,7 @@ Outcome dialect_game(Engine& engine, ProgramKernel kernel, Request& request) {
     if (!start.can_play(column)) continue;
     tasks.push_back(static_cast<std::uint32_t>(first.size()));
     columns.push_back(column);
-    first.push_back(position_of(start.play(column, true)));
+    first.push_back({.board = start.play(column, true)});
   }
   const auto nodes = engine.template fill<DialectPosition>(room, DialectPosition{});
   nodes.write(first);
