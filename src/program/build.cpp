@@ -148,7 +148,7 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-fPIC",
                "-pthread"};
   }
-  command.push_back(options.optimise);
+  command.push_back(options.engine == "cuda" ? "-O2" : options.optimise);
   command.push_back(std::string{"-DCOHORT_CL_BARRIER="} + name_of(options.barrier));
   if (options.transmit == "per-thread")
     command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));
