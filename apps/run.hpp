@@ -4,9 +4,11 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
+#include "cohort/checkpoint.hpp"
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
@@ -42,6 +44,11 @@ struct RunOptions {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Sees the job through to its end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
+  /// Lays the job's memory out alike for every engine and any number of groups, so that its
+  /// checkpoint can be continued elsewhere.
+  bool movable = false;
+  /// Goes on from this checkpoint of a movable job, on the same input.
+  std::filesystem::path restore = {};
   /// Records the app's jobs here, each at most so many events.
   std::deque<JobTrace>* traces = nullptr;
   std::size_t trace_limit = TraceLog::default_limit;
@@ -67,6 +74,19 @@ inline Report drive(const Job& job, const RunOptions& options) {
 }
 
 template <class Engine, class Kernel>
+Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
+          const std::filesystem::path& checkpoint) {
+  if (checkpoint.empty()) return engine.launch(kernel, launch);
+  if constexpr (NamesBuffers<Kernel> && requires { engine.restore(kernel, checkpoint, launch); }) {
+    return engine.restore(kernel, checkpoint, launch);
+  } else {
+    throw Error{Errc::bad_options,
+                "this app has no checkpoints, or this engine cannot restore them; bfs has them on "
+                "cpu and cuda"};
+  }
+}
+
+template <class Engine, class Kernel>
 Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   LaunchOptions launch = options.launch;
   JobTrace* trace = nullptr;
@@ -77,7 +97,7 @@ Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& optio
     if (!launch.resizable) trace->rules.start_groups = groups;
     launch.tracer = &trace->log;
   }
-  Report report = drive(engine.launch(kernel, launch), options);
+  Report report = drive(start(engine, kernel, launch, options.restore), options);
   if (trace != nullptr) trace->status = report.status;
   return report;
 }

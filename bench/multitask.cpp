@@ -12,10 +12,9 @@
 #include <set>
 #include <sstream>
 
-#include "apps/registry.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
-#include "bench/pairs.hpp"
+#include "bench/place.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/store.hpp"
@@ -56,7 +55,8 @@ struct Wish {
   std::span<const std::string_view> shares;
 };
 
-std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish) {
+std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
+                                          std::uint32_t capacity) {
   std::vector<Configuration> result;
   for (const Pair& pair : pairs) {
     for (const Barrier& barrier : all_barriers) {
@@ -65,7 +65,9 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
         continue;
       result.push_back({&pair, barrier, nullptr, ""});
       for (const LoadClass& load : load_classes) {
+        std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
         for (const std::string_view share : wish.shares) {
+          if (!seen.insert(groups_of(share, capacity)).second) continue;
           // The outlier is one configuration; its cure is shown on that one.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
           result.push_back({&pair, barrier, &load, share});
@@ -79,40 +81,46 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
 /// Products by class and share: calibrated once, and kept with the samples.
 class Products {
  public:
-  Products(cpu::Engine& engine, Store& store, bool fixed_duration)
-      : engine_(engine), store_(store), fixed_duration_(fixed_duration) {}
+  Products(Place& place, Store& store, bool fixed_duration)
+      : place_(place), store_(store), fixed_duration_(fixed_duration) {}
 
-  MatrixProduct& at(const LoadClass& load, std::uint32_t groups) {
-    const std::uint32_t on = fixed_duration_ ? groups : engine_.capacity();
-    auto& product = products_[{load.work, on}];
-    if (!product) product = std::make_unique<MatrixProduct>(side(load, on));
-    return *product;
-  }
-
- private:
-  std::uint32_t side(const LoadClass& load, std::uint32_t on) {
+  /// The side of the matrices for a task on `groups`.
+  std::uint32_t side(const LoadClass& load, std::uint32_t groups) {
+    const std::uint32_t on = fixed_duration_ ? groups : place_.capacity();
     const std::string key = "calibration | " + std::to_string(load.work.count()) + " ms on " +
                             std::to_string(on) + " groups";
     if (const Json* const known = store_.find(key)) return (*known)["side"];
-    const std::uint32_t side = side_for(engine_, load.work, on);
+    const std::uint32_t side = side_for(place_, load.work, {.groups = on});
     store_.add({{"key", key}, {"calibration", load.work.count()}, {"groups", on}, {"side", side}});
     return side;
   }
 
-  cpu::Engine& engine_;
+  /// Made once for each side and number of groups.
+  std::function<Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
+    const auto make = [&] {
+      return place_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
+    };
+    if (tracer != nullptr) return make();
+    auto& product = products_[{side, groups}];
+    if (!product) product = make();
+    return product;
+  }
+
+ private:
+  Place& place_;
   Store& store_;
   bool fixed_duration_;
-  std::map<std::pair<milliseconds, std::uint32_t>, std::unique_ptr<MatrixProduct>> products_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::function<Load::Served()>> products_;
 };
 
 /// Measures configurations, and keeps what it measured.
 class Experiment {
  public:
-  Experiment(const ScenarioOptions& options, Store& store, std::uint32_t capacity)
+  Experiment(const ScenarioOptions& options, Store& store, Place& place)
       : options_(options),
         store_(store),
-        engine_({.capacity = capacity}),
-        products_(engine_, store, options.fixed_duration) {
+        place_(place),
+        products_(place, store, options.fixed_duration) {
     for (const Json& each : store.samples()) {
       if (each.contains("lacking")) lacking_.insert(each["lacking"]);
     }
@@ -158,22 +166,17 @@ class Experiment {
 
   /// Runs the app as often as it takes to fill `span`.
   Outcome run(const Configuration& what, milliseconds span, bool verify, Timeline* timeline) {
-    const auto found = std::ranges::find(apps::all(), what.pair->app, &apps::App::name);
+    place_.prepare(what.pair->app);
     std::optional<Load> load;
     Outcome outcome;
     if (what.load == nullptr) {
-      load.emplace(engine_);
+      load.emplace();
     } else {
-      const std::uint32_t groups = groups_of(what.share, engine_.capacity());
-      MatrixProduct& product = products_.at(*what.load, groups);
-      outcome.side = product.side();
-      load.emplace(
-          engine_, product,
-          LoadOptions{.period = what.load->period,
-                      .groups = groups,
-                      .tracer = timeline == nullptr
-                                    ? nullptr
-                                    : &timeline->task(std::string{what.load->name} + " task")});
+      const std::uint32_t groups = groups_of(what.share, place_.capacity());
+      outcome.side = products_.side(*what.load, groups);
+      Tracer* const tracer =
+          timeline == nullptr ? nullptr : &timeline->task(std::string{what.load->name} + " task");
+      load.emplace(products_.at(outcome.side, groups, tracer), what.load->period);
     }
     Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
     const auto wanted = static_cast<std::uint64_t>(std::chrono::nanoseconds{span}.count());
@@ -187,7 +190,7 @@ class Experiment {
       request.options.launch.tracer = tracer;
       request.options.barrier = what.barrier.kind;
       request.options.drive = [&load](const Job& job) { return load->drive(job); };
-      const apps::Outcome ran = found->run(engine_, request);
+      const apps::Outcome ran = place_.run(what.pair->app, request);
       if (options_.stop.stop_requested()) throw Stopped{};
       if (ran.report.status != Status::finished) {
         throw std::runtime_error{what.key() + ": the job is " + to_string(ran.report.status)};
@@ -219,7 +222,7 @@ class Experiment {
         tasks.push_back({each.start, each.gather, each.run});
       result["class"] = what.load->name;
       result["share"] = what.share;
-      result["groups"] = groups_of(what.share, engine_.capacity());
+      result["groups"] = groups_of(what.share, place_.capacity());
       result["side"] = outcome.side;
       result["tasks"] = std::move(tasks);
       result["wrong"] = outcome.wrong;
@@ -229,7 +232,7 @@ class Experiment {
 
   const ScenarioOptions& options_;
   Store& store_;
-  cpu::Engine engine_;
+  Place& place_;
   Products products_;
   std::set<std::string> lacking_;
 };
@@ -429,11 +432,14 @@ void print_preemption(const Json& summary) {
   std::cout << std::endl;
 }
 
-Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs& pairs) {
+Json header(const ScenarioOptions& options, const Place& place, const Pairs& pairs) {
   Json result{{"experiment", "multitask"}};
   result.update(provenance());
+  result["engine"] = options.engine;
+  result["device"] = place.device();
   result["quick"] = options.quick;
-  result["groups"] = capacity;
+  result["groups"] = place.capacity();
+  result["on_cpus"] = place.on_cpus();
   result["load"] = options.fixed_duration ? "fixed duration: a task takes E on its share"
                                           : "fixed work: a task takes E on all groups";
   auto& list = result["pairs"] = Json::array();
@@ -448,19 +454,24 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs&
   return result;
 }
 
-Json run(const ScenarioOptions& options, const Wish& wish) {
-  const std::uint32_t capacity = options.capacity.value_or(std::max(8U, cpu::usable_cpus()));
-  const Pairs pairs = paper_pairs(options.quick, options.only);
+Json run(const ScenarioOptions& options, Wish wish) {
+  PlaceOptions where{.engine = options.engine, .capacity = options.capacity};
+  if (options.engine == "cpu" && !where.capacity)  // shares need something to be shares of
+    where.capacity = std::max(8U, cpu::usable_cpus());
+  const std::unique_ptr<Place> place = make_place(where);
+  const std::uint32_t capacity = place->capacity();
+  wish.paper_barriers = wish.paper_barriers && place->paper_barriers();
+  const Pairs pairs = pairs_for(*place, options.quick, options.only);
   const KeepInput keep;
-  const Json about = header(options, capacity, pairs);
+  const Json about = header(options, *place, pairs);
   std::optional<Store> store;
   if (options.folder.empty()) {
     store.emplace(about);
   } else {
-    store.emplace(options.folder / multitask_file(options.fixed_duration), about);
+    store.emplace(options.folder / multitask_file(options.engine, options.fixed_duration), about);
   }
   for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
-  if (capacity > cpu::usable_cpus()) {
+  if (place->on_cpus() && capacity > cpu::usable_cpus()) {
     std::cout
         << "note: " << capacity << " groups on " << cpu::usable_cpus()
         << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
@@ -470,9 +481,10 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
     std::cout << "going on after " << store->samples().size() << " samples\n";
   std::cout << std::flush;
 
-  const std::vector<Configuration> all = configurations(pairs.runnable, wish);
-  Experiment experiment{options, *store, capacity};
-  if (!options.folder.empty() && !std::filesystem::exists(options.folder / "timeline.trace.json")) {
+  const std::vector<Configuration> all = configurations(pairs.runnable, wish, capacity);
+  Experiment experiment{options, *store, *place};
+  const std::filesystem::path timeline = options.folder / "timeline.trace.json";
+  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline)) {
     const auto heavy = [](const Configuration& each) {
       return each.load != nullptr && each.load->name == "heavy" && each.share == "half" &&
              each.barrier.kind == ResizingBarrier::one_pass;
@@ -481,8 +493,7 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
       return heavy(each) && each.pair->name().starts_with("bfs USA-road");
     });
     if (shown == all.end()) shown = std::ranges::find_if(all, heavy);
-    if (shown != all.end())
-      experiment.record_timeline(*shown, options.folder / "timeline.trace.json");
+    if (shown != all.end()) experiment.record_timeline(*shown, timeline);
   }
   {
     Progress progress{options.repetitions * all.size()};
@@ -508,8 +519,8 @@ Json run(const ScenarioOptions& options, const Wish& wish) {
 
 }  // namespace
 
-std::string multitask_file(bool fixed_duration) {
-  return fixed_duration ? "multitask-fixed-duration.jsonl" : "multitask.jsonl";
+std::string multitask_file(std::string_view engine, bool fixed_duration) {
+  return file_of(fixed_duration ? "multitask-fixed-duration" : "multitask", engine, ".jsonl");
 }
 
 Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {

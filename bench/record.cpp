@@ -130,6 +130,12 @@ nlohmann::ordered_json provenance() {
           {"machine", machine()}};
 }
 
+std::string file_of(std::string_view what, std::string_view engine, std::string_view extension) {
+  std::string result{what};
+  if (engine != "cpu") result.append(1, '-').append(engine);
+  return result.append(extension);
+}
+
 void check_writable(const fs::path& file) {
   std::error_code ignored;
   if (fs::is_directory(file, ignored) || !file.has_filename()) refuse(file, EISDIR);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 namespace cohort::bench {
 
@@ -19,6 +20,11 @@ namespace cohort::bench {
 
 /// version, commit, time and machine, for the head of a record.
 [[nodiscard]] nlohmann::ordered_json provenance();
+
+/// How a file with results is called: "overhead.json" of the CPU, "overhead-opencl.json" of another
+/// engine.
+[[nodiscard]] std::string file_of(std::string_view what, std::string_view engine,
+                                  std::string_view extension);
 
 /// Throws Error{bad_options} if `file` could not be written, so that nobody learns it only after a
 /// long run.

@@ -14,12 +14,13 @@ namespace cohort::bench {
 
 /// How a scenario is run.
 struct ScenarioOptions {
+  std::string engine = "cpu";
   std::uint32_t repetitions = 9;
   bool quick = false;  ///< less of everything, to see that it works
   std::stop_token stop = {};
   /// Where the samples of long scenarios are kept as they come; empty: nowhere.
   std::filesystem::path folder = {};
-  /// Groups of the experiments' engine. Default: the usable CPUs, but 8 at least.
+  /// Groups of the experiments' engine. Default: all; of the CPU engine 8 at least.
   std::optional<std::uint32_t> capacity = {};
   /// Only the pairs whose name contains this.
   std::string only = {};
@@ -35,6 +36,7 @@ struct Scenario {
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
   bool paper = false;      ///< an experiment of the paper on an engine of its own
   bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
+  bool on_pairs = false;   ///< on pairs too: ScenarioOptions::only chooses of them
   bool in_all = true;      ///< part of `cohort bench all`
 };
 

@@ -5,10 +5,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/choices.hpp"
 #include "bench/openmp_barrier.hpp"
 #include "bench/record.hpp"
 #include "bench/scenario.hpp"
-#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
 #include "cli/report.hpp"
@@ -41,11 +41,18 @@ void make_folder(const std::string& folder) {
   bench::check_writable(std::filesystem::path{folder} / "samples");
 }
 
+/// A scenario on one of the engines.
+struct Chosen {
+  std::string_view engine;
+  const bench::Scenario& scenario;
+};
+
 /// Where the record goes; empty for nowhere. Samples that are kept as they come are record enough.
-std::filesystem::path record_file(const bench::Scenario& scenario, const Options& options) {
+std::filesystem::path record_file(const Chosen& chosen, const Options& options) {
   if (options.out.empty()) return options.json;
-  if (scenario.resumable) return {};
-  return std::filesystem::path{options.out} / (std::string{scenario.name} + ".json");
+  if (chosen.scenario.resumable) return {};
+  return std::filesystem::path{options.out} /
+         bench::file_of(chosen.scenario.name, chosen.engine, ".json");
 }
 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
@@ -55,14 +62,15 @@ std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& opt
 }
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
-const bench::Scenario& scenario_of(std::string_view name, const Options& options) {
+Chosen scenario_of(std::string_view name, const Options& options) {
   if (!options.engine.empty()) choose("engine", options.engine, engines);
   for (const auto& [engine, scenarios] :
-       {std::pair{"cpu", bench::scenarios()}, std::pair{"cuda", bench::cuda_scenarios()},
-        std::pair{"opencl", bench::opencl_scenarios()}}) {
+       {std::pair<std::string_view, std::span<const bench::Scenario>>{"cpu", bench::scenarios()},
+        {"cuda", bench::cuda_scenarios()},
+        {"opencl", bench::opencl_scenarios()}}) {
     if (!options.engine.empty() && options.engine != engine) continue;
     for (const bench::Scenario& each : scenarios) {
-      if (each.name == name) return each;
+      if (each.name == name) return {engine, each};
     }
   }
   throw Error{Errc::bad_options, "bench " + std::string{name} + ": not for the engine '" +
@@ -76,12 +84,14 @@ void check(const Options& options) {
   if (!options.json.empty()) bench::check_writable(options.json);
 }
 
-int run(const bench::Scenario& scenario, const Options& options, std::stop_token stop) {
+int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
   check(options);
-  const std::filesystem::path file = record_file(scenario, options);
+  const bench::Scenario& scenario = chosen.scenario;
+  const std::filesystem::path file = record_file(chosen, options);
   if (!file.empty()) bench::check_writable(file);
 
-  const bench::ScenarioOptions how{.repetitions = repetitions_of(scenario, options),
+  const bench::ScenarioOptions how{.engine = std::string{chosen.engine},
+                                   .repetitions = repetitions_of(scenario, options),
                                    .quick = options.quick,
                                    .stop = std::move(stop),
                                    .folder = options.out,
@@ -90,6 +100,7 @@ int run(const bench::Scenario& scenario, const Options& options, std::stop_token
                                    .fixed_duration = options.fixed_duration};
   nlohmann::ordered_json record{{"scenario", scenario.name}};
   record.update(bench::provenance());
+  record["engine"] = how.engine;
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
   record.update(scenario.run(how));
@@ -98,24 +109,25 @@ int run(const bench::Scenario& scenario, const Options& options, std::stop_token
 }
 
 /// Whether an earlier run of `all` got as far as this record.
-bool is_done(const bench::Scenario& scenario, const Options& options) {
-  std::ifstream file{record_file(scenario, options)};
-  if (scenario.resumable || !file) return false;
+bool is_done(const Chosen& chosen, const Options& options) {
+  std::ifstream file{record_file(chosen, options)};
+  if (chosen.scenario.resumable || !file) return false;
   const auto record = nlohmann::json::parse(file, nullptr, false);
   return record.is_object() && record.value("commit", "") == bench::commit() &&
          record.value("quick", false) == options.quick &&
-         record.value("repetitions", 0U) == repetitions_of(scenario, options);
+         record.value("repetitions", 0U) == repetitions_of(chosen.scenario, options);
 }
 
 int run_all(const Options& options, const std::stop_token& stop) {
   check(options);
   for (const bench::Scenario& scenario : bench::scenarios()) {
     if (!scenario.in_all) continue;
+    const Chosen chosen{"cpu", scenario};
     std::cout << "== " << scenario.name << '\n';
-    if (is_done(scenario, options)) {
-      std::cout << "done before: " << record_file(scenario, options).string() << "\n\n";
+    if (is_done(chosen, options)) {
+      std::cout << "done before: " << record_file(chosen, options).string() << "\n\n";
     } else {
-      run(scenario, options, stop);
+      run(chosen, options, stop);
     }
   }
   return write_report({options.out});
@@ -151,7 +163,9 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
   std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
+  std::vector<bench::Scenario> every_one = all;
   for (const bench::Scenario& each : bench::cuda_scenarios()) {
+    every_one.push_back(each);
     const auto same = [&each](const bench::Scenario& other) { return other.name == each.name; };
     if (std::none_of(all.begin(), all.end(), same)) all.push_back(each);
   }
@@ -170,9 +184,13 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       sub->add_option("--capacity", options->capacity,
                       "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
-    if (scenario.resumable || scenario.name == "overhead" || scenario.name == "dialect") {
-      sub->add_option("--only", options->only,
-                      "Only the pairs of app and input whose name contains this, e.g. bfs");
+    if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
+          return each.name == scenario.name && (each.resumable || each.on_pairs);
+        })) {
+      sub->add_option(
+          "--only", options->only,
+          "Only those whose name contains this: pairs of app and input, e.g. bfs, or the "
+          "ways to share a GPU");
     }
     if (scenario.resumable) {
       sub->add_flag(
@@ -197,6 +215,15 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   spin->callback([&chosen] {
     chosen = [] {
       bench::cuda_spin_barrier();
+      return fine;
+    };
+  });
+  CLI::App* const share = command->add_subcommand("cuda-sharing-part")->group("");
+  const auto part = std::make_shared<std::string>();
+  share->add_option("part", *part)->required();
+  share->callback([part, &chosen] {
+    chosen = [part] {
+      bench::cuda_sharing_part(*part);
       return fine;
     };
   });

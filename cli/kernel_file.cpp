@@ -8,10 +8,10 @@
 #include <map>
 
 #include "cli/commands.hpp"
-#include "cli/place.hpp"
 #include "cli/resize.hpp"
 #include "cohort/program.hpp"
 #ifdef COHORT_WITH_CUDA
+#include "bench/cuda/place.hpp"
 #include "cohort/cuda.hpp"
 #endif
 #ifdef COHORT_WITH_OPENCL
@@ -243,7 +243,8 @@ int run_kernel_file(const KernelFileOptions& options) {
 #endif
 #ifdef COHORT_WITH_CUDA
   if (options.engine == "cuda") {
-    cuda::Engine engine{{.device = cuda_device(options.device), .capacity = options.capacity}};
+    cuda::Engine engine{
+        {.device = bench::cuda_number(options.device), .capacity = options.capacity}};
     return run_on(engine, kernel, options);
   }
 #endif

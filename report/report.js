@@ -270,16 +270,16 @@ function timeline(to, t) {
 function show(set) {
   main.html('');
   const m = set.multitask;
-  const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || {};
+  const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || set.overhead || {};
   const machine = head.machine || {};
-  d3.select('#machine').text([set.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs', machine.os,
+  d3.select('#machine').text([set.name, head.device && head.device.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs', machine.os,
     machine.compiler, 'cohort ' + (head.version || ''), 'commit ' + (head.commit || ''), head.time]
     .filter(Boolean).join(' · '));
   const notes = d3.select('#notes').html('');
   const note = (text, strong) => notes.append('p').attr('class', 'note').classed('strong', !!strong).text(text);
   if (head.quick) note('A quick run: small inputs and few samples, to see that everything works. Not figures to quote.', true);
   if (m) {
-    if (m.header.groups > machine.usable_cpus) {
+    if (m.header.on_cpus !== false && m.header.groups > machine.usable_cpus) {
       note(`${m.header.groups} groups on ${machine.usable_cpus} CPUs: groups are threads here that ` +
         'take turns on the CPUs, so a task on few groups gets more of the machine than its share of the groups.');
     }

@@ -14,12 +14,15 @@ std::filesystem::path sources() {
 
 }  // namespace
 
-ProgramKernel dialect_kernel(std::string_view file, const std::string& engine) {
-  const std::filesystem::path path = sources() / (std::string{file} + ".cl");
+Program dialect_program(std::string_view file, const std::string& engine) {
   ProgramOptions how;
   how.engine = engine;
   how.optimise = "-O3";  // as the apps in C++
-  return Program::from_file(path, how).kernel(file);
+  return Program::from_file(sources() / (std::string{file} + ".cl"), how);
+}
+
+ProgramKernel dialect_kernel(std::string_view file, const std::string& engine) {
+  return dialect_program(file, engine).kernel(file);
 }
 
 }  // namespace cohort::apps

@@ -24,6 +24,7 @@ struct Device {
   std::string platform;
   std::string version;
   std::uint32_t units = 0;  ///< compute units
+  bool is_cpu = false;      ///< its units are threads on this machine's CPUs
   std::string lacks;        ///< what it would need for the engine, in words; empty: nothing
 };
 

@@ -67,6 +67,7 @@ std::vector<Found> find_all() {
                          .platform = platform.getInfo<CL_PLATFORM_NAME>(),
                          .version = each.getInfo<CL_DEVICE_VERSION>(),
                          .units = each.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>(),
+                         .is_cpu = (each.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0,
                          .lacks = lacks(each)}});
     }
   }
@@ -128,7 +129,7 @@ Chosen choose_device(const std::string& wanted) {
                 .usual_groups = units,
                 .standard = version_of(found->info.version) >= 30 ? "CL3.0" : "CL2.0"};
   // A CPU device may have more threads than this process has CPUs: they would wait for each other.
-  if ((found->device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0)
+  if (found->info.is_cpu)
     result.usual_groups = std::min(units, cpu::usable_cpus());
   return result;
 }

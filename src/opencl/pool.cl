@@ -84,11 +84,8 @@ __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scrat
   COHORT_MEET();
   while (visit != COHORT_GO_HOME) {
     if (cohort_leads()) {
-      uint order = COHORT_LOAD(desk->order, acquire);  // pairs with the host's release
-      for (uint polls = 0; order == last; ++polls) {
-        cohort_relax(polls);
-        order = COHORT_LOAD(desk->order, acquire);
-      }
+      uint order;
+      COHORT_AWAIT((order = COHORT_LOAD(desk->order, acquire), order != last));  // pairs with the host's release
       last = order;
       inside = order != COHORT_GO_HOME && cohort_go_in(&member, desk, unit, order);
       if (order != COHORT_GO_HOME && !inside) cohort_come_out(&member, desk, false, order);

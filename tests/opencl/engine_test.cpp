@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -279,6 +280,40 @@ TEST(Engine, AKernelThatNeverEndsIsGivenUp) {
   }
   doomed.reset();                          // does not wait for it
   std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
+}
+
+TEST(Engine, ATaskThatNeverEndsDoesNotKeepTheEngine) {
+  auto doomed = std::make_unique<opencl::Engine>(opencl::EngineOptions{.patience = 300ms});
+  auto stop = doomed->fill<std::uint32_t>(1, 0);
+  ProgramKernel kernel = kernels().kernel("never_looks");
+  kernel.set("stop", stop.data());
+  const Task task = kernel.submit(*doomed);
+  EXPECT_FALSE(task.wait_for(100ms));
+  const auto before = std::chrono::steady_clock::now();
+  doomed.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
+  try {
+    task.wait();
+    FAIL() << "it ended well";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::device_lost);
+  }
+  std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
+}
+
+/// On PoCL, where kernels run in this process; other drivers may catch it.
+TEST(EngineDeathTest, AKernelThatCrashesEndsTheProcessAndHangsNothing) {
+  if (engine().device().platform != "Portable Computing Language")
+    GTEST_SKIP() << "kernels do not run in this process";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        opencl::Engine own;
+        ProgramKernel kernel = kernels().kernel("crashes");
+        kernel.set("address", std::uint64_t{64});
+        kernel.launch(own).wait();
+      },
+      testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST(Engine, EndsWithItsJobs) {
