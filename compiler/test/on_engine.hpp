@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -25,14 +26,20 @@ using TestEngine = opencl::Engine;
 inline constexpr const char* engine_name = "opencl";
 inline constexpr std::uint32_t smallest_group = 1;
 
-/// With more groups than CPUs, where the device has them.
+/// With more groups than CPUs, where the device has them, and a scheduler group where
+/// COHORT_TEST_SCHEDULER is set.
 inline TestEngine& engine() {
-  static TestEngine only{{.capacity = [] {
+  const auto groups = [] {
     for (const opencl::Device& each : opencl::devices()) {
       if (each.lacks.empty()) return std::min(each.units, 6U);
     }
     return 1U;
-  }()}};
+  };
+  static TestEngine only{{.capacity = groups(),
+                          .scheduler = std::getenv("COHORT_TEST_SCHEDULER") !=
+                                               nullptr  // NOLINT(concurrency-mt-unsafe)
+                                           ? opencl::Scheduler::group
+                                           : opencl::Scheduler::host}};
   return only;
 }
 
