@@ -217,16 +217,17 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
     constexpr std::uint64_t later = 12;  // edges of the same node
+    const CsrView edges = graph;         // not to be read again after each atomic access
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + far < count) prefetch(graph.offsets() + list[i + far]);
-      if (i + near < count) graph_ahead(graph, graph.first_edge(list[i + near]));
+      if (i + far < count) prefetch(edges.offsets() + list[i + far]);
+      if (i + near < count) graph_ahead(edges, edges.first_edge(list[i + near]));
       const Node node = list[i];
       const std::uint32_t its = value(node);
       if (its == skipped) continue;
-      const std::uint64_t end = graph.first_edge(node + 1);
-      for (std::uint64_t edge = graph.first_edge(node); edge < end; ++edge) {
-        if (edge + later < end) ahead(graph.target(edge + later));
-        const Node target = graph.target(edge);
+      const std::uint64_t end = edges.first_edge(node + 1);
+      for (std::uint64_t edge = edges.first_edge(node); edge < end; ++edge) {
+        if (edge + later < end) ahead(edges.target(edge + later));
+        const Node target = edges.target(edge);
         if (visit(its, edge, target)) into.push(target);
       }
     }

@@ -26,14 +26,17 @@ namespace {
 constexpr Scenario gather{
     .name = "gather",
     .summary = "how long a demand for workers waits, by kill order; kill against yield",
-    .run = &gather_scenario};
+    .run = &gather_scenario,
+    .paper = true};
 constexpr Scenario overhead{
     .name = "overhead",
     .summary =
         "section 5.3 of the paper: apps that could be resized but are not, beside "
         "cooperation compiled out",
     .run = &overhead_scenario,
-    .on_pairs = true};
+    .paper = true,
+    .on_pairs = true,
+    .quick_repetitions = 41};
 constexpr Scenario multitask{
     .name = "multitask",
     .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
@@ -61,7 +64,9 @@ constexpr std::array known{
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
-             .in_all = false},
+             .in_all = false,
+             .on_pairs = true,
+             .quick_repetitions = 25},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
              .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",

@@ -23,7 +23,7 @@ namespace cohort::bench {
 namespace {
 
 using Graph = std::shared_ptr<const Csr>;
-using Run = std::function<Report(AnyEngine, const apps::RunOptions&, bool)>;
+using Run = std::function<Report(AnyEngine, const apps::RunOptions&, Checks*)>;
 
 /// An algorithm of an app; `run` for an input that has been loaded.
 struct Algorithm {
@@ -34,14 +34,14 @@ struct Algorithm {
 /// `call(engine, options)` is a run on whichever engine; `check(result)` tells what is wrong.
 template <class Call, class Check>
 Run on_any_engine(Call call, Check check) {
-  return [=](AnyEngine engine, const apps::RunOptions& options, bool verify) {
+  return [=](AnyEngine engine, const apps::RunOptions& options, Checks* checks) {
     return std::visit(
         [&](auto its) -> Report {
-          const auto result = call(its.get(), options);
-          if (verify && result.report.status == Status::finished) {
-            if (const auto difference = check(result)) throw std::runtime_error{*difference};
-          }
-          return result.report;
+          auto result = call(its.get(), options);
+          Report report = result.report;
+          if (checks != nullptr && report.status == Status::finished)
+            checks->add([check, result = std::move(result)] { return check(result); });
+          return report;
         },
         engine);
   };
@@ -156,6 +156,15 @@ std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::st
 
 }  // namespace
 
+std::size_t Checks::wait() {
+  for (auto& each : all_) {
+    if (const auto difference = each.get()) throw std::runtime_error{*difference};
+  }
+  const std::size_t count = all_.size();
+  all_.clear();
+  return count;
+}
+
 std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
   std::map<std::string, Graph> graphs;  // by spec
   std::vector<Variant> result;
@@ -180,8 +189,8 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
                         .algorithm = each.name,
                         .start =
                             [run = std::move(each.run), name = pair.name()](
-                                AnyEngine engine, auto& options, bool verify) {
-                              Report report = run(engine, options, verify);
+                                AnyEngine engine, auto& options, Checks* checks) {
+                              Report report = run(engine, options, checks);
                               if (report.status != Status::finished)
                                 throw std::runtime_error{name + " is " + to_string(report.status)};
                               return report;

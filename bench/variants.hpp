@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,18 +37,33 @@ using AnyEngine =
 #endif
                  >;
 
+/// Verifications under way: a sequential computation takes longer than a run, and needs nobody.
+class Checks {
+ public:
+  /// `check` tells what is wrong, if anything.
+  void add(std::function<std::optional<std::string>()> check) {
+    all_.push_back(std::async(std::launch::async, std::move(check)));
+  }
+  /// Waits for all of them, and returns how many there were. Throws std::runtime_error for a
+  /// difference.
+  std::size_t wait();
+
+ private:
+  std::vector<std::future<std::optional<std::string>>> all_;
+};
+
 /// A pair with one of its algorithms, ready to run.
 struct Variant {
   Pair pair;
   std::string algorithm;  ///< "paper", or the name of ours
-  /// One run, and whether what comes out is to be verified. Throws when it does not finish, or is
-  /// wrong. GPUs have our algorithms only.
-  std::function<Report(AnyEngine, const apps::RunOptions&, bool verify)> start;
+  /// One run; what comes out is verified if there are `checks`. Throws when it does not finish.
+  /// GPUs have our algorithms only.
+  std::function<Report(AnyEngine, const apps::RunOptions&, Checks* checks)> start;
   std::shared_ptr<const Csr> graph = {};  ///< of graph apps; symmetric
   Node source = 0;
 
-  Report run(AnyEngine engine, const apps::RunOptions& options, bool verify = false) const {
-    return start(engine, options, verify);
+  Report run(AnyEngine engine, const apps::RunOptions& options, Checks* checks = nullptr) const {
+    return start(engine, options, checks);
   }
   /// "bfs (paper) on rmat:22".
   [[nodiscard]] std::string name() const {

@@ -34,6 +34,7 @@ struct Options {
   std::string input;
   std::string engine = "cpu";
   std::string device;
+  std::string scheduler = "host";
   std::optional<std::uint32_t> groups;
   std::uint32_t local_size = 1;
   std::optional<std::uint32_t> capacity;
@@ -248,7 +249,8 @@ int run(const Options& options, std::stop_token stop) {
   const auto place = bench::make_place({.engine = options.engine,
                                         .capacity = options.capacity,
                                         .device = options.device,
-                                        .local_size = options.local_size});
+                                        .local_size = options.local_size,
+                                        .scheduler = options.scheduler});
   if (!place->traces() && !options.trace.empty())
     throw Error{Errc::bad_options,
                 "run: --trace does not work with --engine " + options.engine + "; drop it"};
@@ -331,6 +333,11 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "--device", options->device,
       "With --engine cuda its number; with --engine opencl that, or part of its name "
       "(default: the first that can)");
+  command
+      ->add_option("--scheduler", options->scheduler,
+                   "Who sends groups to work: host or, with --engine opencl, group: one of the "
+                   "device's work-groups")
+      ->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
   const auto* const local_size = command->add_option(
       "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");

@@ -36,8 +36,10 @@ struct PaperBfs {
   COHORT_FN Next step(Group& group, State& state) const {
     const std::uint32_t next = state.round + 1;
     return rounds.step(
-        group, state, [&](Node target) { prefetch(levels.of + target); },
-        [&](Node, std::uint64_t, Node target) { return levels.reach(group, target, next); });
+        group, state, [of = levels.of](Node target) { prefetch(of + target); },
+        [&group, levels = levels, next](Node, std::uint64_t, Node target) {
+          return levels.reach(group, target, next);
+        });
   }
 };
 

@@ -30,6 +30,43 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// Times what is put into a stream, by the host's clock and by the device's.
+class Timer {
+ public:
+  explicit Timer(const Stream& stream) : stream_(stream) {
+    check(cudaEventCreate(&first_), "an event");
+    check(cudaEventCreate(&last_), "an event");
+    begin_ = Clock::now();
+    check(cudaEventRecord(first_, stream_.get()), "an event");
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+  ~Timer() {
+    cudaEventDestroy(first_);
+    cudaEventDestroy(last_);
+  }
+
+  /// `blocks` have run, and nothing else. The sizes of the report are by the device's clock.
+  [[nodiscard]] Report end(std::uint32_t blocks) const {
+    check(cudaEventRecord(last_, stream_.get()), "an event");
+    stream_.wait();
+    Report report;
+    report.run_time = Clock::now() - begin_;
+    report.status = Status::finished;
+    report.start_groups = blocks;
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, first_, last_), "an event");
+    report.sizes = {{0, blocks}, {static_cast<std::uint64_t>(milliseconds * 1e6F), 0}};
+    return report;
+  }
+
+ private:
+  const Stream& stream_;
+  cudaEvent_t first_ = nullptr;
+  cudaEvent_t last_ = nullptr;
+  Clock::time_point begin_;
+};
+
 /// A word of the host that kernels write.
 class Told {
  public:
@@ -124,14 +161,6 @@ std::uint32_t threads_of(const LaunchOptions& options) {
   return options.local_size == 1 ? 256 : options.local_size;
 }
 
-Report finished(Clock::time_point begin, std::uint32_t blocks) {
-  Report report;
-  report.run_time = Clock::now() - begin;
-  report.status = Status::finished;
-  report.start_groups = blocks;
-  return report;
-}
-
 void allow(const void* function, std::size_t memory) {
   if (memory == 0) return;
   check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -174,12 +203,11 @@ Report PlainEngine::persist(const Call& call, std::array<void*, 3> arguments) {
   allow(call.function, call.memory);
   const Stream stream;
   const std::uint32_t blocks = call.options.max_groups.value_or(capacity());
-  const auto begin = Clock::now();
+  const Timer timer{stream};
   check(cudaLaunchCooperativeKernel(call.function, dim3{blocks}, dim3{threads_of(call.options)},
                                     arguments.data(), call.memory, stream.get()),
         "a cooperative launch");
-  stream.wait();
-  return finished(begin, blocks);
+  return timer.end(blocks);
 }
 
 Report PlainEngine::step(const Call& call, std::array<void*, 4> arguments) {
@@ -199,19 +227,18 @@ Report PlainEngine::step(const Call& call, std::array<void*, 4> arguments) {
     handle = graph.condition();
     graph.repeat(handle, call.function, dim3{blocks}, threads, call.memory, arguments.data(),
                  stream);
-    const auto begin = Clock::now();
+    const Timer timer{stream};
     graph.launch(stream);
-    stream.wait();
-    return finished(begin, blocks);
+    return timer.end(blocks);
   }
-  const auto begin = Clock::now();
+  const Timer timer{stream};
   do {
     check(cudaLaunchKernel(call.function, dim3{blocks}, threads, arguments.data(), call.memory,
                            stream.get()),
           "a step");
     stream.wait();
   } while (told.again());
-  return finished(begin, blocks);
+  return timer.end(blocks);
 }
 
 }  // namespace cohort::apps

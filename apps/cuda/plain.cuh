@@ -84,25 +84,24 @@ class Group {
 
   template <class T>
   [[nodiscard]] __device__ T claim(T& counter) const {
-    return cuda::Threads{}.claim(atomic(counter));
+    return threads().claim(atomic(counter));
   }
-
   __device__ void barrier() const { __syncthreads(); }
   template <class T>
   [[nodiscard]] __device__ T broadcast(T value, std::uint32_t from = 0) const {
-    return cuda::Threads{}.broadcast(value, from);
+    return threads().broadcast(value, from);
   }
   template <class T, class Op>
   [[nodiscard]] __device__ T reduce(T value, Op op) const {
-    return cuda::Threads{}.reduce(value, op);
+    return threads().reduce(value, op);
   }
   template <class T, class Op>
   [[nodiscard]] __device__ T exclusive_scan(T value, T zero, Op op) const {
-    return cuda::Threads{}.exclusive_scan(value, zero, op);
+    return threads().exclusive_scan(value, zero, op);
   }
   template <class T, class Op>
   [[nodiscard]] __device__ T inclusive_scan(T value, Op op) const {
-    return cuda::Threads{}.inclusive_scan(value, op);
+    return threads().inclusive_scan(value, op);
   }
 
   [[nodiscard]] __device__ bool offer_kill(const State& /*state*/) const { return pass(); }
@@ -125,6 +124,7 @@ class Group {
   }
 
  private:
+  static __device__ cuda::Threads threads() { return {}; }  // nobody leads
   __device__ bool pass() const {
     mark();
     return false;

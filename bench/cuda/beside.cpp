@@ -9,6 +9,7 @@
 
 #include "apps/cuda/runs.hpp"
 #include "bench/cuda/blas.hpp"
+#include "bench/cuda/hold.hpp"
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/product.hpp"
 #include "bench/cuda/words.hpp"
@@ -34,16 +35,15 @@ double sum(const std::vector<std::uint64_t>& values) {
 struct Beside {
   std::vector<std::uint64_t> job_times;
   std::vector<TaskSample> tasks;
-  std::vector<double> gathers;  // medians of the jobs that were asked for groups
   std::uint64_t wrong = 0;
-  std::uint32_t verified = 0;  // jobs; a wrong one throws
+  std::size_t verified = 0;  // jobs; a wrong one throws
 };
 
 /// How long to go on: until both have been reached, or for so long.
 struct Enough {
   nanoseconds job_time{0};
   std::size_t tasks = 0;
-  std::chrono::seconds at_most{10};
+  std::chrono::seconds at_most{3};
 };
 
 apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
@@ -58,20 +58,19 @@ apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
 Beside run_beside(const Variant& variant, AnyEngine engine, apps::RunOptions how, Load load,
                   const Enough& enough, const std::stop_token& stop) {
   Beside result;
+  Checks checks;
   how.drive = [&load](const Job& job) { return load.drive(job); };
   const auto until = Clock::now() + enough.at_most;
   do {
     if (stop.stop_requested()) throw Stopped{};
-    const bool verify =
-        load.job_times().size() % 16 == 0;  // takes the host far longer than the run
-    const Report report = variant.run(engine, how, verify);
-    if (verify) ++result.verified;
-    if (report.gather.count > 0) result.gathers.push_back(static_cast<double>(report.gather.p50));
+    const bool verify = load.job_times().size() % 16 == 0;
+    static_cast<void>(variant.run(engine, how, verify ? &checks : nullptr));
   } while ((sum(load.job_times()) < ns(enough.job_time) || load.tasks().size() < enough.tasks) &&
            Clock::now() < until);
   result.job_times = load.job_times();
   result.tasks = load.tasks();
   result.wrong = load.wrong();
+  result.verified = checks.wait();
   return result;
 }
 
@@ -107,39 +106,45 @@ std::vector<double> times_to_resize(const std::vector<std::vector<std::uint64_t>
   return result;
 }
 
-Json gather_beside(const Variant& variant, cuda::Engine& engine, const CudaProduct& product,
+Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
+                   const std::map<std::uint32_t, std::vector<double>>& idle,
                    const ScenarioOptions& options) {
   constexpr double allowed = 20'000;
   const std::uint32_t sms = engine.capacity();
   apps::PlainEngine plain{engine, apps::PlainWay::grid_sync};
-  plain.mark(1U << 15U);
-  static_cast<void>(variant.run(plain, with_groups(sms), true));
+  plain.mark(1U << 14U);
+  static_cast<void>(variant.run(plain, with_groups(sms)));
   auto entries = Json::array();
-  for (const std::uint32_t wanted : {sms / 4, sms / 2, sms - 1}) {
+  for (const auto& [wanted, alone] : idle) {
     const std::vector<double> ahead =
         times_to_resize(plain.marks(), wanted, variant.pair.style == Style::barriers);
-    const Serve serve = [&] { return Load::Served{product.run(wanted), product.right()}; };
+    const Serve serve = [&holder, sms = wanted] {
+      Load::Served served;
+      served.report.run_time = nanoseconds{static_cast<nanoseconds::rep>(holder.hold(sms))};
+      served.right = true;
+      return served;
+    };
     const Beside ran = run_beside(
         variant, engine, with_groups(sms), Load{serve, microseconds{1370}},
-        {.job_time = milliseconds{options.quick ? 5 : 50}, .tasks = options.quick ? 5U : 30U},
-        options.stop);
-    if (ran.gathers.empty() || ahead.empty()) continue;  // too short for it
-    const double extra = median(ran.gathers) - median(ahead);
-    std::cout << "  " << wanted << " SMs: gathered in " << in_us(median(ran.gathers))
-              << " us, next resizing point in " << in_us(median(ahead))
-              << " us (p50): " << in_us(extra) << " us more"
+        {.tasks = options.quick ? 5U : 40U, .at_most = std::chrono::seconds{3}}, options.stop);
+    if (ahead.empty() || ran.tasks.size() < 2) continue;  // too short for it
+    std::vector<double> times = values_of(ran.tasks, &TaskSample::run);
+    times.erase(times.begin());  // while the job was starting
+    const double extra = median(times) - median(alone) - median(ahead);
+    std::cout << "  " << wanted << " SMs held after " << in_us(median(times))
+              << " us, on the idle GPU " << in_us(median(alone)) << " us; next resizing point in "
+              << in_us(median(ahead)) << " us (p50): " << in_us(extra) << " us more"
               << (extra <= allowed ? "" : ", NOT within 20") << std::endl;
     entries.push_back({{"sms", wanted},
-                       {"gather", numbers(ran.gathers)},
-                       {"task_gather", numbers(values_of(ran.tasks, &TaskSample::gather))},
+                       {"held", numbers(times)},
+                       {"idle_p50", median(alone)},
                        {"to_resizing_point",
                         {{"p50", median(ahead)},
                          {"p99", percentile(ahead, 99)},
                          {"max", percentile(ahead, 100)}}},
                        {"extra_p50", extra},
                        {"within", extra <= allowed},
-                       {"verified", ran.verified},
-                       {"wrong_tasks", ran.wrong}});
+                       {"verified", ran.verified}});
   }
   return entries;
 }
@@ -224,7 +229,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   };
   const Beside ran = run_beside(
       variant, engine, with_groups(sms), Load{serve, lease_period},
-      {.tasks = options.quick ? 10U : 200U, .at_most = std::chrono::seconds{30}}, options.stop);
+      {.tasks = options.quick ? 10U : 200U, .at_most = std::chrono::seconds{6}}, options.stop);
   const std::vector<double> times = values_of(ran.tasks, &TaskSample::run);
   const double ratio = percentile(times, 99) / percentile(idle, 99);
   row("beside " + variant.pair.name(), times);
@@ -282,13 +287,16 @@ class Background {
     };
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
     std::map<std::string_view, double> rests;  // by share
-    for (const std::string_view share : shares)
-      rests[share] = time_on(variant, engine_.capacity() - groups_of(share, engine_.capacity()));
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       const double alone = mean(run(variant, Load{}).job_times);
       if (alone < ns(shortest) && !options_.quick) {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();
+      }
+      for (const std::string_view share : shares) {
+        if (round == 0)
+          rests[share] =
+              time_on(variant, engine_.capacity() - groups_of(share, engine_.capacity()));
       }
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
@@ -369,36 +377,35 @@ class Background {
   static constexpr milliseconds shortest{2};  // job that tasks can be beside
 
   Beside run(const Variant& variant, Load load) const {
-    const milliseconds span{options_.quick ? 50 : 500};
+    const milliseconds span{options_.quick ? 50 : 300};
     return run_beside(variant, engine_, with_groups(engine_.capacity()), std::move(load),
                       {.job_time = span}, options_.stop);
   }
 
-  /// A static launch of `groups` groups, in nanoseconds; the least of three, or one that takes
-  /// long. Infinite where it would take very long: a single SM may.
+  /// A static launch of `groups` groups, in nanoseconds: the mean of a few. Infinite where it would
+  /// take very long: on a single SM it may.
   [[nodiscard]] double time_on(const Variant& variant, std::uint32_t groups) const {
-    double least = std::numeric_limits<double>::infinity();
+    std::vector<std::uint64_t> times;
     bool too_long = false;
-    for (int i = 0; i < 3 && !too_long; ++i) {
-      apps::RunOptions how = with_groups(groups, false);
-      how.drive = [&](const Job& job) {
-        const auto begin = Clock::now();
-        if (const auto report = job.wait_for(std::chrono::seconds{2})) {
-          least = std::min(least, ns(Clock::now() - begin));
-          return *report;
-        }
-        too_long = true;
-        job.cancel();
-        return job.wait();
-      };
+    apps::RunOptions how = with_groups(groups, false);
+    how.drive = [&](const Job& job) {
+      const auto begin = Clock::now();
+      const auto report = job.wait_for(std::chrono::seconds{1});
+      times.push_back(static_cast<std::uint64_t>(ns(Clock::now() - begin)));
+      if (report) return *report;
+      too_long = true;
+      job.cancel();
+      return job.wait();
+    };
+    while (times.size() < 5 && sum(times) < 2e8) {
       try {
         static_cast<void>(variant.run(engine_, how));
       } catch (const std::runtime_error&) {
         if (!too_long) throw;  // else it is that it was cancelled
+        return std::numeric_limits<double>::infinity();
       }
-      if (least > 2e8) break;
     }
-    return least;
+    return mean(times);
   }
 
   const CudaProduct& product_of(const LoadClass& load) {
@@ -427,11 +434,16 @@ class Background {
 
 Json gather_beside_apps(const ScenarioOptions& options) {
   cuda::Engine engine;
-  const CudaProduct product{engine, 64};
+  Holder holder{engine};
+  const std::uint32_t sms = engine.capacity();
+  std::map<std::uint32_t, std::vector<double>> idle;  // by SMs
+  for (const std::uint32_t wanted : {sms / 4, sms / 2, sms - 1}) {
+    for (int i = 0; i < 50; ++i) idle[wanted].push_back(holder.hold(wanted));
+  }
   Json result;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
-    std::cout << variant.name() << ", demands at random moments" << std::endl;
-    result[variant.name()] = gather_beside(variant, engine, product, options);
+    std::cout << variant.name() << ", SMs demanded every 1.37 ms" << std::endl;
+    result[variant.name()] = gather_beside(variant, engine, holder, idle, options);
   }
   std::cout << std::endl;
   return result;

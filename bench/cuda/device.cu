@@ -6,6 +6,7 @@
 
 #include "bench/cuda/blas.hpp"
 #include "bench/cuda/device.hpp"
+#include "bench/cuda/hold.hpp"
 #include "cohort/cuda.hpp"
 
 namespace cohort::bench::device {
@@ -110,22 +111,6 @@ struct Stepping {
   }
 };
 
-/// Stays until all its blocks are there, and tells the host then. Cannot hang: 100 ms at most, and
-/// the host hears of nothing then.
-__global__ void hold(std::uint32_t* count, volatile std::uint32_t* flag) {
-  if (threadIdx.x == 0) {
-    if (atomicAdd(count, 1U) + 1 == gridDim.x) {
-      *flag = 1;
-      __threadfence_system();
-    }
-    const std::uint64_t until = cuda::Platform::timer() + 100'000'000;
-    while (*static_cast<volatile std::uint32_t*>(count) < gridDim.x &&
-           cuda::Platform::timer() < until) {
-    }
-  }
-  __syncthreads();
-}
-
 /// As a task: the library's own check-in makes sure that all are there.
 struct Empty {
   COHORT_FN void operator()() const {}
@@ -184,8 +169,8 @@ class Background {
 
 struct Bench::Inside {
   cuda::Engine engine;
+  Holder holder{engine};
   cudaStream_t stream = nullptr;
-  std::uint32_t* pinned = nullptr;
   std::mt19937 random{1};
 
   Inside() {
@@ -193,13 +178,8 @@ struct Bench::Inside {
     int high = 0;
     check(cudaDeviceGetStreamPriorityRange(&low, &high));
     check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high));
-    check(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, cudaHostAllocMapped));
-    check(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, 200'000));
   }
-  ~Inside() {
-    cudaFreeHost(pinned);
-    cudaStreamDestroy(stream);
-  }
+  ~Inside() { cudaStreamDestroy(stream); }
 
   template <class Kernel>
   std::vector<double> barriers(const Load& load, bool resizable) {
@@ -272,10 +252,9 @@ std::vector<double> Bench::static_barrier(const Load& load) {
 
 std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& stop) {
   auto& engine = inside_->engine;
-  const auto words = engine.fill<std::uint32_t>(2 + 1024 + demand.trials, 0);
+  const auto words = engine.fill<std::uint32_t>(2 + 1024, 0);
   std::uint32_t* const over = words.data();
-  std::uint32_t* const counts = words.data() + 2;
-  std::uint32_t* const items = counts + demand.trials;
+  std::uint32_t* const items = words.data() + 2;
   const LaunchOptions options{.local_size = 256};
   std::optional<cuda::ResidentJob<Empty>> resident;
   std::optional<Background> beside;
@@ -299,7 +278,6 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
   }
 
   std::vector<double> times;
-  auto* const flag = static_cast<volatile std::uint32_t*>(inside_->pinned);
   for (std::uint32_t i = 0; i < demand.trials; ++i) {
     // A scheduler on the device may have an SM to itself.
     if (beside) inside_->full(beside->job(), stop, demand.by == By::resident ? 1 : 0);
@@ -318,16 +296,7 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
       times.push_back(static_cast<double>(report->gather.count()));
       continue;
     }
-    *flag = 0;
-    const auto begin = Clock::now();
-    const cuda::Lease lease = engine.lease(inside_->stream, {.sms = demand.sms});
-    hold<<<demand.sms, 128, 200'000, inside_->stream>>>(counts + i, inside_->pinned);
-    check(cudaGetLastError());
-    while (*flag == 0) {
-      if (ns_since(begin) > 1e9) throw Error{Errc::bad_state, "the SMs do not come"};
-      static_cast<void>(cudaStreamQuery(inside_->stream));
-    }
-    times.push_back(ns_since(begin));
+    times.push_back(inside_->holder.hold(demand.sms));
   }
   check(cudaStreamSynchronize(inside_->stream));
   if (beside) {

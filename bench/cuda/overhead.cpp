@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "apps/cuda/runs.hpp"
 #include "bench/cuda/pairs.hpp"
@@ -38,8 +39,15 @@ struct Shape {
   std::uint32_t threads;
 };
 constexpr Shape even{1, cuda_local_size};
-constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},
-                            Shape{1, 512}, Shape{2, 512}, Shape{1, 1024}};
+constexpr std::array shapes{Shape{1, 256}, Shape{4, 256}, Shape{1, 512}, Shape{1, 1024}};
+
+/// Nanoseconds from the first group in to the last group out: of ours as the engine's agent saw
+/// them, in plain CUDA by events around the kernel.
+double on_device(const Report& report) {
+  const auto in = std::ranges::find_if(report.sizes, [](auto& each) { return each.groups > 0; });
+  if (in == report.sizes.end()) return 0;
+  return static_cast<double>(report.sizes.back().nanoseconds - in->nanoseconds);
+}
 
 apps::RunOptions options_of(const Shape& shape, std::uint32_t sms) {
   apps::RunOptions options;
@@ -58,13 +66,22 @@ class Overheads {
     apps::RunOptions fixed = options_of(even, sms_);
     fixed.launch.resizable = false;
     const apps::RunOptions how = options_of(even, sms_);
-    std::vector<Contender> contenders{contender("cohort", variant, engine_, how),
-                                      contender("cohort static", variant, engine_, fixed),
-                                      contender("cohort, SMs shared", variant, sharing_, how),
-                                      contender("grid.sync", variant, grid_, how, true)};
+    std::vector<Timed> all;
+    all.push_back({"cohort", engine_, how, {}});
+    all.push_back({"cohort static", engine_, fixed, {}});
+    all.push_back({"cohort, SMs shared", sharing_, how, {}});
+    all.push_back({"grid.sync", grid_, how, {}});
     if (steps) {
-      contenders.push_back(contender("launch per step", variant, steps_, how));
-      contenders.push_back(contender("graph", variant, graph_, how));
+      all.push_back({"launch per step", steps_, how, {}});
+      all.push_back({"graph", graph_, how, {}});
+    }
+    Checks checks;
+    std::vector<Contender> contenders;
+    for (Timed& each : all) {
+      static_cast<void>(variant.run(each.engine, each.how, &checks));  // also to warm up
+      contenders.push_back({.name = each.name,
+                            .measure = [&] { return times(variant, each); },
+                            .reference = each.name == "grid.sync"});
     }
     const Measurement measurement =
         bench::measure(variant.name(), "ns", contenders,
@@ -77,11 +94,24 @@ class Overheads {
     entry["app"] = variant.pair.app;
     entry["algorithm"] = variant.algorithm;
     entry["input"] = variant.pair.input;
-    entry["verified"] = true;  // a wrong one throws
-    entry["overhead"] = ratio("cohort", "grid.sync");
-    entry["overhead_of_minima"] =
-        statistics(measurement.at("cohort")).min / statistics(measurement.at("grid.sync")).min;
-    entry["overhead_sms_shared"] = ratio("cohort, SMs shared", "grid.sync");
+    entry["call"] = {{"overhead", ratio("cohort", "grid.sync")},
+                     {"overhead_of_minima", statistics(measurement.at("cohort")).min /
+                                                statistics(measurement.at("grid.sync")).min}};
+    auto& device = entry["device"] = Json::object();
+    std::cout << "  on the device, us:";
+    for (const Timed& each : all) {
+      device[each.name] = numbers(each.on_device);
+      std::cout << ' ' << each.name << ' ' << in_us(median(each.on_device)) << ';';
+    }
+    const auto device_ratio = [&](std::size_t one) {
+      return median(all[one].on_device) / median(all[3].on_device);
+    };
+    device["overhead"] = device_ratio(0);
+    device["overhead_static"] = device_ratio(1);
+    device["overhead_sms_shared"] = device_ratio(2);
+    device["overhead_of_minima"] =
+        percentile(all[0].on_device, 0) / percentile(all[3].on_device, 0);
+    std::cout << " cohort " << device_ratio(0) << "x\n";
     if (steps) {
       entry["steps"] = steps_.facts().steps;
       entry["launch_per_step_over_cohort"] = ratio("launch per step", "cohort");
@@ -89,26 +119,27 @@ class Overheads {
     }
     entry["best_occupancy"] = best(variant);
     if (variant.pair.app == "bfs") note_levels(entry, variant, measurement);
+    entry["verified"] = checks.wait();
     std::cout << std::endl;
     return entry;
   }
 
  private:
-  Contender contender(std::string name, const Variant& variant, AnyEngine engine,
-                      const apps::RunOptions& how, bool reference = false) const {
-    static_cast<void>(variant.run(engine, how, true));  // to warm up, and to be sure of it
-    return {.name = std::move(name),
-            .measure = [this, &variant, engine, how] { return times(variant, engine, how); },
-            .reference = reference};
-  }
+  /// An engine and what it took on the device.
+  struct Timed {
+    std::string name;
+    AnyEngine engine;
+    apps::RunOptions how;
+    std::vector<double> on_device;
+  };
 
-  std::vector<double> times(const Variant& variant, AnyEngine engine,
-                            const apps::RunOptions& how) const {
+  std::vector<double> times(const Variant& variant, Timed& on) const {
     const std::chrono::milliseconds enough{options_.quick ? 1 : 20};
     std::vector<double> result;
-    for (std::chrono::nanoseconds sum{0}; result.empty() || (sum < enough && result.size() < 5);) {
-      const Report report = variant.run(engine, how);
+    for (std::chrono::nanoseconds sum{0}; result.empty() || (sum < enough && result.size() < 3);) {
+      const Report report = variant.run(on.engine, on.how);
       result.push_back(static_cast<double>(report.run_time.count()));
+      on.on_device.push_back(on_device(report));
       sum += report.run_time;
     }
     return result;
@@ -122,13 +153,12 @@ class Overheads {
         std::vector<double> all;
         try {
           const apps::RunOptions how = options_of(shape, sms_);
-          for (int i = 0; i < 3; ++i)
-            all.push_back(static_cast<double>(variant.run(engine, how).run_time.count()));
+          for (int i = 0; i < 2; ++i) all.push_back(on_device(variant.run(engine, how)));
         } catch (const Error& error) {
           if (error.code() != Errc::bad_options) throw;
           continue;  // does not fit
         }
-        const double time = median(all);
+        const double time = percentile(all, 0);
         if (time >= result["ns"].get<double>()) continue;
         result = {{"ns", time}, {"groups", shape.on_an_sm * sms_}, {"local_size", shape.threads}};
       }
@@ -186,31 +216,25 @@ Json cuda_overhead_scenario(const ScenarioOptions& options) {
   record["groups"] = sms;
   record["local_size"] = cuda_local_size;
   auto measurements = Json::array();
-  std::vector<Ratio> all;
-  std::vector<Ratio> of_minima;
-  std::vector<Ratio> shared;
-  std::vector<Ratio> best;
-  std::vector<Ratio> barrier;
-  std::vector<Ratio> stealing;
+  // What a call takes, from launch to wait, by the host's clock; and what the device takes of it.
+  std::map<std::string, std::vector<Ratio>> by_name;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
     Json entry = overheads.measure(variant);
-    const auto ratio = [&](const Json& value) {
-      return Ratio{variant.name(), value.get<double>()};
+    const auto note = [&](const char* name, const Json& value) {
+      by_name[name].push_back({variant.name(), value.get<double>()});
     };
-    all.push_back(ratio(entry["overhead"]));
-    of_minima.push_back(ratio(entry["overhead_of_minima"]));
-    shared.push_back(ratio(entry["overhead_sms_shared"]));
-    best.push_back(ratio(entry["best_occupancy"]["overhead"]));
-    (variant.pair.style == Style::barriers ? barrier : stealing).push_back(all.back());
+    note("device", entry["device"]["overhead"]);
+    note("device_of_minima", entry["device"]["overhead_of_minima"]);
+    note("device_static", entry["device"]["overhead_static"]);
+    note("device_sms_shared", entry["device"]["overhead_sms_shared"]);
+    note("device_best_occupancy", entry["best_occupancy"]["overhead"]);
+    note(variant.pair.style == Style::barriers ? "device_barrier" : "device_work_stealing",
+         entry["device"]["overhead"]);
+    note("call", entry["call"]["overhead"]);
+    note("call_of_minima", entry["call"]["overhead_of_minima"]);
     measurements.push_back(std::move(entry));
   }
-  record["summary"] = summary_of(all);
-  for (const auto& [name, ratios] : {std::pair{"of_minima", &of_minima},
-                                     {"sms_shared", &shared},
-                                     {"best_occupancy", &best},
-                                     {"barrier", &barrier},
-                                     {"work_stealing", &stealing}})
-    record["summary"][name] = summary_of(*ratios);
+  for (const auto& [name, ratios] : by_name) record["summary"][name] = summary_of(ratios);
   std::cout << "overhead over grid.sync: " << record["summary"].dump(1) << std::endl;
   record["measurements"] = std::move(measurements);
   return record;

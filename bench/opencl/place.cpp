@@ -11,7 +11,10 @@ namespace {
 class OpenClPlace final : public Place {
  public:
   explicit OpenClPlace(const PlaceOptions& options)
-      : engine_({.device = options.device, .capacity = options.capacity}),
+      : engine_({.device = options.device,
+                 .capacity = options.capacity,
+                 .scheduler = options.scheduler == "group" ? opencl::Scheduler::group
+                                                           : opencl::Scheduler::host}),
         multiply_(apps::dialect_kernel("multiply")) {}
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }

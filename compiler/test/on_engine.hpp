@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -22,14 +23,20 @@ namespace cohort::test {
 using TestEngine = opencl::Engine;
 inline constexpr const char* engine_name = "opencl";
 
-/// With more groups than CPUs, where the device has them.
+/// With more groups than CPUs, where the device has them, and a scheduler group where
+/// COHORT_TEST_SCHEDULER is set.
 inline TestEngine& engine() {
-  static TestEngine only{{.capacity = [] {
+  const auto groups = [] {
     for (const opencl::Device& each : opencl::devices()) {
       if (each.lacks.empty()) return std::min(each.units, 6U);
     }
     return 1U;
-  }()}};
+  };
+  static TestEngine only{{.capacity = groups(),
+                          .scheduler = std::getenv("COHORT_TEST_SCHEDULER") !=
+                                               nullptr  // NOLINT(concurrency-mt-unsafe)
+                                           ? opencl::Scheduler::group
+                                           : opencl::Scheduler::host}};
   return only;
 }
 

@@ -35,7 +35,8 @@ bool available(std::string* why_not) {
 
 Engine::Engine(EngineOptions options) {
   std::string why;
-  if (!available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
+  if (!available(&why))
+    throw Error{Errc::unsupported, "cuda engine: no GPU that can be used here: " + why};
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "cuda engine");
   if (options.device < 0 || options.device >= devices) {

@@ -1,6 +1,8 @@
 #include "opencl/occupancy.hpp"
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "opencl/megakernel.hpp"
@@ -38,6 +40,15 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
   auto count = std::make_unique<Census>();
   count->block = Block{memory, 128};
   auto* const words = new (count->block.data()) std::atomic<std::uint32_t>[2] {};
+  // Some devices run a kernel in the thread that enqueues it: then only another can end it.
+  std::atomic<bool> late{false};
+  std::jthread gatekeeper{[&](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any told;
+    std::unique_lock lock{mutex};
+    late = !told.wait_for(lock, stop, patience, [&] { return stop.stop_requested(); });
+    words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+  }};
   checked_call("counting the work-groups that run at a time", [&] {
     count->program = cl::Program{context, census};
     count->program.build(device.device, standard_options(device).c_str());
@@ -48,6 +59,11 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
                                       cl::NDRange{1}, nullptr, &count->over);
     count->queue.flush();
   });
+  if (late) {
+    throw Error{Errc::unsupported,
+                "opencl engine: " + device.info.name +
+                    " runs kernels only while the host waits for them; choose another device"};
+  }
   using Clock = std::chrono::steady_clock;
   std::uint32_t here = 0;
   for (auto since = Clock::now(); here < groups;) {
@@ -61,7 +77,8 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
       break;
     }
   }
-  words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+  gatekeeper.request_stop();
+  gatekeeper.join();
   if (here == 0 || !completed(count->over, patience)) {
     memory->abandon();
     static_cast<void>(count.release());
