@@ -20,7 +20,7 @@ help:
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
-	@echo 'make bench        all experiments, hours, goes on if interrupted; into bench/results/$(MACHINE)'
+	@echo 'make bench        all experiments, an hour, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'

@@ -153,6 +153,13 @@ __device__ inline bool take_ticket(Pool& pool, const protocol::Shared<Platform>&
   return true;
 }
 
+/// Whether the job would have one more group than it has, or is about to have.
+__device__ inline bool has_room(const protocol::Shared<Platform>& job) {
+  const protocol::Roster now = job.look();
+  const std::uint32_t active = now.gathering() ? job.quorum : now.active();
+  return !now.draining() && active + job.waiting.load(Order::relaxed) < job.target();
+}
+
 /// Waits for something to do. `served`: the last task that was looked at.
 __device__ inline Errand next_errand(Pool& pool, protocol::Shared<Platform>& job,
                                      std::uint32_t& served) {
@@ -163,16 +170,16 @@ __device__ inline Errand next_errand(Pool& pool, protocol::Shared<Platform>& job
       errand.what = Errand::over;
     }
     if (job.closed.load(Order::acquire) != 0) return errand;
-    if (!protocol::unwanted(job, job.serial.load(Order::relaxed))) {
-      errand.what = Errand::lobby;
-      return errand;
-    }
     // This SM may be wanted by somebody who is no task of ours.
     Platform::here().lent = nullptr;
     const std::uint32_t allowed = job.target();
     Platform::here().lent = &pool.lent;
     std::uint32_t alive = pool.alive.load(Order::relaxed);
     if (alive > allowed && pool.alive.compare_exchange(alive, alive - 1, Order::relaxed)) {
+      return errand;
+    }
+    if (has_room(job)) {
+      errand.what = Errand::lobby;
       return errand;
     }
     __nanosleep(200);
