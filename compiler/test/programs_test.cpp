@@ -48,9 +48,9 @@ Items after(const Words& keys, std::uint32_t count = few_items) {
 
 /// Runs it with one group at first, and changes the target until it ends.
 Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::uint32_t seed) {
-  const Job job = kernel.launch(engine(), {.max_groups = 6,
-                                           .start_groups = 1,
-                                           .local_size = std::max(local_size, smallest_group)});
+  const Job job = kernel.launch(
+      engine(),
+      {.max_groups = 6, .start_groups = 1, .local_size = std::max(local_size, smallest_group)});
   std::mt19937 random{seed};
   while (!job.wait_for(std::chrono::microseconds{random() % 60})) {
     try {
