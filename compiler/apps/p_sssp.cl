@@ -11,10 +11,8 @@ kernel void p_sssp(global const uint *row, global const uint *source, global con
     bool any = false;
     EACH_NODE(node, nodes) {
       uint best = x[node];
-      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
-        uint from = x[source[edge]];
-        if (from != UNREACHED) best = min(best, add_sat(from, weight[edge]));
-      }
+      // Nothing to guess, so that loads of many edges are under way at once: what is unreached stays so by saturation.
+      for (uint edge = row[node], end = row[node + 1]; edge < end; edge++) best = min(best, add_sat(x[source[edge]], weight[edge]));
       if (best != x[node]) {
         y[node] = best;
         any = true;
