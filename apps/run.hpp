@@ -29,6 +29,8 @@ struct JobTrace {
 /// costs a compilation, which on some engines takes long.
 template <class Engine>
 inline constexpr bool has_paper_variants = true;
+template <class Engine>
+inline constexpr bool has_paper_barriers = has_paper_variants<Engine>;
 
 [[noreturn]] inline void refuse_paper_variant() {
   throw Error{Errc::bad_options,
@@ -60,6 +62,17 @@ std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
 
 namespace detail {
 
+/// Sees a job through, or cancels it.
+inline Report drive(const Job& job, const RunOptions& options) {
+  try {
+    return options.drive(job);
+  } catch (...) {
+    job.cancel();
+    while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
+    throw;
+  }
+}
+
 template <class Engine, class Kernel>
 Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
           const std::filesystem::path& checkpoint) {
@@ -84,16 +97,9 @@ Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& optio
     if (!launch.resizable) trace->rules.start_groups = groups;
     launch.tracer = &trace->log;
   }
-  const Job job = start(engine, kernel, launch, options.restore);
-  try {
-    Report report = options.drive(job);
-    if (trace != nullptr) trace->status = report.status;
-    return report;
-  } catch (...) {
-    job.cancel();
-    while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
-    throw;
-  }
+  Report report = drive(start(engine, kernel, launch, options.restore), options);
+  if (trace != nullptr) trace->status = report.status;
+  return report;
 }
 
 template <ResizingBarrier barrier, class Engine, class Kernel>
@@ -119,8 +125,8 @@ template <class Engine, class Kernel>
 Report run(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   if (options.barrier == ResizingBarrier::one_pass)
     return detail::see_through(engine, kernel, options);
-  if constexpr (!has_paper_variants<Engine>) refuse_paper_variant();
-  if constexpr (has_paper_variants<Engine> && detail::PaperBarriers<Kernel>) {
+  if constexpr (!has_paper_barriers<Engine>) refuse_paper_variant();
+  if constexpr (has_paper_barriers<Engine> && detail::PaperBarriers<Kernel>) {
     switch (options.barrier) {
       case ResizingBarrier::query:
         return detail::run_with<ResizingBarrier::query>(engine, kernel, options);

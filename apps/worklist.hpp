@@ -205,9 +205,10 @@ COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
 
 /// Visits the edges of `count` nodes and pushes the targets for which `visit(value, edge, target)`
 /// says true; `value(node)` is called once for each node, `ahead(target)` where it is worth
-/// fetching what `visit` will look at. Chunk by chunk, one node for each thread: their degrees are
-/// summed up in local memory, and each thread takes one edge at a time (the paper's bfs and l-sssp,
-/// after LonestarGPU). Reached by all threads of the group.
+/// fetching what `visit` will look at; what these hold by value stays in registers, what they hold
+/// by reference is read again after each atomic access. Chunk by chunk, one node for each thread:
+/// their degrees are summed up in local memory, and each thread takes one edge at a time (the
+/// paper's bfs and l-sssp, after LonestarGPU). Reached by all threads of the group.
 template <class Group, class Into, class Value, class Ahead, class Visit>
 COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
                       const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,

@@ -39,7 +39,8 @@ nlohmann::ordered_json well_known(cpu::Engine& engine, const Plan& plan) {
         std::pair{"bfs", "G3_circuit.graph"}, std::pair{"bfs", "rmat:20"},
         std::pair{"l-sssp", "USA-road-d.NY.gr"}, std::pair{"l-sssp", "rmat:20"}}) {
     const bool here = kind_of(input) == "rmat" || find_input(input);
-    if (here) pairs.push_back({.app = app, .input = input, .title = input});
+    if (here)
+      pairs.push_back({.app = app, .input = input, .title = input, .settings = {}, .note = {}});
   }
   auto measurements = nlohmann::ordered_json::array();
   for (const Variant& variant : variants_of(pairs)) {

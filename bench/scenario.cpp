@@ -64,13 +64,14 @@ constexpr std::array known{
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
-             .in_all = false,
              .on_pairs = true,
+             .in_all = false,
              .quick_repetitions = 25},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
-             .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
+             .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
              .run = &dialect_scenario,
+             .on_pairs = true,
              .in_all = false},
 #endif
     Scenario{.name = "sizing",
@@ -116,6 +117,13 @@ constexpr std::array known_cuda{
         .on_pairs = true},
     multitask,
     preemption,
+#ifdef COHORT_CUDA_PAPER
+    Scenario{.name = "dialect",
+             .summary = "the apps compiled by cohortc beside those by hand",
+             .run = &cuda_dialect_scenario,
+             .on_pairs = true,
+             .in_all = false},
+#endif
 #endif
 };
 #endif

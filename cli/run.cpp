@@ -40,6 +40,7 @@ struct Options {
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
+  bool dialect = false;
   std::string barrier = "one-pass";
   std::vector<std::string> settings;
   std::string task = "none";
@@ -109,6 +110,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"capacity", capacity},
       {"resize", options.resize},
       {"static", options.fixed},
+      {"dialect", options.dialect},
       {"barrier", options.barrier},
       {"options", options.settings},
       {"status", to_string(report.status)},
@@ -211,11 +213,6 @@ int run_source(const Options& options, const std::stop_token& stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
-  if (options.engine == "cuda") {
-    throw Error{Errc::bad_options,
-                "a kernel from a file runs on cpu or opencl; for cuda, load it with "
-                "cohort::Program"};
-  }
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
   how.barrier = options.barrier;
@@ -250,7 +247,8 @@ int run(const Options& options, std::stop_token stop) {
                                         .capacity = options.capacity,
                                         .device = options.device,
                                         .local_size = options.local_size,
-                                        .scheduler = options.scheduler});
+                                        .scheduler = options.scheduler,
+                                        .dialect = options.dialect});
   if (!place->traces() && !options.trace.empty())
     throw Error{Errc::bad_options,
                 "run: --trace does not work with --engine " + options.engine + "; drop it"};
@@ -356,6 +354,9 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
+  command->add_flag("--dialect", options->dialect,
+                    "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
+                    "opencl it always is");
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
   auto* const task = command->add_option(

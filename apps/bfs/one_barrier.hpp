@@ -105,8 +105,9 @@ struct Bfs {
     const bool rarely = !both_directions && group.local_size() > 1;
     expand(
         group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
-        [&](Node target) { prefetch(levels.of + target); },
-        [&](std::uint32_t, std::uint64_t, Node target) {
+        [of = levels.of](Node target) { prefetch(of + target); },
+        [&group, &edges, graph = graph, levels = levels, level, counts, rarely](
+            std::uint32_t, std::uint64_t, Node target) {
           if (!levels.reach(group, target, level, rarely)) return false;
           if (counts) edges += graph.degree(target);
           return true;

@@ -43,20 +43,21 @@ struct PaperColor {
     const auto colours = group.view(static_cast<const std::uint32_t*>(colour_of));
     const auto rivals = group.view(rival);
     bool any = false;
-    for_items(group, now.begin, now.end, [*this, colours, rivals, &any](std::size_t i) {
-      const auto node = static_cast<Node>(i);
-      if (colours[node] != uncoloured) return;
-      Node highest = node;
-      std::uint64_t top = ranking.of(node);
-      for (const Node other : graph.neighbours(node)) {
-        if (other == node || colours[other] != uncoloured) continue;
-        any = true;
-        const std::uint64_t its = ranking.of(other);
-        highest = top < its ? other : highest;
-        top = top < its ? its : top;
-      }
-      rivals[node] = highest;
-    });
+    for_items(group, now.begin, now.end,
+              [graph = graph, ranking = ranking, colours, rivals, &any](std::size_t i) {
+                const auto node = static_cast<Node>(i);
+                if (colours[node] != uncoloured) return;
+                Node highest = node;
+                std::uint64_t top = ranking.of(node);
+                for (const Node other : graph.neighbours(node)) {
+                  if (other == node || colours[other] != uncoloured) continue;
+                  any = true;
+                  const std::uint64_t its = ranking.of(other);
+                  highest = top < its ? other : highest;
+                  top = top < its ? its : top;
+                }
+                rivals[node] = highest;
+              });
     if (any) group.atomic(flag(state.turn)).store(1);
     state.at = now.last ? 0 : now.end;
     if (now.last) state.phase = Phase::colour;

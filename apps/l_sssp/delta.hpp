@@ -143,8 +143,9 @@ struct DeltaSssp {
             done.store(its);
             return node;
           },
-          [&](Node target) { prefetch(distance + target); },
-          [&](Node node, std::uint64_t edge, Node target) {
+          [distance = distance](Node target) { prefetch(distance + target); },
+          [&, graph = graph, distance = distance, limit](Node node, std::uint64_t edge,
+                                                         Node target) {
             const Length through = group.atomic(distance[node]).load() + graph.weight(edge);
             const auto its = group.atomic(distance[target]);
             if (through >= its.load()) return false;

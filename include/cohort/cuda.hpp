@@ -117,12 +117,18 @@ class TypedBody final : public Body {
     resident = sizeof...(Tasks) > 0;
   }
 
+  /// As the driver knows it: a program that is loaded at run time has a CUDA runtime of its own,
+  /// and the engine's would not know the symbol.
   static const void* device_function() {
-    if constexpr (sizeof...(Tasks) > 0) {
-      return reinterpret_cast<const void*>(&run_resident<Kernel, Tasks...>);
-    } else {
-      return reinterpret_cast<const void*>(&run_groups<Kernel, role>);
-    }
+    const void* const symbol = [] {
+      if constexpr (sizeof...(Tasks) > 0) {
+        return reinterpret_cast<const void*>(&run_resident<Kernel, Tasks...>);
+      } else {
+        return reinterpret_cast<const void*>(&run_groups<Kernel, role>);
+      }
+    }();
+    cudaKernel_t kernel = nullptr;
+    return cudaGetKernel(&kernel, symbol) == cudaSuccess ? kernel : symbol;
   }
   const void* function() const override { return device_function(); }
 

@@ -23,6 +23,8 @@ __kernel void cohort_census(__global atomic_uint* words) {
 
 /// Nobody new for that long: nobody else comes.
 constexpr std::chrono::milliseconds quiet{100};
+/// How long it may take to enqueue a kernel, which some drivers compile then.
+constexpr std::chrono::seconds enqueuing{10};
 
 }  // namespace
 
@@ -40,21 +42,23 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
   auto count = std::make_unique<Census>();
   count->block = Block{memory, 128};
   auto* const words = new (count->block.data()) std::atomic<std::uint32_t>[2] {};
-  // Some devices run a kernel in the thread that enqueues it: then only another can end it.
-  std::atomic<bool> late{false};
-  std::jthread gatekeeper{[&](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any told;
-    std::unique_lock lock{mutex};
-    late = !told.wait_for(lock, stop, patience, [&] { return stop.stop_requested(); });
-    words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
-  }};
   checked_call("counting the work-groups that run at a time", [&] {
     count->program = cl::Program{context, census};
     count->program.build(device.device, standard_options(device).c_str());
     count->kernel = cl::Kernel{count->program, "cohort_census"};
     count->kernel.setArg(0, static_cast<void*>(count->block.data()));
     count->queue = cl::CommandQueue{context, device.device};
+  });
+  // Some devices run a kernel in the thread that enqueues it: then only another can end it.
+  std::atomic<bool> late{false};
+  std::jthread gatekeeper{[&](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any told;
+    std::unique_lock lock{mutex};
+    late = !told.wait_for(lock, stop, enqueuing, [&] { return stop.stop_requested(); });
+    words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+  }};
+  checked_call("counting the work-groups that run at a time", [&] {
     count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
                                       cl::NDRange{1}, nullptr, &count->over);
     count->queue.flush();

@@ -168,7 +168,7 @@ std::vector<json> lines_of(const std::string& text) {
 TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   const std::string folder = in_folder("results");
   const std::string samples = folder + "/multitask.jsonl";
-  const std::string game = "bench preemption --quick --only game --capacity 2 --out " + folder;
+  const std::string game = "bench preemption --quick --only game --capacity 8 --out " + folder;
   fs::create_directories(folder);
   std::ofstream{folder + "/timeline.trace.json"} << "{}";  // a new one would be the first to fail
   const Result full = cohort(game, "ulimit -f 12;");       // blocks of 512 bytes
@@ -180,9 +180,11 @@ TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   EXPECT_THAT(read(samples), AllOf(StartsWith(first), HasSubstr("heavy | all | 0")));
 }
 
-/// The experiment that these tests interrupt: five shares of three classes, and alone.
-const std::string experiment = "bench preemption --quick --only 'bfs USA-road' --capacity 2 --out ";
-const std::string another = "bench preemption --quick --only 'bfs USA-road' --capacity 3 --out ";
+/// The experiment that these tests interrupt: five shares of three classes, and alone, twice.
+const std::string experiment =
+    "bench preemption --quick --reps 2 --only 'bfs USA-road' --capacity 8 --out ";
+const std::string another =
+    "bench preemption --quick --reps 2 --only 'bfs USA-road' --capacity 9 --out ";
 
 TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
   const std::string folder = in_folder("results");
@@ -228,7 +230,7 @@ TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
       EXPECT_EQ(line["wrong"], 0);
     }
   }
-  EXPECT_EQ(sets, 16U);
+  EXPECT_EQ(sets, 32U);
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key << " was measured again";
 
   EXPECT_EQ(read(samples), third);
