@@ -51,7 +51,7 @@ const Overhead& worst(const std::vector<Overhead>& overheads) {
 
 nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
   const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
-  const std::chrono::milliseconds enough{options.quick ? 20 : 100};
+  const std::chrono::milliseconds enough{options.quick ? 30 : 100};
   cpu::Engine engine{{.capacity = groups, .pin_workers = true}};
   const std::vector<Variant> variants =
       variants_of(paper_pairs(options.quick, options.only).runnable);
