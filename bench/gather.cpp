@@ -5,8 +5,8 @@
 #include <ctime>
 #include <iomanip>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -16,6 +16,9 @@
 #include "bench/errand.hpp"
 #include "bench/harness.hpp"
 #include "cohort/cpu.hpp"
+#ifdef COHORT_WITH_OPENCL
+#include "bench/opencl/stealing.hpp"
+#endif
 
 namespace cohort::bench {
 namespace {
@@ -35,16 +38,6 @@ nanoseconds scheduling_quantum() {
 double in_ns(nanoseconds time) { return static_cast<double>(time.count()); }
 
 // ---- demands on a work-stealing kernel
-
-constexpr std::uint32_t long_factor = 20;  ///< the long task of appendix B, in T
-
-struct GatherLoad {
-  std::uint32_t capacity;
-  std::uint32_t wanted;
-  nanoseconds task;
-  bool long_on_top;  ///< whenever groups are wanted the highest id has just begun a long task
-  std::uint32_t trials;
-};
 
 /// What the kernel and the host share.
 struct Board {
@@ -85,7 +78,7 @@ struct Stealing {
       if (id + 1 == group.max_groups() &&
           board->long_wanted.exchange(false, std::memory_order_relaxed)) {
         board->long_begun.store(true, std::memory_order_relaxed);
-        keep(churn(steps * long_factor));
+        keep(churn(steps * GatherLoad::long_factor));
       } else {
         const std::uint64_t begin = cpu::now();
         keep(churn(steps));
@@ -120,19 +113,6 @@ struct Stealing {
       }
     }
     return false;
-  }
-};
-
-/// What is seen besides the gather times.
-struct Aside {
-  std::uint64_t tasks = 0;
-  std::uint64_t time = 0;  ///< of all tasks, by the clock on the wall
-  /// Until all groups of the task were running on their units, by kill order.
-  std::map<KillOrder, std::vector<double>> begun;
-
-  /// How long a task takes while all groups run.
-  [[nodiscard]] double task_time() const {
-    return static_cast<double>(time) / static_cast<double>(std::max<std::uint64_t>(tasks, 1));
   }
 };
 
@@ -189,6 +169,20 @@ std::vector<double> gather_times(const GatherLoad& load, nanoseconds offer_wait,
   return times;
 }
 
+Gatherer on_cpu(const std::stop_token& stop) {
+  return {
+      .kill =
+          [stop](const GatherLoad& load, KillOrder order, nanoseconds offer_wait, Aside& aside) {
+            return order == KillOrder::any
+                       ? gather_times<KillOrder::any>(load, offer_wait, aside, stop)
+                       : gather_times<KillOrder::highest_first>(load, offer_wait, aside, stop);
+          },
+      .yield =
+          [stop](const GatherLoad& load, Aside& aside) {
+            return gather_times<KillOrder::highest_first, true>(load, {}, aside, stop);
+          }};
+}
+
 std::string in_ms(double time, int digits = 2) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << time / 1e6;
@@ -196,10 +190,13 @@ std::string in_ms(double time, int digits = 2) {
 }
 
 void print(const Measurement& measurement, const GatherLoad& load, const Aside& aside) {
-  std::cout << measurement.name << "; a task takes " << in_ms(aside.task_time())
-            << " ms on average beside the others\n  " << std::left << std::setw(38) << "gather time"
-            << std::right << std::setw(10) << "p50 ms" << std::setw(10) << "p99 ms" << std::setw(10)
-            << "max ms" << std::setw(9) << "p50/T" << std::setw(9) << "p99/T" << '\n';
+  std::cout << measurement.name;
+  if (aside.tasks > 0)
+    std::cout << "; a task takes " << in_ms(aside.task_time())
+              << " ms on average beside the others";
+  std::cout << "\n  " << std::left << std::setw(38) << "gather time" << std::right << std::setw(10)
+            << "p50 ms" << std::setw(10) << "p99 ms" << std::setw(10) << "max ms" << std::setw(9)
+            << "p50/T" << std::setw(9) << "p99/T" << '\n';
   for (const Series& each : measurement.series) {
     const Statistics numbers = statistics(each);
     std::cout << "  " << std::left << std::setw(38) << each.name << std::right << std::setw(10)
@@ -210,59 +207,53 @@ void print(const Measurement& measurement, const GatherLoad& load, const Aside& 
   }
 }
 
-nlohmann::ordered_json measure_gather(const GatherLoad& load, const Plan& plan) {
-  const Confined two_cpus{2};
+nlohmann::ordered_json measure_gather(const Gatherer& gatherer, const GatherLoad& load,
+                                      const Plan& plan) {
   Aside aside;
-  const auto highest = [&](nanoseconds offer_wait) {
-    return [&, offer_wait] {
-      return gather_times<KillOrder::highest_first>(load, offer_wait, aside, plan.stop);
-    };
+  const auto kill = [&](KillOrder order, nanoseconds offer_wait) {
+    return [&, order, offer_wait] { return gatherer.kill(load, order, offer_wait, aside); };
   };
+  const auto highest = KillOrder::highest_first;
   const std::string name = std::to_string(load.wanted) + " of " + std::to_string(load.capacity) +
                            " workers, T = " + in_ms(in_ns(load.task), 1) + " ms, " +
                            (load.long_on_top ? "the highest id in a task of 20 T" : "all alike");
-  const Measurement measurement = measure(
-      name, "ns",
-      {
-          {.name = "any",
-           .measure = [&] { return gather_times<KillOrder::any>(load, {}, aside, plan.stop); }},
-          {.name = "highest first, waits its turn",
-           .measure = highest(load.task * 10 * long_factor)},
-          {.name = "highest first, waits 100 us (default)",
-           .measure = highest(LaunchOptions{}.offer_wait)},
-          {.name = "highest first, never waits", .measure = highest(nanoseconds{0})},
-          {.name = "yield",
-           .measure =
-               [&] {
-                 return gather_times<KillOrder::highest_first, true>(load, {}, aside, plan.stop);
-               }},
-      },
-      plan);
+  std::vector<Contender> contenders{
+      {.name = "any", .measure = kill(KillOrder::any, {})},
+      {.name = "highest first, waits its turn",
+       .measure = kill(highest, load.task * 10 * GatherLoad::long_factor)},
+      {.name = "highest first, waits 100 us (default)",
+       .measure = kill(highest, LaunchOptions{}.offer_wait)},
+      {.name = "highest first, never waits", .measure = kill(highest, nanoseconds{0})}};
+  if (gatherer.yield) {
+    contenders.push_back({.name = "yield", .measure = [&] { return gatherer.yield(load, aside); }});
+  }
+  const Measurement measurement = measure(name, "ns", contenders, plan);
 
   const nanoseconds quantum = scheduling_quantum();
   const double limit = 1.2 * in_ns(load.task) + in_ns(quantum);
-  const double loaded_limit = 1.2 * aside.task_time() + in_ns(quantum);
   const double p50 = statistics(measurement.at("any")).p50;
-  const double begun = median(aside.begun[KillOrder::any]);
   const auto judge = [p50](double most) {
     return std::string{p50 <= most ? "within " : "NOT within "} + in_ms(most);
   };
   print(measurement, load, aside);
-  std::cout << "  any: p50 " << judge(limit) << " ms (1.2 T + 1 quantum), " << judge(loaded_limit)
-            << " ms (T beside the others); the task ran on all its units after " << in_ms(begun)
-            << " ms\n"
-            << std::endl;
-  nlohmann::ordered_json result{{"workers", load.capacity},
-                                {"wanted", load.wanted},
-                                {"task_ns", load.task.count()},
-                                {"task_ns_under_load", aside.task_time()},
-                                {"long_task_on_top", load.long_on_top},
-                                {"quantum_ns", quantum.count()},
-                                {"limit_ns", limit},
-                                {"limit_ns_under_load", loaded_limit},
-                                {"any_begun_ns", begun},
-                                {"any_within_limit", p50 <= limit},
-                                {"any_within_limit_under_load", p50 <= loaded_limit}};
+  std::cout << "  any: p50 " << judge(limit) << " ms (1.2 T + 1 quantum)";
+  nlohmann::ordered_json result{
+      {"workers", load.capacity},        {"wanted", load.wanted},
+      {"task_ns", load.task.count()},    {"long_task_on_top", load.long_on_top},
+      {"quantum_ns", quantum.count()},   {"limit_ns", limit},
+      {"any_within_limit", p50 <= limit}};
+  if (aside.tasks > 0) {
+    const double loaded_limit = 1.2 * aside.task_time() + in_ns(quantum);
+    const double begun = median(aside.begun[KillOrder::any]);
+    std::cout << ", " << judge(loaded_limit)
+              << " ms (T beside the others); the task ran on all its units after " << in_ms(begun)
+              << " ms";
+    result.update({{"task_ns_under_load", aside.task_time()},
+                   {"limit_ns_under_load", loaded_limit},
+                   {"any_begun_ns", begun},
+                   {"any_within_limit_under_load", p50 <= loaded_limit}});
+  }
+  std::cout << '\n' << std::endl;
   result.update(to_json(measurement));
   return result;
 }
@@ -345,7 +336,6 @@ std::vector<double> step_time(const BarrierShare& share, TaskSeries& tasks,
 }
 
 nlohmann::ordered_json measure_sharing(const BarrierShare& share, const Plan& plan) {
-  const Confined two_cpus{2};
   TaskSeries none;
   TaskSeries killed;
   TaskSeries yielded;
@@ -402,16 +392,35 @@ nlohmann::ordered_json gather_scenario(const ScenarioOptions& options) {
                   .warm_ups = options.quick ? 0U : 1U,
                   .stop = options.stop};
   const std::uint32_t trials = options.quick ? 3 : 20;
-  std::cout << "2 CPUs; scheduling quantum (one tick of the kernel): "
-            << in_ms(in_ns(scheduling_quantum())) << " ms\n\n";
+  const bool on_the_cpu = options.engine == "cpu";
+  std::optional<Confined> two_cpus;
+  Gatherer gatherer;
+  std::uint32_t most = options.capacity.value_or(8);
+  nlohmann::ordered_json device;
+  if (on_the_cpu) {
+    two_cpus.emplace(2);
+    gatherer = on_cpu(options.stop);
+    std::cout << "2 CPUs; scheduling quantum (one tick of the kernel): "
+              << in_ms(in_ns(scheduling_quantum())) << " ms\n\n";
+  }
+#ifdef COHORT_WITH_OPENCL
+  if (options.engine == "opencl") {
+    OpenClStealing stealing{options};
+    device = stealing.device;
+    most = stealing.capacity;
+    gatherer = std::move(stealing.gatherer);
+  }
+#endif
 
   auto gathers = nlohmann::ordered_json::array();
   for (const auto& [wanted, capacity] : {std::pair{1U, 2U}, std::pair{7U, 8U}}) {
+    if (capacity > most) continue;
     for (const nanoseconds task : {nanoseconds{microseconds{100}}, nanoseconds{milliseconds{1}},
                                    nanoseconds{milliseconds{10}}}) {
       for (const bool long_on_top : {false, true}) {
         if (task > milliseconds{1} && (long_on_top || options.quick)) continue;  // takes too long
-        gathers.push_back(measure_gather({.capacity = capacity,
+        gathers.push_back(measure_gather(gatherer,
+                                         {.capacity = capacity,
                                           .wanted = wanted,
                                           .task = task,
                                           .long_on_top = long_on_top,
@@ -420,6 +429,7 @@ nlohmann::ordered_json gather_scenario(const ScenarioOptions& options) {
       }
     }
   }
+  if (!on_the_cpu) return {{"device", std::move(device)}, {"gather", std::move(gathers)}};
   auto sharing = nlohmann::ordered_json::array();
   for (const std::uint32_t capacity : {2U, 8U}) {
     sharing.push_back(measure_sharing({.capacity = capacity,

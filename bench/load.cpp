@@ -110,18 +110,6 @@ std::uint32_t side_for(cpu::Engine& engine, nanoseconds work, std::uint32_t grou
       work, [&engine, groups](std::uint32_t side) { return seconds_of(engine, side, groups); });
 }
 
-Load::Load(cpu::Engine& engine, MatrixProduct& product, const LoadOptions& options)
-    : serve_([&engine, &product, options] {
-        product.clear();
-        TaskReport report =
-            engine
-                .submit([&product](auto& group) { product.multiply(group); },
-                        {.groups = options.groups, .priority = 1, .tracer = options.tracer})
-                .wait();
-        return Served{std::move(report), product.right()};
-      }),
-      period_(options.period) {}
-
 void Load::serve(std::uint64_t now_in_job) {
   const auto [report, right] = serve_();
   const auto gather = static_cast<std::uint64_t>(report.gather.count());

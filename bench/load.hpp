@@ -88,13 +88,6 @@ struct TaskSample {
   std::uint64_t run = 0;     ///< from then until it was done
 };
 
-/// What to serve beside a job.
-struct LoadOptions {
-  std::chrono::nanoseconds period;
-  std::uint32_t groups = 1;
-  Tracer* tracer = nullptr;
-};
-
 /// Serves tasks beside one job after another, as a driver of apps::RunOptions. One is due every
 /// period; one that is late delays the next. The clock stands still between jobs.
 class Load {
@@ -105,9 +98,8 @@ class Load {
     bool right = false;
   };
 
-  /// Without a product nothing is served, and jobs are only timed.
-  explicit Load(cpu::Engine& /*engine*/) {}
-  Load(cpu::Engine& engine, MatrixProduct& product, const LoadOptions& options);
+  /// Nothing is served, and jobs are only timed.
+  Load() = default;
   /// `serve` runs a task and waits for it.
   Load(std::function<Served()> serve, std::chrono::nanoseconds period)
       : serve_(std::move(serve)), period_(period) {}

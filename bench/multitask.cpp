@@ -12,10 +12,9 @@
 #include <set>
 #include <sstream>
 
-#include "apps/registry.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
-#include "bench/pairs.hpp"
+#include "bench/place.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/store.hpp"
@@ -26,6 +25,8 @@ namespace cohort::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 using std::chrono::milliseconds;
 
 struct Barrier {
@@ -56,7 +57,8 @@ struct Wish {
   std::span<const std::string_view> shares;
 };
 
-std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish) {
+std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
+                                          std::uint32_t capacity) {
   std::vector<Configuration> result;
   for (const Pair& pair : pairs) {
     for (const Barrier& barrier : all_barriers) {
@@ -65,7 +67,9 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
         continue;
       result.push_back({&pair, barrier, nullptr, ""});
       for (const LoadClass& load : load_classes) {
+        std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
         for (const std::string_view share : wish.shares) {
+          if (!seen.insert(groups_of(share, capacity)).second) continue;
           // The outlier is one configuration; its cure is shown on that one.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
           result.push_back({&pair, barrier, &load, share});
@@ -79,51 +83,86 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
 /// Products by class and share: calibrated once, and kept with the samples.
 class Products {
  public:
-  Products(cpu::Engine& engine, Store& store, bool fixed_duration)
-      : engine_(engine), store_(store), fixed_duration_(fixed_duration) {}
+  Products(Place& place, Store& store, bool fixed_duration)
+      : place_(place), store_(store), fixed_duration_(fixed_duration) {}
 
-  MatrixProduct& at(const LoadClass& load, std::uint32_t groups) {
-    const std::uint32_t on = fixed_duration_ ? groups : engine_.capacity();
-    auto& product = products_[{load.work, on}];
-    if (!product) product = std::make_unique<MatrixProduct>(side(load, on));
-    return *product;
-  }
-
- private:
-  std::uint32_t side(const LoadClass& load, std::uint32_t on) {
+  /// The side of the matrices for a task on `groups`.
+  std::uint32_t side(const LoadClass& load, std::uint32_t groups) {
+    const std::uint32_t on = fixed_duration_ ? groups : place_.capacity();
     const std::string key = "calibration | " + std::to_string(load.work.count()) + " ms on " +
                             std::to_string(on) + " groups";
     if (const Json* const known = store_.find(key)) return (*known)["side"];
-    const std::uint32_t side = side_for(engine_, load.work, on);
+    const std::uint32_t side = side_for(place_, load.work, {.groups = on});
     store_.add({{"key", key}, {"calibration", load.work.count()}, {"groups", on}, {"side", side}});
     return side;
   }
 
-  cpu::Engine& engine_;
+  /// Made once for each side and number of groups.
+  std::function<Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
+    const auto make = [&] {
+      return place_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
+    };
+    if (tracer != nullptr) return make();
+    auto& product = products_[{side, groups}];
+    if (!product) product = make();
+    return product;
+  }
+
+ private:
+  Place& place_;
   Store& store_;
   bool fixed_duration_;
-  std::map<std::pair<milliseconds, std::uint32_t>, std::unique_ptr<MatrixProduct>> products_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::function<Load::Served()>> products_;
 };
 
 /// Measures configurations, and keeps what it measured.
 class Experiment {
  public:
-  Experiment(const ScenarioOptions& options, Store& store, std::uint32_t capacity)
+  Experiment(const ScenarioOptions& options, Store& store, Place& place)
       : options_(options),
         store_(store),
-        engine_({.capacity = capacity}),
-        products_(engine_, store, options.fixed_duration) {
+        place_(place),
+        products_(place, store, options.fixed_duration) {
     for (const Json& each : store.samples()) {
       if (each.contains("lacking")) lacking_.insert(each["lacking"]);
+      if (each.contains("job_ns")) learn(each);
     }
   }
 
-  /// Measures a configuration unless it has been.
+  /// Whether there is something left to do.
+  [[nodiscard]] bool is_due(const Configuration& what, std::uint32_t round) const {
+    return !store_.has(key_of(what, round)) && !lacking_.contains(barrier_of(what));
+  }
+
+  /// How long a sample set of a configuration will take: as long as those before, or as others of
+  /// its pair by what they were meant to last.
+  [[nodiscard]] Seconds cost(const Configuration& what) const {
+    if (const auto own = costs_.find(what.key()); own != costs_.end())
+      return own->second.took / own->second.sets;
+    const auto others = pair_costs_.find(what.pair->name());
+    if (others == pair_costs_.end()) return span(what);
+    return span(what) * (others->second.took / others->second.span);
+  }
+
+  /// Loads a pair's input and runs the app, so that cost() knows something of it.
+  void warm_up(const Pair& pair) {
+    const Configuration alone{&pair, one_pass, nullptr, ""};
+    (void)run(alone, milliseconds{0}, false, nullptr);
+    if (pair_costs_.contains(pair.name())) return;
+    const auto begin = Clock::now();
+    const Outcome once = run(alone, milliseconds{0}, false, nullptr);
+    const Seconds took = Clock::now() - begin;
+    const Seconds job = std::chrono::nanoseconds{once.job_times.front()};
+    const Seconds meant = span(alone);
+    pair_costs_[pair.name()] = {.took = took * std::max(1.0, meant / job + 0.5), .span = meant};
+  }
+
+  /// Measures a configuration.
   void measure(const Configuration& what, std::uint32_t round) {
-    const std::string key = what.key() + " | " + std::to_string(round);
-    if (store_.has(key) || lacking_.contains(barrier_of(what))) return;
     try {
-      store_.add(sample(what, round, key));
+      Json fresh = sample(what, round);
+      learn(fresh);
+      store_.add(std::move(fresh));
     } catch (const Error& error) {
       // Some apps have our barrier only. With it, or once it has worked, an error is an error.
       if (error.code() != Errc::bad_options || what.barrier.kind == ResizingBarrier::one_pass ||
@@ -139,7 +178,7 @@ class Experiment {
   /// What ran where while tasks came and went: like the paper's figure 1.
   void record_timeline(const Configuration& what, const std::filesystem::path& file) {
     Timeline timeline{std::size_t{1} << 16U};
-    (void)run(what, milliseconds{250}, false, &timeline);
+    (void)run(what, milliseconds{1}, false, &timeline);
     timeline.write(file);
   }
 
@@ -151,29 +190,49 @@ class Experiment {
     std::optional<bool> verified;
     std::uint32_t side = 0;
   };
+  /// Of sample sets.
+  struct Cost {
+    Seconds took{0};
+    Seconds span{0};  ///< what they were meant to last
+    std::uint32_t sets = 0;
+  };
 
   static std::string barrier_of(const Configuration& what) {
     return what.pair->name() + " | " + std::string{what.barrier.name};
   }
 
+  static std::string key_of(const Configuration& what, std::uint32_t round) {
+    return what.key() + " | " + std::to_string(round);
+  }
+
+  /// Of a sample set: some periods of the tasks.
+  [[nodiscard]] milliseconds span(const Configuration& what) const {
+    constexpr milliseconds alone{40};
+    return (options_.quick ? 3 : 6) * (what.load == nullptr ? alone : what.load->period);
+  }
+
+  void learn(const Json& sample) {
+    const std::string key = sample["key"];
+    for (Cost* const each :
+         {&costs_[key.substr(0, key.rfind(" | "))], &pair_costs_[sample["pair"]]}) {
+      each->took += std::chrono::nanoseconds{sample["took_ns"].get<std::int64_t>()};
+      each->span += milliseconds{sample["span_ms"].get<std::int64_t>()};
+      ++each->sets;
+    }
+  }
+
   /// Runs the app as often as it takes to fill `span`.
   Outcome run(const Configuration& what, milliseconds span, bool verify, Timeline* timeline) {
-    const auto found = std::ranges::find(apps::all(), what.pair->app, &apps::App::name);
     std::optional<Load> load;
     Outcome outcome;
     if (what.load == nullptr) {
-      load.emplace(engine_);
+      load.emplace();
     } else {
-      const std::uint32_t groups = groups_of(what.share, engine_.capacity());
-      MatrixProduct& product = products_.at(*what.load, groups);
-      outcome.side = product.side();
-      load.emplace(
-          engine_, product,
-          LoadOptions{.period = what.load->period,
-                      .groups = groups,
-                      .tracer = timeline == nullptr
-                                    ? nullptr
-                                    : &timeline->task(std::string{what.load->name} + " task")});
+      const std::uint32_t groups = groups_of(what.share, place_.capacity());
+      outcome.side = products_.side(*what.load, groups);
+      Tracer* const tracer =
+          timeline == nullptr ? nullptr : &timeline->task(std::string{what.load->name} + " task");
+      load.emplace(products_.at(outcome.side, groups, tracer), what.load->period);
     }
     Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
     const auto wanted = static_cast<std::uint64_t>(std::chrono::nanoseconds{span}.count());
@@ -187,7 +246,7 @@ class Experiment {
       request.options.launch.tracer = tracer;
       request.options.barrier = what.barrier.kind;
       request.options.drive = [&load](const Job& job) { return load->drive(job); };
-      const apps::Outcome ran = found->run(engine_, request);
+      const apps::Outcome ran = place_.run(what.pair->app, request);
       if (options_.stop.stop_requested()) throw Stopped{};
       if (ran.report.status != Status::finished) {
         throw std::runtime_error{what.key() + ": the job is " + to_string(ran.report.status)};
@@ -201,15 +260,18 @@ class Experiment {
     return outcome;
   }
 
-  Json sample(const Configuration& what, std::uint32_t round, const std::string& key) {
-    const Outcome outcome =
-        run(what, options_.quick ? milliseconds{200} : milliseconds{1000}, round == 0, nullptr);
-    Json result{{"key", key},
+  Json sample(const Configuration& what, std::uint32_t round) {
+    const auto begin = Clock::now();
+    const Outcome outcome = run(what, span(what), round == 0, nullptr);
+    const std::chrono::nanoseconds took = Clock::now() - begin;
+    Json result{{"key", key_of(what, round)},
                 {"pair", what.pair->name()},
                 {"app", what.pair->app},
                 {"barrier", what.barrier.name},
                 {"class", nullptr},
                 {"round", round},
+                {"span_ms", span(what).count()},
+                {"took_ns", took.count()},
                 {"job_ns", outcome.job_times},
                 {"verified", nullptr}};
     if (outcome.verified) result["verified"] = *outcome.verified;
@@ -219,7 +281,7 @@ class Experiment {
         tasks.push_back({each.start, each.gather, each.run});
       result["class"] = what.load->name;
       result["share"] = what.share;
-      result["groups"] = groups_of(what.share, engine_.capacity());
+      result["groups"] = groups_of(what.share, place_.capacity());
       result["side"] = outcome.side;
       result["tasks"] = std::move(tasks);
       result["wrong"] = outcome.wrong;
@@ -229,9 +291,11 @@ class Experiment {
 
   const ScenarioOptions& options_;
   Store& store_;
-  cpu::Engine engine_;
+  Place& place_;
   Products products_;
   std::set<std::string> lacking_;
+  std::map<std::string, Cost> costs_;  // by configuration
+  std::map<std::string, Cost> pair_costs_;
 };
 
 // ---- from samples to figures
@@ -429,11 +493,14 @@ void print_preemption(const Json& summary) {
   std::cout << std::endl;
 }
 
-Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs& pairs) {
+Json header(const ScenarioOptions& options, const Place& place, const Pairs& pairs) {
   Json result{{"experiment", "multitask"}};
   result.update(provenance());
+  result["engine"] = options.engine;
+  result["device"] = place.device();
   result["quick"] = options.quick;
-  result["groups"] = capacity;
+  result["groups"] = place.capacity();
+  result["on_cpus"] = place.on_cpus();
   result["load"] = options.fixed_duration ? "fixed duration: a task takes E on its share"
                                           : "fixed work: a task takes E on all groups";
   auto& list = result["pairs"] = Json::array();
@@ -448,68 +515,114 @@ Json header(const ScenarioOptions& options, std::uint32_t capacity, const Pairs&
   return result;
 }
 
-Json run(const ScenarioOptions& options, const Wish& wish) {
-  const std::uint32_t capacity = options.capacity.value_or(std::max(8U, cpu::usable_cpus()));
-  const Pairs pairs = paper_pairs(options.quick, options.only);
-  const KeepInput keep;
-  const Json about = header(options, capacity, pairs);
+/// A sample set.
+struct Step {
+  const Configuration* what;
+  std::uint32_t round;
+};
+
+/// Round by round, so that what disturbs the machine for a while disturbs all configurations; in a
+/// round pair by pair, in an order that changes, but what shows which barriers there are is first.
+std::vector<Step> steps(const std::vector<Pair>& pairs, const std::vector<Configuration>& all,
+                        std::uint32_t rounds) {
+  std::vector<Step> result;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (const Pair& pair : pairs) {
+      std::vector<const Configuration*> of_pair;
+      for (const Configuration& each : all) {
+        if (each.pair == &pair) of_pair.push_back(&each);
+      }
+      for (std::size_t i = 0; i < of_pair.size(); ++i)
+        result.push_back({of_pair[round == 0 ? i : (i + round) % of_pair.size()], round});
+    }
+  }
+  return result;
+}
+
+std::string in_words(Seconds time) {
+  const bool minutes = time > Seconds{100};
+  return std::to_string(std::lround(time.count() / (minutes ? 60 : 1))) + (minutes ? " min" : " s");
+}
+
+/// Measures what has not been. Tells how long that will take.
+void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<Configuration>& all,
+                 const ScenarioOptions& options) {
+  std::vector<Step> left = steps(pairs.runnable, all, options.repetitions);
+  const std::size_t wanted = left.size();
+  std::erase_if(left, [&](const Step& step) { return !experiment.is_due(*step.what, step.round); });
+  {
+    const Progress progress;
+    for (const Pair& pair : pairs.runnable) {
+      if (std::ranges::none_of(left, [&](const Step& step) { return step.what->pair == &pair; }))
+        continue;
+      progress.show("loading " + pair.input);
+      experiment.warm_up(pair);
+    }
+  }
+  const auto rest = [&](std::size_t from) {
+    Seconds sum{0};
+    for (std::size_t i = from; i < left.size(); ++i) sum += experiment.cost(*left[i].what);
+    return in_words(sum);
+  };
+  std::cout << all.size() << " configurations, " << options.repetitions << " rounds: " << wanted
+            << " sample sets, " << wanted - left.size() << " of them done; the rest takes about "
+            << rest(0) << std::endl;
+  Progress progress{left.size()};
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const auto [what, round] = left[i];
+    if (options.stop.stop_requested()) throw Stopped{};
+    if (progress.on_terminal()) progress.step(rest(i) + " left  " + what->key());
+    if (experiment.is_due(*what, round)) experiment.measure(*what, round);
+  }
+}
+
+/// What is traced: a run that lasts some tasks, with steps that an eye can tell apart.
+const Pair shown{.app = "color",
+                 .input = "grid:1000x1000",
+                 .title = "grid",
+                 .settings = {"algorithm=paper"},
+                 .style = Style::barriers,
+                 .note = {},
+                 .chunked = false};
+
+Json run(const ScenarioOptions& options, Wish wish) {
+  PlaceOptions where{.engine = options.engine, .capacity = options.capacity};
+  if (options.engine == "cpu" && !where.capacity)  // shares need something to be shares of
+    where.capacity = std::max(8U, cpu::usable_cpus());
+  const std::unique_ptr<Place> place = make_place(where);
+  const std::uint32_t capacity = place->capacity();
+  wish.paper_barriers = wish.paper_barriers && place->paper_barriers();
+  const Pairs pairs = pairs_for(*place, options.quick, options.only);
+  for (const Pair& each : pairs.runnable) place->prepare(each.app);
+  const KeepInput keep{pairs.runnable.size()};
+  const Json about = header(options, *place, pairs);
   std::optional<Store> store;
   if (options.folder.empty()) {
     store.emplace(about);
   } else {
-    store.emplace(options.folder / multitask_file(options.fixed_duration), about);
+    store.emplace(options.folder / multitask_file(options.engine, options.fixed_duration), about);
   }
   for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
-  if (capacity > cpu::usable_cpus()) {
+  if (place->on_cpus() && capacity > cpu::usable_cpus()) {
     std::cout
         << "note: " << capacity << " groups on " << cpu::usable_cpus()
         << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
            "than its share of the groups\n";
   }
-  if (!store->samples().empty())
-    std::cout << "going on after " << store->samples().size() << " samples\n";
   std::cout << std::flush;
 
-  const std::vector<Configuration> all = configurations(pairs.runnable, wish);
-  Experiment experiment{options, *store, capacity};
-  if (!options.folder.empty() && !std::filesystem::exists(options.folder / "timeline.trace.json")) {
-    const auto heavy = [](const Configuration& each) {
-      return each.load != nullptr && each.load->name == "heavy" && each.share == "half" &&
-             each.barrier.kind == ResizingBarrier::one_pass;
-    };
-    auto shown = std::ranges::find_if(all, [&](const auto& each) {
-      return heavy(each) && each.pair->name().starts_with("bfs USA-road");
-    });
-    if (shown == all.end()) shown = std::ranges::find_if(all, heavy);
-    if (shown != all.end())
-      experiment.record_timeline(*shown, options.folder / "timeline.trace.json");
-  }
-  {
-    Progress progress{options.repetitions * all.size()};
-    for (std::uint32_t round = 0; round < options.repetitions; ++round) {
-      for (const Pair& pair : pairs.runnable) {  // its input is loaded once a round
-        std::vector<const Configuration*> of_pair;
-        for (const Configuration& each : all) {
-          if (each.pair == &pair) of_pair.push_back(&each);
-        }
-        for (std::size_t i = 0; i < of_pair.size(); ++i) {
-          // The order changes from round to round, but what shows which barriers there are is
-          // first.
-          const Configuration& each = *of_pair[round == 0 ? i : (i + round) % of_pair.size()];
-          if (options.stop.stop_requested()) throw Stopped{};
-          progress.step(each.key());
-          experiment.measure(each, round);
-        }
-      }
-    }
-  }
+  Experiment experiment{options, *store, *place};
+  const std::filesystem::path timeline = options.folder / "timeline.trace.json";
+  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline))
+    experiment.record_timeline({&shown, one_pass, &load_classes.back(), "half"}, timeline);
+  measure_all(experiment, pairs, configurations(pairs.runnable, wish, capacity), options);
   return summarise_multitask(store->header(), store->samples());
 }
 
 }  // namespace
 
-std::string multitask_file(bool fixed_duration) {
-  return fixed_duration ? "multitask-fixed-duration.jsonl" : "multitask.jsonl";
+std::string multitask_file(std::string_view engine, bool fixed_duration) {
+  return file_of(fixed_duration ? "multitask-fixed-duration" : "multitask", engine, ".jsonl");
 }
 
 Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {

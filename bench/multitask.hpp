@@ -19,6 +19,6 @@ namespace cohort::bench {
     const nlohmann::ordered_json& header, const std::vector<nlohmann::ordered_json>& samples);
 
 /// The file in a results' folder that holds the samples.
-[[nodiscard]] std::string multitask_file(bool fixed_duration);
+[[nodiscard]] std::string multitask_file(std::string_view engine, bool fixed_duration);
 
 }  // namespace cohort::bench

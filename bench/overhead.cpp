@@ -7,23 +7,23 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/harness.hpp"
-#include "bench/variants.hpp"
-#include "cohort/cpu.hpp"
+#include "bench/place.hpp"
+#include "graph/spec.hpp"
 
 namespace cohort::bench {
 namespace {
 
-constexpr std::uint32_t groups = 2;
+constexpr std::uint32_t cpu_groups = 2;
 
 /// Run times of one launch after another, for a while but at least once.
-std::vector<double> run_times(cpu::Engine& engine, const Variant& variant, bool resizable,
+std::vector<double> run_times(const Placed& variant, std::uint32_t groups, bool resizable,
                               std::chrono::nanoseconds enough) {
   apps::RunOptions options;
   options.launch.max_groups = groups;
   options.launch.resizable = resizable;
   std::vector<double> times;
   for (std::chrono::nanoseconds sum{0}; times.empty() || (sum < enough && times.size() < 16);) {
-    const Report report = variant.run(engine, options);
+    const Report report = variant.run(options);
     times.push_back(static_cast<double>(report.run_time.count()));
     sum += report.run_time;
   }
@@ -31,7 +31,7 @@ std::vector<double> run_times(cpu::Engine& engine, const Variant& variant, bool 
 }
 
 struct Overhead {
-  const Variant* variant;
+  const Placed* variant;
   double ratio;
   double of_minima;  // of the least times: what disturbs the machine is not in them
 };
@@ -52,22 +52,26 @@ const Overhead& worst(const std::vector<Overhead>& overheads) {
 nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
   const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::chrono::milliseconds enough{options.quick ? 30 : 100};
-  cpu::Engine engine{{.capacity = groups, .pin_workers = true}};
-  const std::vector<Variant> variants =
-      variants_of(paper_pairs(options.quick, options.only).runnable);
+  PlaceOptions where{.engine = options.engine, .capacity = options.capacity, .pinned = true};
+  if (options.engine == "cpu" && !where.capacity) where.capacity = cpu_groups;
+  const std::unique_ptr<Place> place = make_place(where);
+  const std::uint32_t groups = place->capacity();
+  const KeepInput keep;
+  const std::vector<Placed> variants =
+      place->variants(pairs_for(*place, options.quick, options.only).runnable);
   auto measurements = nlohmann::ordered_json::array();
   std::vector<Overhead> all;
   std::vector<Overhead> papers;  // with the paper's algorithms
   std::vector<Overhead> barrier;
   std::vector<Overhead> stealing;
-  for (const Variant& variant : variants) {
+  for (const Placed& variant : variants) {
     const Measurement measurement =
         measure(variant.name(), "ns",
                 {
                     {.name = "resizable",
-                     .measure = [&] { return run_times(engine, variant, true, enough); }},
+                     .measure = [&] { return run_times(variant, groups, true, enough); }},
                     {.name = "static",
-                     .measure = [&] { return run_times(engine, variant, false, enough); },
+                     .measure = [&] { return run_times(variant, groups, false, enough); },
                      .reference = true},
                 },
                 plan);
@@ -105,7 +109,8 @@ nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
             << ", most " << worst(all).ratio << " (" << worst(all).variant->name()
             << "); of the least times " << geomean(all, &Overhead::of_minima) << "; with barriers "
             << geomean(barrier) << ", work stealing " << geomean(stealing) << "\n";
-  return {{"groups", groups},
+  return {{"device", place->device()},
+          {"groups", groups},
           {"summary", std::move(summary)},
           {"measurements", std::move(measurements)}};
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 namespace cohort::bench {
 
@@ -20,12 +21,18 @@ namespace cohort::bench {
 /// version, commit, time and machine, for the head of a record.
 [[nodiscard]] nlohmann::ordered_json provenance();
 
+/// How a file with results is called: "overhead.json" of the CPU, "overhead-opencl.json" of another
+/// engine.
+[[nodiscard]] std::string file_of(std::string_view what, std::string_view engine,
+                                  std::string_view extension);
+
 /// Throws Error{bad_options} if `file` could not be written, so that nobody learns it only after a
 /// long run.
 void check_writable(const std::filesystem::path& file);
 
-/// Writes a whole file: readers see the old content or the new, also after a crash. Throws
-/// Error{bad_options} if it cannot; the old file is then as it was.
+/// Writes a whole file: readers see the old content or the new, also after a crash. What is there
+/// and no file, like /dev/stdout, is written to. Throws Error{bad_options} if it cannot; the old
+/// file is then as it was.
 void write_atomically(const std::filesystem::path& file, const std::string& content);
 
 }  // namespace cohort::bench

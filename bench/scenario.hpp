@@ -14,12 +14,13 @@ namespace cohort::bench {
 
 /// How a scenario is run.
 struct ScenarioOptions {
+  std::string engine = "cpu";
   std::uint32_t repetitions = 9;
   bool quick = false;  ///< less of everything, to see that it works
   std::stop_token stop = {};
   /// Where the samples of long scenarios are kept as they come; empty: nowhere.
   std::filesystem::path folder = {};
-  /// Groups of the experiments' engine. Default: the usable CPUs, but 8 at least.
+  /// Groups of the experiments' engine. Default: all; of the CPU engine 8 at least.
   std::optional<std::uint32_t> capacity = {};
   /// Only the pairs whose name contains this.
   std::string only = {};
@@ -33,10 +34,10 @@ struct Scenario {
   std::string_view summary;
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
-  bool paper = false;      ///< an experiment of the paper on an engine of its own
-  bool resumable = false;  ///< keeps its samples in ScenarioOptions::folder as they come
+  bool paper = false;      ///< an experiment on an engine of its own, with a capacity
+  bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
+  bool on_pairs = false;   ///< on pairs too: ScenarioOptions::only chooses of them
   bool in_all = true;      ///< part of `cohort bench all`
-  bool on_pairs = false;   ///< of an app and an input: ScenarioOptions::only chooses among them
   std::uint32_t quick_repetitions = 3;  ///< unless others are asked for; short runs need many
 };
 

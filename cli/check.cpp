@@ -3,8 +3,8 @@
 #include <array>
 #include <iostream>
 
+#include "apps/choices.hpp"
 #include "apps/explored.hpp"
-#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 
 namespace cohort::cli {

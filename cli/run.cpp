@@ -1,26 +1,19 @@
 // cohort run: one app, on one input, with groups that may come and go; what happened in a few lines
 // and, if wanted, in JSON.
 #include <array>
-#include <charconv>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "apps/registry.hpp"
-#ifdef COHORT_WITH_CUDA_APPS
-#include "apps/cuda/registry.hpp"
-#endif
+#include "apps/choices.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
+#include "bench/place.hpp"
 #include "bench/record.hpp"
 #include "bench/timeline.hpp"
-#include "cli/choices.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
 #include "cli/kernel_file.hpp"
-#include "cli/place.hpp"
 #include "cli/resize.hpp"
-#include "cohort/cpu.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -41,11 +34,13 @@ struct Options {
   std::string input;
   std::string engine = "cpu";
   std::string device;
+  std::string scheduler = "host";
   std::optional<std::uint32_t> groups;
   std::uint32_t local_size = 1;
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
+  bool dialect = false;
   std::string barrier = "one-pass";
   std::vector<std::string> settings;
   std::string task = "none";
@@ -54,6 +49,9 @@ struct Options {
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
   std::string trace;
+  std::string checkpoint;
+  std::uint32_t suspend_after = 0;
+  std::string restore;
   std::string json;
   KernelFileOptions kernel_file;
 };
@@ -112,6 +110,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"capacity", capacity},
       {"resize", options.resize},
       {"static", options.fixed},
+      {"dialect", options.dialect},
       {"barrier", options.barrier},
       {"options", options.settings},
       {"status", to_string(report.status)},
@@ -200,16 +199,20 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   }
 }
 
+/// Takes the job out after a while and writes it to a file, unless it has finished by then.
+std::function<Report(const Job&)> suspender(const Options& options) {
+  return [file = options.checkpoint, after = options.suspend_after](const Job& job) {
+    if (const auto report = job.wait_for(std::chrono::milliseconds{after})) return *report;
+    if (job.suspend() == Status::suspended) job.checkpoint(file);
+    return job.report();
+  };
+}
+
 /// A kernel in a source file, instead of an app.
 int run_source(const Options& options, const std::stop_token& stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
-  if (options.engine == "cuda") {
-    throw Error{Errc::bad_options,
-                "a kernel from a file runs on cpu or opencl; for cuda, load it with "
-                "cohort::Program"};
-  }
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
   how.barrier = options.barrier;
@@ -231,67 +234,6 @@ int run_source(const Options& options, const std::stop_token& stop) {
 #endif
 }
 
-Place on_cpu(const Options& options) {
-  const apps::App& app = choose("app", options.app, apps::all());
-  const auto engine = std::make_shared<cpu::Engine>(cpu::EngineOptions{options.capacity});
-  Place place;
-  place.capacity = engine->capacity();
-  place.run = [engine, &app](apps::Request& request) { return app.run(*engine, request); };
-  place.tasks = [engine](const bench::LoadClass& kind, const std::string& share, Tracer* tracer) {
-    TaskLoad result;
-    result.groups = bench::groups_of(share, engine->capacity());
-    result.side = bench::side_for(*engine, kind.work, engine->capacity());
-    const auto product = std::make_shared<bench::MatrixProduct>(result.side);
-    const bench::LoadOptions how{.period = kind.period, .groups = result.groups, .tracer = tracer};
-    result.load = std::make_unique<bench::Load>(*engine, *product, how);
-    result.product = product;
-    return result;
-  };
-  return place;
-}
-
-#ifdef COHORT_WITH_CUDA_APPS
-/// A GPU, where nothing can be traced.
-Place on_cuda(const Options& options) {
-  const apps::App& app = choose("app", options.app, apps::all());
-  if (options.task != "none" || !options.trace.empty() || options.check_trace)
-    throw Error{Errc::bad_options,
-                "run: --task, --trace and --check-trace do not work with --engine cuda; drop them"};
-  int device = 0;
-  const char* const end = options.device.data() + options.device.size();
-  const auto [rest, error] = std::from_chars(options.device.data(), end, device);
-  if (!options.device.empty() && (error != std::errc{} || rest != end))
-    throw Error{Errc::bad_options, "run: --device " + options.device +
-                                       "; with --engine cuda it is the number of a GPU, e.g. 0"};
-  const auto engine = std::make_shared<cuda::Engine>(
-      cuda::EngineOptions{.device = device, .capacity = options.capacity});
-  Place place;
-  place.capacity = engine->capacity();
-  place.run = [engine, &app](apps::Request& request) {
-    return apps::run_on_cuda(app.name, *engine, request);
-  };
-  return place;
-}
-#endif
-
-Place place_of(const Options& options) {
-  choose("engine", options.engine, engines);
-  if (!options.device.empty() && options.engine == "cpu")
-    throw Error{Errc::bad_options, "run: --device is for --engine cuda and opencl; drop it"};
-#ifdef COHORT_WITH_CUDA_APPS
-  if (options.engine == "cuda") return on_cuda(options);
-#endif
-#ifdef COHORT_WITH_OPENCL
-  if (options.engine == "opencl")
-    return on_opencl(options.app, options.device, options.capacity, options.local_size);
-#endif
-  if (options.engine != "cpu")
-    throw Error{Errc::bad_options,
-                "run: the apps are not built for the engine '" + options.engine +
-                    "' here; use --engine cpu, or configure with COHORT_CUDA_APPS=ON"};
-  return on_cpu(options);
-}
-
 int run(const Options& options, std::stop_token stop) {
   if (options.app.ends_with(".cl")) return run_source(options, stop);
   if (options.input.empty())
@@ -300,12 +242,22 @@ int run(const Options& options, std::stop_token stop) {
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
-  const Place place = place_of(options);
-  for (const std::string& file : {options.json, options.trace}) {
+  choose("engine", options.engine, engines);
+  const auto place = bench::make_place({.engine = options.engine,
+                                        .capacity = options.capacity,
+                                        .device = options.device,
+                                        .local_size = options.local_size,
+                                        .scheduler = options.scheduler,
+                                        .dialect = options.dialect});
+  if (!place->traces() && !options.trace.empty())
+    throw Error{Errc::bad_options,
+                "run: --trace does not work with --engine " + options.engine + "; drop it"};
+  place->prepare(options.app);
+  for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
     if (!file.empty()) bench::check_writable(file);
   }
 
-  const std::uint32_t groups = options.groups.value_or(place.capacity);
+  const std::uint32_t groups = options.groups.value_or(place->capacity());
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
@@ -319,27 +271,36 @@ int run(const Options& options, std::stop_token stop) {
   how.drive = resizer(options.resize, groups);
 
   bench::Timeline timeline;
+  if (options.engine == "cuda") timeline.name_units("SM");
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
-  TaskLoad load;
+  bench::Load load;
   if (tasks.kind != nullptr) {
-    load = place.tasks(*tasks.kind, options.task_groups,
-                       options.trace.empty() ? nullptr : &timeline.task(options.task + " task"));
-    tasks.groups = load.groups;
-    tasks.side = load.side;
-    how.drive = [&load](const Job& job) { return load.load->drive(job); };
+    TaskOptions task{.groups = place->capacity(), .local_size = options.local_size};
+    tasks.groups = bench::groups_of(options.task_groups, place->capacity());
+    tasks.side = bench::side_for(*place, tasks.kind->work, task);
+    task.groups = tasks.groups;
+    task.priority = 1;
+    if (!options.trace.empty()) task.tracer = &timeline.task(options.task + " task");
+    load = bench::Load{place->product(tasks.side, task), tasks.kind->period};
+    how.drive = [&load](const Job& job) { return load.drive(job); };
   }
+
+  how.movable = !options.checkpoint.empty() || !options.restore.empty();
+  how.restore = options.restore;
+  if (!options.checkpoint.empty()) how.drive = suspender(options);
 
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const apps::Outcome outcome = place.run(request);
+  const apps::Outcome outcome = place->run(options.app, request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
-  if (load.load) {
-    tasks.served = load.load->tasks();
-    tasks.wrong = load.load->wrong();
-  }
+  tasks.served = load.tasks();
+  tasks.wrong = load.wrong();
   print(options, groups, outcome, judgement);
   print(tasks);
+  const bool suspended = outcome.report.status == Status::suspended;
+  if (suspended)
+    std::cout << "checkpoint in " << options.checkpoint << ": --restore goes on, on any engine\n";
   if (!options.trace.empty()) {
     timeline.write(options.trace);
     std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
@@ -350,11 +311,11 @@ int run(const Options& options, std::stop_token stop) {
   if (!options.json.empty()) {
     bench::write_atomically(
         options.json,
-        to_json(options, groups, place.capacity, outcome, tasks, judgement).dump(2) + "\n");
+        to_json(options, groups, place->capacity(), outcome, tasks, judgement).dump(2) + "\n");
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());
-  return outcome.report.status == Status::finished && !wrong ? fine : failed;
+  return (outcome.report.status == Status::finished || suspended) && !wrong ? fine : failed;
 }
 
 }  // namespace
@@ -370,6 +331,11 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "--device", options->device,
       "With --engine cuda its number; with --engine opencl that, or part of its name "
       "(default: the first that can)");
+  command
+      ->add_option("--scheduler", options->scheduler,
+                   "Who sends groups to work: host or, with --engine opencl, group: one of the "
+                   "device's work-groups")
+      ->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
   const auto* const local_size = command->add_option(
       "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
@@ -388,14 +354,16 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
+  command->add_flag("--dialect", options->dialect,
+                    "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
+                    "opencl it always is");
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
-  command
-      ->add_option("--task", options->task,
-                   "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
-                   "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms")
-      ->capture_default_str()
-      ->excludes(resize);
+  auto* const task = command->add_option(
+      "--task", options->task,
+      "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
+      "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
+  task->capture_default_str()->excludes(resize);
   command
       ->add_option("--task-groups", options->task_groups,
                    "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
@@ -404,6 +372,17 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   auto* const trace = command->add_option(
       "--trace", options->trace,
       "Write what ran where and when to this file, for https://ui.perfetto.dev");
+  auto* const checkpoint = command->add_option(
+      "--checkpoint", options->checkpoint,
+      "Take the app out and write it to this file, for --restore on this or another engine; bfs");
+  checkpoint->excludes(resize)->excludes(task);
+  command
+      ->add_option("--suspend-after", options->suspend_after,
+                   "With --checkpoint: after so many milliseconds")
+      ->capture_default_str()
+      ->needs(checkpoint);
+  command->add_option("--restore", options->restore,
+                      "Go on from a checkpoint that --checkpoint wrote, on the same input");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
   command
       ->add_flag("--check-trace", options->check_trace,

@@ -104,10 +104,14 @@ Json compact(const Json& trace) {
 
 /// From file names to the CRC-32 of their contents: by these a stored summary tells whether it is
 /// stale.
-Json checksums(const fs::path& folder) {
+Json checksums(const fs::path& folder, std::string_view engine) {
   Json result = Json::object();
-  for (const char* name : {"multitask.jsonl", "multitask-fixed-duration.jsonl", "overhead.json",
-                           "barrier.json", "gather.json", "sizing.json", "timeline.trace.json"}) {
+  std::vector<std::string> names{bench::multitask_file(engine, false),
+                                 bench::multitask_file(engine, true)};
+  for (const char* what :
+       {"overhead", "barrier", "gather", "lease", "fairness", "sizing", "timeline.trace"})
+    names.push_back(bench::file_of(what, engine, ".json"));
+  for (const std::string& name : names) {
     std::ifstream in{folder / name, std::ios::binary};
     if (!in) continue;
     const std::string content{std::istreambuf_iterator<char>{in}, {}};
@@ -116,19 +120,16 @@ Json checksums(const fs::path& folder) {
   return result;
 }
 
-Json collect(const fs::path& folder) {
+/// What a folder holds of one engine; empty: nothing.
+Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
-  if (!fs::is_directory(folder, ignored))
-    throw Error{Errc::bad_options, "no folder '" + folder.string() +
-                                       "'; make one with `cohort bench all --quick --out " +
-                                       folder.string() + "`"};
-  Json set{{"name", fs::weakly_canonical(folder).filename().string()}};
-  for (const char* name : {"overhead", "cpu", "barrier", "gather", "sizing", "demo"}) {
-    const fs::path file = folder / (std::string{name} + ".json");
+  Json set = Json::object();
+  for (const char* name : {"overhead", "cpu", "barrier", "gather", "lease", "fairness", "sizing", "demo"}) {
+    const fs::path file = folder / bench::file_of(name, engine, ".json");
     if (fs::exists(file, ignored)) set[name] = read(file);
   }
   for (const bool fixed_duration : {false, true}) {
-    const fs::path file = folder / bench::multitask_file(fixed_duration);
+    const fs::path file = folder / bench::multitask_file(engine, fixed_duration);
     if (!fs::exists(file, ignored)) continue;
     std::vector<Json> lines = bench::read_lines(file);
     if (lines.empty()) continue;  // it was interrupted before anything
@@ -141,7 +142,7 @@ Json collect(const fs::path& folder) {
       throw Error{Errc::bad_file, "'" + file.string() + "': " + error.what() + "; remove it"};
     }
   }
-  const fs::path trace = folder / "timeline.trace.json";
+  const fs::path trace = folder / bench::file_of("timeline.trace", engine, ".json");
   if (fs::exists(trace, ignored)) {
     try {
       set["timeline"] = compact(read(trace));
@@ -149,14 +150,35 @@ Json collect(const fs::path& folder) {
       throw Error{Errc::bad_file, "'" + trace.string() + "': " + error.what() + "; remove it"};
     }
   }
-  if (set.size() == 1)
+  if (set.empty()) return set;
+  drop_samples(set);
+  set["sources"] = checksums(folder, engine);
+  return set;
+}
+
+/// A set for each engine of which there are results in the folder.
+std::vector<Json> collect(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    throw Error{Errc::bad_options, "no folder '" + folder.string() +
+                                       "'; make one with `cohort bench all --quick --out " +
+                                       folder.string() + "`"};
+  const std::string name = fs::weakly_canonical(folder).filename().string();
+  std::vector<Json> sets;
+  for (const char* engine : {"cpu", "cuda", "opencl"}) {
+    const Json found = collect(folder, engine);
+    if (found.empty()) continue;
+    const bool usual = std::string_view{engine} == "cpu";
+    Json set{{"name", usual ? name : name + ", " + engine}, {"engine", engine}};
+    set.update(found);
+    sets.push_back(std::move(set));
+  }
+  if (sets.empty())
     throw Error{Errc::bad_options, "'" + folder.string() +
                                        "' holds no results; make some with `cohort bench all "
                                        "--quick --out " +
                                        folder.string() + "`"};
-  drop_samples(set);
-  set["sources"] = checksums(folder);
-  return set;
+  return sets;
 }
 
 /// Puts `text` where `mark` is.
@@ -169,7 +191,9 @@ void fill(std::string& page, std::string_view mark, std::string_view text) {
 std::string data_of(std::span<const fs::path> folders) {
   Json data{{"version", COHORT_VERSION}, {"commit", bench::commit()}, {"time", bench::utc_time()}};
   data["sets"] = Json::array();
-  for (const fs::path& folder : folders) data["sets"].push_back(collect(folder));
+  for (const fs::path& folder : folders) {
+    for (Json& set : collect(folder)) data["sets"].push_back(std::move(set));
+  }
   return data.dump();
 }
 

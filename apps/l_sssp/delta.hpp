@@ -87,11 +87,11 @@ struct DeltaSssp {
     std::uint32_t* stamp;
     std::uint32_t turn;
 
-    COHORT_FN void push(bool wanted, Node node) {
-      if (wanted && queued < room) {
+    COHORT_FN void push(Node node) {
+      if (queued < room) {
         queue[queued++] = node;
-      } else {
-        sink.push(wanted && fresh(node), node);
+      } else if (fresh(node)) {
+        sink.push(node);
       }
     }
     COHORT_FN bool fresh(Node node) const {

@@ -24,11 +24,18 @@ struct Device {
   std::string platform;
   std::string version;
   std::uint32_t units = 0;  ///< compute units
+  bool is_cpu = false;      ///< its units are threads on this machine's CPUs
   std::string lacks;        ///< what it would need for the engine, in words; empty: nothing
 };
 
 /// All devices of all platforms. Empty where there is no platform.
 [[nodiscard]] std::vector<Device> devices();
+
+/// Who sends work-groups to jobs and tasks. What each is to have is decided by the host.
+enum class Scheduler : std::uint8_t {
+  host,   ///< a thread of the engine
+  group,  ///< a work-group of the megakernel, as in the paper; it uses up a compute unit
+};
 
 /// How to make an engine. Everything has a default.
 struct EngineOptions {
@@ -41,6 +48,7 @@ struct EngineOptions {
   /// How long a group that has been told to leave may take. After that the device is given up:
   /// nothing can stop a kernel that reaches no primitive.
   std::chrono::milliseconds patience = std::chrono::seconds{10};
+  Scheduler scheduler = Scheduler::host;
   /// More options for the device's compiler, e.g. "-cl-fast-relaxed-math".
   std::string build_options = {};
 };

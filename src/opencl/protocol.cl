@@ -1,7 +1,10 @@
 // The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork, barrier, in this order, each as there.
 // What are template parameters there are fields of the job here. Host and device share these words by fine-grained SVM.
 // Invariant: thread 0 of a group acts for it, between two meetings of the group; everything atomic is visible to the host.
+// It is C++ too, for the explorer, which has its own words for atomics, waiting and what is watched
+// (tests/opencl/protocol_test.cpp).
 
+#if !defined(COHORT_EXPLORED)
 #define COHORT_SCOPE memory_scope_all_svm_devices
 #define COHORT_LOAD(word, order) atomic_load_explicit(&(word), memory_order_##order, COHORT_SCOPE)
 #define COHORT_STORE(word, value, order) atomic_store_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
@@ -12,12 +15,6 @@
 #define COHORT_EXCHANGE(word, value, order) atomic_exchange_explicit(&(word), value, memory_order_##order, COHORT_SCOPE)
 #define COHORT_SWAP(word, old, value, order) \
   atomic_compare_exchange_strong_explicit(&(word), &(old), value, memory_order_##order, memory_order_relaxed, COHORT_SCOPE)
-#if defined(COHORT_ALONE)  // groups of one thread: nobody to meet, and less for the compiler to do
-#define barrier(...)
-#define work_group_barrier(...)
-#endif
-// Every thread's writes are in what thread 0 releases next, and what it has acquired is seen by every thread.
-#define COHORT_MEET() work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, COHORT_SCOPE)
 
 // On PoCL a group is a thread of the host: one that waits in vain for a while lets others run.
 #if defined(COHORT_HOST_THREADS) && defined(__linux__) && defined(__x86_64__)
@@ -25,9 +22,30 @@ static void cohort_relax(uint polls) {
   long result;
   if (polls >= 500) __asm__ volatile("syscall" : "=a"(result) : "a"(24l) : "rcx", "r11", "memory");  // sched_yield
 }
+// Who sleeps is served at once when it wakes; who has only yielded waits for its turn among those who compute.
+static void cohort_doze(uint polls) {
+  long result;
+  const long time[2] = {0, 20000};  // nanoseconds
+  if (polls >= 500)
+    __asm__ volatile("syscall" : "=a"(result) : "a"(35l), "D"(time), "S"(0l) : "rcx", "r11", "memory");  // nanosleep
+}
 #else
 static void cohort_relax(uint polls) {}
+static void cohort_doze(uint polls) {}
 #endif
+// Waits until `done`, an expression that looks at words; at most so many looks.
+#define COHORT_AWAIT(done) \
+  for (uint polls = 0; !(done); ++polls) cohort_relax(polls)
+#define COHORT_AWAIT_FOR(looks, done) \
+  for (uint polls = 0; polls < (looks) && !(done); ++polls) cohort_relax(polls)
+#endif
+
+#if defined(COHORT_ALONE)  // groups of one thread: nobody to meet, and less for the compiler to do
+#define barrier(...)
+#define work_group_barrier(...)
+#endif
+// Every thread's writes are in what thread 0 releases next, and what it has acquired is seen by every thread.
+#define COHORT_MEET() work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, COHORT_SCOPE)
 
 // ---- roster.hpp: gen:30 | arrived:16 | kind:2 | FAULT DRAIN GATHER | active:13
 
@@ -174,6 +192,7 @@ static bool cohort_suspending(__global cohort_job* job) {
   return (COHORT_LOAD(job->flags, relaxed) & COHORT_SUSPEND) != 0;
 }
 
+#if !defined(COHORT_EXPLORED)
 static void cohort_trace(cohort_group* group, uint what, ulong value) {
   __global cohort_job* job = group->job;
   if (job->event_limit == 0) return;
@@ -190,6 +209,7 @@ static void cohort_keep(__global uchar* to, const void* from, uint size) {
 static void cohort_copy(__global uchar* to, __global const uchar* from, uint size) {
   for (uint i = 0; i < size; ++i) to[i] = from[i];
 }
+#endif
 
 static void cohort_close(__global cohort_job* job) {
   COHORT_STORE(job->closed, 1u, release);  // pairs with the acquire load in the lobby
@@ -256,11 +276,8 @@ static bool cohort_check_in(cohort_group* group) {
     // Pairs with the acquire below: the first groups start after everything that led to the launch.
   } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
   group->id = cohort_active_of(old);
-  cohort_roster now = cohort_look_acquire(job);
-  for (uint polls = 0; cohort_gathering(now) && !cohort_faulted(now); ++polls) {
-    cohort_relax(polls);
-    now = cohort_look_acquire(job);
-  }
+  cohort_roster now;
+  COHORT_AWAIT((now = cohort_look_acquire(job), !cohort_gathering(now) || cohort_faulted(now)));
   if (cohort_faulted(now)) {
     cohort_abandon(group);
     return false;
@@ -296,11 +313,13 @@ static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
   COHORT_ADD(job->waiting, 1u, acq_rel);  // after the box, so that a fork that sees the count finds the box
 
   __global cohort_box* box = &job->boxes[seat];
-  for (uint polls = 0;; ++polls) {
-    cohort_relax(polls);
-    uint now = COHORT_LOAD(box->seat, acquire);  // pairs with the release in cohort_admit()
+  for (;;) {
+    uint now;
+    // Pairs with the release in cohort_admit().
+    COHORT_AWAIT((now = COHORT_LOAD(box->seat, acquire),
+                  now == cohort_admitted || (now == cohort_waiting && cohort_unwanted(job, serial))));
     if (now == cohort_admitted) break;
-    if (now == cohort_waiting && cohort_unwanted(job, serial) && COHORT_SWAP(box->seat, now, cohort_empty, acq_rel)) {
+    if (COHORT_SWAP(box->seat, now, cohort_empty, acq_rel)) {
       COHORT_SUB(job->waiting, 1u, acq_rel);
       return false;
     }
@@ -403,6 +422,7 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
       if (cohort_live_of(old) == 1) {
         // The last group leaves its state behind for a resume. Not under DRAIN: what has returned cannot be resumed.
         if (cohort_suspending(job) && !cohort_draining(old)) {
+          cohort_look_acquire(job);  // pairs with the leavers' release: at their start they read what was kept before
           cohort_keep(job->kept, state, job->state_size);
           COHORT_STORE(job->kept_flag, 1u, relaxed);  // read by the host after this group is out
         } else if (!(job->traits & cohort_may_all_leave)) {
@@ -416,13 +436,10 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
     // whose turn it is may be waiting for something this one has yet to do.
     if (waited || cohort_arrived_of(old) != 0) return cohort_stay;
     waited = true;
-    for (uint polls = 0; polls < job->offer_polls; ++polls) {
-      cohort_relax(polls);
-      const cohort_roster now = cohort_look_acquire(job);
-      if (cohort_active_of(now) == group->id + 1 || cohort_arrived_of(now) != 0 || cohort_faulted(now) ||
-          group->id < COHORT_LOAD(job->share, acquire))
-        break;
-    }
+    cohort_roster now;
+    COHORT_AWAIT_FOR(job->offer_polls,
+                     (now = cohort_look_acquire(job), cohort_active_of(now) <= group->id + 1 || cohort_arrived_of(now) != 0 ||
+                                                          cohort_faulted(now) || group->id < COHORT_LOAD(job->share, acquire)));
     old = cohort_look(job);
   }
 }
@@ -634,10 +651,8 @@ static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state
       now = cohort_release(group, now);
     }
   } else {
-    for (uint polls = 0; cohort_gen_of(now) == gen && !cohort_faulted(now); ++polls) {
-      cohort_relax(polls);
-      now = cohort_look_acquire(job);  // pairs with the releaser's read-modify-write, and so with all arrivals
-    }
+    // Pairs with the releaser's read-modify-write, and so with all arrivals.
+    COHORT_AWAIT((now = cohort_look_acquire(job), cohort_gen_of(now) != gen || cohort_faulted(now)));
   }
   return cohort_pass(group, now, kind);
 }

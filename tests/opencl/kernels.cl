@@ -48,6 +48,9 @@ kernel void never_looks(global uint *stop) {
   }
 }
 
+// Writes where there is no memory.
+kernel void crashes(ulong address) { *(volatile global uint *)address = 1; }
+
 // Of two groups one returns, the other arrives at a barrier. They read the same word, which cohortc trusts to be the same for
 // all, but one after another.
 kernel void leaves_others_waiting(global uint *tickets, global uint *word) {

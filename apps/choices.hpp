@@ -7,7 +7,7 @@
 
 #include "cohort/error.hpp"
 
-namespace cohort::cli {
+namespace cohort {
 
 /// The one of `choices` whose `name` is `name`. Throws Error{bad_options}; `kind` says what it is.
 template <class Choices>
@@ -20,4 +20,4 @@ const auto& choose(const std::string& kind, std::string_view name, const Choices
   throw Error{Errc::bad_options, "no " + kind + " '" + std::string{name} + "'; there is " + known};
 }
 
-}  // namespace cohort::cli
+}  // namespace cohort

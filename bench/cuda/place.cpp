@@ -1,0 +1,72 @@
+#include "bench/cuda/place.hpp"
+
+#include <algorithm>
+
+#include "apps/choices.hpp"
+#include "apps/cuda/registry.hpp"
+#ifdef COHORT_WITH_COMPILER
+#include "apps/dialect/dialect.hpp"
+#endif
+#include "bench/cuda/pairs.hpp"
+#include "bench/cuda/product.hpp"
+#include "bench/cuda/words.hpp"
+
+namespace cohort::bench {
+namespace {
+
+class CudaPlace final : public Place {
+ public:
+  explicit CudaPlace(const PlaceOptions& options)
+      : engine_({.device = cuda_number(options.device), .capacity = options.capacity}) {
+#ifdef COHORT_WITH_COMPILER
+    if (options.dialect) dialect_.emplace("cuda");
+#endif
+  }
+
+  [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
+  [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
+  [[nodiscard]] bool traces() const override { return true; }
+  void prepare(std::string_view app) override {
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return static_cast<void>(dialect_->prepare(app));
+#endif
+    (void)choose("app", app, apps::all());
+  }
+  apps::Outcome run(std::string_view app, apps::Request& request) override {
+    if (request.options.traces != nullptr)
+      throw Error{Errc::bad_options, "--check-trace does not work with --engine cuda; drop it"};
+    std::uint32_t& local_size = request.options.launch.local_size;
+    if (local_size == 1) local_size = cuda_local_size;
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return dialect_->run(engine_, app, request);
+#endif
+    return apps::run_on_cuda(app, engine_, request);
+  }
+  [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
+                                                      const TaskOptions& options) override {
+    return [options, product = std::make_shared<CudaProduct>(engine_, side)] {
+      TaskReport report = product->run(options.groups, options.tracer);
+      return Load::Served{std::move(report), product->right()};
+    };
+  }
+  /// Our algorithms only.
+  [[nodiscard]] std::optional<Pair> adapt(Pair pair) const override {
+    if (pair.chunked) return {};
+    std::erase(pair.settings, "algorithm=paper");
+    return pair;
+  }
+
+ private:
+  cuda::Engine engine_;
+#ifdef COHORT_WITH_COMPILER
+  std::optional<apps::DialectApps<cuda::Engine>> dialect_;
+#endif
+};
+
+}  // namespace
+
+std::unique_ptr<Place> make_cuda_place(const PlaceOptions& options) {
+  return std::make_unique<CudaPlace>(options);
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,108 @@
+#include "bench/opencl/stealing.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "apps/dialect/dialect.hpp"
+#include "bench/harness.hpp"
+#include "bench/opencl/place.hpp"
+
+namespace cohort::bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+class Stealing {
+ public:
+  explicit Stealing(const ScenarioOptions& options)
+      : engine_({.capacity = options.capacity}),
+        program_(apps::dialect_program("stealing", "opencl")),
+        out_(engine_.fill<double>(engine_.capacity(), 0)),
+        stop_(options.stop),
+        all_(engine_.capacity()) {
+    engine_.load(program_);
+    const std::uint64_t steps = 100'000;
+    double fastest = std::numeric_limits<double>::max();
+    for (int i = 0; i < 50; ++i) fastest = std::min(fastest, in_ns(task(steps, 1).run_time));
+    per_step_ = fastest / static_cast<double>(steps);
+  }
+
+  [[nodiscard]] const opencl::Engine& engine() const { return engine_; }
+
+  std::vector<double> times(const GatherLoad& load, KillOrder order, nanoseconds offer_wait) {
+    engine_.set_capacity(load.capacity);
+    auto board = engine_.fill<std::uint32_t>(2, 0);
+    const std::atomic_ref<std::uint32_t> over{board.data()[0]};
+    const std::atomic_ref<std::uint32_t> longer{board.data()[1]};
+    ProgramKernel kernel =
+        program_.kernel(order == KillOrder::any ? "steal_any" : "steal_highest_first");
+    const std::uint64_t steps = steps_for(load.task);
+    kernel.set("board", board.data()).set("out", out_.data()).set("most", load.capacity);
+    kernel.set("steps", steps).set("long_steps", steps * GatherLoad::long_factor);
+    const Job job = kernel.launch(engine_, {.max_groups = load.capacity, .offer_wait = offer_wait});
+    std::uniform_int_distribution<std::int64_t> pause{0, load.task.count()};
+    std::vector<double> result;
+    for (std::uint32_t i = 0; i < load.trials; ++i) {
+      wait_until(job, [&] {
+        const auto sizes = job.report().sizes;
+        return !sizes.empty() && sizes.back().groups == load.capacity;
+      });
+      if (load.long_on_top) {
+        longer.store(1);
+        wait_until(job, [&] { return longer.load() == 0; });
+      }
+      std::this_thread::sleep_for(nanoseconds{pause(random_)});
+      result.push_back(in_ns(task(1, load.wanted).gather));
+    }
+    over.store(1);
+    job.wait();
+    engine_.set_capacity(all_);
+    return result;
+  }
+
+ private:
+  static double in_ns(nanoseconds time) { return static_cast<double>(time.count()); }
+  [[nodiscard]] std::uint64_t steps_for(nanoseconds time) const {
+    return static_cast<std::uint64_t>(std::lround(in_ns(time) / per_step_));
+  }
+
+  TaskReport task(std::uint64_t steps, std::uint32_t groups) {
+    ProgramKernel kernel = program_.kernel("churn_alone");
+    kernel.set("out", out_.data()).set("steps", steps);
+    return kernel.submit(engine_, {.groups = groups, .priority = 1}).wait();
+  }
+
+  /// A job that ends meanwhile is an error, as it should not.
+  template <class Done>
+  void wait_until(const Job& job, Done done) const {
+    while (!done()) {
+      if (stop_.stop_requested()) throw Stopped{};
+      if (job.wait_for(std::chrono::microseconds{50}))
+        throw std::runtime_error{"the kernel ended before the measurement"};
+    }
+  }
+
+  opencl::Engine engine_;
+  Program program_;
+  Buffer<double> out_;
+  std::stop_token stop_;
+  std::uint32_t all_;
+  double per_step_ = 1;
+  std::mt19937_64 random_{1};  // NOLINT(cert-msc51-cpp): the same on every machine
+};
+
+}  // namespace
+
+OpenClStealing::OpenClStealing(const ScenarioOptions& options) {
+  const auto stealing = std::make_shared<Stealing>(options);
+  device = describe(stealing->engine());
+  capacity = stealing->engine().capacity();
+  gatherer.kill = [stealing](const GatherLoad& load, KillOrder order, nanoseconds offer_wait,
+                             Aside& /*aside*/) { return stealing->times(load, order, offer_wait); };
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,339 @@
+// The OpenCL engine's protocol under the explorer: src/opencl/protocol.cl, read as C++, in the
+// scenarios that the protocol of include/cohort is explored with. Groups of one thread, as thread 0
+// acts for its group there.
+#include <gtest/gtest.h>
+
+#include "explore/scenarios.hpp"
+
+namespace cohort::test {
+namespace cl {
+
+// OpenCL C, as far as the protocol uses it, in words of the explorer.
+using uint = std::uint32_t;
+using uchar = std::uint8_t;
+using ulong = std::uint64_t;
+using atomic_uint = explore::Atomic<uint>;
+using atomic_ulong = explore::Atomic<ulong>;
+constexpr uint min(uint a, uint b) { return a < b ? a : b; }
+
+explore::Event& somewhere() {
+  static explore::Event event;
+  return event;
+}
+
+template <class Group>
+void cohort_trace(Group* group, uint what, ulong value) {
+  explore::detail::record(static_cast<Trace>(what), group->id, group->active, value);
+}
+void cohort_copy(uchar* to, const uchar* from, uint size) {
+  explore::detail::touch(from, size, false);
+  explore::detail::touch(to, size, true);
+  std::memcpy(to, from, size);
+}
+void cohort_keep(uchar* to, const void* from, uint size) {
+  explore::detail::touch(to, size, true);
+  std::memcpy(to, from, size);
+}
+
+#define COHORT_EXPLORED
+#define COHORT_ALONE
+#define COHORT_LOAD(word, order) (word).load(Order::order)
+#define COHORT_STORE(word, value, order) (word).store(value, Order::order)
+#define COHORT_ADD(word, value, order) (word).fetch_add(value, Order::order)
+#define COHORT_SUB(word, value, order) (word).fetch_sub(value, Order::order)
+#define COHORT_OR(word, value, order) (word).fetch_or(value, Order::order)
+#define COHORT_AND(word, value, order) (word).fetch_and(value, Order::order)
+#define COHORT_EXCHANGE(word, value, order) (word).exchange(value, Order::order)
+#define COHORT_SWAP(word, old, value, order) (word).compare_exchange(old, value, Order::order)
+#define COHORT_AWAIT(done) explore::Platform::await(somewhere(), [&] { return (done); })
+#define COHORT_AWAIT_FOR(looks, done) \
+  if ((looks) != 0) explore::Platform::await_for(somewhere(), looks, [&] { return (done); })
+#define __global
+#define __local
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wunused"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include "opencl/protocol.cl"
+#pragma GCC diagnostic pop
+#undef __global
+#undef __local
+#undef barrier
+#undef work_group_barrier
+
+}  // namespace cl
+
+namespace {
+
+using explore::detail::Session;
+using protocol::Roster;
+
+/// A group as the kernels of the scenarios see it.
+template <class State>
+class ClGroup {
+ public:
+  explicit ClGroup(cl::cohort_member& member) : member_(member) {}
+
+  [[nodiscard]] std::uint32_t group_id() const { return cl::cohort_group_id(&member_, 0); }
+  [[nodiscard]] std::uint32_t num_groups() const { return cl::cohort_num_groups(&member_, 0); }
+  [[nodiscard]] std::uint32_t local_id() const { return 0; }
+  [[nodiscard]] bool joined() const { return member_.joined != 0; }
+  template <class T>
+  [[nodiscard]] explore::View<T> view(T* memory) const {
+    return explore::View<T>{memory};
+  }
+
+  [[nodiscard]] bool offer_kill(const State& state) {
+    cl::cohort_trace(&member_, cl::cohort_t_offer, 0);
+    return cl::cohort_offer_kill(&member_, &state, 0);
+  }
+  void request_fork(const State& state) { go_on(cl::cohort_request_fork(&member_, &state, 0)); }
+  void global_barrier() { go_on(cl::cohort_global_barrier(&member_)); }
+  [[nodiscard]] bool resizing_global_barrier(const State& state) {
+    return cl::cohort_resizing_global_barrier(&member_, &state, 0);
+  }
+
+ private:
+  static void go_on(bool gone) {  // a kernel of the dialect returns where one is gone
+    if (gone) throw explore::Unwind{};
+  }
+  cl::cohort_member& member_;
+};
+
+/// One run: units that come by themselves, as with Start::gathered and Start::by_itself.
+template <class Kernel>
+class ClSession final : public Session {
+  using State = StateOf<Kernel>;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+ public:
+  ClSession(explore::World& its_world, Kernel kernel, const Options& with)
+      : Session(its_world, with),
+        kernel_(kernel),
+        boxes_(with.capacity),
+        free_ids_(1),
+        states_(3 + with.capacity),
+        units_(with.capacity) {
+    rules = rules_of(traits, with.capacity);
+    suspendable = traits.suspendable;
+    const auto at = [this](std::size_t i) { return reinterpret_cast<cl::uchar*>(&states_[i]); };
+    states_[2] = State{};
+    job_.boxes = boxes_.data();
+    job_.free_ids = free_ids_.data();
+    job_.deposit = at(0);
+    job_.kept = at(2);
+    job_.box_states = at(3);
+    job_.state_size = job_.state_stride = sizeof(State);
+    job_.max_groups = with.capacity;
+    job_.offer_polls = with.offer_wait ? 1 : 0;
+    job_.traits = traits.kill_order == KillOrder::any ? cl::cohort_kill_any : 0;
+    job_.quorum = with.start_groups.value_or(with.capacity);
+    for (std::uint32_t id = job_.quorum; id < with.capacity; ++id)
+      free_ids_[0].reset(free_ids_[0].peek() | std::uint64_t{1} << id);
+    job_.deposit_gen.reset(~0U);
+    job_.share.reset(job_.quorum);
+    gathered_ = with.start == Start::gathered;
+    job_.settled.reset(gathered_ ? job_.quorum : 0);
+    job_.roster.reset(gathered_ ? job_.quorum : std::uint64_t{Roster::gather});
+    inside_ = with.capacity;
+    status = Status::running;
+  }
+
+  void run() override {
+    world.expect(rules, tracer);
+    world.spawn(
+        0, "host",
+        [](void* self) {
+          auto& session = *static_cast<ClSession*>(self);
+          Host host{session};
+          session.options.host(host);
+        },
+        this);
+    for (std::uint32_t u = 0; u < units_.size(); ++u) {
+      units_[u] = {this, u};
+      world.spawn(
+          1 + u, "unit " + std::to_string(u),
+          [](void* unit) {
+            static_cast<Unit*>(unit)->session->work(static_cast<Unit*>(unit)->index);
+          },
+          &units_[u]);
+    }
+    world.go();
+    if (world.failure().empty()) judge();
+    world.expect_end(status);
+  }
+
+  void set_target(std::uint32_t groups) override {
+    const Roster now{cl::cohort_look_acquire(&job_)};
+    job_.share.store(groups + (now.draining() && groups > 0 ? now.arrived() : 0), Order::release);
+  }
+  Status suspend() override {
+    job_.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
+    set_target(0);
+    wait_for_rest();
+    return status;
+  }
+  void wait_for_rest() override {
+    explore::Platform::await(cl::somewhere(), [this] {
+      return desk_.load(Order::relaxed) != 0 && status != Status::running;
+    });
+  }
+  void resume() override { world.fail("units that come by themselves cannot be sent again"); }
+  void wait_for_joiners() override {}
+
+ private:
+  struct Unit {
+    ClSession* session = nullptr;
+    std::uint32_t index = 0;
+  };
+
+  void work(std::uint32_t unit) {
+    for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
+      if (!stay(unit, visit == 0 && unit < job_.quorum)) break;
+      ++leaves;
+    }
+    if (--inside_ != 0) return;
+    settle();
+    desk_.fetch_add(1, Order::relaxed);
+  }
+
+  /// True: it was taken away, and may come again.
+  bool stay(std::uint32_t unit, bool first) {
+    State state{};
+    cl::cohort_member member{};
+    member.job = &job_;
+    member.state = reinterpret_cast<cl::uchar*>(&state);
+    member.unit = unit;
+    if (first && gathered_) {
+      member.id = unit;
+      member.active = job_.quorum;
+      cl::cohort_copy(member.state, job_.kept, job_.state_size);
+      cl::cohort_trace(&member, cl::cohort_t_start, member.active);
+    } else if (!(first && cl::cohort_check_in(&member)) &&
+               !cl::cohort_wait_in_lobby(&member, job_.serial.peek(), unit)) {
+      return false;
+    }
+    joins += member.joined;
+    ClGroup<State> group{member};
+    try {
+      kernel_.run(group, state);
+    } catch (const explore::Unwind&) {
+      cl::cohort_abandon(&member);
+    } catch (const std::exception& error) {
+      world.fail(error.what());
+    }
+    if (member.left != 0) return !cl::cohort_faulted(cl::cohort_look(&job_));
+    cl::cohort_finish(&member);
+    return false;
+  }
+
+  void settle() {
+    const Roster roster{job_.roster.peek()};
+    if (roster.faulted()) {
+      status = Status::failed;
+      world.fail("broken contract " + std::to_string(job_.fault.peek()));
+    } else if (roster.finished()) {
+      status = Status::finished;
+    } else if (job_.kept_flag.peek() != 0) {
+      status = Status::suspended;
+    } else {
+      status = Status::failed;
+      world.fail("a group was lost");
+    }
+  }
+
+  void judge() {
+    if (job_.waiting.peek() != 0) world.fail("the lobby counts groups that are not there");
+    if (job_.fork_lock.peek() != 0) world.fail("the fork lock is still held at the end");
+    if (job_.departing.peek() != 0) world.fail("the job waits for groups that have all gone");
+  }
+
+  Kernel kernel_;
+  cl::cohort_job job_{};
+  std::vector<cl::cohort_box> boxes_;
+  std::vector<cl::atomic_ulong> free_ids_;
+  std::vector<State> states_;  // two deposits, the kept one, those in the boxes
+  std::vector<Unit> units_;
+  cl::atomic_uint desk_{0};
+  std::uint32_t inside_ = 0;
+  bool gathered_ = false;
+};
+
+template <class Kernel>
+Result on_opencl(const Options& options, std::uint32_t count) {
+  return explore::detail::explore(options, [&](explore::Engine& engine) {
+    auto cells = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
+    auto owner = engine.fill<std::uint32_t>(Witness::groups, 0);
+    ClSession<Kernel> session{engine.world(), Kernel{{cells.data(), owner.data()}, count}, options};
+    session.run();
+    return engine.world().failure();
+  });
+}
+
+using HighestFirst = Offers<KillOrder::highest_first>;
+using AnyOrder = Offers<KillOrder::any>;
+using Shrinks = Resizing<anywhere, one_pass>;
+using ResizesAndForks = Resizing<anywhere, one_pass, true>;
+
+// clang-format off
+const std::vector<Scenario>& all() {
+  static const std::vector<Scenario> scenarios{
+      {"barrier", 2, 2, 1, 2, &nothing, &on_opencl<Barriers<anywhere>>},
+      {"barrier", 3, 3, 1, 1, &nothing, &on_opencl<Barriers<anywhere>>},
+      {"resizing barrier shrinking", 3, 3, 1, 1, &to_one, &on_opencl<Shrinks>},
+      {"resizing barrier growing", 2, 1, 1, 1, &to_two, &on_opencl<Shrinks>},
+      {"resizing barrier shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, &on_opencl<Shrinks>},
+      {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, &on_opencl<HighestFirst>},
+      {"kill against fork", 3, 2, 1, 1, &down_and_up, &on_opencl<HighestFirst>},
+      {"kill against fork any order", 2, 1, 1, 2, &up_to_two_and_down, &on_opencl<AnyOrder>},
+      {"kill against barrier", 2, 2, 1, 1, &to_one, &on_opencl<OffersAndBarriers>},
+      {"kills in a row waiting in the offer", 3, 3, 1, 1, &to_one, &on_opencl<HighestFirst>, Start::gathered, Waiting::polled, true},
+      {"join against finish", 2, 1, 1, 1, &to_two, &on_opencl<ForkAndReturn>},
+      {"suspend against fork", 2, 1, 1, 2, &grown_and_suspended, &on_opencl<HighestFirst>},
+      {"suspend against kill", 2, 2, 1, 1, &suspended, &on_opencl<HighestFirst>},
+      {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended, &on_opencl<Shrinks>},
+      {"check in", 3, 3, 1, 0, &nothing, &on_opencl<Barriers<anywhere>>, Start::by_itself},
+      {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, &on_opencl<ResizesAndForks>},
+      {"fork right after a shrinking resizing barrier", 2, 2, 1, 1, &down_and_up_to_two, &on_opencl<ResizesAndForks>},
+  };
+  return scenarios;
+}
+// clang-format on
+
+class OpenClProtocol : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(OpenClProtocol, NothingIsWrongInAnySchedule) {
+  const Scenario& scenario = all()[GetParam()];
+  const Result result = scenario.run({.search = Search::exhaustive, .schedules = 500'000});
+  EXPECT_TRUE(result.ok) << scenario.name << '\n' << result;
+  EXPECT_TRUE(result.complete) << "gave up after " << result.schedules << " schedules";
+  RecordProperty("schedules", std::to_string(result.schedules));
+}
+
+TEST_P(OpenClProtocol, NorWithWeakMemory) {
+  for (const Search search : {Search::random, Search::pct}) {
+    const Scenario& scenario = all()[GetParam()];
+    const Result result = scenario.run({.search = search, .schedules = 1000, .weak_memory = true});
+    EXPECT_TRUE(result.ok) << scenario.name << '\n' << result;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, OpenClProtocol, testing::Range<std::size_t>(0, all().size()));
+
+/// Everything mixed, by chance: too much for all schedules.
+TEST(OpenClProtocol, KeepsTheRulesOfTheModelWhenEverythingIsMixed) {
+  for (const Search search : {Search::random, Search::pct}) {
+    const Result result = on_opencl<Mixed>({.search = search,
+                                            .schedules = 5000,
+                                            .capacity = 4,
+                                            .start_groups = 2,
+                                            .host = &up_and_down,
+                                            .weak_memory = true,
+                                            .start = Start::by_itself},
+                                           4);
+    EXPECT_TRUE(result.ok) << result;
+  }
+}
+
+}  // namespace
+}  // namespace cohort::test
