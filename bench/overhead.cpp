@@ -51,7 +51,7 @@ const Overhead& worst(const std::vector<Overhead>& overheads) {
 
 nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
   const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
-  const std::chrono::milliseconds enough{options.quick ? 20 : 100};
+  const std::chrono::milliseconds enough{options.quick ? 30 : 100};
   PlaceOptions where{.engine = options.engine, .capacity = options.capacity, .pinned = true};
   if (options.engine == "cpu" && !where.capacity) where.capacity = cpu_groups;
   const std::unique_ptr<Place> place = make_place(where);

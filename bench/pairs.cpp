@@ -40,8 +40,8 @@ constexpr std::array rows{
     Row{"l-sssp", "rmat", "rmat:20", "", "rmat:13", "seed and degree are not the paper's",
         "algorithm=paper source=hub", Style::barriers, false, "rmat:18"},
     Row{"l-sssp", "USA-road NY", "USA-road-d.NY.gr", "road:264000", "road:10000", "", "algorithm=paper"},
-    Row{"octree", "particles", "particles:3000000", "", "particles:100000", "", "", Style::stealing},
-    Row{"game", "connect four", "connect4:6", "", "connect4:5", "", "", Style::stealing},
+    Row{"octree", "particles", "particles:3000000", "", "particles:300000", "", "", Style::stealing},
+    Row{"game", "connect four", "connect4:6", "", "connect4:6", "", "", Style::stealing},
     Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "steps of at most 4096 nodes a group",
         "algorithm=paper source=hub chunk=4096", Style::barriers, true, "rmat:20"},
 };

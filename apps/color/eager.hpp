@@ -23,7 +23,7 @@ struct EagerColor {
       const std::uint64_t own = ranking.of(node);
       std::uint32_t colour = 0;
       for (const Node other : graph.neighbours(node)) {
-        if (ranking.of(other) < own) continue;
+        if (ranking.of(other) <= own) continue;  // itself, by a loop
         // Relaxed: the colour itself is all that is looked at, and it never changes again.
         const std::uint32_t its = group.atomic(colour_of[other]).load();
         if (its == uncoloured) return false;
