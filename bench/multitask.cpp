@@ -25,6 +25,8 @@ namespace cohort::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 using std::chrono::milliseconds;
 
 struct Barrier {
@@ -123,15 +125,44 @@ class Experiment {
         products_(place, store, options.fixed_duration) {
     for (const Json& each : store.samples()) {
       if (each.contains("lacking")) lacking_.insert(each["lacking"]);
+      if (each.contains("job_ns")) learn(each);
     }
   }
 
-  /// Measures a configuration unless it has been.
+  /// Whether there is something left to do.
+  [[nodiscard]] bool is_due(const Configuration& what, std::uint32_t round) const {
+    return !store_.has(key_of(what, round)) && !lacking_.contains(barrier_of(what));
+  }
+
+  /// How long a sample set of a configuration will take: as long as those before, or as others of
+  /// its pair by what they were meant to last.
+  [[nodiscard]] Seconds cost(const Configuration& what) const {
+    if (const auto own = costs_.find(what.key()); own != costs_.end())
+      return own->second.took / own->second.sets;
+    const auto others = pair_costs_.find(what.pair->name());
+    if (others == pair_costs_.end()) return span(what);
+    return span(what) * (others->second.took / others->second.span);
+  }
+
+  /// Loads a pair's input and runs the app, so that cost() knows something of it.
+  void warm_up(const Pair& pair) {
+    const Configuration alone{&pair, one_pass, nullptr, ""};
+    (void)run(alone, milliseconds{0}, false, nullptr);
+    if (pair_costs_.contains(pair.name())) return;
+    const auto begin = Clock::now();
+    const Outcome once = run(alone, milliseconds{0}, false, nullptr);
+    const Seconds took = Clock::now() - begin;
+    const Seconds job = std::chrono::nanoseconds{once.job_times.front()};
+    const Seconds meant = span(alone);
+    pair_costs_[pair.name()] = {.took = took * std::max(1.0, meant / job + 0.5), .span = meant};
+  }
+
+  /// Measures a configuration.
   void measure(const Configuration& what, std::uint32_t round) {
-    const std::string key = what.key() + " | " + std::to_string(round);
-    if (store_.has(key) || lacking_.contains(barrier_of(what))) return;
     try {
-      store_.add(sample(what, round, key));
+      Json fresh = sample(what, round);
+      learn(fresh);
+      store_.add(std::move(fresh));
     } catch (const Error& error) {
       // Some apps have our barrier only. With it, or once it has worked, an error is an error.
       if (error.code() != Errc::bad_options || what.barrier.kind == ResizingBarrier::one_pass ||
@@ -147,7 +178,7 @@ class Experiment {
   /// What ran where while tasks came and went: like the paper's figure 1.
   void record_timeline(const Configuration& what, const std::filesystem::path& file) {
     Timeline timeline{std::size_t{1} << 16U};
-    (void)run(what, milliseconds{250}, false, &timeline);
+    (void)run(what, milliseconds{1}, false, &timeline);
     timeline.write(file);
   }
 
@@ -159,9 +190,35 @@ class Experiment {
     std::optional<bool> verified;
     std::uint32_t side = 0;
   };
+  /// Of sample sets.
+  struct Cost {
+    Seconds took{0};
+    Seconds span{0};  ///< what they were meant to last
+    std::uint32_t sets = 0;
+  };
 
   static std::string barrier_of(const Configuration& what) {
     return what.pair->name() + " | " + std::string{what.barrier.name};
+  }
+
+  static std::string key_of(const Configuration& what, std::uint32_t round) {
+    return what.key() + " | " + std::to_string(round);
+  }
+
+  /// Of a sample set: some periods of the tasks.
+  [[nodiscard]] milliseconds span(const Configuration& what) const {
+    constexpr milliseconds alone{40};
+    return (options_.quick ? 3 : 6) * (what.load == nullptr ? alone : what.load->period);
+  }
+
+  void learn(const Json& sample) {
+    const std::string key = sample["key"];
+    for (Cost* const each :
+         {&costs_[key.substr(0, key.rfind(" | "))], &pair_costs_[sample["pair"]]}) {
+      each->took += std::chrono::nanoseconds{sample["took_ns"].get<std::int64_t>()};
+      each->span += milliseconds{sample["span_ms"].get<std::int64_t>()};
+      ++each->sets;
+    }
   }
 
   /// Runs the app as often as it takes to fill `span`.
@@ -203,15 +260,18 @@ class Experiment {
     return outcome;
   }
 
-  Json sample(const Configuration& what, std::uint32_t round, const std::string& key) {
-    const Outcome outcome =
-        run(what, options_.quick ? milliseconds{200} : milliseconds{1000}, round == 0, nullptr);
-    Json result{{"key", key},
+  Json sample(const Configuration& what, std::uint32_t round) {
+    const auto begin = Clock::now();
+    const Outcome outcome = run(what, span(what), round == 0, nullptr);
+    const std::chrono::nanoseconds took = Clock::now() - begin;
+    Json result{{"key", key_of(what, round)},
                 {"pair", what.pair->name()},
                 {"app", what.pair->app},
                 {"barrier", what.barrier.name},
                 {"class", nullptr},
                 {"round", round},
+                {"span_ms", span(what).count()},
+                {"took_ns", took.count()},
                 {"job_ns", outcome.job_times},
                 {"verified", nullptr}};
     if (outcome.verified) result["verified"] = *outcome.verified;
@@ -234,6 +294,8 @@ class Experiment {
   Place& place_;
   Products products_;
   std::set<std::string> lacking_;
+  std::map<std::string, Cost> costs_;  // by configuration
+  std::map<std::string, Cost> pair_costs_;
 };
 
 // ---- from samples to figures
@@ -453,6 +515,76 @@ Json header(const ScenarioOptions& options, const Place& place, const Pairs& pai
   return result;
 }
 
+/// A sample set.
+struct Step {
+  const Configuration* what;
+  std::uint32_t round;
+};
+
+/// Round by round, so that what disturbs the machine for a while disturbs all configurations; in a
+/// round pair by pair, in an order that changes, but what shows which barriers there are is first.
+std::vector<Step> steps(const std::vector<Pair>& pairs, const std::vector<Configuration>& all,
+                        std::uint32_t rounds) {
+  std::vector<Step> result;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (const Pair& pair : pairs) {
+      std::vector<const Configuration*> of_pair;
+      for (const Configuration& each : all) {
+        if (each.pair == &pair) of_pair.push_back(&each);
+      }
+      for (std::size_t i = 0; i < of_pair.size(); ++i)
+        result.push_back({of_pair[round == 0 ? i : (i + round) % of_pair.size()], round});
+    }
+  }
+  return result;
+}
+
+std::string in_words(Seconds time) {
+  const bool minutes = time > Seconds{100};
+  return std::to_string(std::lround(time.count() / (minutes ? 60 : 1))) + (minutes ? " min" : " s");
+}
+
+/// Measures what has not been. Tells how long that will take.
+void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<Configuration>& all,
+                 const ScenarioOptions& options) {
+  std::vector<Step> left = steps(pairs.runnable, all, options.repetitions);
+  const std::size_t wanted = left.size();
+  std::erase_if(left, [&](const Step& step) { return !experiment.is_due(*step.what, step.round); });
+  {
+    const Progress progress;
+    for (const Pair& pair : pairs.runnable) {
+      if (std::ranges::none_of(left, [&](const Step& step) { return step.what->pair == &pair; }))
+        continue;
+      progress.show("loading " + pair.input);
+      experiment.warm_up(pair);
+    }
+  }
+  const auto rest = [&](std::size_t from) {
+    Seconds sum{0};
+    for (std::size_t i = from; i < left.size(); ++i) sum += experiment.cost(*left[i].what);
+    return in_words(sum);
+  };
+  std::cout << all.size() << " configurations, " << options.repetitions << " rounds: " << wanted
+            << " sample sets, " << wanted - left.size() << " of them done; the rest takes about "
+            << rest(0) << std::endl;
+  Progress progress{left.size()};
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const auto [what, round] = left[i];
+    if (options.stop.stop_requested()) throw Stopped{};
+    if (progress.on_terminal()) progress.step(rest(i) + " left  " + what->key());
+    if (experiment.is_due(*what, round)) experiment.measure(*what, round);
+  }
+}
+
+/// What is traced: a run that lasts some tasks, with steps that an eye can tell apart.
+const Pair shown{.app = "color",
+                 .input = "grid:1000x1000",
+                 .title = "grid",
+                 .settings = {"algorithm=paper"},
+                 .style = Style::barriers,
+                 .note = {},
+                 .chunked = false};
+
 Json run(const ScenarioOptions& options, Wish wish) {
   PlaceOptions where{.engine = options.engine, .capacity = options.capacity};
   if (options.engine == "cpu" && !where.capacity)  // shares need something to be shares of
@@ -462,7 +594,7 @@ Json run(const ScenarioOptions& options, Wish wish) {
   wish.paper_barriers = wish.paper_barriers && place->paper_barriers();
   const Pairs pairs = pairs_for(*place, options.quick, options.only);
   for (const Pair& each : pairs.runnable) place->prepare(each.app);
-  const KeepInput keep;
+  const KeepInput keep{pairs.runnable.size()};
   const Json about = header(options, *place, pairs);
   std::optional<Store> store;
   if (options.folder.empty()) {
@@ -477,43 +609,13 @@ Json run(const ScenarioOptions& options, Wish wish) {
         << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
            "than its share of the groups\n";
   }
-  if (!store->samples().empty())
-    std::cout << "going on after " << store->samples().size() << " samples\n";
   std::cout << std::flush;
 
-  const std::vector<Configuration> all = configurations(pairs.runnable, wish, capacity);
   Experiment experiment{options, *store, *place};
   const std::filesystem::path timeline = options.folder / "timeline.trace.json";
-  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline)) {
-    const auto heavy = [](const Configuration& each) {
-      return each.load != nullptr && each.load->name == "heavy" && each.share == "half" &&
-             each.barrier.kind == ResizingBarrier::one_pass;
-    };
-    auto shown = std::ranges::find_if(all, [&](const auto& each) {
-      return heavy(each) && each.pair->name().starts_with("bfs USA-road");
-    });
-    if (shown == all.end()) shown = std::ranges::find_if(all, heavy);
-    if (shown != all.end()) experiment.record_timeline(*shown, timeline);
-  }
-  {
-    Progress progress{options.repetitions * all.size()};
-    for (std::uint32_t round = 0; round < options.repetitions; ++round) {
-      for (const Pair& pair : pairs.runnable) {  // its input is loaded once a round
-        std::vector<const Configuration*> of_pair;
-        for (const Configuration& each : all) {
-          if (each.pair == &pair) of_pair.push_back(&each);
-        }
-        for (std::size_t i = 0; i < of_pair.size(); ++i) {
-          // The order changes from round to round, but what shows which barriers there are is
-          // first.
-          const Configuration& each = *of_pair[round == 0 ? i : (i + round) % of_pair.size()];
-          if (options.stop.stop_requested()) throw Stopped{};
-          progress.step(each.key());
-          experiment.measure(each, round);
-        }
-      }
-    }
-  }
+  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline))
+    experiment.record_timeline({&shown, one_pass, &load_classes.back(), "half"}, timeline);
+  measure_all(experiment, pairs, configurations(pairs.runnable, wish, capacity), options);
   return summarise_multitask(store->header(), store->samples());
 }
 

@@ -20,6 +20,7 @@ struct Row {
   std::string_view settings;
   Style style = Style::barriers;
   bool chunked = false;
+  std::string_view on_cpus = "";
 };
 
 // clang-format off
@@ -31,18 +32,18 @@ constexpr std::array rows{
         "a five-point grid of the same size", "algorithm=paper"},
     Row{"mis", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper"},
     Row{"p-sssp", "USA-road NW", "road-NW.topology.gr", "road:1200000", "road:2000",
-        "with made-up weights", "algorithm=paper"},
-    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "seed and degree are not the paper's",
-        "algorithm=paper source=hub"},
+        "with made-up weights", "algorithm=paper", Style::barriers, false, "road:60000"},
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:17", "seed and degree are not the paper's",
+        "algorithm=paper source=hub", Style::barriers, false, "rmat:20"},
     Row{"bfs", "USA-road W", "road-NW.topology.gr", "road:1200000", "road:60000",
         "USA-road NW instead", "algorithm=paper"},
     Row{"l-sssp", "rmat", "rmat:20", "", "rmat:13", "seed and degree are not the paper's",
-        "algorithm=paper source=hub"},
+        "algorithm=paper source=hub", Style::barriers, false, "rmat:18"},
     Row{"l-sssp", "USA-road NY", "USA-road-d.NY.gr", "road:264000", "road:10000", "", "algorithm=paper"},
     Row{"octree", "particles", "particles:3000000", "", "particles:100000", "", "", Style::stealing},
     Row{"game", "connect four", "connect4:6", "", "connect4:5", "", "", Style::stealing},
-    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "steps of at most 1024 nodes a group",
-        "algorithm=paper source=hub chunk=1024", Style::barriers, true},
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "steps of at most 4096 nodes a group",
+        "algorithm=paper source=hub chunk=4096", Style::barriers, true, "rmat:20"},
 };
 // clang-format on
 
@@ -69,7 +70,8 @@ Pairs paper_pairs(bool quick, std::string_view only) {
               .settings = words(row.settings),
               .style = row.style,
               .note = std::string{row.note},
-              .chunked = row.chunked};
+              .chunked = row.chunked,
+              .on_cpus = std::string{quick ? "" : row.on_cpus}};
     if (pair.name().find(only) == std::string::npos) continue;
     if (quick) pair.note = "a small stand-in";
     if (std::ranges::none_of(apps::all(), [&](const auto& app) { return app.name == row.app; })) {

@@ -21,6 +21,8 @@ struct Pair {
   Style style = Style::barriers;
   std::string note;      ///< why this is not the paper's input
   bool chunked = false;  ///< the outlier, mended: steps are cut into chunks
+  /// What to run where groups are threads, if a run on `input` would take many seconds there.
+  std::string on_cpus = {};
 
   /// "bfs rmat".
   [[nodiscard]] std::string name() const { return app + " " + title + (chunked ? " chunked" : ""); }

@@ -24,6 +24,7 @@ struct PlaceOptions {
   std::uint32_t local_size = 1;
   std::string scheduler = "host";  ///< of opencl: "group" for one of its work-groups
   bool pinned = false;             ///< on the CPU: each worker stays on a CPU of its own
+  bool dialect = false;            ///< the apps that cohortc compiles; on opencl they always are
 };
 
 /// A pair with one of its algorithms, ready to run in a place.

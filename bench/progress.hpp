@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -25,22 +24,15 @@ class Progress {
   void show(const std::string& text) const {
     if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
   }
-  /// The next step begins: a bar, how long it may still take, and what it is.
+  /// The next step begins: a bar, and what it is.
   void step(const std::string& what) {
     if (!terminal_) return;
     constexpr std::uint64_t width = 24;
     const std::uint64_t filled = steps_ == 0 ? 0 : std::min(width, done_ * width / steps_);
     std::string bar;
     for (std::uint64_t i = 0; i < width; ++i) bar += i < filled ? "\u2588" : "\u2591";
-    std::string left;
-    if (done_ > 0 && steps_ >= done_) {
-      const auto gone = std::chrono::steady_clock::now() - begun_;
-      const auto rest =
-          std::chrono::duration_cast<std::chrono::seconds>(gone) * (steps_ - done_) / done_;
-      left = ", " + std::to_string(rest.count()) + " s left";
-    }
-    show(bar + " " + std::to_string(done_) + "/" + std::to_string(steps_) + left + "  " +
-         what.substr(0, 60));
+    show(bar + " " + std::to_string(done_) + "/" + std::to_string(steps_) + "  " +
+         what.substr(0, 72));
     ++done_;
   }
 
@@ -48,7 +40,6 @@ class Progress {
   const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   std::uint64_t steps_ = 0;
   std::uint64_t done_ = 0;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace cohort::bench

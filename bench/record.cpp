@@ -57,6 +57,33 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path{"."};
 }
 
+void write_all(int descriptor, std::string_view content, const fs::path& file) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) refuse(file, errno);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// Whether it is there and is not a file to be replaced: a pipe, a terminal, /dev/stdout.
+bool is_stream(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
+}
+
+void write_into(const fs::path& stream, std::string_view content) {
+  const int descriptor = ::open(stream.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(stream, errno);
+  try {
+    write_all(descriptor, content, stream);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  if (::close(descriptor) != 0) refuse(stream, errno);
+}
+
 /// A new file beside the one it will replace; removed again unless it gets there.
 class Draft {
  public:
@@ -71,14 +98,7 @@ class Draft {
     if (!placed_) ::unlink(name_.c_str());
   }
 
-  void write(std::string_view content) {
-    while (!content.empty()) {
-      const ssize_t written = ::write(descriptor_, content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) refuse(file_, errno);
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
+  void write(std::string_view content) { write_all(descriptor_, content, file_); }
 
   /// On the disk first, then under its name.
   void place() {
@@ -139,6 +159,10 @@ std::string file_of(std::string_view what, std::string_view engine, std::string_
 void check_writable(const fs::path& file) {
   std::error_code ignored;
   if (fs::is_directory(file, ignored) || !file.has_filename()) refuse(file, EISDIR);
+  if (is_stream(file)) {
+    if (::access(file.c_str(), W_OK) != 0) refuse(file, errno);
+    return;
+  }
   const fs::path folder = folder_of(file);
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) refuse(file, ENOTDIR);
   if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
@@ -146,6 +170,10 @@ void check_writable(const fs::path& file) {
 
 void write_atomically(const fs::path& file, const std::string& content) {
   check_writable(file);
+  if (is_stream(file)) {
+    write_into(file, content);
+    return;
+  }
   Draft draft{file};
   draft.write(content);
   draft.place();

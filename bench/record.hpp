@@ -30,8 +30,9 @@ namespace cohort::bench {
 /// long run.
 void check_writable(const std::filesystem::path& file);
 
-/// Writes a whole file: readers see the old content or the new, also after a crash. Throws
-/// Error{bad_options} if it cannot; the old file is then as it was.
+/// Writes a whole file: readers see the old content or the new, also after a crash. What is there
+/// and no file, like /dev/stdout, is written to. Throws Error{bad_options} if it cannot; the old
+/// file is then as it was.
 void write_atomically(const std::filesystem::path& file, const std::string& content);
 
 }  // namespace cohort::bench

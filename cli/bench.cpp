@@ -1,11 +1,17 @@
 // cohort bench: the scenarios, and their records.
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "apps/choices.hpp"
+#include "bench/harness.hpp"
 #include "bench/openmp_barrier.hpp"
 #include "bench/record.hpp"
 #include "bench/scenario.hpp"
@@ -29,7 +35,49 @@ struct Options {
   std::optional<std::uint32_t> capacity;
   std::string only;
   bool fixed_duration = false;
+  std::optional<double> minutes;
 };
+
+/// A stop that comes from outside or when the time is over, whichever is first.
+class TimeLimit {
+ public:
+  TimeLimit(const std::stop_token& outside, std::optional<double> minutes)
+      : forward_(outside, [this] { source_.request_stop(); }) {
+    if (!minutes) return;
+    timer_ = std::jthread{
+        [this, time = std::chrono::duration<double>{*minutes * 60}](const std::stop_token& over) {
+          std::mutex mutex;
+          std::unique_lock lock{mutex};
+          std::condition_variable_any{}.wait_for(lock, over, time, [] { return false; });
+          if (over.stop_requested()) return;
+          reached_.store(true, std::memory_order_relaxed);  // read by whoever sees the stop
+          source_.request_stop();
+        }};
+  }
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+  [[nodiscard]] bool reached() const { return reached_.load(std::memory_order_relaxed); }
+
+ private:
+  std::stop_source source_;
+  std::atomic<bool> reached_{false};
+  std::stop_callback<std::function<void()>> forward_;
+  std::jthread timer_;  // last: it uses all of the above
+};
+
+/// Does `work` within the time that was given for it. What has been measured is kept.
+int within(const Options& options, const std::stop_token& stop,
+           const std::function<int(const std::stop_token&)>& work) {
+  const TimeLimit limit{stop, options.minutes};
+  try {
+    return work(limit.token());
+  } catch (const bench::Stopped&) {
+    if (!limit.reached()) throw;
+    std::cout << std::flush;
+    std::cerr << "cohort: the time limit is reached; the same command goes on from here\n";
+    return failed;
+  }
+}
 
 void make_folder(const std::string& folder) {
   std::error_code error;
@@ -58,7 +106,7 @@ std::filesystem::path record_file(const Chosen& chosen, const Options& options) 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
   if (options.repetitions) return *options.repetitions;
   if (scenario.resumable) return options.quick ? 1 : 10;  // the paper: 10
-  return options.quick ? 3 : 9;
+  return options.quick ? scenario.quick_repetitions : 9;
 }
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
@@ -82,6 +130,8 @@ void check(const Options& options) {
     throw Error{Errc::bad_options, "--reps 0: nothing would be measured; give 1 or more"};
   if (!options.out.empty()) make_folder(options.out);
   if (!options.json.empty()) bench::check_writable(options.json);
+  if (options.minutes && !(*options.minutes > 0))
+    throw Error{Errc::bad_options, "--time-limit: give more than 0 minutes"};
 }
 
 int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
@@ -133,6 +183,11 @@ int run_all(const Options& options, const std::stop_token& stop) {
   return write_report({options.out});
 }
 
+void add_time_limit(CLI::App& command, Options& options) {
+  command.add_option("--time-limit", options.minutes,
+                     "Stop after so many minutes, with status 1; the same command goes on then");
+}
+
 /// Not for people: a scenario starts it in a process of its own, and reads its output.
 void add_openmp_barrier(CLI::App& bench, Action& chosen) {
   CLI::App* const command = bench.add_subcommand("openmp-barrier")->group("");
@@ -159,11 +214,14 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "the commit.\nThe experiments of the paper keep each sample as it comes: a run that was "
       "interrupted goes on when it is started again.\n\n"
       "  cohort bench all --quick --out results   everything in minutes, to see that it works\n"
-      "  cohort bench all --out results           everything; hours\n"
+      "  cohort bench all --out results           everything; an hour on 2 CPUs\n"
+      "  cohort bench all --out results --time-limit 10   ten minutes of it; again to go on\n"
       "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
   std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
+  std::vector<bench::Scenario> every_one = all;
   for (const bench::Scenario& each : bench::cuda_scenarios()) {
+    every_one.push_back(each);
     const auto same = [&each](const bench::Scenario& other) { return other.name == each.name; };
     if (std::none_of(all.begin(), all.end(), same)) all.push_back(each);
   }
@@ -172,8 +230,10 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
         command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
     sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
     sub->add_option("--reps", options->repetitions,
-                    scenario.resumable ? "Rounds (default 10; 1 with --quick)"
-                                       : "Repetitions (default 9; 3 with --quick)");
+                    scenario.resumable
+                        ? "Rounds (default 10; 1 with --quick)"
+                        : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
+                              " with --quick)");
     sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
     auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
     sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
@@ -182,16 +242,27 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       sub->add_option("--capacity", options->capacity,
                       "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
+    if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
+          return each.name == scenario.name && (each.resumable || each.on_pairs);
+        })) {
+      sub->add_option(
+          "--only", options->only,
+          "Only those whose name contains this: pairs of app and input, e.g. bfs, or the "
+          "ways to share a GPU");
+    }
     if (scenario.resumable) {
-      sub->add_option("--only", options->only,
-                      "Only the pairs of app and input whose name contains this, e.g. bfs");
+      add_time_limit(*sub, *options);
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
           "Another load: tasks last E on their share, so larger shares do more work; kept "
           "apart from the paper's");
     }
     sub->callback([name = scenario.name, options, &chosen, stop] {
-      chosen = [name, options, stop] { return run(scenario_of(name, *options), *options, stop); };
+      chosen = [name, options, stop] {
+        return within(*options, stop, [&](const std::stop_token& limited) {
+          return run(scenario_of(name, *options), *options, limited);
+        });
+      };
     });
   }
   CLI::App* const every = command->add_subcommand("all", "All of them, and the report");
@@ -200,13 +271,27 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   every->add_flag("--quick", options->quick, "Measure less: everything in minutes");
   every->add_option("--reps", options->repetitions, "Repetitions of each scenario");
   every->add_option("--capacity", options->capacity, "Groups of the engine");
-  every->callback(
-      [options, &chosen, stop] { chosen = [options, stop] { return run_all(*options, stop); }; });
+  add_time_limit(*every, *options);
+  every->callback([options, &chosen, stop] {
+    chosen = [options, stop] {
+      return within(*options, stop,
+                    [&](const std::stop_token& limited) { return run_all(*options, limited); });
+    };
+  });
 #ifdef COHORT_WITH_CUDA
   CLI::App* const spin = command->add_subcommand("cuda-spin-barrier")->group("");
   spin->callback([&chosen] {
     chosen = [] {
       bench::cuda_spin_barrier();
+      return fine;
+    };
+  });
+  CLI::App* const share = command->add_subcommand("cuda-sharing-part")->group("");
+  const auto part = std::make_shared<std::string>();
+  share->add_option("part", *part)->required();
+  share->callback([part, &chosen] {
+    chosen = [part] {
+      bench::cuda_sharing_part(*part);
       return fine;
     };
   });

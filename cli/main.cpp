@@ -45,7 +45,7 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
     tool.parse(argc, argv);
     if (!chosen)
       throw Error{Errc::bad_options,
-                  "no command given; there is list, run, bench, report, demo, check, completion"};
+                  "no command given; there is list, run, bench, report, demo, check, completion, manual"};
     const int status = chosen();
     std::cout.flush();
     if (!std::cout) {
@@ -57,7 +57,8 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
     return complain(std::string{error.what()} + "; see `cohort --help`", bad_input);
   } catch (const Error& error) {
-    const bool theirs = error.code() == Errc::bad_options || error.code() == Errc::bad_file;
+    const bool theirs = error.code() == Errc::bad_options || error.code() == Errc::bad_file ||
+                        error.code() == Errc::unsupported;
     return complain(error.what(), theirs ? bad_input : failed);
   } catch (const bench::Stopped&) {
     return failed;

@@ -1,9 +1,12 @@
 #include "graph/spec.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "cohort/error.hpp"
 #include "graph/cache.hpp"
@@ -142,8 +145,8 @@ namespace {
 struct Kept {
   std::mutex mutex;
   int keepers = 0;
-  std::string spec;
-  Csr graph;
+  std::size_t most = 0;
+  std::deque<std::pair<std::string, Csr>> graphs;  // the one that was used last is in front
 };
 
 Kept& kept() {
@@ -163,29 +166,34 @@ Csr load(std::string_view spec) {
 
 }  // namespace
 
-KeepInput::KeepInput() {
+KeepInput::KeepInput(std::size_t graphs) {
   const std::lock_guard lock{kept().mutex};
   ++kept().keepers;
+  kept().most = std::max(kept().most, graphs);
 }
 
 KeepInput::~KeepInput() {
   const std::lock_guard lock{kept().mutex};
   if (--kept().keepers > 0) return;
-  kept().spec.clear();
-  kept().graph = {};
+  kept().most = 0;
+  kept().graphs.clear();
 }
 
 Csr load_graph(std::string_view spec) {
   Kept& memory = kept();
   const std::lock_guard lock{memory.mutex};
-  if (memory.keepers == 0) return load(spec);
-  if (memory.spec != spec) {
-    memory.spec.clear();
-    memory.graph = {};  // before the next is made: two may not fit
-    memory.graph = load(spec);
-    memory.spec = spec;
+  if (memory.most == 0) return load(spec);
+  auto& graphs = memory.graphs;
+  const auto found =
+      std::ranges::find_if(graphs, [&](const auto& each) { return each.first == spec; });
+  if (found == graphs.end()) {
+    // Before the next is made: one more may not fit.
+    if (graphs.size() == memory.most) graphs.pop_back();
+    graphs.emplace_front(spec, load(spec));
+  } else {
+    std::rotate(graphs.begin(), found, found + 1);
   }
-  return memory.graph;
+  return graphs.front().second;
 }
 
 }  // namespace cohort

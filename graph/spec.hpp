@@ -18,11 +18,12 @@ namespace cohort {
 /// Error{bad_file} for a file that is not right.
 [[nodiscard]] Csr load_graph(std::string_view spec);
 
-/// While there is one, load_graph remembers the last graph it loaded and gives copies of it: for
-/// whoever runs on one input again and again.
+/// While there is one, load_graph remembers the last graphs it loaded and gives copies of them: for
+/// whoever runs on the same inputs again and again.
 class KeepInput {
  public:
-  KeepInput();
+  /// So many; where there are several keepers, the most that one of them asked for.
+  explicit KeepInput(std::size_t graphs = 1);
   KeepInput(const KeepInput&) = delete;
   KeepInput& operator=(const KeepInput&) = delete;
   ~KeepInput();

@@ -108,7 +108,8 @@ Json checksums(const fs::path& folder, std::string_view engine) {
   Json result = Json::object();
   std::vector<std::string> names{bench::multitask_file(engine, false),
                                  bench::multitask_file(engine, true)};
-  for (const char* what : {"overhead", "barrier", "gather", "sizing", "timeline.trace"})
+  for (const char* what :
+       {"overhead", "barrier", "gather", "lease", "fairness", "sizing", "timeline.trace"})
     names.push_back(bench::file_of(what, engine, ".json"));
   for (const std::string& name : names) {
     std::ifstream in{folder / name, std::ios::binary};
@@ -123,7 +124,7 @@ Json checksums(const fs::path& folder, std::string_view engine) {
 Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
   Json set = Json::object();
-  for (const char* name : {"overhead", "cpu", "barrier", "gather", "lease", "sizing", "demo"}) {
+  for (const char* name : {"overhead", "cpu", "barrier", "gather", "lease", "fairness", "sizing", "demo"}) {
     const fs::path file = folder / bench::file_of(name, engine, ".json");
     if (fs::exists(file, ignored)) set[name] = read(file);
   }

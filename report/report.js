@@ -71,11 +71,11 @@ function table(to, head, rows, paperColumns = []) {
 
 // ---- lines by share of the groups, on one scale
 
-function chart(to, {title, sub, width = 420, height = 250, series, xs, y, format, goals: goalLines = [], points = []}) {
+function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format, goals: goalLines = [], points = []}) {
   const f = to.append('figure');
   width = Math.min(width, f.node().clientWidth || width);  // on a phone letters keep their size
   f.append('figcaption').html(escape(title) + (sub ? ` <small>${escape(sub)}</small>` : ''));
-  const margin = {top: 8, right: 64, bottom: 26, left: 50};
+  const margin = {top: 8, right: 64, bottom: 40, left: 50};
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', title);
   const x = d3.scalePoint().domain(xs).range([margin.left + 14, width - margin.right - 6]);
   y.range([height - margin.bottom, margin.top]);
@@ -84,8 +84,10 @@ function chart(to, {title, sub, width = 420, height = 250, series, xs, y, format
     .attr('x1', margin.left).attr('x2', width - margin.right).attr('y1', d => y(d)).attr('y2', d => y(d));
   svg.append('g').selectAll('text').data(ticks).join('text').attr('x', margin.left - 7).attr('y', d => y(d) + 4)
     .attr('text-anchor', 'end').text(format);
-  svg.append('g').selectAll('text').data(xs).join('text').attr('x', d => x(d)).attr('y', height - 6)
+  svg.append('g').selectAll('text').data(xs).join('text').attr('x', d => x(d)).attr('y', height - 21)
     .attr('text-anchor', 'middle').attr('class', 'name').text(d => shareNames[d]);
+  svg.append('text').attr('x', (margin.left + width - margin.right) / 2).attr('y', height - 5)
+    .attr('text-anchor', 'middle').text('groups that a task takes');
   for (const goal of goalLines) {
     svg.append('line').attr('class', 'goal').attr('x1', margin.left).attr('x2', width - margin.right)
       .attr('y1', y(goal.value)).attr('y2', y(goal.value));
@@ -115,7 +117,7 @@ function chart(to, {title, sub, width = 420, height = 250, series, xs, y, format
   svg.append('g').selectAll('path').data(points).join('path').attr('class', 'point paper')
     .attr('transform', d => `translate(${x(d.share)},${y(d.value)})`)
     .attr('d', d3.symbol().type(d3.symbolDiamond).size(70)).attr('fill', 'var(--surface)')
-    .attr('stroke', 'var(--paper)').attr('stroke-width', 1.5)
+    .attr('stroke', d => `var(--${d.class})`).attr('stroke-width', 2)
     .on('mousemove', d => showTip(d3.event, `<b>the paper, ${d.class}</b>, ${shareNames[d.share]} groups<br>` +
       format(d.value))).on('mouseleave', hideTip);
   return f;
@@ -131,7 +133,7 @@ const spread = (values, least) => {
 function timeline(to, t) {
   const kinds = {job: 0, task: 1, barrier: 2};
   const lanes = t.lanes.length;
-  const laneHeight = Math.max(14, Math.min(30, 300 / lanes));
+  const laneHeight = Math.max(3, Math.min(30, 420 / lanes));
   const sizeHeight = 54, axisHeight = 22, left = 52;
   const height = lanes * laneHeight + sizeHeight + axisHeight + 14;
   const byLane = t.lanes.map((_, i) => t.slices.filter(s => s[0] === i && s[3] !== kinds.barrier));
@@ -166,7 +168,7 @@ function timeline(to, t) {
     const fills = [colour('job'), colour('task'), colour('wait')];
     const [from, until] = x.domain();
     for (let lane = 0; lane < lanes; ++lane) {
-      const y = lane * laneHeight + 1, h = laneHeight - 2;
+      const gap = laneHeight > 8 ? 1 : 0.25, y = lane * laneHeight + gap, h = laneHeight - 2 * gap;
       g.fillStyle = colour('idle');
       g.fillRect(left, y, width - left, h);
       for (const s of [...byLane[lane], ...waits[lane]]) {
@@ -269,6 +271,7 @@ function timeline(to, t) {
 
 function show(set) {
   main.html('');
+  if (data.sets.length > 1) sideBySide();
   const m = set.multitask;
   const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || set.overhead || {};
   const machine = head.machine || {};
@@ -305,6 +308,9 @@ function show(set) {
   if (set.sizing) sizing(set.sizing);
   if (set.overhead) overhead(set.overhead);
   for (const name of ['cpu', 'barrier', 'gather']) if (set[name]) measurements(name, set[name]);
+  if (set.gather && set.gather.gather.some(g => g.sms)) deviceGather(set.gather);
+  if (set.lease) lease(set.lease);
+  if (set.fairness) fairness(set.fairness);
   if (main.selectAll('section').empty()) main.append('p').text('There are no results here yet.');
   d3.select('#footer').text(`Made by cohort ${data.version} (${data.commit}) on ${data.time}. Drawn with D3.`);
 }
@@ -389,33 +395,37 @@ function performance(m) {
 }
 
 function responsiveness(m) {
-  const s = section('How fast groups are gathered', 'Medians for each app and input (the paper’s figure 5 and appendix C): ' +
-    'how long it takes to gather the groups, by kind of resizing barrier, and how long the task then takes. Log axis; the ' +
-    'grey line is the period that is wanted.', 'responsiveness');
-  const pairs = [...new Set(m.configurations.map(c => c.pair))].filter(p => !p.endsWith(' chunked'));
+  const s = section('How fast groups are gathered', 'Medians (the paper’s figure 5 and appendix C): how long it takes to ' +
+    'gather the groups, by kind of resizing barrier, and how long the task then takes on them. First over all pairs of ' +
+    'app and input, then for each. Log axis; a task that is executed below the grey line, gathering included, is in time.',
+  'responsiveness');
+  const pairs = m.header.pairs.map(p => p.name).filter(p => !p.endsWith(' chunked') &&
+    m.configurations.some(c => c.pair === p));
   let drawn;
   const draw = load => {
     if (drawn) drawn.remove();
-    drawn = s.append('div').attr('class', 'panels small');
-    const of = m.configurations.filter(c => c.class === load);
-    const all = of.flatMap(c => [c.gather_ns, c.run_ns]);
-    const domain = spread(all, [1e5, 1e8]);
-    for (const pair of pairs) {
-      const mine = of.filter(c => c.pair === pair);
+    drawn = s.append('div');
+    const of = m.configurations.filter(c => c.class === load && !c.pair.endsWith(' chunked'));
+    const domain = spread(of.flatMap(c => [c.gather_ns, c.run_ns]), [1e5, 1e8]);
+    const panel = (to, title, mine, size) => {
       const xs = shares.filter(share => mine.some(c => c.share === share));
       const line = (field, barrier) => Object.fromEntries(xs.map(share => {
         const values = mine.filter(c => c.share === share && (!barrier || c.barrier === barrier)).map(c => c[field]);
         return [share, values.length ? d3.median(values) : null];
       }));
       const kinds = barriers.filter(b => mine.some(c => c.barrier === b));
-      chart(drawn, {title: pair, xs, width: 320, height: 210, format: ms,
-        y: d3.scaleLog().domain(domain), goals: [{value: goals[load], name: ''}],
-        series: [{name: 'task', style: load, values: line('run_ns')},
-          ...kinds.map(b => ({name: b, style: b, dash: '4 3', values: line('gather_ns', b)}))]});
-    }
+      chart(to, {title, xs, ...size, format: ms, y: d3.scaleLog().domain(domain),
+        goals: [{value: goals[load], name: ms(goals[load])}],
+        series: [{name: 'task', style: 'ink', values: line('run_ns')},
+          ...kinds.map(b => ({name: b, style: b, dash: '5 3', values: line('gather_ns', b)}))]});
+    };
+    panel(drawn.append('div').attr('class', 'overall'), `All ${pairs.length} pairs`, of, {width: 620, height: 300});
+    const small = drawn.append('div').attr('class', 'panels small');
+    for (const pair of pairs) panel(small, pair, of.filter(c => c.pair === pair), {width: 320, height: 220});
   };
   choice(s, 'Task', classes, {}, 'heavy', draw);
-  legend(s, [['execution', 'ink', 'solid'], ...barriers.map(b => ['gather, ' + barrierNames[b], b, 'dashed'])]);
+  legend(s, [['execution of the task', 'ink', 'solid'], ...barriers.filter(b => m.configurations.some(c => c.barrier === b))
+    .map(b => ['gather, ' + barrierNames[b], b, 'dashed'])]);
   draw('heavy');
 }
 
@@ -431,11 +441,23 @@ function preemption(m) {
 
 function outlier(m) {
   if (!m.outlier.length) return;
-  const s = section('The outlier', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph beside medium tasks ' +
-    'that take all groups but one: its steps are long, so resizing points are rare. Steps cut into chunks have more of them.',
-    'outlier');
-  table(s, ['app and input', 'barrier', 'slowdown', 'gather', 'gather, p99', 'period'],
-    [...m.outlier].sort((a, b) => a.pair.length - b.pair.length).map(o => [o.pair, o.barrier, times(o.slowdown), ms(o.gather_ns), ms(o.gather_p99_ns), ms(o.period_ns)]));
+  const s = section('The outlier, and its cure', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph beside ' +
+    'medium tasks that take all groups but one: the steps are long, so after each task the app goes on with one group until ' +
+    'its next resizing point. Steps that are cut into chunks have more of these points.' +
+    (m.header.on_cpus !== false ? ' One of our groups is a thread that can have a CPU to itself, so it can be slower than ' +
+    'all of them by the number of CPUs at most.' : ''), 'outlier');
+  const value = (name, barrier) => m.outlier.find(o => o.barrier === barrier && o.pair.endsWith(' chunked') === name);
+  const kinds = barriers.filter(b => m.outlier.some(o => o.barrier === b));
+  const panels = s.append('div').attr('class', 'panels');
+  const each = (title, unit, field, scale) => bars(panels, {name: title, unit, contenders: kinds.flatMap(b =>
+    [['whole steps', false], ['chunks', true]].map(([words, chunked]) => {
+      const o = value(chunked, b);
+      return o && o[field] != null ? {name: `${b}, ${words}`, p50: o[field] / scale, reference: !chunked,
+        tip: `slowdown ${times(o.slowdown)}<br>gather ${ms(o.gather_ns)}, p99 ${ms(o.gather_p99_ns)}<br>` +
+          `period ${ms(o.period_ns)}, ${o.tasks} tasks`} : null;
+    })).filter(Boolean)});
+  each('Slowdown of bfs', 'times', 'slowdown', 1);
+  each('Gather time', 'ms, median', 'gather_ns', 1e6);
 }
 
 function sizing(z) {
@@ -462,6 +484,67 @@ function overhead(o) {
     const of = name => (m.contenders.find(e => e.name === name) || {}).p50;
     return [m.app, m.algorithm, m.input, ms(of('resizable')), ms(of('static')), times(m.overhead)];
   }));
+}
+
+// ---- records of GPUs
+
+function deviceGather(record) {
+  const kernels = ['any order', 'resizing barrier', 'highest first'];
+  const s = section('Gather time beside a full GPU', 'From the demand until so many SMs are held, beside a kernel on all of ' +
+    `them with an offer or a barrier every ${ms(record.offer_interval_ns)}: beyond what an idle GPU takes. Median (99th ` +
+    'percentile).', 'device-gather');
+  table(s, ['SMs', 'by', 'idle', ...kernels], record.gather.map(g => [g.sms, g.by, ms(g.idle.p50), ...kernels.map(k =>
+    g[k] && g[k].extra_p50 != null ? `${ms(g[k].extra_p50)} (${ms(g[k].extra_p99)})` : '–')]));
+}
+
+function lease(record) {
+  const s = section('A library’s kernels under a lease', 'cuBLAS products on SMs leased from a kernel that fills the GPU, ' +
+    'beside the same products on an idle GPU. From the call until the result is there; median (99th percentile).', 'lease');
+  table(s, ['matrices', 'SMs', 'idle GPU', 'leased', 'results'], record.products.map(p => [`${p.size} × ${p.size}`, p.sms,
+    `${ms(p.alone.p50)} (${ms(p.alone.p99)})`, `${ms(p.leased.p50)} (${ms(p.leased.p99)})`,
+    p.verified ? 'all right' : 'WRONG']));
+}
+
+function fairness(record) {
+  section('More groups than fit', `A barrier of ${d3.format(',')(record.groups)} groups, far more than the GPU can hold: ` +
+    (record.spin_barrier_hangs ? `plain CUDA hangs (it was given ${record.seconds_given} s)` : 'plain CUDA finished') +
+    (record.cohort_finishes ? `; with cohort ${d3.format(',')(record.rounds)} rounds finish, with as many groups as there is ` +
+    'room for.' : '; cohort DID NOT FINISH.'), 'fairness');
+}
+
+// ---- several machines and engines
+
+function sideBySide() {
+  const row = (words, of, stated) => {
+    const cells = data.sets.map(set => { try { return of(set) || '–'; } catch (_) { return '–'; } });
+    return cells.every(c => c === '–') ? null : [words, stated || '–', ...cells];
+  };
+  const found = (set, load, share) => set.multitask.performance.find(p => p.class === load && p.share === share &&
+    p.barrier === 'one-pass');
+  const third = (set, load) => set.multitask.preemption.find(p => p.class === load);
+  const rows = [
+    row('where', set => {
+      const head = [set.multitask && set.multitask.header, set.overhead, set.barrier, set.gather, set.demo].find(Boolean);
+      return head.device ? head.device.name : `${head.machine.usable_cpus} CPUs`;
+    }, 'Iris 6100'),
+    row('groups', set => (set.multitask ? set.multitask.header : set.overhead).groups, '47'),
+    row('overhead without tasks, mean', set => times(set.overhead.summary.geomean), times(paper.overhead.overall[0])),
+    row('overhead, worst', set => set.overhead.summary.max && times(set.overhead.summary.max), times(paper.overhead.overall[1])),
+    ...[['light', 'quarter'], ['medium', 'quarter'], ['heavy', 'half']].flatMap(([load, share]) => [
+      row(`slowdown beside ${load} tasks on ${shareNames[share]}`, set => times(found(set, load, share).slowdown),
+        times(paper.slowdown[load][share])),
+      row('and their gather time', set => ms(found(set, load, share).gather_ns))]),
+    ...classes.map(load => row(`${load}: slowdown at the smallest share that meets the period`, set => {
+      const p = third(set, load);
+      return p.share && `${times(p.cooperative)} (${shareNames[p.share]})`;
+    }, paper.cooperative[load])),
+    row('a resizing barrier with nothing to do', set => {
+      const m = set.barrier.measurements[0];
+      return `${d3.format(',.0f')(m.contenders.find(c => c.name === 'cohort resizing').p50)} ns (${m.name})`;
+    }),
+  ].filter(Boolean);
+  const s = section('Side by side', 'Results of several machines or engines. The sections below show one at a time.', 'sets-beside');
+  table(s, ['', 'paper', ...data.sets.map(set => set.name)], rows, [1]);
 }
 
 // Any record of the harness: contenders side by side.
@@ -494,10 +577,10 @@ function bars(to, m) {
   g.append('rect').attr('x', left).attr('y', 4).attr('height', row - 9).attr('rx', 3)
     .attr('width', d => Math.max(2, x(d.p50) - left)).attr('fill', d => d.reference ? 'var(--plain)' : 'var(--job)');
   g.append('text').attr('class', 'name').attr('x', d => Math.max(left + 2, x(d.p50)) + 6).attr('y', row / 2 + 3)
-    .text(d => d3.format('.3~s')(d.p50) + (d.ratio == null ? '' : `  ${d3.format('.2~f')(d.ratio)}×`));
-  g.on('mousemove', d => showTip(d3.event, `<b>${escape(d.name)}</b><br>p50 ${d3.format(',.1f')(d.p50)}, p99 ` +
+    .text(d => d3.format(d.p50 >= 1000 ? '.3~s' : '.3~g')(d.p50) + (d.ratio == null ? '' : `  ${d3.format('.2~f')(d.ratio)}×`));
+  g.on('mousemove', d => showTip(d3.event, `<b>${escape(d.name)}</b><br>` + (d.tip || `p50 ${d3.format(',.1f')(d.p50)}, p99 ` +
     `${d3.format(',.1f')(d.p99)}, ${d3.format(',.1f')(d.min)} to ${d3.format(',.1f')(d.max)} ${escape(m.unit || 'ns')}` +
-    (m.baseline ? `<br>${times(d.ratio)} ${escape(m.baseline)}` : ''))).on('mouseleave', hideTip);
+    (m.baseline ? `<br>${times(d.ratio)} ${escape(m.baseline)}` : '')))).on('mouseleave', hideTip);
   if (wide) f.append('p').attr('class', 'note').text('Log axis.');
 }
 

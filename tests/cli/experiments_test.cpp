@@ -137,10 +137,20 @@ TEST_F(Tool, RefusesTasksAndTracesThatCannotBe) {
   EXPECT_THAT(refused(run + "--engine cuda5"), HasSubstr("cuda5"));
 }
 
+TEST_F(Tool, SaysInOneLineThatThereIsNoGpu) {
+  if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is one";
+  EXPECT_THAT(refused("bench barrier --engine cuda --quick --reps 1"), HasSubstr("cuda"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --engine cuda"), HasSubstr("cuda"));
+}
+
 TEST_F(Tool, SaysInOneLineThatADiskIsFull) {
   const Result full = cohort("list > /dev/full");
   EXPECT_EQ(full.status, 2);
   EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*standard output[^\n]*\n"));
+  EXPECT_THAT(refused("list --json > /dev/full"), HasSubstr("standard output"));
+  EXPECT_THAT(cohort("run bfs --input grid:5x5 --json /dev/full").error,
+              MatchesRegex("cohort: [^\n]*/dev/full[^\n]*\n"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full")) << "not replaced";
   const std::string file = in_folder("trace.json");
   const Result limited = cohort("run bfs --input grid:4x30000 --trace " + file, "ulimit -f 8;");
   EXPECT_EQ(limited.status, 2) << limited.error;
@@ -148,16 +158,33 @@ TEST_F(Tool, SaysInOneLineThatADiskIsFull) {
   EXPECT_FALSE(fs::exists(file)) << "no half of a file";
 }
 
-/// The experiment that these tests interrupt: five shares of three classes, and alone.
-const std::string experiment = "bench preemption --quick --only 'bfs USA-road' --capacity 2 --out ";
-const std::string another = "bench preemption --quick --only 'bfs USA-road' --capacity 3 --out ";
-
 std::vector<json> lines_of(const std::string& text) {
   std::vector<json> lines;
   std::istringstream in{text};
   for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
   return lines;
 }
+
+TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
+  const std::string folder = in_folder("results");
+  const std::string samples = folder + "/multitask.jsonl";
+  const std::string game = "bench preemption --quick --only game --capacity 8 --out " + folder;
+  fs::create_directories(folder);
+  std::ofstream{folder + "/timeline.trace.json"} << "{}";  // a new one would be the first to fail
+  const Result full = cohort(game, "ulimit -f 12;");       // blocks of 512 bytes
+  EXPECT_EQ(full.status, 2) << full.out;
+  EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*multitask.jsonl[^\n]*\n"));
+  const std::string first = read(samples);
+  EXPECT_GE(lines_of(first).size(), 2U) << "whole samples, as many as there was room for";
+  ASSERT_EQ(cohort(game).status, 0) << "with room again it goes on";
+  EXPECT_THAT(read(samples), AllOf(StartsWith(first), HasSubstr("heavy | all | 0")));
+}
+
+/// The experiment that these tests interrupt: five shares of three classes, and alone, twice.
+const std::string experiment =
+    "bench preemption --quick --reps 2 --only 'bfs USA-road' --capacity 8 --out ";
+const std::string another =
+    "bench preemption --quick --reps 2 --only 'bfs USA-road' --capacity 9 --out ";
 
 TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
   const std::string folder = in_folder("results");
@@ -177,13 +204,19 @@ TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
   EXPECT_THAT(second, StartsWith(first));
   std::ofstream{samples, std::ios::app} << R"({"key":"half a li)";  // killed in a write
 
+  const Result limited = cohort(experiment + folder + " --time-limit 0.02");
+  EXPECT_EQ(limited.status, 1) << limited.out;
+  EXPECT_THAT(limited.error, MatchesRegex("cohort: [^\n]*goes on[^\n]*\n"));
+  const std::string more = read(samples);
+  EXPECT_THAT(more, StartsWith(second));
+
   ASSERT_EQ(cohort("report " + folder).status, 0) << "of what there is";
   const Result finished = cohort(experiment + folder);
   ASSERT_EQ(finished.status, 0) << finished.out << finished.error;
-  EXPECT_THAT(finished.out, AllOf(HasSubstr("going on after"), HasSubstr("heavy")));
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("of them done"), HasSubstr("heavy")));
   EXPECT_THAT(finished.error, IsEmpty()) << "progress is for terminals";
   const std::string third = read(samples);
-  EXPECT_THAT(third, StartsWith(second));
+  EXPECT_THAT(third, StartsWith(more));
   const std::vector<json> lines = lines_of(third);
   std::map<std::string, int> keys;
   std::size_t sets = 0;
@@ -197,7 +230,7 @@ TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
       EXPECT_EQ(line["wrong"], 0);
     }
   }
-  EXPECT_EQ(sets, 16U);
+  EXPECT_EQ(sets, 32U);
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key << " was measured again";
 
   EXPECT_EQ(read(samples), third);
@@ -236,6 +269,9 @@ TEST_F(Tool, RefusesToReportOnNothing) {
   std::ofstream{in_folder("empty") + "/barrier.json"} << "{";
   EXPECT_THAT(refused("report " + in_folder("empty")), HasSubstr("barrier.json"));
   EXPECT_THAT(refused("bench all --quick --out /dev/null/results"), HasSubstr("/dev/null/results"));
+  EXPECT_THAT(refused("bench all --quick --out /proc/results"), HasSubstr("/proc/results"));
+  EXPECT_THAT(refused("bench all --out " + in_folder("empty") + " --time-limit 0"),
+              HasSubstr("--time-limit"));
   EXPECT_THAT(refused("bench multitask --quick --only nothing"), HasSubstr("nothing"));
 }
 

@@ -132,7 +132,13 @@ def interact(driver):
     buttons = driver.find_elements(By.CSS_SELECTOR, "#responsiveness .controls button")
     buttons[0].click()
     check("another class can be chosen", buttons[0].get_attribute("aria-pressed") == "true")
-    check("there is a panel for each pair", len(driver.find_elements(By.CSS_SELECTOR, "#responsiveness figure")) == 5)
+    check("there is a panel for each pair", len(driver.find_elements(By.CSS_SELECTOR, "#responsiveness .small figure")) == 5)
+
+    check("machines are side by side", "a made-up GPU" in driver.find_element(By.ID, "sets-beside").text)
+    driver.execute_script("scrollTo(0, 0)")
+    driver.find_elements(By.CSS_SELECTOR, "#sets button")[1].click()
+    for section in ("device-gather", "lease", "fairness"):
+        check(f"the other has a section {section}", len(driver.find_elements(By.CSS_SELECTOR, f"section#{section}")) == 1)
 
 
 def main():

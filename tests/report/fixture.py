@@ -77,6 +77,21 @@ def barrier():
             contender("cohort", 100, False), contender("openmp", 200, True), contender("std::barrier", 9000, True)]}]}
 
 
+def on_gpu():
+    """What another engine left in the same folder."""
+    def times(p50):
+        return {"p50": p50, "p99": 2 * p50, "min": p50 / 2, "max": 3 * p50, "samples": [p50]}
+    about = {**ABOUT, "engine": "cuda", "device": {"name": "a made-up GPU", "sms": 100}}
+    kernels = ("any order", "resizing barrier", "highest first")
+    yield "gather-cuda", {"scenario": "gather", **about, "offer_interval_ns": 10000, "gather": [
+        {"sms": sms, "by": "lease", "idle": times(10000),
+         **{name: {**times(20000), "extra_p50": 5000 + sms, "extra_p99": 30000} for name in kernels}} for sms in (1, 50)]}
+    yield "lease-cuda", {"scenario": "lease", **about, "products": [
+        {"size": 512, "sms": 50, "verified": True, "leaves": 9, "alone": times(30000), "leased": times(50000)}]}
+    yield "fairness-cuda", {"scenario": "fairness", **about, "spin_barrier_hangs": True, "seconds_given": 5,
+                            "groups": 4096, "rounds": 10000, "cohort_finishes": True}
+
+
 def sizing():
     return {"scenario": "sizing", **ABOUT, "groups": GROUPS, "classes": [
         {"class": name, "largest_t_ns": (period - work - 1) * 1e6, "X_s": 10, "Y_s": 9, "n": 200, "frames": 200,
@@ -88,7 +103,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "multitask.jsonl").write_text("".join(json.dumps(each) + "\n" for each in samples()))
-    for name, record in (("timeline.trace", trace()), ("barrier", barrier()), ("sizing", sizing())):
+    for name, record in (("timeline.trace", trace()), ("barrier", barrier()), ("sizing", sizing()), *on_gpu()):
         (folder / f"{name}.json").write_text(json.dumps(record) + "\n")
 
 
