@@ -15,8 +15,8 @@ help:
 	@echo 'make demo         traverse a graph while a renderer takes half of the workers, 25 times a second'
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
-	@echo 'make test-compiler  cohortc, the compiler of the dialect (installs the libraries of Clang)'
-	@echo 'make test-opencl  the OpenCL engine, on PoCL or what there is (installs it, and the libraries of Clang)'
+	@echo 'make test-compiler  of these, the tests of cohortc, the compiler of the dialect'
+	@echo 'make test-opencl  the OpenCL engine, on PoCL or what there is (installs it)'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
@@ -51,9 +51,9 @@ check-%: build/%/build.ninja
 
 test-quick: check-release
 
-test-compiler:
-	@scripts/setup --compiler
-	@$(MAKE) --no-print-directory check-compiler
+test-compiler: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target cohort cohort_compiler_tests
+	@ctest --test-dir build/release -L compiler -j $(JOBS) --output-on-failure --no-tests=error
 
 test-opencl:
 	@scripts/setup --opencl

@@ -10,17 +10,15 @@ namespace cohort::apps {
 /// Hashed priorities give few long rounds, ids many short ones.
 enum class Priority : std::uint8_t { hashed, id };
 
-/// Compares nodes by priority; ties, which hashes may have, by id.
+/// Numbers nodes by priority. No two have the same: each step of the hash can be undone.
 class Ranking {
  public:
   COHORT_FN constexpr explicit Ranking(Priority priority) : priority_(priority) {}
 
-  [[nodiscard]] COHORT_FN constexpr bool less(Node a, Node b) const {
-    if (priority_ == Priority::id) return a < b;
-    const std::uint64_t left = splitmix64(a);
-    const std::uint64_t right = splitmix64(b);
-    return left != right ? left < right : a < b;
+  [[nodiscard]] COHORT_FN constexpr std::uint64_t of(Node node) const {
+    return priority_ == Priority::id ? node : splitmix64(node);
   }
+  [[nodiscard]] COHORT_FN constexpr bool less(Node a, Node b) const { return of(a) < of(b); }
 
  private:
   /// The output of SplitMix64 (Steele, Lea and Flood 2014) for this state.

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
+#include "cohort/checkpoint.hpp"
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
@@ -27,6 +29,8 @@ struct JobTrace {
 /// costs a compilation, which on some engines takes long.
 template <class Engine>
 inline constexpr bool has_paper_variants = true;
+template <class Engine>
+inline constexpr bool has_paper_barriers = has_paper_variants<Engine>;
 
 [[noreturn]] inline void refuse_paper_variant() {
   throw Error{Errc::bad_options,
@@ -40,6 +44,11 @@ struct RunOptions {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Sees the job through to its end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
+  /// Lays the job's memory out alike for every engine and any number of groups, so that its
+  /// checkpoint can be continued elsewhere.
+  bool movable = false;
+  /// Goes on from this checkpoint of a movable job, on the same input.
+  std::filesystem::path restore = {};
   /// Records the app's jobs here, each at most so many events.
   std::deque<JobTrace>* traces = nullptr;
   std::size_t trace_limit = TraceLog::default_limit;
@@ -53,6 +62,30 @@ std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
 
 namespace detail {
 
+/// Sees a job through, or cancels it.
+inline Report drive(const Job& job, const RunOptions& options) {
+  try {
+    return options.drive(job);
+  } catch (...) {
+    job.cancel();
+    while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
+    throw;
+  }
+}
+
+template <class Engine, class Kernel>
+Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
+          const std::filesystem::path& checkpoint) {
+  if (checkpoint.empty()) return engine.launch(kernel, launch);
+  if constexpr (NamesBuffers<Kernel> && requires { engine.restore(kernel, checkpoint, launch); }) {
+    return engine.restore(kernel, checkpoint, launch);
+  } else {
+    throw Error{Errc::bad_options,
+                "this app has no checkpoints, or this engine cannot restore them; bfs has them on "
+                "cpu and cuda"};
+  }
+}
+
 template <class Engine, class Kernel>
 Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   LaunchOptions launch = options.launch;
@@ -64,16 +97,9 @@ Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& optio
     if (!launch.resizable) trace->rules.start_groups = groups;
     launch.tracer = &trace->log;
   }
-  const Job job = engine.launch(kernel, launch);
-  try {
-    Report report = options.drive(job);
-    if (trace != nullptr) trace->status = report.status;
-    return report;
-  } catch (...) {
-    job.cancel();
-    while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
-    throw;
-  }
+  Report report = drive(start(engine, kernel, launch, options.restore), options);
+  if (trace != nullptr) trace->status = report.status;
+  return report;
 }
 
 template <ResizingBarrier barrier, class Engine, class Kernel>
@@ -99,8 +125,8 @@ template <class Engine, class Kernel>
 Report run(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   if (options.barrier == ResizingBarrier::one_pass)
     return detail::see_through(engine, kernel, options);
-  if constexpr (!has_paper_variants<Engine>) refuse_paper_variant();
-  if constexpr (has_paper_variants<Engine> && detail::PaperBarriers<Kernel>) {
+  if constexpr (!has_paper_barriers<Engine>) refuse_paper_variant();
+  if constexpr (has_paper_barriers<Engine> && detail::PaperBarriers<Kernel>) {
     switch (options.barrier) {
       case ResizingBarrier::query:
         return detail::run_with<ResizingBarrier::query>(engine, kernel, options);

@@ -39,19 +39,21 @@ COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
 }
 
 /// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in
-/// turn; each begins at a multiple of 64 items after `begin`.
+/// turn, eight to a group or more; each begins at a multiple of 64 items after `begin`.
 template <class Group, class Visit>
-COHORT_FN void for_blocks(const Group& group, std::size_t begin, std::size_t end, Visit visit) {
+COHORT_DETAIL_INLINE COHORT_FN void for_blocks(const Group& group, std::size_t begin,
+                                               std::size_t end, Visit visit) {
   const std::size_t groups = group.num_groups();
   const std::size_t even = (end - begin) / (groups * 8) / 64 * 64;
-  const std::size_t block = least(most(even, most(64, group.local_size())), 4096);
+  const std::size_t block = least(most(even, most(64, group.local_size())), 65536);
   for (std::size_t first = begin + group.group_id() * block; first < end; first += groups * block)
     visit(first, least(first + block, end));
 }
 
 /// Calls `visit(i)` for this thread's items of [begin, end).
 template <class Group, class Visit>
-COHORT_FN void for_items(const Group& group, std::size_t begin, std::size_t end, Visit visit) {
+COHORT_DETAIL_INLINE COHORT_FN void for_items(const Group& group, std::size_t begin,
+                                              std::size_t end, Visit visit) {
   for_blocks(group, begin, end, [&](std::size_t first, std::size_t last) {
     if (group.local_size() == 1) {  // a loop that compilers can make vectors of
       for (std::size_t i = first; i < last; ++i) visit(i);

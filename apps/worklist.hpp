@@ -24,16 +24,22 @@ struct Worklist {
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
   std::uint32_t room;
 
+  /// Nodes and edges in all. Both loads of a count are under way before either is waited for.
+  template <class Group>
+  [[nodiscard]] COHORT_FN Count total(const Group& group) const {
+    Count sum;
+    for (std::uint32_t i = 0; i <= num_slots; ++i) {
+      const std::uint32_t nodes = group.atomic(counts[i].nodes).load();
+      const std::uint64_t edges = group.atomic(counts[i].edges).load();
+      sum.nodes += nodes;
+      sum.edges += edges;
+    }
+    return sum;
+  }
   template <class Group>
   [[nodiscard]] COHORT_FN std::size_t size(const Group& group) const {
     std::size_t sum = 0;
     for (std::uint32_t i = 0; i <= num_slots; ++i) sum += group.atomic(counts[i].nodes).load();
-    return sum;
-  }
-  template <class Group>
-  [[nodiscard]] COHORT_FN std::uint64_t edges(const Group& group) const {
-    std::uint64_t sum = 0;
-    for (std::uint32_t i = 0; i <= num_slots; ++i) sum += group.atomic(counts[i].edges).load();
     return sum;
   }
 
@@ -49,16 +55,15 @@ struct Worklist {
   /// Pushes a node, by one thread of whichever group; a group of one thread fills its slot first.
   template <class Group>
   COHORT_FN void push(const Group& group, Node node) const {
-    const auto spilt = group.atomic(counts[num_slots].nodes);
     if (num_slots == 0) {
-      group.view(spill)[spilt.fetch_add(1)] = node;
+      group.view(spill)[group.claim(counts[0].nodes)] = node;
       return;
     }
     const auto count = group.atomic(counts[group.group_id()].nodes);
     const auto slot = group.view(slots + std::size_t{group.group_id()} * room);
     std::uint32_t size = count.load();
     if (size == room) {
-      const auto to = group.view(spill + spilt.fetch_add(room));
+      const auto to = group.view(spill + group.atomic(counts[num_slots].nodes).fetch_add(room));
       for (std::uint32_t i = 0; i < room; ++i) to[i] = slot[i];
       size = 0;
     }
@@ -66,19 +71,21 @@ struct Worklist {
     count.store(size + 1);
   }
 
-  /// Calls `visit(nodes, count)` for the pieces that make up the positions [begin, end).
+  /// Calls `visit(nodes, count)` for the pieces that make up the positions [begin, end), of which
+  /// there are that many.
   template <class Group, class Visit>
   COHORT_FN void for_range(const Group& group, std::size_t begin, std::size_t end,
                            Visit visit) const {
     std::size_t at = 0;
-    for (std::uint32_t i = 0; i <= num_slots && at < end; ++i) {
+    for (std::uint32_t i = 0; i < num_slots && at < end; ++i) {
       const std::size_t count = group.atomic(counts[i].nodes).load();
       const std::size_t first = most(begin, at);
       const std::size_t last = least(end, at + count);
-      Node* const nodes = i < num_slots ? slots + std::size_t{i} * room : spill;
-      if (first < last) visit(nodes + (first - at), last - first);
+      if (first < last) visit(slots + std::size_t{i} * room + (first - at), last - first);
       at += count;
     }
+    const std::size_t first = most(begin, at);
+    if (first < end) visit(spill + (first - at), end - first);
   }
 
   /// The same for this group's part of the positions [begin, end): one stretch of a short list,
@@ -93,14 +100,17 @@ struct Worklist {
       for_range(group, begin + count * id / groups, begin + count * (id + 1) / groups, visit);
       return;
     }
-    const std::size_t block = most(group.local_size(), 64);
+    // A short list is spread out, so that each thread has an edge or two; of a long one each thread
+    // gets a node.
+    std::size_t block = 64;
+    if (count > groups * block) block = most(block, least(group.local_size(), count / groups));
     for (std::size_t i = begin + group.group_id() * block; i < end; i += groups * block)
       for_range(group, i, least(i + block, end), visit);
   }
 };
 
-/// One group's way into a worklist, for one step. Threads of a larger group push together and meet
-/// at the spill's count once; a group of one thread pushes into its slot without meeting anybody.
+/// One group's way into a worklist, for one step. Threads of a larger group claim places in the
+/// spill; a group of one thread pushes into its slot without meeting anybody.
 template <class Group>
 class Sink {
  public:
@@ -119,59 +129,48 @@ class Sink {
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  /// Reached by all threads of the group; those that say so push their node.
-  COHORT_FN void push(bool wanted, Node node) {
-    any_ |= wanted;
+  COHORT_FN void push(Node node) {
+    any_ = true;
     if (!alone_) {
-      push_together(wanted, node);
-    } else if (wanted) {
-      if (size_ == room_) flush();
-      nodes_[size_++] = node;
+      group_.view(into_.spill)[group_.claim(spilt())] = node;
+      return;
     }
+    if (size_ == room_) flush();
+    nodes_[size_++] = node;
   }
 
   /// Whether this thread has pushed a node.
   [[nodiscard]] COHORT_FN bool any() const { return any_; }
 
-  /// At the end, by all threads. `edges`: this thread's share of the edges of the pushed nodes.
-  COHORT_FN void close(std::uint64_t edges = 0) {
+  /// At the end, by all threads.
+  COHORT_FN void close() {
     if (slot_) {
       group_.atomic(mine().nodes).store(size_);
-      if (edges != 0) group_.atomic(mine().edges).fetch_add(edges);
-      return;
-    }
-    if (alone_) {
+    } else if (alone_) {
       flush();
-    } else {
-      edges = group_.reduce(edges, [](std::uint64_t a, std::uint64_t b) { return a + b; });
     }
+  }
+  /// The same. `edges`: this thread's share of the edges of the pushed nodes.
+  COHORT_FN void close(std::uint64_t edges) {
+    close();
+    if (!alone_)
+      edges = group_.reduce(edges, [](std::uint64_t a, std::uint64_t b) { return a + b; });
     if (group_.local_id() == 0 && edges != 0)
-      group_.atomic(into_.counts[into_.num_slots].edges).fetch_add(edges);
+      group_.atomic(into_.counts[slot_ ? group_.group_id() : into_.num_slots].edges)
+          .fetch_add(edges);
   }
 
  private:
   static constexpr std::uint32_t batch_room = 64;
 
   COHORT_FN Count& mine() const { return into_.counts[group_.group_id()]; }
-  COHORT_FN std::uint32_t reserve(std::uint32_t count) const {
-    return group_.atomic(into_.counts[into_.num_slots].nodes).fetch_add(count);
-  }
+  COHORT_FN std::uint32_t& spilt() const { return into_.counts[into_.num_slots].nodes; }
 
   COHORT_FN void flush() {
     if (size_ == 0) return;
-    const auto to = group_.view(into_.spill + reserve(size_));
+    const auto to = group_.view(into_.spill + group_.atomic(spilt()).fetch_add(size_));
     for (std::uint32_t i = 0; i < size_; ++i) to[i] = nodes_[i];
     size_ = 0;
-  }
-
-  COHORT_FN void push_together(bool wanted, Node node) const {
-    const std::uint32_t one = wanted ? 1 : 0;
-    const std::uint32_t before = group_.exclusive_scan(
-        one, std::uint32_t{0}, [](std::uint32_t a, std::uint32_t b) { return a + b; });
-    const std::uint32_t last = group_.local_size() - 1;
-    const bool reserves = group_.local_id() == last && before + one != 0;
-    const std::uint32_t at = group_.broadcast(reserves ? reserve(before + one) : 0, last);
-    if (wanted) group_.view(into_.spill)[at + before] = node;
   }
 
   using Nodes = decltype(std::declval<const Group&>().view(static_cast<Node*>(nullptr)));
@@ -193,6 +192,7 @@ struct ChunkOfNodes {
   std::uint64_t first_edge[room];
   std::uint32_t before[room];  // edges of the nodes before
   std::uint32_t value[room];
+  std::uint32_t edges;
 };
 
 /// A node whose edges are not to be visited, as `value` says it.
@@ -205,9 +205,10 @@ COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
 
 /// Visits the edges of `count` nodes and pushes the targets for which `visit(value, edge, target)`
 /// says true; `value(node)` is called once for each node, `ahead(target)` where it is worth
-/// fetching what `visit` will look at. Chunk by chunk, one node for each thread: their degrees are
-/// summed up in local memory, and each thread takes one edge at a time (the paper's bfs and l-sssp,
-/// after LonestarGPU). Reached by all threads of the group.
+/// fetching what `visit` will look at; what these hold by value stays in registers, what they hold
+/// by reference is read again after each atomic access. Chunk by chunk, one node for each thread:
+/// their degrees are summed up in local memory, and each thread takes one edge at a time (the
+/// paper's bfs and l-sssp, after LonestarGPU). Reached by all threads of the group.
 template <class Group, class Into, class Value, class Ahead, class Visit>
 COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
                       const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,
@@ -217,17 +218,18 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
     constexpr std::uint64_t later = 12;  // edges of the same node
+    const CsrView edges = graph;         // not to be read again after each atomic access
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + far < count) prefetch(graph.offsets() + list[i + far]);
-      if (i + near < count) graph_ahead(graph, graph.first_edge(list[i + near]));
+      if (i + far < count) prefetch(edges.offsets() + list[i + far]);
+      if (i + near < count) graph_ahead(edges, edges.first_edge(list[i + near]));
       const Node node = list[i];
       const std::uint32_t its = value(node);
       if (its == skipped) continue;
-      const std::uint64_t end = graph.first_edge(node + 1);
-      for (std::uint64_t edge = graph.first_edge(node); edge < end; ++edge) {
-        if (edge + later < end) ahead(graph.target(edge + later));
-        const Node target = graph.target(edge);
-        into.push(visit(its, edge, target), target);
+      const std::uint64_t end = edges.first_edge(node + 1);
+      for (std::uint64_t edge = edges.first_edge(node); edge < end; ++edge) {
+        if (edge + later < end) ahead(edges.target(edge + later));
+        const Node target = edges.target(edge);
+        if (visit(its, edge, target)) into.push(target);
       }
     }
     return;
@@ -236,34 +238,33 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
   const std::uint32_t me = group.local_id();
   for (std::size_t first = 0; first < count; first += group.local_size()) {
+    const auto here = static_cast<std::uint32_t>(least(count - first, group.local_size()));
+    std::uint32_t its = skipped;
+    std::uint64_t first_edge = 0;
     std::uint32_t degree = 0;
-    if (first + me < count) {
+    if (me < here) {
       const Node node = list[first + me];
-      chunk.value[me] = value(node);
-      chunk.first_edge[me] = graph.first_edge(node);
-      if (chunk.value[me] != skipped) degree = static_cast<std::uint32_t>(graph.degree(node));
+      its = value(node);
+      first_edge = graph.first_edge(node);
+      if (its != skipped) degree = static_cast<std::uint32_t>(graph.degree(node));
     }
+    // All meet in the scan: nobody is left in the chunk before.
     const std::uint32_t before = group.exclusive_scan(degree, std::uint32_t{0}, plus);
+    chunk.value[me] = its;
+    chunk.first_edge[me] = first_edge;
     chunk.before[me] = before;
-    const std::uint32_t edges = group.broadcast(before + degree, group.local_size() - 1);
+    if (me + 1 == group.local_size()) chunk.edges = before + degree;
     group.barrier();
-    for (std::uint32_t at = 0; at < edges; at += group.local_size()) {
-      const std::uint32_t mine = at + me;
-      decltype(visit(std::uint32_t{}, std::uint64_t{}, Node{})) wanted{};
-      Node target = 0;
-      if (mine < edges) {
-        std::uint32_t owner = 0;  // the last node with `before <= mine`
-        for (std::uint32_t step = 512; step > 0; step /= 2) {
-          if (owner + step < group.local_size() && chunk.before[owner + step] <= mine)
-            owner += step;
-        }
-        const std::uint64_t edge = chunk.first_edge[owner] + (mine - chunk.before[owner]);
-        target = graph.target(edge);
-        wanted = visit(chunk.value[owner], edge, target);
+    const std::uint32_t edges = chunk.edges;
+    for (std::uint32_t mine = me; mine < edges; mine += group.local_size()) {
+      std::uint32_t owner = 0;  // the last node with `before <= mine`
+      for (std::uint32_t step = 512; step > 0; step /= 2) {
+        if (owner + step < here && chunk.before[owner + step] <= mine) owner += step;
       }
-      into.push(wanted, target);
+      const std::uint64_t edge = chunk.first_edge[owner] + (mine - chunk.before[owner]);
+      const Node target = graph.target(edge);
+      if (visit(chunk.value[owner], edge, target)) into.push(target);
     }
-    group.barrier();  // before the chunk is overwritten
   }
 }
 

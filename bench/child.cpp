@@ -1,10 +1,12 @@
 #include "bench/child.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <stdexcept>
 #include <system_error>
@@ -13,25 +15,9 @@
 namespace cohort::bench {
 namespace {
 
-/// Closes on the way out.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
+using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] int number() const { return number_; }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
-
-void require(int error, const char* what) {
+void require(int error, const std::string& what) {
   if (error != 0) throw std::system_error{error, std::generic_category(), what};
 }
 
@@ -43,83 +29,108 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-std::vector<std::string> environment_with(const std::string& name,
-                                          const std::optional<std::string>& value) {
+std::vector<std::string> environment_with(const Environment& with) {
   std::vector<std::string> result;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string entry{*each};
-    if (!value || !entry.starts_with(name + "=")) result.push_back(entry);
+    const bool replaced = std::any_of(with.begin(), with.end(), [&entry](const auto& other) {
+      return entry.starts_with(other.first + "=");
+    });
+    if (!replaced) result.push_back(entry);
   }
-  if (value) result.push_back(name + "=" + *value);
+  for (const auto& [name, value] : with) {
+    result.push_back(name);
+    result.back().append("=").append(value);
+  }
   return result;
 }
 
-pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environment, int output) {
-  arguments.insert(arguments.begin(), "cohort");
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  sigset_t none;  // signals that we block must still end the child
-  sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, "/proc/self/exe", &actions, &attributes,
-                                  pointers(arguments).data(), pointers(environment).data());
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  require(error, "cannot start /proc/self/exe");
-  return child;
-}
-
-std::string read_all(int descriptor) {
-  std::string result;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return result;
-    result.append(buffer, static_cast<std::size_t>(got));
-  }
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);  // all of it, if there is no other
 }
 
 }  // namespace
 
-std::string run_again(const std::vector<std::string>& arguments, const std::string& name,
-                      const std::optional<std::string>& value) {
+Child::Child(std::vector<std::string> arguments, const Environment& with,
+             const std::string& program)
+    : name_(arguments.empty() ? program : arguments.back()) {
   int ends[2];
   require(::pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno, "cannot make a pipe");
-  const Descriptor reading{ends[0]};
-  Descriptor writing{ends[1]};
-  const pid_t child = spawn(arguments, environment_with(name, value), writing.number());
-  writing.close();
-  std::string output = read_all(reading.number());
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) require(errno, "cannot wait for the child process");
+  arguments.insert(arguments.begin(), program == "/proc/self/exe" ? "cohort" : program);
+  std::vector<std::string> environment = environment_with(with);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  sigset_t none;  // signals that we block must still end the child
+  sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int error = ::posix_spawnp(&process_, program.c_str(), &actions, &attributes,
+                                   pointers(arguments).data(), pointers(environment).data());
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  reading_ = ends[0];
+  if (error != 0) {
+    ::close(reading_);
+    require(error, "cannot start " + program);
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error{"the child process of '" + arguments.back() + "' failed"};
+}
+
+Child::~Child() {
+  kill();
+  ::close(reading_);
+}
+
+void Child::kill() {
+  if (process_ < 0) return;
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+  process_ = -1;
+}
+
+/// False: there may be more to come.
+bool Child::read_until(Clock::time_point when, std::string& output) {
+  char buffer[4096];
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()).count();
+    if (left <= 0) return false;
+    pollfd waits{.fd = reading_, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&waits, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+    if (ready <= 0) continue;
+    const ssize_t got = ::read(reading_, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    output.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+std::optional<std::string> Child::output_until(Clock::time_point when) {
+  std::string output;
+  int status = 0;
+  bool ended = read_until(when, output);
+  while (ended && ::waitpid(process_, &status, WNOHANG) == 0) {
+    ended = Clock::now() < when;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  if (!ended) {
+    kill();
+    return {};
+  }
+  process_ = -1;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    throw std::runtime_error{"the child process of '" + name_ + "' failed: " + last_line(output)};
+  }
   return output;
 }
 
-bool ends_within(const std::vector<std::string>& arguments, std::chrono::milliseconds limit) {
-  const pid_t child = spawn(arguments, environment_with("COHORT_CHILD", "1"), STDERR_FILENO);
-  const auto until = std::chrono::steady_clock::now() + limit;
-  int status = 0;
-  while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > until) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, &status, 0);
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error{"the child process of '" + arguments.back() + "' failed"};
-  return true;
+std::string run_again(const std::vector<std::string>& arguments, const std::string& name,
+                      const std::optional<std::string>& value) {
+  Child child{arguments, value ? Environment{{name, *value}} : Environment{}};
+  return child.output_within(std::chrono::hours{24}).value_or("");
 }
 
 }  // namespace cohort::bench

@@ -1,22 +1,50 @@
-// Running this program again with another environment: some libraries read theirs only when they
-// are loaded.
+// Running this program again, or another one: some libraries read their environment only when they
+// are loaded, and some experiments hang. Invariant: a child does not outlive its object.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cohort::bench {
+
+/// Variables that a child has besides ours, or instead.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// A process whose output we read.
+class Child {
+ public:
+  /// Starts this program, or `program`. Throws std::system_error if it cannot.
+  explicit Child(std::vector<std::string> arguments, const Environment& with = {},
+                 const std::string& program = "/proc/self/exe");
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child();
+
+  /// What it has printed, when it has ended; nothing if it has not by then, and it is killed.
+  /// Throws std::runtime_error, with the last line, if it failed. Once.
+  [[nodiscard]] std::optional<std::string> output_until(std::chrono::steady_clock::time_point when);
+  [[nodiscard]] std::optional<std::string> output_within(std::chrono::milliseconds limit) {
+    return output_until(std::chrono::steady_clock::now() + limit);
+  }
+
+ private:
+  [[nodiscard]] bool read_until(std::chrono::steady_clock::time_point when, std::string& output);
+  void kill();
+
+  std::string name_;
+  pid_t process_ = -1;
+  int reading_ = -1;
+};
 
 /// Runs this program with `arguments` and the environment variable `name` set to `value`, or as it
 /// is without one. Returns what it printed. Throws std::runtime_error if it fails.
 [[nodiscard]] std::string run_again(const std::vector<std::string>& arguments,
                                     const std::string& name,
                                     const std::optional<std::string>& value);
-
-/// Whether this program, run with `arguments`, ends in time; it is killed otherwise.
-[[nodiscard]] bool ends_within(const std::vector<std::string>& arguments,
-                               std::chrono::milliseconds limit);
 
 }  // namespace cohort::bench

@@ -1,125 +1,124 @@
 #include "bench/dialect.hpp"
 
-#include <atomic>
 #include <chrono>
+#include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/dialect/dialect.hpp"
 #include "bench/harness.hpp"
 #include "cohort/cpu.hpp"
-#include "cohort/program.hpp"
 #include "src/program/process.hpp"
+#ifdef COHORT_CUDA_PAPER
+#include "apps/cuda/registry.hpp"
+#endif
 
 namespace cohort::bench {
 namespace {
 
-constexpr std::uint32_t unreached = ~0U;
+/// An app, and what makes the one in C++ the paper's.
+struct Input {
+  std::string_view app;
+  const char* spec;
+  const char* quick;
+  std::vector<std::string> settings;
+};
 
-/// compiler/apps/p_sssp.cl, by hand: the same loops, loads and barriers.
-struct Sssp {
-  struct State {
-    std::uint32_t phase = 0;
+const std::vector<Input>& inputs() {
+  static const std::vector<Input> all{
+      {"color", "grid:1000x1000", "grid:100x100", {"algorithm=paper"}},
+      {"color", "rmat:14", "rmat:10", {"algorithm=paper"}},
+      {"mis", "grid:1000x1000", "grid:100x100", {"algorithm=paper"}},
+      {"mis", "rmat:16", "rmat:10", {"algorithm=paper"}},
+      {"p-sssp", "grid:100x100", "grid:40x40", {"algorithm=paper"}},
+      {"p-sssp", "rmat:16", "rmat:10", {"algorithm=paper"}},
+      {"bfs", "grid:1500x1500", "grid:200x200", {"algorithm=paper"}},
+      {"bfs", "rmat:18", "rmat:10", {"algorithm=paper"}},
+      {"l-sssp", "grid:400x400", "grid:60x60", {"algorithm=paper"}},
+      {"l-sssp", "rmat:16", "rmat:10", {"algorithm=paper"}},
+      {"octree", "particles:1000000", "particles:20000", {"pools=mutex"}},
+      {"game", "connect4:7", "connect4:5", {"pools=mutex", "grain=0"}},
   };
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
+  return all;
+}
 
-  const std::uint32_t* row;
-  const std::uint32_t* source;
-  const std::uint32_t* weight;
-  std::uint32_t nodes;
-  std::uint32_t* x;
-  std::uint32_t* y;
-  std::uint32_t* changed;
+using Run = std::function<apps::Outcome(apps::Request&)>;
 
-  template <class Group>
-  COHORT_FN void run(Group group, State state) const {
-    for (std::uint32_t phase = state.phase;; phase = (phase + 1) % 3) {
-      if (phase == 0) copy(group);
-      if (phase == 1) relax(group);
-      if (phase == 2 && *changed == 0) return;
-      if (group.resizing_global_barrier(State{(phase + 1) % 3})) return;
+/// Run times of an app, for a while but at least once; the first run is verified.
+Contender contender(const char* name, const Run& run, const Input& input,
+                    const apps::RunOptions& options, bool reference, bool quick) {
+  const auto once = [=](bool verify) {
+    apps::Request request{
+        .input = quick ? input.quick : input.spec,
+        .settings = apps::Settings{reference ? input.settings : std::vector<std::string>{}},
+        .options = options,
+        .verify = verify};
+    const apps::Outcome outcome = run(request);
+    if (outcome.report.status != Status::finished || !outcome.verified.value_or(true)) {
+      throw Error{Errc::broken_contract, std::string{input.app} + " (" + name + ") on " +
+                                             request.input +
+                                             " came out wrong: " + outcome.difference};
     }
-  }
+    return outcome.report.run_time;
+  };
+  static_cast<void>(once(true));
+  return {.name = name,
+          .measure =
+              [once] {
+                std::vector<double> times;
+                for (std::chrono::nanoseconds sum{0};
+                     times.empty() || (sum < std::chrono::milliseconds{20} && times.size() < 8);) {
+                  const std::chrono::nanoseconds time = once(false);
+                  times.push_back(static_cast<double>(time.count()));
+                  sum += time;
+                }
+                return times;
+              },
+          .reference = reference};
+}
 
- private:
-  template <class Group>
-  COHORT_FN void copy(Group& group) const {
-    for (const std::size_t node : group.stride(nodes)) x[node] = y[node];
-    if (group.global_id() == 0) *changed = 0;
-  }
-  template <class Group>
-  COHORT_FN void relax(Group& group) const {
-    for (const std::size_t node : group.stride(nodes)) {
-      std::uint32_t best = x[node];
-      for (std::uint32_t edge = row[node]; edge < row[node + 1]; ++edge) {
-        const std::uint32_t from = x[source[edge]];
-        if (from == unreached) continue;
-        const std::uint64_t there = std::uint64_t{from} + weight[edge];
-        best = std::min(best, there > unreached ? unreached : static_cast<std::uint32_t>(there));
-      }
-      if (best == x[node]) continue;
-      y[node] = best;
-      std::atomic_ref{*changed}.exchange(1, std::memory_order_relaxed);
+/// All apps on an engine. `by_hand(app)` runs the one in C++.
+template <class Engine, class ByHand>
+nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_name,
+                                    const apps::RunOptions& how, const ScenarioOptions& options,
+                                    ByHand by_hand) {
+  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+  auto measurements = nlohmann::ordered_json::array();
+  double logs = 0;
+  double worst = 0;
+  for (const Input& input : inputs()) {
+    const std::string name =
+        std::string{input.app} + " on " + (options.quick ? input.quick : input.spec);
+    if (name.find(options.only) == std::string::npos) continue;
+    const apps::DialectApp<Engine>* app = nullptr;
+    for (const auto& each : apps::dialect_apps<Engine>()) {
+      if (each.name == input.app) app = &each;
     }
+    const ProgramKernel kernel = apps::dialect_kernel(app->file, engine_name);
+    const Run dialect = [&](apps::Request& request) { return app->run(engine, kernel, request); };
+    const Measurement measurement =
+        measure(name, "ns",
+                {contender("C++, by hand", by_hand(input.app), input, how, true, options.quick),
+                 contender("OpenCL C, by cohortc", dialect, input, how, false, options.quick)},
+                plan);
+    print(std::cout, measurement);
+    std::cout << std::endl;
+    const double ratio =
+        median(ratios(measurement.at("OpenCL C, by cohortc"), measurement.at("C++, by hand")));
+    logs += std::log(ratio);
+    worst = std::max(worst, ratio);
+    auto entry = to_json(measurement);
+    entry["ratio"] = ratio;
+    measurements.push_back(std::move(entry));
   }
-};
-
-/// A grid whose weights make many rounds.
-struct Grid {
-  explicit Grid(std::uint32_t width) {
-    for (std::uint32_t node = 0; node < width * width; ++node) {
-      const auto edge = [&](std::uint32_t to) {
-        source.push_back(to);
-        weight.push_back(1 + (node * 7 + to * 13) % 10);
-      };
-      if (node % width != 0) edge(node - 1);
-      if (node % width + 1 != width) edge(node + 1);
-      if (node >= width) edge(node - width);
-      if (node + width < width * width) edge(node + width);
-      row.push_back(static_cast<std::uint32_t>(source.size()));
-    }
-    x.assign(row.size() - 1, unreached);
-  }
-  void reset() {
-    y.assign(row.size() - 1, unreached);
-    y[0] = 0;
-  }
-  [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(row.size() - 1); }
-
-  std::vector<std::uint32_t> row{0};
-  std::vector<std::uint32_t> source;
-  std::vector<std::uint32_t> weight;
-  std::vector<std::uint32_t> x;
-  std::vector<std::uint32_t> y;
-  std::uint32_t changed = 0;
-};
-
-double nanoseconds(const Report& report) { return static_cast<double>(report.run_time.count()); }
-
-Measurement measure_kernels(const ScenarioOptions& options, const Plan& plan) {
-  Grid grid{options.quick ? 60U : 200U};
-  cpu::Engine engine{{.capacity = 2, .pin_workers = true}};
-  ProgramOptions how;
-  how.optimise = "-O3";  // as the library and the kernel by hand
-  ProgramKernel kernel = Program::from_file(COHORT_DIALECT_APPS "/p_sssp.cl", how).kernel();
-  kernel.set("row", grid.row.data()).set("source", grid.source.data());
-  kernel.set("weight", grid.weight.data()).set("nodes", grid.nodes());
-  kernel.set("x", grid.x.data()).set("changed", &grid.changed);
-  const Contender by_hand{
-      .name = "C++, by hand",
-      .measure =
-          [&] {
-            grid.reset();
-            const Sssp same{grid.row.data(), grid.source.data(), grid.weight.data(), grid.nodes(),
-                            grid.x.data(),   grid.y.data(),      &grid.changed};
-            return std::vector{nanoseconds(engine.launch(same).wait())};
-          },
-      .reference = true};
-  const Contender dialect{.name = "OpenCL C, by cohortc", .measure = [&] {
-                            grid.reset();
-                            kernel.set("y", grid.y.data());
-                            return std::vector{nanoseconds(kernel.launch(engine).wait())};
-                          }};
-  return measure("p-sssp on a grid, two groups", "ns per run", {by_hand, dialect}, plan);
+  const double mean = std::exp(logs / std::max(1.0, static_cast<double>(measurements.size())));
+  std::cout << std::fixed << std::setprecision(3) << "dialect / by hand: geometric mean " << mean
+            << ", worst " << worst << '\n';
+  return {{"engine", engine_name},
+          {"groups", *how.launch.max_groups},
+          {"summary", {{"geomean", mean}, {"worst", worst}}},
+          {"measurements", std::move(measurements)}};
 }
 
 /// How long a command takes, in nanoseconds. Throws Error{unsupported} when it fails.
@@ -153,16 +152,34 @@ Measurement measure_compilers(const Plan& plan) {
 }  // namespace
 
 nlohmann::ordered_json dialect_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
-  auto measurements = nlohmann::ordered_json::array();
-  const auto add = [&measurements](const Measurement& measurement) {
-    print(std::cout, measurement);
-    std::cout << std::endl;
-    measurements.push_back(to_json(measurement));
-  };
-  add(measure_kernels(options, plan));
-  add(measure_compilers(plan));
-  return {{"measurements", std::move(measurements)}};
+  cpu::Engine engine{{.capacity = 2, .pin_workers = true}};
+  apps::RunOptions how;
+  how.launch.max_groups = engine.capacity();
+  auto result = measure_apps(engine, "cpu", how, options, [&](std::string_view name) -> Run {
+    const auto found = std::ranges::find(apps::all(), name, &apps::App::name);
+    return [&engine, run = found->run](apps::Request& request) { return run(engine, request); };
+  });
+  if (options.only.empty() || std::string_view{"compiling"}.find(options.only) == 0) {
+    const Measurement compilers = measure_compilers(
+        {.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop});
+    print(std::cout, compilers);
+    result["measurements"].push_back(to_json(compilers));
+  }
+  return result;
 }
+
+#ifdef COHORT_CUDA_PAPER
+nlohmann::ordered_json cuda_dialect_scenario(const ScenarioOptions& options) {
+  cuda::Engine engine{{.capacity = options.capacity}};
+  apps::RunOptions how;
+  how.launch.max_groups = engine.capacity();
+  how.launch.local_size = 256;
+  return measure_apps(engine, "cuda", how, options, [&](std::string_view name) -> Run {
+    return [&engine, name](apps::Request& request) {
+      return apps::run_on_cuda(name, engine, request);
+    };
+  });
+}
+#endif
 
 }  // namespace cohort::bench

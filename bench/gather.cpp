@@ -395,7 +395,7 @@ nlohmann::ordered_json gather_scenario(const ScenarioOptions& options) {
   const bool on_the_cpu = options.engine == "cpu";
   std::optional<Confined> two_cpus;
   Gatherer gatherer;
-  std::uint32_t most = 8;
+  std::uint32_t most = options.capacity.value_or(8);
   nlohmann::ordered_json device;
   if (on_the_cpu) {
     two_cpus.emplace(2);

@@ -70,6 +70,7 @@ Measurement measure(std::string name, std::string unit, const std::vector<Conten
     result.series.push_back({.name = each.name, .reference = each.reference, .repetitions = {}});
 
   const Progress progress;
+  const auto begin = std::chrono::steady_clock::now();
   const std::uint32_t rounds = plan.warm_ups + plan.repetitions;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
@@ -79,7 +80,13 @@ Measurement measure(std::string name, std::string unit, const std::vector<Conten
                     ": " + contenders[turn].name);
       std::vector<double> batches = contenders[turn].measure();
       if (plan.stop.stop_requested()) throw Stopped{};
-      if (round >= plan.warm_ups) result.series[turn].repetitions.push_back(std::move(batches));
+      result.series[turn].repetitions.push_back(std::move(batches));
+    }
+    if (std::chrono::steady_clock::now() - begin < plan.enough) {
+      if (round >= plan.warm_ups) continue;
+      for (Series& each : result.series) each.repetitions.clear();
+    } else if (result.series[0].repetitions.size() >= 3) {
+      break;
     }
   }
   return result;

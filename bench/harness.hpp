@@ -3,6 +3,7 @@
 // ratios are taken within a repetition.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <iosfwd>
@@ -27,6 +28,8 @@ struct Plan {
   std::uint32_t repetitions = 9;
   std::uint32_t warm_ups = 1;  ///< repetitions before those, thrown away
   std::stop_token stop = {};
+  /// After so long three repetitions are enough, and a warm-up that took as long is one of them.
+  std::chrono::nanoseconds enough = std::chrono::nanoseconds::max();
 };
 
 /// Thrown by measure() when the plan's stop is requested.

@@ -223,7 +223,6 @@ class Experiment {
 
   /// Runs the app as often as it takes to fill `span`.
   Outcome run(const Configuration& what, milliseconds span, bool verify, Timeline* timeline) {
-    place_.prepare(what.pair->app);
     std::optional<Load> load;
     Outcome outcome;
     if (what.load == nullptr) {
@@ -594,6 +593,7 @@ Json run(const ScenarioOptions& options, Wish wish) {
   const std::uint32_t capacity = place->capacity();
   wish.paper_barriers = wish.paper_barriers && place->paper_barriers();
   const Pairs pairs = pairs_for(*place, options.quick, options.only);
+  for (const Pair& each : pairs.runnable) place->prepare(each.app);
   const KeepInput keep{pairs.runnable.size()};
   const Json about = header(options, *place, pairs);
   std::optional<Store> store;

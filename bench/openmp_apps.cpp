@@ -32,12 +32,6 @@ std::uint64_t splitmix64(std::uint64_t state) {
   return z ^ (z >> 31U);
 }
 
-bool lower(Node a, Node b) {
-  const std::uint64_t left = splitmix64(a);
-  const std::uint64_t right = splitmix64(b);
-  return left != right ? left < right : a < b;
-}
-
 template <class T>
 T load(const T& word) {
   return std::atomic_ref{const_cast<T&>(word)}
@@ -157,10 +151,13 @@ double color(const CsrView& graph, std::vector<std::uint32_t>& colours) {
     for (Node node = 0; node < nodes; ++node) {
       if (colours[node] != ~0U) continue;
       Node highest = node;
+      std::uint64_t top = splitmix64(node);
       for (const Node other : graph.neighbours(node)) {
         if (other == node || colours[other] != ~0U) continue;
         any = true;
-        if (lower(highest, other)) highest = other;
+        const std::uint64_t its = splitmix64(other);
+        highest = top < its ? other : highest;
+        top = std::max(top, its);
       }
       rival[node] = highest;
     }
@@ -191,8 +188,12 @@ double mis(const CsrView& graph, std::vector<std::uint32_t>& marks) {
       if (marks[node] != 0) continue;
       any = true;
       Node least = node;
+      std::uint64_t bottom = splitmix64(node);
       for (const Node other : graph.neighbours(node)) {
-        if (marks[other] == 0 && lower(other, least)) least = other;
+        if (marks[other] != 0) continue;
+        const std::uint64_t its = splitmix64(other);
+        least = its < bottom ? other : least;
+        bottom = std::min(bottom, its);
       }
       rival[node] = least;
     }

@@ -33,7 +33,7 @@ constexpr std::array rows{
     Row{"mis", "G3_circuit", "G3_circuit.graph", "grid:1259x1259", "geometric:20000", "", "algorithm=paper"},
     Row{"p-sssp", "USA-road NW", "road-NW.topology.gr", "road:1200000", "road:2000",
         "with made-up weights", "algorithm=paper", Style::barriers, false, "road:60000"},
-    Row{"bfs", "rmat", "rmat:22", "", "rmat:15", "seed and degree are not the paper's",
+    Row{"bfs", "rmat", "rmat:22", "", "rmat:17", "seed and degree are not the paper's",
         "algorithm=paper source=hub", Style::barriers, false, "rmat:20"},
     Row{"bfs", "USA-road W", "road-NW.topology.gr", "road:1200000", "road:60000",
         "USA-road NW instead", "algorithm=paper"},

@@ -7,6 +7,9 @@
 #include "apps/choices.hpp"
 #include "bench/variants.hpp"
 #include "cohort/cpu.hpp"
+#ifdef COHORT_WITH_COMPILER
+#include "apps/dialect/dialect.hpp"
+#endif
 #ifdef COHORT_WITH_CUDA_APPS
 #include "bench/cuda/place.hpp"
 #endif
@@ -17,12 +20,24 @@
 namespace cohort::bench {
 namespace {
 
+#ifndef COHORT_WITH_COMPILER
+[[noreturn]] void refuse_dialect() {
+  throw Error{Errc::bad_options,
+              "this build has no compiler for --dialect; configure with COHORT_COMPILER=ON"};
+}
+#endif
+
 class CpuPlace final : public Place {
  public:
   explicit CpuPlace(const PlaceOptions& options)
       : engine_({.capacity = options.capacity, .pin_workers = options.pinned}) {
     if (!options.device.empty())
       throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
+#ifdef COHORT_WITH_COMPILER
+    if (options.dialect) dialect_.emplace("cpu");
+#else
+    if (options.dialect) refuse_dialect();
+#endif
   }
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
@@ -30,8 +45,16 @@ class CpuPlace final : public Place {
   [[nodiscard]] bool on_cpus() const override { return true; }
   [[nodiscard]] bool traces() const override { return true; }
   [[nodiscard]] bool paper_barriers() const override { return true; }
-  void prepare(std::string_view app) override { (void)choose("app", app, apps::all()); }
+  void prepare(std::string_view app) override {
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return static_cast<void>(dialect_->prepare(app));
+#endif
+    (void)choose("app", app, apps::all());
+  }
   apps::Outcome run(std::string_view app, apps::Request& request) override {
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return dialect_->run(engine_, app, request);
+#endif
     return choose("app", app, apps::all()).run(engine_, request);
   }
 
@@ -49,8 +72,8 @@ class CpuPlace final : public Place {
     std::vector<Placed> result;
     for (Variant& each : variants_of(pairs)) {
       result.push_back({each.pair, each.algorithm,
-                        [this, run = std::move(each.run)](const apps::RunOptions& options) {
-                          return run(engine_, options);
+                        [this, start = std::move(each.start)](const apps::RunOptions& options) {
+                          return start(engine_, options, nullptr);
                         }});
     }
     return result;
@@ -58,6 +81,9 @@ class CpuPlace final : public Place {
 
  private:
   cpu::Engine engine_;
+#ifdef COHORT_WITH_COMPILER
+  std::optional<apps::DialectApps<cpu::Engine>> dialect_;
+#endif
 };
 
 }  // namespace
@@ -81,6 +107,10 @@ std::vector<Placed> Place::variants(const std::vector<Pair>& pairs) {
 }
 
 std::unique_ptr<Place> make_place(const PlaceOptions& options) {
+  if (options.scheduler != "host" && (options.scheduler != "group" || options.engine != "opencl")) {
+    throw Error{Errc::bad_options, "--scheduler " + options.scheduler +
+                                       ": it is host or, with --engine opencl, group; drop it"};
+  }
   if (options.engine == "cpu") return std::make_unique<CpuPlace>(options);
 #ifdef COHORT_WITH_CUDA_APPS
   if (options.engine == "cuda") return make_cuda_place(options);

@@ -22,7 +22,9 @@ struct PlaceOptions {
   std::optional<std::uint32_t> capacity = {};
   std::string device = {};  ///< of cuda its number, of opencl that or part of its name
   std::uint32_t local_size = 1;
-  bool pinned = false;  ///< on the CPU: each worker stays on a CPU of its own
+  std::string scheduler = "host";  ///< of opencl: "group" for one of its work-groups
+  bool pinned = false;             ///< on the CPU: each worker stays on a CPU of its own
+  bool dialect = false;            ///< the apps that cohortc compiles; on opencl they always are
 };
 
 /// A pair with one of its algorithms, ready to run in a place.

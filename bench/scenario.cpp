@@ -14,6 +14,7 @@
 #endif
 #include "bench/sizing.hpp"
 #ifdef COHORT_WITH_CUDA
+#include "bench/cuda/beside.hpp"
 #include "bench/cuda/scenarios.hpp"
 #endif
 
@@ -25,13 +26,17 @@ namespace {
 constexpr Scenario gather{
     .name = "gather",
     .summary = "how long a demand for workers waits, by kill order; kill against yield",
-    .run = &gather_scenario};
+    .run = &gather_scenario,
+    .paper = true};
 constexpr Scenario overhead{
     .name = "overhead",
     .summary =
         "section 5.3 of the paper: apps that could be resized but are not, beside "
         "cooperation compiled out",
-    .run = &overhead_scenario};
+    .run = &overhead_scenario,
+    .paper = true,
+    .on_pairs = true,
+    .quick_repetitions = 41};
 constexpr Scenario multitask{
     .name = "multitask",
     .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
@@ -59,11 +64,14 @@ constexpr std::array known{
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
-             .in_all = false},
+             .on_pairs = true,
+             .in_all = false,
+             .quick_repetitions = 25},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
-             .summary = "a kernel compiled by cohortc beside one by hand; cohortc beside Clang",
+             .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
              .run = &dialect_scenario,
+             .on_pairs = true,
              .in_all = false},
 #endif
     Scenario{.name = "sizing",
@@ -81,13 +89,42 @@ constexpr std::array known_cuda{
              .run = &cuda_barrier_scenario},
     Scenario{.name = "gather",
              .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
-             .run = &cuda_gather_scenario},
+             .run = &cuda_gather_scenario,
+             .on_pairs = true},
     Scenario{.name = "lease",
              .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
-             .run = &cuda_lease_scenario},
+             .run = &cuda_lease_scenario,
+             .on_pairs = true},
     Scenario{.name = "fairness",
              .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
              .run = &cuda_fairness_scenario},
+    Scenario{.name = "sharing",
+             .summary =
+                 "a job and a periodic task on one GPU: priorities, time slicing, MPS, green "
+                 "contexts, cohort",
+             .run = &cuda_sharing_scenario,
+             .on_pairs = true},
+#ifdef COHORT_WITH_CUDA_APPS
+    Scenario{.name = "overhead",
+             .summary = "apps that could be resized but are not, beside the same kernels in plain "
+                        "CUDA: grid.sync, a launch a step, a graph",
+             .run = &cuda_overhead_scenario,
+             .on_pairs = true},
+    Scenario{
+        .name = "background",
+        .summary = "apps beside the paper's tasks, and beside what losing those SMs would cost",
+        .run = &cuda_background_scenario,
+        .on_pairs = true},
+    multitask,
+    preemption,
+#ifdef COHORT_CUDA_PAPER
+    Scenario{.name = "dialect",
+             .summary = "the apps compiled by cohortc beside those by hand",
+             .run = &cuda_dialect_scenario,
+             .on_pairs = true,
+             .in_all = false},
+#endif
+#endif
 };
 #endif
 

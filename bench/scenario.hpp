@@ -34,9 +34,11 @@ struct Scenario {
   std::string_view summary;
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
-  bool paper = false;      ///< an experiment of the paper on an engine of its own
+  bool paper = false;      ///< an experiment on an engine of its own, with a capacity
   bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
+  bool on_pairs = false;   ///< on pairs too: ScenarioOptions::only chooses of them
   bool in_all = true;      ///< part of `cohort bench all`
+  std::uint32_t quick_repetitions = 3;  ///< unless others are asked for; short runs need many
 };
 
 /// All scenarios, of the CPU engine.

@@ -141,7 +141,8 @@ std::string Timeline::to_trace_events() const {
   for (const Kept& kept : events) units[kept.event.unit] = true;
   for (const auto& [unit, used] : units) {
     if (unit == no_unit) continue;
-    lines.describe("thread_name", lane_of(unit), {{"name", "unit " + std::to_string(unit)}});
+    lines.describe("thread_name", lane_of(unit),
+                   {{"name", unit_name_ + " " + std::to_string(unit)}});
     lines.describe("thread_sort_index", lane_of(unit), {{"sort_index", unit}});
   }
 

@@ -26,6 +26,9 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
   ~Timeline() = default;
 
+  /// What a lane is called, with its number; "unit" otherwise.
+  void name_units(std::string name) { unit_name_ = std::move(name); }
+
   /// A tracer for a job, or for any number of tasks of one kind; it lives as long as the timeline.
   Tracer& job(std::string name) { return add(std::move(name), "job"); }
   Tracer& task(std::string name) { return add(std::move(name), "task"); }
@@ -71,6 +74,7 @@ class Timeline {
   std::deque<Track> tracks_;
   std::vector<Kept> events_;
   std::vector<KeptGather> gathers_;
+  std::string unit_name_ = "unit";
   std::size_t limit_;
   std::uint64_t dropped_ = 0;
 };

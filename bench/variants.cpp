@@ -3,6 +3,7 @@
 #include <map>
 
 #include "apps/bfs/host.hpp"
+#include "apps/cc/host.hpp"
 #include "apps/color/host.hpp"
 #include "apps/game/host.hpp"
 #include "apps/inputs.hpp"
@@ -10,6 +11,10 @@
 #include "apps/mis/host.hpp"
 #include "apps/octree/host.hpp"
 #include "apps/p_sssp/host.hpp"
+#include "apps/paths.hpp"
+#ifdef COHORT_WITH_CUDA_APPS
+#include "apps/cuda/runs.hpp"
+#endif
 #include "cohort/cpu.hpp"
 #include "graph/build.hpp"
 #include "graph/spec.hpp"
@@ -18,7 +23,7 @@ namespace cohort::bench {
 namespace {
 
 using Graph = std::shared_ptr<const Csr>;
-using Run = std::function<Report(cpu::Engine&, const apps::RunOptions&)>;
+using Run = std::function<Report(AnyEngine, const apps::RunOptions&, Checks*)>;
 
 /// An algorithm of an app; `run` for an input that has been loaded.
 struct Algorithm {
@@ -26,51 +31,94 @@ struct Algorithm {
   Run run;
 };
 
+/// `call(engine, options)` is a run on whichever engine; `check(result)` tells what is wrong.
+template <class Call, class Check>
+Run on_any_engine(Call call, Check check) {
+  return [=](AnyEngine engine, const apps::RunOptions& options, Checks* checks) {
+    return std::visit(
+        [&](auto its) -> Report {
+          auto result = call(its.get(), options);
+          Report report = result.report;
+          if (checks != nullptr && report.status == Status::finished)
+            checks->add([check, result = std::move(result)] { return check(result); });
+          return report;
+        },
+        engine);
+  };
+}
+
 /// The paper's algorithm of a graph app, and ours.
-std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& graph, Node source) {
+std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& graph, Node source,
+                                        std::uint64_t chunk) {
   if (app == "color") {
-    const auto with = [graph](apps::ColorOptions::Algorithm chosen) -> Run {
-      return [=](auto& engine, auto& options) {
-        return apps::run_color(engine, *graph, options, {.algorithm = chosen}).report;
-      };
+    const auto with = [=](apps::ColorOptions::Algorithm chosen) {
+      const apps::ColorOptions how{.algorithm = chosen, .chunk = chunk};
+      return on_any_engine(
+          [=](auto& engine, auto& options) {
+            return apps::run_color(engine, *graph, options, how);
+          },
+          [=](auto& result) { return apps::check_color(*graph, how.priority, result.colours); });
     };
     return {{"paper", with(apps::ColorOptions::Algorithm::paper)},
             {"eager", with(apps::ColorOptions::Algorithm::eager)}};
   }
   if (app == "mis") {
-    const auto with = [graph](apps::MisOptions::Algorithm chosen) -> Run {
-      return [=](auto& engine, auto& options) {
-        return apps::run_mis(engine, *graph, options, {.algorithm = chosen}).report;
-      };
+    const auto with = [=](apps::MisOptions::Algorithm chosen) {
+      const apps::MisOptions how{.algorithm = chosen, .chunk = chunk};
+      return on_any_engine(
+          [=](auto& engine, auto& options) { return apps::run_mis(engine, *graph, options, how); },
+          [=](auto& result) { return apps::check_mis(*graph, how.priority, result.marks); });
     };
     return {{"paper", with(apps::MisOptions::Algorithm::paper)},
             {"eager", with(apps::MisOptions::Algorithm::eager)}};
   }
+  const auto check_paths = [=](auto& result) {
+    return apps::check_paths(*graph, source, result.distances);
+  };
   if (app == "p-sssp") {
-    const auto with = [=](apps::PullSsspOptions::Algorithm chosen) -> Run {
-      return [=](auto& engine, auto& options) {
-        const apps::PullSsspOptions how{.algorithm = chosen, .chunk = 0, .incoming = graph.get()};
-        return apps::run_p_sssp(engine, *graph, source, options, how).report;
-      };
+    const auto with = [=](apps::PullSsspOptions::Algorithm chosen) {
+      return on_any_engine(
+          [=](auto& engine, auto& options) {
+            const apps::PullSsspOptions how{
+                .algorithm = chosen, .chunk = chunk, .incoming = graph.get()};
+            return apps::run_p_sssp(engine, *graph, source, options, how);
+          },
+          check_paths);
     };
     return {{"paper", with(apps::PullSsspOptions::Algorithm::paper)},
             {"in-place", with(apps::PullSsspOptions::Algorithm::in_place)}};
   }
   if (app == "bfs") {
-    const auto with = [=](apps::BfsOptions::Algorithm chosen) -> Run {
-      return [=](auto& engine, auto& options) {
-        apps::BfsOptions how{.algorithm = chosen};
-        how.incoming = graph.get();
-        return apps::run_bfs(engine, *graph, source, options, how).report;
-      };
+    const auto with = [=](apps::BfsOptions::Algorithm chosen) {
+      return on_any_engine(
+          [=](auto& engine, auto& options) {
+            apps::BfsOptions how{.algorithm = chosen};
+            how.chunk = chunk;
+            how.incoming = graph.get();
+            return apps::run_bfs(engine, *graph, source, options, how);
+          },
+          [=](auto& result) { return apps::check_bfs(*graph, source, result.levels); });
     };
     return {{"paper", with(apps::BfsOptions::Algorithm::paper)},
             {"one-barrier", with(apps::BfsOptions::Algorithm::one_barrier)}};
   }
-  const auto with = [=](apps::ListSsspOptions::Algorithm chosen) -> Run {
-    return [=](auto& engine, auto& options) {
-      return apps::run_l_sssp(engine, *graph, source, options, {.algorithm = chosen}).report;
-    };
+  if (app == "cc") {
+    return {
+        {"afforest", on_any_engine(
+                         [=](auto& engine, auto& options) {
+                           const apps::CcOptions how{.chunk = chunk, .both_ways = true};
+                           return apps::run_cc(engine, *graph, options, how);
+                         },
+                         [=](auto& result) { return apps::check_cc(*graph, result.component); })}};
+  }
+  const auto with = [=](apps::ListSsspOptions::Algorithm chosen) {
+    return on_any_engine(
+        [=](auto& engine, auto& options) {
+          apps::ListSsspOptions how{.algorithm = chosen};
+          how.chunk = chunk;
+          return apps::run_l_sssp(engine, *graph, source, options, how);
+        },
+        check_paths);
   };
   return {{"paper", with(apps::ListSsspOptions::Algorithm::paper)},
           {"delta", with(apps::ListSsspOptions::Algorithm::delta)}};
@@ -83,31 +131,45 @@ std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::st
     const auto count = apps::number_in(input, apps::particles_spec, "the number", 1, 1U << 30U);
     const auto particles = std::make_shared<const std::vector<apps::Particle>>(
         apps::make_particles(static_cast<std::uint32_t>(count)));
-    const auto with = [particles](Kind kind) -> Run {
-      return [=](auto& engine, auto& options) {
-        return apps::run_octree(engine, *particles, options, {.pools = {.kind = kind}}).report;
-      };
+    const auto with = [particles](Kind kind) {
+      const apps::OctreeOptions how{.pools = {.kind = kind}};
+      return on_any_engine(
+          [=](auto& engine, auto& options) {
+            return apps::run_octree(engine, *particles, options, how);
+          },
+          [=](auto& result) { return apps::check_octree(*particles, result, how); });
     };
     return {{"paper", with(Kind::mutex)}, {"deque", with(Kind::deque)}};
   }
   const auto depth = apps::number_in(input, apps::connect4_spec, "the depth", 1, 42);
-  const auto with = [depth](Kind kind, std::uint32_t grain) -> Run {
+  const auto with = [depth](Kind kind, std::uint32_t grain) {
     const apps::GameOptions how{
         .pools = {.kind = kind}, .depth = static_cast<std::uint32_t>(depth), .grain = grain};
-    return [=](auto& engine, auto& options) {
-      return apps::run_game(engine, apps::start_board(), options, how).report;
-    };
+    return on_any_engine(
+        [=](auto& engine, auto& options) {
+          return apps::run_game(engine, apps::start_board(), options, how);
+        },
+        [=](auto& result) { return apps::check_game(apps::start_board(), how.depth, result); });
   };
   return {{"paper", with(Kind::mutex, 0)}, {"deque", with(Kind::deque, 2)}};
 }
 
 }  // namespace
 
-std::vector<Variant> variants_of(const std::vector<Pair>& pairs) {
+std::size_t Checks::wait() {
+  for (auto& each : all_) {
+    if (const auto difference = each.get()) throw std::runtime_error{*difference};
+  }
+  const std::size_t count = all_.size();
+  all_.clear();
+  return count;
+}
+
+std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
   std::map<std::string, Graph> graphs;  // by spec
   std::vector<Variant> result;
   for (const Pair& pair : pairs) {
-    if (pair.chunked) continue;
+    if (pair.chunked && !chunked) continue;
     Graph graph;
     Node source = 0;
     std::vector<Algorithm> algorithms;
@@ -118,23 +180,23 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs) {
         graphs[pair.input] = graph;
       }
       source = kind_of(pair.input) == "rmat" ? hub(*graph) : 0;
-      algorithms = graph_algorithms(pair.app, graph, source);
+      algorithms = graph_algorithms(pair.app, graph, source, pair.chunked ? 1024 : 0);
     } else {
       algorithms = stealing_algorithms(pair.app, pair.input);
     }
     for (Algorithm& each : algorithms) {
-      result.push_back(
-          {.pair = pair,
-           .algorithm = each.name,
-           .run =
-               [run = std::move(each.run), name = pair.name()](auto& engine, auto& options) {
-                 Report report = run(engine, options);
-                 if (report.status != Status::finished)
-                   throw std::runtime_error{name + " is " + to_string(report.status)};
-                 return report;
-               },
-           .graph = graph,
-           .source = source});
+      result.push_back({.pair = pair,
+                        .algorithm = each.name,
+                        .start =
+                            [run = std::move(each.run), name = pair.name()](
+                                AnyEngine engine, auto& options, Checks* checks) {
+                              Report report = run(engine, options, checks);
+                              if (report.status != Status::finished)
+                                throw std::runtime_error{name + " is " + to_string(report.status)};
+                              return report;
+                            },
+                        .graph = graph,
+                        .source = source});
     }
   }
   return result;

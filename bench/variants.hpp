@@ -3,8 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "apps/run.hpp"
@@ -14,25 +17,62 @@
 namespace cohort::cpu {
 class Engine;
 }
+#ifdef COHORT_WITH_CUDA_APPS
+namespace cohort::cuda {
+class Engine;
+}
+namespace cohort::apps {
+class PlainEngine;
+}
+#endif
 
 namespace cohort::bench {
+
+/// An engine of those that the apps are built for.
+using AnyEngine =
+    std::variant<std::reference_wrapper<cpu::Engine>
+#ifdef COHORT_WITH_CUDA_APPS
+                 ,
+                 std::reference_wrapper<cuda::Engine>, std::reference_wrapper<apps::PlainEngine>
+#endif
+                 >;
+
+/// Verifications under way: a sequential computation takes longer than a run, and needs nobody.
+class Checks {
+ public:
+  /// `check` tells what is wrong, if anything.
+  void add(std::function<std::optional<std::string>()> check) {
+    all_.push_back(std::async(std::launch::async, std::move(check)));
+  }
+  /// Waits for all of them, and returns how many there were. Throws std::runtime_error for a
+  /// difference.
+  std::size_t wait();
+
+ private:
+  std::vector<std::future<std::optional<std::string>>> all_;
+};
 
 /// A pair with one of its algorithms, ready to run.
 struct Variant {
   Pair pair;
   std::string algorithm;  ///< "paper", or the name of ours
-  /// One run. Throws when the job does not finish.
-  std::function<Report(cpu::Engine&, const apps::RunOptions&)> run;
+  /// One run; what comes out is verified if there are `checks`. Throws when it does not finish.
+  /// GPUs have our algorithms only.
+  std::function<Report(AnyEngine, const apps::RunOptions&, Checks* checks)> start;
   std::shared_ptr<const Csr> graph = {};  ///< of graph apps; symmetric
   Node source = 0;
 
+  Report run(AnyEngine engine, const apps::RunOptions& options, Checks* checks = nullptr) const {
+    return start(engine, options, checks);
+  }
   /// "bfs (paper) on rmat:22".
   [[nodiscard]] std::string name() const {
     return pair.app + " (" + algorithm + ") on " + pair.input;
   }
 };
 
-/// Two for each pair, except those that differ in the length of steps only.
-[[nodiscard]] std::vector<Variant> variants_of(const std::vector<Pair>& pairs);
+/// Two for each pair. Those that differ in the length of steps only are left out, unless wanted.
+[[nodiscard]] std::vector<Variant> variants_of(const std::vector<Pair>& pairs,
+                                               bool chunked = false);
 
 }  // namespace cohort::bench

@@ -106,7 +106,7 @@ std::filesystem::path record_file(const Chosen& chosen, const Options& options) 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
   if (options.repetitions) return *options.repetitions;
   if (scenario.resumable) return options.quick ? 1 : 10;  // the paper: 10
-  return options.quick ? 3 : 9;
+  return options.quick ? scenario.quick_repetitions : 9;
 }
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
@@ -219,7 +219,9 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
   std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
+  std::vector<bench::Scenario> every_one = all;
   for (const bench::Scenario& each : bench::cuda_scenarios()) {
+    every_one.push_back(each);
     const auto same = [&each](const bench::Scenario& other) { return other.name == each.name; };
     if (std::none_of(all.begin(), all.end(), same)) all.push_back(each);
   }
@@ -228,8 +230,10 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
         command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
     sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
     sub->add_option("--reps", options->repetitions,
-                    scenario.resumable ? "Rounds (default 10; 1 with --quick)"
-                                       : "Repetitions (default 9; 3 with --quick)");
+                    scenario.resumable
+                        ? "Rounds (default 10; 1 with --quick)"
+                        : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
+                              " with --quick)");
     sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
     auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
     sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
@@ -238,10 +242,16 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       sub->add_option("--capacity", options->capacity,
                       "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
+    if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
+          return each.name == scenario.name && (each.resumable || each.on_pairs);
+        })) {
+      sub->add_option(
+          "--only", options->only,
+          "Only those whose name contains this: pairs of app and input, e.g. bfs, or the "
+          "ways to share a GPU");
+    }
     if (scenario.resumable) {
       add_time_limit(*sub, *options);
-      sub->add_option("--only", options->only,
-                      "Only the pairs of app and input whose name contains this, e.g. bfs");
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
           "Another load: tasks last E on their share, so larger shares do more work; kept "
@@ -273,6 +283,15 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   spin->callback([&chosen] {
     chosen = [] {
       bench::cuda_spin_barrier();
+      return fine;
+    };
+  });
+  CLI::App* const share = command->add_subcommand("cuda-sharing-part")->group("");
+  const auto part = std::make_shared<std::string>();
+  share->add_option("part", *part)->required();
+  share->callback([part, &chosen] {
+    chosen = [part] {
+      bench::cuda_sharing_part(*part);
       return fine;
     };
   });

@@ -10,6 +10,10 @@
 #include "cli/commands.hpp"
 #include "cli/resize.hpp"
 #include "cohort/program.hpp"
+#ifdef COHORT_WITH_CUDA
+#include "bench/cuda/place.hpp"
+#include "cohort/cuda.hpp"
+#endif
 #ifdef COHORT_WITH_OPENCL
 #include "cohort/opencl.hpp"
 #endif
@@ -234,6 +238,13 @@ int run_kernel_file(const KernelFileOptions& options) {
 #ifdef COHORT_WITH_OPENCL
   if (options.engine == "opencl") {
     opencl::Engine engine{{.device = options.device, .capacity = options.capacity}};
+    return run_on(engine, kernel, options);
+  }
+#endif
+#ifdef COHORT_WITH_CUDA
+  if (options.engine == "cuda") {
+    cuda::Engine engine{
+        {.device = bench::cuda_number(options.device), .capacity = options.capacity}};
     return run_on(engine, kernel, options);
   }
 #endif

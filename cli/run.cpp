@@ -34,11 +34,13 @@ struct Options {
   std::string input;
   std::string engine = "cpu";
   std::string device;
+  std::string scheduler = "host";
   std::optional<std::uint32_t> groups;
   std::uint32_t local_size = 1;
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
+  bool dialect = false;
   std::string barrier = "one-pass";
   std::vector<std::string> settings;
   std::string task = "none";
@@ -47,6 +49,9 @@ struct Options {
   bool check_trace = false;
   std::size_t trace_limit = TraceLog::default_limit;
   std::string trace;
+  std::string checkpoint;
+  std::uint32_t suspend_after = 0;
+  std::string restore;
   std::string json;
   KernelFileOptions kernel_file;
 };
@@ -105,6 +110,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"capacity", capacity},
       {"resize", options.resize},
       {"static", options.fixed},
+      {"dialect", options.dialect},
       {"barrier", options.barrier},
       {"options", options.settings},
       {"status", to_string(report.status)},
@@ -193,16 +199,20 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
   }
 }
 
+/// Takes the job out after a while and writes it to a file, unless it has finished by then.
+std::function<Report(const Job&)> suspender(const Options& options) {
+  return [file = options.checkpoint, after = options.suspend_after](const Job& job) {
+    if (const auto report = job.wait_for(std::chrono::milliseconds{after})) return *report;
+    if (job.suspend() == Status::suspended) job.checkpoint(file);
+    return job.report();
+  };
+}
+
 /// A kernel in a source file, instead of an app.
 int run_source(const Options& options, const std::stop_token& stop) {
 #ifdef COHORT_HAS_COMPILER
   choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
-  if (options.engine == "cuda") {
-    throw Error{Errc::bad_options,
-                "a kernel from a file runs on cpu or opencl; for cuda, load it with "
-                "cohort::Program"};
-  }
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
   how.barrier = options.barrier;
@@ -236,11 +246,14 @@ int run(const Options& options, std::stop_token stop) {
   const auto place = bench::make_place({.engine = options.engine,
                                         .capacity = options.capacity,
                                         .device = options.device,
-                                        .local_size = options.local_size});
+                                        .local_size = options.local_size,
+                                        .scheduler = options.scheduler,
+                                        .dialect = options.dialect});
   if (!place->traces() && !options.trace.empty())
-    throw Error{Errc::bad_options, "run: --trace needs --engine cpu; drop it"};
+    throw Error{Errc::bad_options,
+                "run: --trace does not work with --engine " + options.engine + "; drop it"};
   place->prepare(options.app);
-  for (const std::string& file : {options.json, options.trace}) {
+  for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
     if (!file.empty()) bench::check_writable(file);
   }
 
@@ -258,6 +271,7 @@ int run(const Options& options, std::stop_token stop) {
   how.drive = resizer(options.resize, groups);
 
   bench::Timeline timeline;
+  if (options.engine == "cuda") timeline.name_units("SM");
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
   bench::Load load;
   if (tasks.kind != nullptr) {
@@ -271,6 +285,10 @@ int run(const Options& options, std::stop_token stop) {
     how.drive = [&load](const Job& job) { return load.drive(job); };
   }
 
+  how.movable = !options.checkpoint.empty() || !options.restore.empty();
+  how.restore = options.restore;
+  if (!options.checkpoint.empty()) how.drive = suspender(options);
+
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
@@ -280,6 +298,9 @@ int run(const Options& options, std::stop_token stop) {
   tasks.wrong = load.wrong();
   print(options, groups, outcome, judgement);
   print(tasks);
+  const bool suspended = outcome.report.status == Status::suspended;
+  if (suspended)
+    std::cout << "checkpoint in " << options.checkpoint << ": --restore goes on, on any engine\n";
   if (!options.trace.empty()) {
     timeline.write(options.trace);
     std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
@@ -294,7 +315,7 @@ int run(const Options& options, std::stop_token stop) {
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());
-  return outcome.report.status == Status::finished && !wrong ? fine : failed;
+  return (outcome.report.status == Status::finished || suspended) && !wrong ? fine : failed;
 }
 
 }  // namespace
@@ -310,6 +331,11 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       "--device", options->device,
       "With --engine cuda its number; with --engine opencl that, or part of its name "
       "(default: the first that can)");
+  command
+      ->add_option("--scheduler", options->scheduler,
+                   "Who sends groups to work: host or, with --engine opencl, group: one of the "
+                   "device's work-groups")
+      ->capture_default_str();
   command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
   const auto* const local_size = command->add_option(
       "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
@@ -328,14 +354,16 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
+  command->add_flag("--dialect", options->dialect,
+                    "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
+                    "opencl it always is");
   command->add_option("-o,--option", options->settings,
                       "The app's own options, as KEY=VALUE; see `cohort list`");
-  command
-      ->add_option("--task", options->task,
-                   "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
-                   "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms")
-      ->capture_default_str()
-      ->excludes(resize);
+  auto* const task = command->add_option(
+      "--task", options->task,
+      "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
+      "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
+  task->capture_default_str()->excludes(resize);
   command
       ->add_option("--task-groups", options->task_groups,
                    "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
@@ -344,6 +372,17 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   auto* const trace = command->add_option(
       "--trace", options->trace,
       "Write what ran where and when to this file, for https://ui.perfetto.dev");
+  auto* const checkpoint = command->add_option(
+      "--checkpoint", options->checkpoint,
+      "Take the app out and write it to this file, for --restore on this or another engine; bfs");
+  checkpoint->excludes(resize)->excludes(task);
+  command
+      ->add_option("--suspend-after", options->suspend_after,
+                   "With --checkpoint: after so many milliseconds")
+      ->capture_default_str()
+      ->needs(checkpoint);
+  command->add_option("--restore", options->restore,
+                      "Go on from a checkpoint that --checkpoint wrote, on the same input");
   command->add_flag("--verify", options->verify, "Compare with a sequential computation");
   command
       ->add_flag("--check-trace", options->check_trace,

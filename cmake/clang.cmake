@@ -12,6 +12,10 @@ if(COHORT_CLANG_INCLUDE AND COHORT_CLANG_LIBRARY AND COHORT_LLVM_LIBRARY AND cla
   set(COHORT_COMPILER_DEFAULT ON)
 else()
   set(COHORT_COMPILER_DEFAULT OFF)
+  if(NOT DEFINED COHORT_COMPILER)
+    message(STATUS "cohortc is left out: Clang ${COHORT_CLANG_MAJOR}'s libraries were not found in ${clang_root}; "
+      "`make setup` installs libclang-${COHORT_CLANG_MAJOR}-dev and libclang-cpp${COHORT_CLANG_MAJOR}-dev")
+  endif()
 endif()
 option(COHORT_COMPILER "Build cohortc, the compiler of the OpenCL C dialect" ${COHORT_COMPILER_DEFAULT})
 

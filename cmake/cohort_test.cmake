@@ -8,6 +8,7 @@
 find_package(GTest REQUIRED)
 
 add_custom_target(cohort_tests)  # every test program, without what else `all` builds
+add_custom_target(cohort_compiler_tests)  # those of cohortc
 add_custom_target(cohort_thread_tests)  # those in which threads meet: for the thread sanitizer
 
 # Address randomisation of some kernels is too wide for the thread sanitizer's shadow memory: switch it off if we may.
@@ -36,6 +37,9 @@ function(cohort_test name)
   target_link_libraries(${name} PRIVATE
     cohort::cohort ${arg_LIBRARIES} cohort_options GTest::gmock_main)
   add_dependencies(cohort_tests ${name})
+  if("compiler" IN_LIST arg_LABELS)
+    add_dependencies(cohort_compiler_tests ${name})
+  endif()
   if("conformance" IN_LIST arg_LABELS)
     add_dependencies(cohort_thread_tests ${name})
   endif()

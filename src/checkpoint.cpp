@@ -27,6 +27,7 @@ constexpr std::uint32_t version = 1;
 }
 
 std::uint32_t checksum(std::uint32_t so_far, const void* data, std::size_t size) {
+  if (size == 0) return so_far;  // an empty buffer may be null, at which zlib would start anew
   return static_cast<std::uint32_t>(crc32_z(so_far, static_cast<const Bytef*>(data), size));
 }
 

@@ -13,11 +13,13 @@ struct Levels {
   std::uint32_t* of;
 
   /// Test and set. Relaxed: of several threads that reach a node in one step one wins, and what it
-  /// writes is read only after the barrier.
+  /// writes is read only after the barrier. `rarely`: most nodes are not reached yet, so that a
+  /// look before would be in vain.
   template <class Group>
-  COHORT_FN bool reach(const Group& group, Node node, std::uint32_t level) const {
+  COHORT_FN bool reach(const Group& group, Node node, std::uint32_t level,
+                       bool rarely = false) const {
     const auto mine = group.atomic(of[node]);
-    std::uint32_t seen = mine.load();
+    std::uint32_t seen = rarely ? unreached : mine.load();
     return seen == unreached && mine.compare_exchange(seen, level);
   }
 };
@@ -34,8 +36,10 @@ struct PaperBfs {
   COHORT_FN Next step(Group& group, State& state) const {
     const std::uint32_t next = state.round + 1;
     return rounds.step(
-        group, state, [&](Node target) { prefetch(levels.of + target); },
-        [&](Node, std::uint64_t, Node target) { return levels.reach(group, target, next); });
+        group, state, [of = levels.of](Node target) { prefetch(of + target); },
+        [&group, levels = levels, next](Node, std::uint64_t, Node target) {
+          return levels.reach(group, target, next);
+        });
   }
 };
 

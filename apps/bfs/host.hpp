@@ -39,8 +39,8 @@ template <class Engine>
 Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* levels, Node source,
                      const RunOptions& options, const BfsOptions& how) {
   const CsrView view = graph.view();
-  const WorklistMemory lists[] = {{engine, view.num_nodes(), options, false},
-                                  {engine, view.num_nodes(), options, false}};
+  const WorklistMemory lists[] = {{engine, view.num_nodes(), options, true},
+                                  {engine, view.num_nodes(), options, true}};
   lists[0].put(source, 0);
   const PaperBfs kernel{
       .rounds = {.graph = view, .lists = {lists[0].view(), lists[1].view()}, .chunk = how.chunk},

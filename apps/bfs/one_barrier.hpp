@@ -40,26 +40,44 @@ struct Bfs {
   std::uint32_t solo;    // frontiers up to this size are group 0's; 0: none
   bool both_directions;  // may go up
 
+  /// All that changes while it runs.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    constexpr const char* names[3][3] = {{"slots 0", "spill 0", "counts 0"},
+                                         {"slots 1", "spill 1", "counts 1"},
+                                         {"slots 2", "spill 2", "counts 2"}};
+    constexpr const char* bit_names[3] = {"bits 0", "bits 1", "bits 2"};
+    const std::size_t nodes = graph.num_nodes();
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const Worklist& list = lists[i];
+      visit(names[i][0], list.slots, std::size_t{list.num_slots} * list.room);
+      visit(names[i][1], list.spill, nodes);
+      visit(names[i][2], list.counts, std::size_t{list.num_slots} + 1);
+      visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
+    }
+    visit("plans", plans, 2);
+    visit("levels", levels.of, nodes);
+  }
+
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const std::uint32_t now = state.turn % 3;
     Plan plan = group.view(plans)[state.turn % 2];
+    const Count all = lists[now].total(group);
+    const std::size_t size = all.nodes;
     if (plan.mode == Mode::down) {
-      const std::size_t size = lists[now].size(group);
-      if (size <= solo) return alone(group, state, plan);
+      if (size <= solo) return alone(group, state, plan, size);
       if (both_directions && !plan.was_up) {
-        const std::uint64_t edges = lists[now].edges(group);
-        plan.edges_left -= least(edges, plan.edges_left);
-        if (edges > plan.edges_left / 15) plan.mode = Mode::to_bits;
+        plan.edges_left -= least(all.edges, plan.edges_left);
+        if (all.edges > plan.edges_left / 15) plan.mode = Mode::to_bits;
       }
     } else if (plan.mode == Mode::up) {
-      const std::uint64_t size = lists[now].size(group);
       if (size < plan.frontier && size < graph.num_nodes() / 18) plan.mode = Mode::to_nodes;
       plan.frontier = size;
     }
     switch (plan.mode) {
-      case Mode::down: return down(group, state, plan);
-      case Mode::to_bits: return to_bits(group, state, plan);
+      case Mode::down: return down(group, state, plan, size);
+      case Mode::to_bits: return to_bits(group, state, plan, size);
       case Mode::up: return up(group, state, plan);
       case Mode::to_nodes: return to_nodes(group, state, plan);
     }
@@ -83,26 +101,33 @@ struct Bfs {
   COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
                        std::uint32_t level, std::uint64_t& edges) const {
     const bool counts = both_directions;
+    // Where edges are few, half of them lead to new nodes; and on a GPU a look is a round trip.
+    const bool rarely = !both_directions && group.local_size() > 1;
     expand(
         group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
-        [&](Node target) { prefetch(levels.of + target); },
-        [&](std::uint32_t, std::uint64_t, Node target) {
-          if (!levels.reach(group, target, level)) return false;
+        [of = levels.of](Node target) { prefetch(of + target); },
+        [&group, &edges, graph = graph, levels = levels, level, counts, rarely](
+            std::uint32_t, std::uint64_t, Node target) {
+          if (!levels.reach(group, target, level, rarely)) return false;
           if (counts) edges += graph.degree(target);
           return true;
         });
   }
 
   template <class Group>
-  COHORT_FN Next down(Group& group, State& state, Plan& plan) const {
+  COHORT_FN Next down(Group& group, State& state, Plan& plan, std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
-    const Portion now = portion(group, state.at, in.size(group), chunk);
+    const Portion now = portion(group, state.at, size, chunk);
     Sink sink{group, lists[(state.turn + 1) % 3]};
     std::uint64_t edges = 0;
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
       visit(group, nodes, count, sink, plan.level + 1, edges);
     });
-    sink.close(edges);
+    if (both_directions) {
+      sink.close(edges);
+    } else {
+      sink.close();
+    }
     if (now.last) ++plan.level;
     // The others' counts are looked at only where an earlier portion may have filled them.
     const bool any = sink.any() || (now.begin > 0 && lists[(state.turn + 1) % 3].size(group) > 0);
@@ -113,17 +138,17 @@ struct Bfs {
   /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It
   /// comes back when a level has become large, and often enough to be resized.
   template <class Group>
-  COHORT_FN Next alone(Group& group, State& state, Plan& plan) const {
+  COHORT_FN Next alone(Group& group, State& state, Plan& plan, std::size_t size) const {
     const std::uint32_t turn = state.turn;
     ++state.turn;
     if (group.group_id() != 0) return Next::halt;
     const Worklist& one = lists[(turn + 1) % 3];
     const Worklist& other = lists[(turn + 2) % 3];
-    const auto level_into = [&](const Worklist& in, const Worklist& out) {
+    const auto level_into = [&](const Worklist& in, std::size_t its_size, const Worklist& out) {
       Sink sink{group, out};
       std::uint64_t edges = 0;
       ++plan.level;
-      in.for_range(group, 0, in.size(group), [&](const Node* nodes, std::size_t count) {
+      in.for_range(group, 0, its_size, [&](const Node* nodes, std::size_t count) {
         visit(group, nodes, count, sink, plan.level, edges);
       });
       sink.close();
@@ -137,19 +162,17 @@ struct Bfs {
     };
 
     clear(other);
-    std::size_t size = level_into(lists[turn % 3], one);
+    size = level_into(lists[turn % 3], size, one);
     for (std::size_t done = size; size > 0 && size <= solo && done < std::size_t{16} * solo;) {
-      const bool ends_here = level_into(one, other) > solo;
+      const std::size_t between = level_into(one, size, other);
       clear(one);
-      if (ends_here) {
-        move_all(group, other, one);
-        size = one.size(group);
-        clear(other);
-        break;
+      if (between > solo) {
+        move_all(group, other, between, one);
+        size = between;
+      } else {
+        size = level_into(other, between, one);
+        done += between + size;
       }
-      done += other.size(group);
-      size = level_into(other, one);
-      done += size;
       clear(other);
     }
     if (group.local_id() == 0) group.view(plans)[(turn + 1) % 2] = plan;
@@ -157,24 +180,22 @@ struct Bfs {
   }
 
   template <class Group>
-  COHORT_FN void move_all(Group& group, const Worklist& from, const Worklist& to) const {
+  COHORT_FN void move_all(Group& group, const Worklist& from, std::size_t size,
+                          const Worklist& to) const {
     Sink sink{group, to};
-    from.for_range(group, 0, from.size(group), [&](const Node* nodes, std::size_t count) {
+    from.for_range(group, 0, size, [&](const Node* nodes, std::size_t count) {
       const auto list = group.view(nodes);
-      for (std::size_t i = 0; i < count; i += group.local_size()) {
-        const bool mine = i + group.local_id() < count;
-        sink.push(mine, mine ? list[i + group.local_id()] : 0);
-      }
+      for (const std::size_t i : group.local_stride(count)) sink.push(list[i]);
     });
     sink.close();
     group.barrier();
   }
 
   template <class Group>
-  COHORT_FN Next to_bits(Group& group, State& state, Plan& plan) const {
+  COHORT_FN Next to_bits(Group& group, State& state, Plan& plan, std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
-    const Portion all{0, in.size(group), true};
+    const Portion all{0, size, true};
     in.for_part(group, 0, all.end, [&](const Node* nodes, std::size_t count) {
       const auto list = group.view(nodes);
       for (const std::size_t i : group.local_stride(count))
@@ -240,10 +261,9 @@ struct Bfs {
     const Portion all{0, graph.num_nodes(), true};
     Sink sink{group, lists[(state.turn + 1) % 3]};
     for_blocks(group, 0, all.end, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; i += group.local_size()) {
-        const std::size_t node = i + group.local_id();
-        const bool set = node < last && (in[node / 64] >> node % 64 & 1U) != 0;
-        sink.push(set, static_cast<Node>(node));
+      for (const std::size_t i : group.local_stride(last - first)) {
+        const std::size_t node = first + i;
+        if ((in[node / 64] >> node % 64 & 1U) != 0) sink.push(static_cast<Node>(node));
       }
     });
     sink.close();

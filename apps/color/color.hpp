@@ -43,19 +43,21 @@ struct PaperColor {
     const auto colours = group.view(static_cast<const std::uint32_t*>(colour_of));
     const auto rivals = group.view(rival);
     bool any = false;
-    for_items(group, now.begin, now.end, [&](std::size_t i) {
-      const auto node = static_cast<Node>(i);
-      if (colours[node] != uncoloured) return;
-      Node highest = node;
-      bool has = false;
-      for (const Node other : graph.neighbours(node)) {
-        if (other == node || colours[other] != uncoloured) continue;
-        has = true;
-        if (ranking.less(highest, other)) highest = other;
-      }
-      rivals[node] = highest;
-      any |= has;
-    });
+    for_items(group, now.begin, now.end,
+              [graph = graph, ranking = ranking, colours, rivals, &any](std::size_t i) {
+                const auto node = static_cast<Node>(i);
+                if (colours[node] != uncoloured) return;
+                Node highest = node;
+                std::uint64_t top = ranking.of(node);
+                for (const Node other : graph.neighbours(node)) {
+                  if (other == node || colours[other] != uncoloured) continue;
+                  any = true;
+                  const std::uint64_t its = ranking.of(other);
+                  highest = top < its ? other : highest;
+                  top = top < its ? its : top;
+                }
+                rivals[node] = highest;
+              });
     if (any) group.atomic(flag(state.turn)).store(1);
     state.at = now.last ? 0 : now.end;
     if (now.last) state.phase = Phase::colour;
@@ -67,8 +69,8 @@ struct PaperColor {
     const Portion now = portion(group, state.at, graph.num_nodes(), chunk);
     const auto colours = group.view(colour_of);
     const auto rivals = group.view(static_cast<const Node*>(rival));
-    for_items(group, now.begin, now.end, [&](std::size_t i) {
-      if (colours[i] == uncoloured && rivals[i] == i) colours[i] = state.turn;
+    for_items(group, now.begin, now.end, [=, turn = state.turn](std::size_t i) {
+      if (colours[i] == uncoloured && rivals[i] == i) colours[i] = turn;
     });
     state.at = now.last ? 0 : now.end;
     if (!now.last) return Next::again;

@@ -20,9 +20,10 @@ struct EagerColor {
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     return sweep.step(group, state, [&](Node node) {
+      const std::uint64_t own = ranking.of(node);
       std::uint32_t colour = 0;
       for (const Node other : graph.neighbours(node)) {
-        if (!ranking.less(node, other)) continue;
+        if (ranking.of(other) < own) continue;
         // Relaxed: the colour itself is all that is looked at, and it never changes again.
         const std::uint32_t its = group.atomic(colour_of[other]).load();
         if (its == uncoloured) return false;

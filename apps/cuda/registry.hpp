@@ -1,5 +1,6 @@
 // The apps on the CUDA engine: each is compiled by nvcc in a source of its own.
-// Invariant: our own algorithms only, with the one-pass barrier.
+// Invariant: our own algorithms only, with the one-pass barrier; with COHORT_CUDA_PAPER the paper's
+// algorithms too.
 #pragma once
 
 #include "apps/registry.hpp"
@@ -7,8 +8,15 @@
 
 namespace cohort::apps {
 
+#ifdef COHORT_CUDA_PAPER
+inline constexpr bool cuda_has_paper_algorithms = true;
+#else
+inline constexpr bool cuda_has_paper_algorithms = false;
+#endif
 template <>
-inline constexpr bool has_paper_variants<cuda::Engine> = false;
+inline constexpr bool has_paper_variants<cuda::Engine> = cuda_has_paper_algorithms;
+template <>
+inline constexpr bool has_paper_barriers<cuda::Engine> = false;
 
 /// Runs the app of that name. Throws as App::run does.
 [[nodiscard]] Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request);

@@ -3,16 +3,6 @@
 namespace cohort::apps {
 namespace {
 
-constexpr std::array apps{
-    DialectApp{"bfs", "bfs", &detail::dialect_bfs},
-    DialectApp{"color", "color", &detail::dialect_color},
-    DialectApp{"mis", "mis", &detail::dialect_mis},
-    DialectApp{"p-sssp", "p_sssp", &detail::dialect_p_sssp},
-    DialectApp{"l-sssp", "l_sssp", &detail::dialect_l_sssp},
-    DialectApp{"octree", "octree", &detail::dialect_octree},
-    DialectApp{"game", "game", &detail::dialect_game},
-};
-
 /// Beside the installed program, or where it was built.
 std::filesystem::path sources() {
   std::error_code error;
@@ -24,31 +14,15 @@ std::filesystem::path sources() {
 
 }  // namespace
 
-std::span<const DialectApp> dialect_apps() { return apps; }
-
-Program dialect_program(std::string_view file) {
-  return Program::from_file(sources() / (std::string{file} + ".cl"), {.engine = "opencl"});
+Program dialect_program(std::string_view file, const std::string& engine) {
+  ProgramOptions how;
+  how.engine = engine;
+  how.optimise = "-O3";  // as the apps in C++
+  return Program::from_file(sources() / (std::string{file} + ".cl"), how);
 }
 
-ProgramKernel dialect_kernel(std::string_view file) { return dialect_program(file).kernel(file); }
-
-namespace detail {
-
-Report see_through(opencl::Engine& engine, const ProgramKernel& kernel, const RunOptions& options) {
-  if (options.barrier != ResizingBarrier::one_pass || options.traces != nullptr) {
-    throw Error{Errc::bad_options,
-                "the engine opencl has the one-pass barrier only, and keeps no traces for "
-                "--check-trace"};
-  }
-  const Job job = kernel.launch(engine, options.launch);
-  try {
-    return options.drive(job);
-  } catch (...) {
-    job.cancel();
-    while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
-    throw;
-  }
+ProgramKernel dialect_kernel(std::string_view file, const std::string& engine) {
+  return dialect_program(file, engine).kernel(file);
 }
 
-}  // namespace detail
 }  // namespace cohort::apps

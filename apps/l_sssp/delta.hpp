@@ -87,11 +87,11 @@ struct DeltaSssp {
     std::uint32_t* stamp;
     std::uint32_t turn;
 
-    COHORT_FN void push(bool wanted, Node node) {
-      if (wanted && queued < room) {
+    COHORT_FN void push(Node node) {
+      if (queued < room) {
         queue[queued++] = node;
-      } else {
-        sink.push(wanted && fresh(node), node);
+      } else if (fresh(node)) {
+        sink.push(node);
       }
     }
     COHORT_FN bool fresh(Node node) const {
@@ -143,8 +143,9 @@ struct DeltaSssp {
             done.store(its);
             return node;
           },
-          [&](Node target) { prefetch(distance + target); },
-          [&](Node node, std::uint64_t edge, Node target) {
+          [distance = distance](Node target) { prefetch(distance + target); },
+          [&, graph = graph, distance = distance, limit](Node node, std::uint64_t edge,
+                                                         Node target) {
             const Length through = group.atomic(distance[node]).load() + graph.weight(edge);
             const auto its = group.atomic(distance[target]);
             if (through >= its.load()) return false;

@@ -32,7 +32,7 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
                             const RunOptions& options, const ListSsspOptions& how) {
   const Node nodes = memory.view().num_nodes();
   const auto distances = distances_from<Distance>(engine, nodes, source);
-  const WorklistMemory lists[] = {{engine, nodes, options, false}, {engine, nodes, options, false}};
+  const WorklistMemory lists[] = {{engine, nodes, options, true}, {engine, nodes, options, true}};
   lists[0].put(source, 0);
   const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
   const PaperListSssp kernel{.rounds = {.graph = memory.view(),

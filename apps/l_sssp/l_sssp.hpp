@@ -21,14 +21,16 @@ struct PaperListSssp {
   COHORT_FN Next step(Group& group, State& state) const {
     const std::uint32_t round = state.round;
     return rounds.step(
-        group, state, [&](Node target) { prefetch(distance + target); },
-        [&](Node node, std::uint64_t edge, Node target) {
+        group, state, [distance = distance](Node target) { prefetch(distance + target); },
+        [&group, graph = rounds.graph, distance = distance, stamp = stamp, round](
+            Node node, std::uint64_t edge, Node target) {
           // Relaxed: a distance that is too old is that of a path all the same, and whoever lowers
           // it pushes its node.
           const Distance through =
-              group.atomic(distance[node]).load() + rounds.graph.weight(edge);  // never infinite
+              group.atomic(distance[node]).load() + graph.weight(edge);  // never infinite
           return through < group.atomic(distance[target]).load() &&
                  through < group.atomic(distance[target]).fetch_min(through) &&
+                 group.atomic(stamp[target]).load() != round &&
                  group.atomic(stamp[target]).exchange(round) != round;
         });
   }

@@ -51,16 +51,21 @@ struct PaperMis {
     const auto marks = group.view(static_cast<const std::uint32_t*>(mark));
     const auto rivals = group.view(rival);
     bool any = false;
-    for_items(group, now.begin, now.end, [&](std::size_t i) {
-      const auto node = static_cast<Node>(i);
-      if (marks[node] != undecided) return;
-      any = true;
-      Node least = node;
-      for (const Node other : graph.neighbours(node)) {
-        if (marks[other] == undecided && ranking.less(other, least)) least = other;
-      }
-      rivals[node] = least;
-    });
+    for_items(group, now.begin, now.end,
+              [graph = graph, ranking = ranking, marks, rivals, &any](std::size_t i) {
+                const auto node = static_cast<Node>(i);
+                if (marks[node] != undecided) return;
+                any = true;
+                Node least = node;
+                std::uint64_t bottom = ranking.of(node);
+                for (const Node other : graph.neighbours(node)) {
+                  if (marks[other] != undecided) continue;
+                  const std::uint64_t its = ranking.of(other);
+                  least = its < bottom ? other : least;
+                  bottom = its < bottom ? its : bottom;
+                }
+                rivals[node] = least;
+              });
     if (any) group.atomic(*undecided_left).store(1);
   }
 

@@ -1,11 +1,12 @@
 #include <cooperative_groups.h>
-#include <dlfcn.h>
 
 #include <chrono>
 #include <random>
 #include <thread>
 
+#include "bench/cuda/blas.hpp"
 #include "bench/cuda/device.hpp"
+#include "bench/cuda/hold.hpp"
 #include "cohort/cuda.hpp"
 
 namespace cohort::bench::device {
@@ -110,22 +111,6 @@ struct Stepping {
   }
 };
 
-/// Stays until all its blocks are there, and tells the host then. Cannot hang: 100 ms at most, and
-/// the host hears of nothing then.
-__global__ void hold(std::uint32_t* count, volatile std::uint32_t* flag) {
-  if (threadIdx.x == 0) {
-    if (atomicAdd(count, 1U) + 1 == gridDim.x) {
-      *flag = 1;
-      __threadfence_system();
-    }
-    const std::uint64_t until = cuda::Platform::timer() + 100'000'000;
-    while (*static_cast<volatile std::uint32_t*>(count) < gridDim.x &&
-           cuda::Platform::timer() < until) {
-    }
-  }
-  __syncthreads();
-}
-
 /// As a task: the library's own check-in makes sure that all are there.
 struct Empty {
   COHORT_FN void operator()() const {}
@@ -150,65 +135,6 @@ __global__ void spin_barrier(std::uint32_t* arrived) {
   }
   __syncthreads();
 }
-
-// ---- cuBLAS, if it is there: loaded by hand, so that nobody has to link it
-
-class Blas {
- public:
-  Blas() {
-    for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
-      library_ = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-      if (library_ == nullptr) {
-        library_ =
-            ::dlopen((std::string{"/usr/local/cuda/lib64/"} + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-      }
-      if (library_ != nullptr) break;
-    }
-    if (library_ == nullptr) return;
-    find(create_, "cublasCreate_v2");
-    find(destroy_, "cublasDestroy_v2");
-    find(set_stream_, "cublasSetStream_v2");
-    find(set_workspace_, "cublasSetWorkspace_v2");
-    find(sgemm_, "cublasSgemm_v2");
-    if (create_ == nullptr || sgemm_ == nullptr || set_stream_ == nullptr ||
-        create_(&handle_) != 0) {
-      handle_ = nullptr;
-    }
-  }
-  Blas(const Blas&) = delete;
-  Blas& operator=(const Blas&) = delete;
-  ~Blas() {
-    if (handle_ != nullptr) destroy_(handle_);
-  }
-
-  [[nodiscard]] bool there() const { return handle_ != nullptr; }
-  void use(cudaStream_t stream, void* workspace, std::size_t size) const {
-    set_stream_(handle_, stream);
-    if (set_workspace_ != nullptr) set_workspace_(handle_, workspace, size);
-  }
-  void product(int size, const float* a, const float* b, float* c) const {
-    const float one = 1;
-    const float zero = 0;
-    if (sgemm_(handle_, 0, 0, size, size, size, &one, a, size, b, size, &zero, c, size) != 0) {
-      throw Error{Errc::device_lost, "bench: cublasSgemm failed"};
-    }
-  }
-
- private:
-  template <class Function>
-  void find(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(::dlsym(library_, name));
-  }
-
-  void* library_ = nullptr;
-  void* handle_ = nullptr;
-  int (*create_)(void**) = nullptr;
-  int (*destroy_)(void*) = nullptr;
-  int (*set_stream_)(void*, cudaStream_t) = nullptr;
-  int (*set_workspace_)(void*, void*, std::size_t) = nullptr;
-  int (*sgemm_)(void*, int, int, int, int, int, const float*, const float*, int, const float*, int,
-                const float*, float*, int) = nullptr;
-};
 
 }  // namespace kernels
 
@@ -243,8 +169,8 @@ class Background {
 
 struct Bench::Inside {
   cuda::Engine engine;
+  Holder holder{engine};
   cudaStream_t stream = nullptr;
-  std::uint32_t* pinned = nullptr;
   std::mt19937 random{1};
 
   Inside() {
@@ -252,13 +178,8 @@ struct Bench::Inside {
     int high = 0;
     check(cudaDeviceGetStreamPriorityRange(&low, &high));
     check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high));
-    check(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, cudaHostAllocMapped));
-    check(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, 200'000));
   }
-  ~Inside() {
-    cudaFreeHost(pinned);
-    cudaStreamDestroy(stream);
-  }
+  ~Inside() { cudaStreamDestroy(stream); }
 
   template <class Kernel>
   std::vector<double> barriers(const Load& load, bool resizable) {
@@ -276,12 +197,12 @@ struct Bench::Inside {
     return per_barrier(load, marks.read());
   }
 
-  /// Until the job has all groups again.
-  void full(const Job& job, const std::stop_token& stop) const {
+  /// Until the job has all groups again, but for those that are `kept` by somebody.
+  void full(const Job& job, const std::stop_token& stop, std::uint32_t kept = 0) const {
     const auto until = Clock::now() + std::chrono::seconds{5};
     for (;;) {
       const Report report = job.report();
-      if (!report.sizes.empty() && report.sizes.back().groups == engine.capacity()) return;
+      if (!report.sizes.empty() && report.sizes.back().groups + kept >= engine.capacity()) return;
       if (report.status != Status::running || Clock::now() > until || stop.stop_requested()) {
         throw Error{Errc::bad_state,
                     "the kernel beside it has " +
@@ -331,35 +252,42 @@ std::vector<double> Bench::static_barrier(const Load& load) {
 
 std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& stop) {
   auto& engine = inside_->engine;
-  const auto words = engine.fill<std::uint32_t>(2 + 1024 + demand.trials, 0);
+  const auto words = engine.fill<std::uint32_t>(2 + 1024, 0);
   std::uint32_t* const over = words.data();
-  std::uint32_t* const counts = words.data() + 2;
-  std::uint32_t* const items = counts + demand.trials;
+  std::uint32_t* const items = words.data() + 2;
   const LaunchOptions options{.local_size = 256};
+  std::optional<cuda::ResidentJob<Empty>> resident;
   std::optional<Background> beside;
+  const auto fill = [&](const auto& kernel) {
+    if (demand.by == By::lease || demand.by == By::submit) {
+      beside.emplace(engine.launch(kernel, options));
+    } else {
+      resident = engine.launch<Empty>(
+          kernel, options,
+          demand.by == By::resident ? cuda::Scheduler::device : cuda::Scheduler::host);
+      beside.emplace(*resident);
+    }
+  };
   switch (demand.beside) {
     case Beside::nothing: break;
-    case Beside::any:
-      beside.emplace(engine.launch(Offering<KillOrder::any>{demand.interval_ns, over}, options));
-      break;
+    case Beside::any: fill(Offering<KillOrder::any>{demand.interval_ns, over}); break;
     case Beside::highest_first:
-      beside.emplace(
-          engine.launch(Offering<KillOrder::highest_first>{demand.interval_ns, over}, options));
+      fill(Offering<KillOrder::highest_first>{demand.interval_ns, over});
       break;
-    case Beside::barrier:
-      beside.emplace(engine.launch(Stepping{demand.interval_ns, over, items, 1024}, options));
-      break;
+    case Beside::barrier: fill(Stepping{demand.interval_ns, over, items, 1024}); break;
   }
 
   std::vector<double> times;
-  auto* const flag = static_cast<volatile std::uint32_t*>(inside_->pinned);
   for (std::uint32_t i = 0; i < demand.trials; ++i) {
-    if (beside) inside_->full(beside->job(), stop);
+    // A scheduler on the device may have an SM to itself.
+    if (beside) inside_->full(beside->job(), stop, demand.by == By::resident ? 1 : 0);
     const auto start = Clock::now() + std::chrono::nanoseconds{inside_->random() % 50'000};
     while (Clock::now() < start) {
     }
-    if (demand.task) {
-      const Task task = engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
+    if (demand.by != By::lease) {
+      const Task task = resident
+                            ? resident->submit(Empty{}, {.groups = demand.sms})
+                            : engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
       const auto report = task.wait_for(std::chrono::seconds{1});
       if (!report) {
         task.cancel();
@@ -368,16 +296,7 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
       times.push_back(static_cast<double>(report->gather.count()));
       continue;
     }
-    *flag = 0;
-    const auto begin = Clock::now();
-    const cuda::Lease lease = engine.lease(inside_->stream, {.sms = demand.sms});
-    hold<<<demand.sms, 128, 200'000, inside_->stream>>>(counts + i, inside_->pinned);
-    check(cudaGetLastError());
-    while (*flag == 0) {
-      if (ns_since(begin) > 1e9) throw Error{Errc::bad_state, "the SMs do not come"};
-      static_cast<void>(cudaStreamQuery(inside_->stream));
-    }
-    times.push_back(ns_since(begin));
+    times.push_back(inside_->holder.hold(demand.sms));
   }
   check(cudaStreamSynchronize(inside_->stream));
   if (beside) {

@@ -42,12 +42,15 @@ class Bench {
 
   /// What the GPU is full of while SMs are demanded.
   enum class Beside : std::uint8_t { nothing, any, highest_first, barrier };
+  /// How they are asked for: by a lease around a kernel of the caller's, by submit(), or by
+  /// submit() to a job whose blocks stay, scheduled on the device or by the host.
+  enum class By : std::uint8_t { lease, submit, resident, resident_by_host };
   struct Demand {
     Beside beside = Beside::nothing;
     std::uint32_t sms = 1;
     std::uint32_t trials = 50;
     std::uint32_t interval_ns = 10'000;  ///< between a group's offers
-    bool task = false;  ///< submit() rather than a lease around a kernel of the caller's
+    By by = By::lease;
   };
   /// From the demand until all the SMs are held at the same time, in nanoseconds.
   [[nodiscard]] std::vector<double> gather(const Demand& demand, const std::stop_token& stop);

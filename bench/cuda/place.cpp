@@ -1,40 +1,53 @@
 #include "bench/cuda/place.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "apps/choices.hpp"
 #include "apps/cuda/registry.hpp"
+#ifdef COHORT_WITH_COMPILER
+#include "apps/dialect/dialect.hpp"
+#endif
+#include "bench/cuda/pairs.hpp"
+#include "bench/cuda/product.hpp"
+#include "bench/cuda/words.hpp"
 
 namespace cohort::bench {
 namespace {
 
-int number_of(const std::string& device) {
-  int number = 0;
-  const char* const end = device.data() + device.size();
-  const auto [rest, error] = std::from_chars(device.data(), end, number);
-  if (!device.empty() && (error != std::errc{} || rest != end)) {
-    throw Error{Errc::bad_options,
-                "--device " + device + "; with --engine cuda it is the number of a GPU, e.g. 0"};
-  }
-  return number;
-}
-
 class CudaPlace final : public Place {
  public:
   explicit CudaPlace(const PlaceOptions& options)
-      : engine_({.device = number_of(options.device), .capacity = options.capacity}) {}
+      : engine_({.device = cuda_number(options.device), .capacity = options.capacity}) {
+#ifdef COHORT_WITH_COMPILER
+    if (options.dialect) dialect_.emplace("cuda");
+#endif
+  }
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
-  void prepare(std::string_view app) override { (void)choose("app", app, apps::all()); }
+  [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
+  [[nodiscard]] bool traces() const override { return true; }
+  void prepare(std::string_view app) override {
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return static_cast<void>(dialect_->prepare(app));
+#endif
+    (void)choose("app", app, apps::all());
+  }
   apps::Outcome run(std::string_view app, apps::Request& request) override {
     if (request.options.traces != nullptr)
       throw Error{Errc::bad_options, "--check-trace does not work with --engine cuda; drop it"};
+    std::uint32_t& local_size = request.options.launch.local_size;
+    if (local_size == 1) local_size = cuda_local_size;
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return dialect_->run(engine_, app, request);
+#endif
     return apps::run_on_cuda(app, engine_, request);
   }
-  [[nodiscard]] std::function<Load::Served()> product(std::uint32_t /*side*/,
-                                                      const TaskOptions& /*options*/) override {
-    throw Error{Errc::bad_options, "--task does not work with --engine cuda; drop it"};
+  [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
+                                                      const TaskOptions& options) override {
+    return [options, product = std::make_shared<CudaProduct>(engine_, side)] {
+      TaskReport report = product->run(options.groups, options.tracer);
+      return Load::Served{std::move(report), product->right()};
+    };
   }
   /// Our algorithms only.
   [[nodiscard]] std::optional<Pair> adapt(Pair pair) const override {
@@ -45,6 +58,9 @@ class CudaPlace final : public Place {
 
  private:
   cuda::Engine engine_;
+#ifdef COHORT_WITH_COMPILER
+  std::optional<apps::DialectApps<cuda::Engine>> dialect_;
+#endif
 };
 
 }  // namespace

@@ -6,7 +6,11 @@
 #include <sstream>
 
 #include "bench/child.hpp"
+#ifdef COHORT_WITH_CUDA_APPS
+#include "bench/cuda/beside.hpp"
+#endif
 #include "bench/cuda/device.hpp"
+#include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
 #include "cohort/error.hpp"
 
@@ -14,40 +18,6 @@ namespace cohort::bench {
 namespace {
 
 using device::Bench;
-
-nlohmann::ordered_json described() {
-  const device::Description device = device::describe();
-  std::cout << device.name << ", " << device.sms << " SMs\n\n";
-  return {{"name", device.name},
-          {"sms", device.sms},
-          {"driver", device.driver},
-          {"runtime", device.runtime}};
-}
-
-std::string in_us(double ns, int digits = 1) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << ns / 1e3;
-  return text.str();
-}
-
-nlohmann::ordered_json numbers(const std::vector<double>& ns) {
-  return {{"p50", percentile(ns, 50)},
-          {"p99", percentile(ns, 99)},
-          {"min", percentile(ns, 0)},
-          {"max", percentile(ns, 100)},
-          {"samples", ns}};
-}
-
-void row(const std::string& name, const std::vector<double>& ns) {
-  std::cout << "  " << std::left << std::setw(34) << name << std::right << std::setw(10)
-            << in_us(percentile(ns, 50)) << std::setw(10) << in_us(percentile(ns, 99))
-            << std::setw(10) << in_us(percentile(ns, 100)) << std::endl;
-}
-
-void head(const std::string& name) {
-  std::cout << name << "\n  " << std::left << std::setw(34) << "" << std::right << std::setw(10)
-            << "p50 us" << std::setw(10) << "p99 us" << std::setw(10) << "max us" << std::endl;
-}
 
 }  // namespace
 
@@ -83,6 +53,10 @@ nlohmann::ordered_json cuda_barrier_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
+#ifdef COHORT_WITH_CUDA_APPS
+  record["apps"] = gather_beside_apps(options);
+  if (!options.only.empty()) return record;
+#endif
   constexpr std::uint32_t interval = 10'000;
   record["offer_interval_ns"] = interval;
   Bench bench;
@@ -95,28 +69,32 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
   constexpr Kind kinds[] = {{Bench::Beside::any, "any order", 20'000},
                             {Bench::Beside::barrier, "resizing barrier", 20'000},
                             {Bench::Beside::highest_first, "highest first", 30'000}};
-  for (const bool task : {false, true}) {
+  using By = Bench::By;
+  for (const auto& [by, name] :
+       {std::pair{By::lease, "lease"}, std::pair{By::submit, "submit"},
+        std::pair{By::resident, "submit to resident blocks"},
+        std::pair{By::resident_by_host, "submit to resident blocks, scheduled by the host"}}) {
     for (const std::uint32_t wanted : {1U, sms / 4, sms / 2, sms - 1}) {
-      const auto measure = [&](Bench::Beside beside) {
+      const auto measure = [&, how = by](Bench::Beside beside) {
         return bench.gather({.beside = beside,
                              .sms = wanted,
                              .trials = options.quick ? 20U : 200U,
                              .interval_ns = interval,
-                             .task = task},
+                             .by = how},
                             options.stop);
       };
-      head(std::to_string(wanted) + " of " + std::to_string(sms) + " SMs, " +
-           (task ? "by submit" : "by lease") + ", offers every 10 us");
+      head(std::to_string(wanted) + " of " + std::to_string(sms) + " SMs, " + "by " + name +
+           ", offers every 10 us");
       const std::vector<double> idle = measure(Bench::Beside::nothing);
       row("idle GPU", idle);
-      nlohmann::ordered_json entry{
-          {"sms", wanted}, {"by", task ? "submit" : "lease"}, {"idle", numbers(idle)}};
+      nlohmann::ordered_json entry{{"sms", wanted}, {"by", name}, {"idle", numbers(idle)}};
       for (const Kind& kind : kinds) {
         std::vector<double> times;
         try {
           times = measure(kind.beside);
         } catch (const Error& error) {
-          if (error.code() != Errc::bad_state || options.stop.stop_requested()) throw;
+          const bool known = error.code() == Errc::bad_state || error.code() == Errc::bad_options;
+          if (!known || options.stop.stop_requested()) throw;
           std::cout << "  " << kind.name << ", " << wanted << " SMs: FAILED, " << error.what()
                     << std::endl;
           entry[kind.name] = {{"failed", error.what()}};
@@ -148,6 +126,10 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
+#ifdef COHORT_WITH_CUDA_APPS
+  record["apps"] = lease_beside_apps(options);
+  if (!options.only.empty()) return record;
+#endif
   Bench bench;
   auto entries = nlohmann::ordered_json::array();
   for (const std::uint32_t size : {512U, 2048U}) {
@@ -179,7 +161,9 @@ nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
 nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto seconds = options.quick ? 2U : 5U;
-  const bool ended = ends_within({"bench", "cuda-spin-barrier"}, std::chrono::seconds{seconds});
+  const bool ended = Child{{"bench", "cuda-spin-barrier"}}
+                         .output_within(std::chrono::seconds{seconds})
+                         .has_value();
   std::cout << "a plain spin barrier, one block more than fit: "
             << (ended ? "FINISHED, which nobody promised" : "hangs") << " (" << seconds
             << " s given)\n";

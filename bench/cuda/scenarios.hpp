@@ -9,8 +9,14 @@ namespace cohort::bench {
 [[nodiscard]] nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options);
 [[nodiscard]] nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options);
 [[nodiscard]] nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options);
+/// The ways to share a GPU, each in processes of its own.
+[[nodiscard]] nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options);
+[[nodiscard]] nlohmann::ordered_json cuda_overhead_scenario(const ScenarioOptions& options);
 
 /// What the fairness scenario runs in a process of its own: hangs.
 void cuda_spin_barrier();
+
+/// One process of the sharing scenario: does what the JSON says, and prints JSON.
+void cuda_sharing_part(const std::string& part);
 
 }  // namespace cohort::bench

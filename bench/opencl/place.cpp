@@ -1,8 +1,7 @@
 #include "bench/opencl/place.hpp"
 
-#include <map>
+#include <set>
 
-#include "apps/choices.hpp"
 #include "apps/dialect/dialect.hpp"
 
 namespace cohort::bench {
@@ -11,8 +10,11 @@ namespace {
 class OpenClPlace final : public Place {
  public:
   explicit OpenClPlace(const PlaceOptions& options)
-      : engine_({.device = options.device, .capacity = options.capacity}),
-        multiply_(apps::dialect_kernel("multiply")) {}
+      : engine_({.device = options.device,
+                 .capacity = options.capacity,
+                 .scheduler = options.scheduler == "group" ? opencl::Scheduler::group
+                                                           : opencl::Scheduler::host}),
+        multiply_(apps::dialect_kernel("multiply", "opencl")) {}
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
 
@@ -20,15 +22,11 @@ class OpenClPlace final : public Place {
   [[nodiscard]] bool on_cpus() const override { return engine_.device().is_cpu; }
 
   void prepare(std::string_view app) override {
-    const apps::DialectApp& chosen = app_of(app);
-    auto& kernel = kernels_[chosen.name];
-    if (kernel) return;
-    kernel.emplace(apps::dialect_kernel(chosen.file));
-    engine_.load(*kernel);
+    const ProgramKernel& kernel = apps_.prepare(app);
+    if (loaded_.insert(kernel.info().name).second) engine_.load(kernel);
   }
   apps::Outcome run(std::string_view app, apps::Request& request) override {
-    const apps::DialectApp& chosen = app_of(app);
-    return chosen.run(engine_, kernels_.at(chosen.name).value(), request);
+    return apps_.run(engine_, app, request);
   }
 
   [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
@@ -66,13 +64,10 @@ class OpenClPlace final : public Place {
     Buffer<float> result;
   };
 
-  static const apps::DialectApp& app_of(std::string_view name) {
-    return choose("app for opencl", name, apps::dialect_apps());
-  }
-
   opencl::Engine engine_;
   ProgramKernel multiply_;
-  std::map<std::string_view, std::optional<ProgramKernel>> kernels_;
+  apps::DialectApps<opencl::Engine> apps_{"opencl"};
+  std::set<std::string> loaded_;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class Stealing {
  public:
   explicit Stealing(const ScenarioOptions& options)
       : engine_({.capacity = options.capacity}),
-        program_(apps::dialect_program("stealing")),
+        program_(apps::dialect_program("stealing", "opencl")),
         out_(engine_.fill<double>(engine_.capacity(), 0)),
         stop_(options.stop),
         all_(engine_.capacity()) {

@@ -9,7 +9,8 @@ kernel void color(global const uint *row, global const uint *target, uint nodes,
   transmit global uint *other = more + 1;
   transmit bool go_on = true;
   while (go_on) {
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+    bool any = false;
+    EACH_NODE(node, nodes) {
       if (colour[node] != -1) continue;
       uint best = node;
       bool waits = false;
@@ -20,10 +21,11 @@ kernel void color(global const uint *row, global const uint *target, uint nodes,
         if (is_higher(next, best)) best = next;
       }
       highest[node] = best;
-      if (waits) atomic_xchg(flag, 1u);
+      any |= waits;
     }
+    if (any) poke(flag, 1);
     resizing_global_barrier();
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+    EACH_NODE(node, nodes) {
       if (colour[node] == -1 && highest[node] == node) colour[node] = round;
     }
     go_on = *flag != 0;

@@ -2,46 +2,42 @@
 // into the parent by maximum (the computer, x, to move) or minimum. Nothing to transmit: a task says all.
 #include "pools.h"
 
-#define ROWS 6
 #define COLUMNS 7
 #define WIN 666
 #define ROOT 0xffffffffu
 
+// Stones are sets of bits, seven for each column: six cells from the lowest row on, and one that is always empty.
 typedef struct {
+  ulong x, o;     // of the computer, of the opponent
   uint parent;
   uint level;     // 1: the position after the computer's first move
   int value;
   uint open;      // children that are not finished
-  char cell[ROWS][COLUMNS];  // 0 empty, 1 the computer, 2 the opponent; row 0 is the top
 } position;
 
-// Adds up the runs of one line: +1 for 2 or 3 x in a row, -1 for o; from 4 on somebody has won.
-int score_line(global const position *p, int row, int column, int down, int right, int *won) {
-  int score = 0, run = 0, of = 0;
-  for (;; row += down, column += right) {
-    bool inside = row >= 0 && row < ROWS && column >= 0 && column < COLUMNS;
-    int cell = inside ? p->cell[row][column] : 0;
-    if (cell != of) {
-      int sign = of == 1 ? 1 : -1;
-      if (of != 0 && run >= 4) *won = sign;
-      if (of != 0 && (run == 2 || run == 3)) score += sign;
-      of = cell;
-      run = 0;
-    }
-    if (!inside) return score;
-    run++;
-  }
+#define RISING 0x0e1e3e7e7c787ul   // cells on diagonals of four and more
+#define FALLING 0x01c79f7ef9e38ul
+
+bool can_play(ulong stones, int column) { return (stones >> (column * 7 + 5) & 1) == 0; }
+
+// Runs of two or three stones count one; from four on the game is over.
+int runs(ulong stones, int step, bool *four_in_a_row) {
+  ulong two = stones & ~(stones << step) & (stones >> step);
+  ulong four = two & (stones >> 2 * step) & (stones >> 3 * step);
+  *four_in_a_row |= four != 0;
+  return (int)popcount(two) - (int)popcount(four);
 }
 
-int score_of(global const position *p) {
-  int score = 0, won = 0;
-  for (int row = 0; row < ROWS; row++) score += score_line(p, row, 0, 0, 1, &won);
-  for (int column = 0; column < COLUMNS; column++) score += score_line(p, 0, column, 1, 0, &won);
-  for (int column = 0; column <= COLUMNS - 4; column++) score += score_line(p, 0, column, 1, 1, &won);
-  for (int row = 1; row <= ROWS - 4; row++) score += score_line(p, row, 0, 1, 1, &won);
-  for (int column = 3; column < COLUMNS; column++) score += score_line(p, 0, column, 1, -1, &won);
-  for (int row = 1; row <= ROWS - 4; row++) score += score_line(p, row, COLUMNS - 1, 1, -1, &won);
-  return won ? won * WIN : score;
+int all_runs(ulong stones, bool *won) {
+  return runs(stones, 1, won) + runs(stones, 7, won) + runs(stones & RISING, 8, won) + runs(stones & FALLING, 6, won);
+}
+
+int score_of(ulong x, ulong o) {
+  bool x_wins = false, o_wins = false;
+  int mine = all_runs(x, &x_wins);
+  if (x_wins) return WIN;
+  int theirs = all_runs(o, &o_wins);
+  return o_wins ? -WIN : mine - theirs;
 }
 
 // Finishes a node, and those above it whose last child that was.
@@ -65,37 +61,33 @@ void finish(global position *nodes, uint node, global uint *roots_open) {
 // By one thread: scores the node, or makes its children into tasks.
 void process(global position *nodes, global uint *used, uint room_for_nodes, uint node, uint depth, global pool *pools,
              global uint *tasks, uint count, uint room, uint own, global uint *roots_open, global uint *lost) {
-  global position *p = &nodes[node];
-  int score = score_of(p);
+  position p = nodes[node];
+  int score = score_of(p.x, p.o);
   uint children = 0;
-  if (p->level < depth && score != WIN && score != -WIN) {
-    for (int column = 0; column < COLUMNS; column++) children += p->cell[0][column] == 0;
+  if (p.level < depth && score != WIN && score != -WIN) {
+    for (int column = 0; column < COLUMNS; column++) children += can_play(p.x | p.o, column);
   }
   if (children == 0) {
-    p->value = score;
+    nodes[node].value = score;
     finish(nodes, node, roots_open);
     return;
   }
-  bool opponent = p->level % 2 == 1;
-  p->value = opponent ? INT_MAX : INT_MIN;
-  p->open = children;
+  bool opponent = p.level % 2 == 1;
+  nodes[node].value = opponent ? INT_MAX : INT_MIN;
+  nodes[node].open = children;
   uint first = atomic_add(used, children);
   if (first + children > room_for_nodes) {
-    atomic_xchg(lost, 1u);
+    poke(lost, 1);
     return;
   }
   for (int column = 0; column < COLUMNS; column++) {
-    if (p->cell[0][column] != 0) continue;
-    global position *child = &nodes[first];
-    *child = *p;
-    child->parent = node;
-    child->level = p->level + 1;
-    int row = ROWS - 1;
-    while (child->cell[row][column] != 0) row--;
-    child->cell[row][column] = opponent ? 2 : 1;
-    push_task(pools, tasks, count, room, own, first, lost);
-    first++;
+    ulong stones = p.x | p.o;
+    if (!can_play(stones, column)) continue;
+    ulong stone = (stones + (1ul << column * 7)) & (63ul << column * 7) & ~stones;
+    position child = {opponent ? p.x : p.x | stone, opponent ? p.o | stone : p.o, node, p.level + 1, 0, 0};
+    nodes[first++] = child;
   }
+  for (uint i = 1; i <= children; i++) push_task(pools, tasks, count, room, own, first - i, lost);
 }
 
 kernel void game(global position *nodes, global uint *used, uint room_for_nodes, uint depth, global pool *pools, global uint *tasks,
@@ -109,7 +101,7 @@ kernel void game(global position *nodes, global uint *used, uint room_for_nodes,
       if (pop_or_steal(pools, tasks, pool_count, room, own, &task)) {
         process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
       }
-      more = atomic_or(roots_open, 0u) != 0u && atomic_or(lost, 0u) == 0u;
+      more = peek(roots_open) != 0 && peek(lost) == 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     bool go_on = more != 0;

@@ -1,4 +1,6 @@
 // Graphs as the apps read them: the edges of node i are target[row[i]] .. target[row[i + 1] - 1].
+#include "atomics.h"
+
 #define UNREACHED 0xffffffffu
 
 // SplitMix64's output for state `id`: priorities that are distinct up to ties, which ids break.
@@ -13,3 +15,14 @@ bool is_higher(uint a, uint b) {
   ulong pa = priority_of(a), pb = priority_of(b);
   return pa > pb || (pa == pb && a > b);
 }
+
+// This thread's nodes. Blocks of them go round the groups, so that groups keep out of each other's cache lines.
+#define EACH_NODE(node, nodes)                                                                                    \
+  for (uint block = block_of(nodes), from = get_group_id() * block; from < nodes; from += get_num_groups() * block) \
+    for (uint node = from + get_local_id(), to = min(from + block, nodes); node < to; node += get_local_size())
+
+uint block_of(uint nodes) {
+  uint even = nodes / ((uint)get_num_groups() * 8) / 64 * 64;
+  return clamp(even, max(64u, (uint)get_local_size()), 4096u);
+}
+

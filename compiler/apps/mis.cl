@@ -7,9 +7,10 @@ enum { UNDECIDED, IN, OUT };
 kernel void mis(global const uint *row, global const uint *target, uint nodes, global uint *mark, global uint *lowest,
                 global uint *drop, global uint *undecided_left) {
   do {
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+    bool any = false;
+    EACH_NODE(node, nodes) {
       if (mark[node] != UNDECIDED) continue;
-      atomic_xchg(undecided_left, 1u);
+      any = true;
       uint best = node;
       for (uint edge = row[node]; edge < row[node + 1]; edge++) {
         uint next = target[edge];
@@ -17,19 +18,20 @@ kernel void mis(global const uint *row, global const uint *target, uint nodes, g
       }
       lowest[node] = best;
     }
+    if (any) poke(undecided_left, 1);
     resizing_global_barrier();
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+    EACH_NODE(node, nodes) {
       if (mark[node] != UNDECIDED || lowest[node] != node) continue;
       mark[node] = IN;
       for (uint edge = row[node]; edge < row[node + 1]; edge++) {
         uint next = target[edge];
-        if (next != node) atomic_xchg(&drop[next], 1u);
+        if (next != node) poke(&drop[next], 1);
       }
     }
     if (*undecided_left == 0) break;
     resizing_global_barrier();
     if (get_global_id() == 0) *undecided_left = 0;
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+    EACH_NODE(node, nodes) {
       if (mark[node] == UNDECIDED && drop[node]) mark[node] = OUT;
     }
     resizing_global_barrier();

@@ -28,7 +28,7 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     if (get_local_id() == 0) {
       uint own = get_group_id() % pool_count, found;
       state = 0;
-      if (atomic_or(in_leaves, 0u) == particle_count || atomic_or(lost, 0u) != 0u) {
+      if (peek(in_leaves) == particle_count || peek(lost) != 0) {
         state = 2;
       } else if (pop_or_steal(pools, tasks, pool_count, room, own, &found)) {
         task = found;
@@ -44,8 +44,11 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     global float4 *from = b->buffer == 0 ? particles0 : particles1;
     global float4 *to = b->buffer == 0 ? particles1 : particles0;
     uint begin = b->begin, end = now == 1 ? b->end : b->begin;
-    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
-      atomic_inc(&count[octant(from[i], b->x, b->y, b->z)]);
+    float x = b->x, y = b->y, z = b->z;
+    uint mine[8] = {0};
+    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) mine[octant(from[i], x, y, z)]++;
+    for (uint i = 0; i < 8; i++) {
+      if (mine[i] != 0) atomic_add(&count[i], mine[i]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id() == 0 && now == 1) {
@@ -56,17 +59,17 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       }
       first = atomic_add(used, 8u);
       if (first + 8 > room_for_boxes) {
-        atomic_xchg(lost, 1u);
+        poke(lost, 1);
         state = 0;
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     bool fits = state == 1;
+    bool deepest = b->depth + 1 >= max_depth, alone = get_local_size() == 1;
     for (uint i = begin + (uint)get_local_id(); fits && i < end; i += get_local_size()) {
-      uint which = octant(from[i], b->x, b->y, b->z);
-      uint at = atomic_inc(&place[which]);
-      bool leaf = count[which] <= max_leaf || b->depth + 1 >= max_depth;
-      if (leaf) result[at] = from[i];
+      uint which = octant(from[i], x, y, z);
+      uint at = alone ? place[which]++ : atomic_inc(&place[which]);
+      if (count[which] <= max_leaf || deepest) result[at] = from[i];
       else to[at] = from[i];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -75,7 +78,7 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       float quarter = b->half_width / 2.0f;
       for (uint i = 0; i < 8; i++) {
         global box *child = &boxes[first + i];
-        bool leaf = count[i] <= max_leaf || b->depth + 1 >= max_depth;
+        bool leaf = count[i] <= max_leaf || deepest;
         child->x = b->x + (i & 1u ? b->half_width : -b->half_width);
         child->y = b->y + (i & 2u ? b->half_width : -b->half_width);
         child->z = b->z + (i & 4u ? b->half_width : -b->half_width);

@@ -5,10 +5,11 @@
 kernel void p_sssp(global const uint *row, global const uint *source, global const uint *weight, uint nodes, global uint *x,
                    global uint *y, global uint *changed) {
   while (true) {
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) x[node] = y[node];
+    EACH_NODE(node, nodes) x[node] = y[node];
     if (get_global_id() == 0) *changed = 0;
     resizing_global_barrier();
-    for (uint node = get_global_id(), stride = get_global_size(); node < nodes; node += stride) {
+    bool any = false;
+    EACH_NODE(node, nodes) {
       uint best = x[node];
       for (uint edge = row[node]; edge < row[node + 1]; edge++) {
         uint from = x[source[edge]];
@@ -16,9 +17,10 @@ kernel void p_sssp(global const uint *row, global const uint *source, global con
       }
       if (best != x[node]) {
         y[node] = best;
-        atomic_xchg(changed, 1u);
+        any = true;
       }
     }
+    if (any) poke(changed, 1);
     resizing_global_barrier();
     if (*changed == 0) break;
     resizing_global_barrier();

@@ -1,19 +1,20 @@
 // Task pools for work stealing, one per group slot, each under a lock. A group pops from its own pool, else steals; new tasks go
 // to its own pool, or to the next that has room. Tasks are numbers. `lost` tells the host of a task that no pool had room for.
+#include "atomics.h"
+
 typedef struct {
   uint lock;
   uint count;
+  uint line[14];  // to itself
 } pool;
 
 void lock_pool(global pool *p) {
-  while (atomic_cmpxchg(&p->lock, 0u, 1u) != 0u) {
+  while (atomic_exchange_explicit((global atomic_uint *)&p->lock, 1u, memory_order_acquire, memory_scope_device) != 0u) {
   }
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, memory_scope_device);
 }
 
 void unlock_pool(global pool *p) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
-  atomic_xchg(&p->lock, 0u);
+  atomic_store_explicit((global atomic_uint *)&p->lock, 0u, memory_order_release, memory_scope_device);
 }
 
 // By one thread. False: there was nothing anywhere.
@@ -21,10 +22,14 @@ bool pop_or_steal(global pool *pools, global uint *tasks, uint count, uint room,
   for (uint i = 0; i < count; i++) {
     uint which = (own + i) % count;
     global pool *p = &pools[which];
-    if (atomic_or(&p->count, 0u) == 0u) continue;
+    if (peek(&p->count) == 0) continue;
     lock_pool(p);
-    bool has = p->count > 0;
-    if (has) *task = tasks[which * room + --p->count];
+    uint size = peek(&p->count);
+    bool has = size > 0;
+    if (has) {
+      *task = tasks[which * room + size - 1];
+      poke(&p->count, size - 1);
+    }
     unlock_pool(p);
     if (has) return true;
   }
@@ -37,10 +42,14 @@ void push_task(global pool *pools, global uint *tasks, uint count, uint room, ui
     uint which = (own + i) % count;
     global pool *p = &pools[which];
     lock_pool(p);
-    bool has_room = p->count < room;
-    if (has_room) tasks[which * room + p->count++] = task;
+    uint size = peek(&p->count);
+    bool has_room = size < room;
+    if (has_room) {
+      tasks[which * room + size] = task;
+      poke(&p->count, size + 1);
+    }
     unlock_pool(p);
     if (has_room) return;
   }
-  atomic_xchg(lost, 1u);
+  poke(lost, 1);
 }

@@ -90,8 +90,9 @@ ProgramKernel app(const std::string& name) {
 }
 
 Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::uint32_t seed) {
-  const Job job =
-      kernel.launch(engine(), {.max_groups = 6, .start_groups = 1, .local_size = local_size});
+  const Job job = kernel.launch(
+      engine(),
+      {.max_groups = 6, .start_groups = 1, .local_size = std::max(local_size, smallest_group)});
   std::mt19937 random{seed};
   while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
     try {
@@ -249,7 +250,7 @@ TEST(Apps, LSssp) {
 
 // ---- work stealing
 
-struct Pool {
+struct alignas(64) Pool {
   std::uint32_t lock = 0;
   std::uint32_t count = 0;
 };
@@ -273,14 +274,27 @@ struct Pools {
 };
 
 using Board = std::array<std::array<char, 7>, 6>;
+/// As the kernel has them: seven bits for each column, the lowest row first.
 struct Position {
+  std::uint64_t x = 0;
+  std::uint64_t o = 0;
   std::uint32_t parent = ~0U;
   std::uint32_t level = 1;
   std::int32_t value = 0;
   std::uint32_t open = 0;
-  Board cell{};
 };
-static_assert(sizeof(Position) == 60);
+
+Position position_of(const Board& board) {
+  Position result;
+  for (std::size_t row = 0; row < 6; ++row) {
+    for (std::size_t column = 0; column < 7; ++column) {
+      const std::uint64_t bit = std::uint64_t{1} << (column * 7 + 5 - row);
+      if (board[row][column] == 1) result.x |= bit;
+      if (board[row][column] == 2) result.o |= bit;
+    }
+  }
+  return result;
+}
 
 int score_of(const Board& board) {
   int score = 0;
@@ -347,11 +361,10 @@ TEST(Apps, Game) {
   std::vector<int> expected;
   std::vector<Position> roots;
   for (std::size_t column = 0; column < 7; ++column) {
-    Position root;
-    root.cell = start;
-    drop(root.cell, column, 1);
-    roots.push_back(root);
-    expected.push_back(minimax(root.cell, 1, depth));
+    Board root = start;
+    drop(root, column, 1);
+    roots.push_back(position_of(root));
+    expected.push_back(minimax(root, 1, depth));
   }
   expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
     Shared<Position> nodes(10000);

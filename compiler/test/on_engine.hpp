@@ -1,37 +1,98 @@
-// The engine that tests of programs run on: the CPU's or, with COHORT_TEST_OPENCL, OpenCL's, whose
-// kernels reach only memory that it has allocated. Invariant: what is Shared can be given to a
-// kernel of either.
+// The engine that tests of programs run on: the CPU's or, with COHORT_TEST_CUDA or
+// COHORT_TEST_OPENCL, a device's, whose kernels reach only memory that was allocated for it.
+// Invariant: what is Shared can be given to a kernel of the engine.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "cohort/program.hpp"
-#ifdef COHORT_TEST_OPENCL
+#if defined(COHORT_TEST_OPENCL)
 #include "cohort/opencl.hpp"
+#elif defined(COHORT_TEST_CUDA)
+#include "cohort/cuda.hpp"
 #endif
 
 namespace cohort::test {
 
-#ifdef COHORT_TEST_OPENCL
+#if defined(COHORT_TEST_OPENCL)
 
 using TestEngine = opencl::Engine;
 inline constexpr const char* engine_name = "opencl";
+inline constexpr std::uint32_t smallest_group = 1;
 
-/// With more groups than CPUs, where the device has them.
+/// With more groups than CPUs, where the device has them, and a scheduler group where
+/// COHORT_TEST_SCHEDULER is set.
 inline TestEngine& engine() {
-  static TestEngine only{{.capacity = [] {
+  const auto groups = [] {
     for (const opencl::Device& each : opencl::devices()) {
       if (each.lacks.empty()) return std::min(each.units, 6U);
     }
     return 1U;
-  }()}};
+  };
+  static TestEngine only{{.capacity = groups(),
+                          .scheduler = std::getenv("COHORT_TEST_SCHEDULER") !=
+                                               nullptr  // NOLINT(concurrency-mt-unsafe)
+                                           ? opencl::Scheduler::group
+                                           : opencl::Scheduler::host}};
   return only;
 }
+
+inline std::map<void*, Buffer<std::byte>>& buffers() {
+  static std::map<void*, Buffer<std::byte>> all;
+  return all;
+}
+inline void* allocate_shared(std::size_t size) {
+  auto buffer = engine().fill(size, std::byte{0});
+  void* const memory = buffer.data();
+  buffers().emplace(memory, std::move(buffer));
+  return memory;
+}
+inline void free_shared(void* memory) { buffers().erase(memory); }
+
+#elif defined(COHORT_TEST_CUDA)
+
+using TestEngine = cuda::Engine;
+inline constexpr const char* engine_name = "cuda";
+inline constexpr std::uint32_t smallest_group = 2;  // 1 stands for the engine's choice
+
+inline TestEngine& engine() {
+  static TestEngine only{{.capacity = 6}};
+  return only;
+}
+
+/// Memory of the host that the device sees at the same address.
+inline void* allocate_shared(std::size_t size) {
+  void* memory = nullptr;
+  if (cudaHostAlloc(&memory, std::max<std::size_t>(size, 1), cudaHostAllocMapped) != cudaSuccess)
+    throw std::bad_alloc{};
+  return memory;
+}
+/// Not given back: that would wait for running jobs. The tests need little.
+inline void free_shared(void* /*memory*/) {}
+
+#else
+
+using TestEngine = cpu::Engine;
+inline constexpr const char* engine_name = "cpu";
+inline constexpr std::uint32_t smallest_group = 1;
+
+inline TestEngine& engine() {
+  static TestEngine only{{.capacity = 6}};
+  return only;
+}
+
+template <class T>
+using Shared = std::vector<T>;
+
+#endif
+
+#if defined(COHORT_TEST_OPENCL) || defined(COHORT_TEST_CUDA)
 
 template <class T>
 struct Allocator {
@@ -40,20 +101,9 @@ struct Allocator {
   template <class Other>
   Allocator(const Allocator<Other>& /*other*/) {}  // NOLINT(google-explicit-constructor)
 
-  T* allocate(std::size_t count) {
-    auto buffer = engine().fill(count * sizeof(T), std::byte{0});
-    auto* const memory = reinterpret_cast<T*>(buffer.data());
-    buffers().emplace(memory, std::move(buffer));
-    return memory;
-  }
-  void deallocate(T* memory, std::size_t /*count*/) noexcept { buffers().erase(memory); }
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_shared(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t /*count*/) noexcept { free_shared(memory); }
   friend bool operator==(const Allocator&, const Allocator&) { return true; }
-
- private:
-  static std::map<void*, Buffer<std::byte>>& buffers() {
-    static std::map<void*, Buffer<std::byte>> all;
-    return all;
-  }
 };
 
 template <class T>
@@ -73,19 +123,6 @@ class NeedsDevice : public testing::Environment {
 };
 inline testing::Environment* const needs_device =
     testing::AddGlobalTestEnvironment(new NeedsDevice);  // NOLINT: gtest owns it
-
-#else
-
-using TestEngine = cpu::Engine;
-inline constexpr const char* engine_name = "cpu";
-
-inline TestEngine& engine() {
-  static TestEngine only{{.capacity = 6}};
-  return only;
-}
-
-template <class T>
-using Shared = std::vector<T>;
 
 #endif
 

@@ -481,7 +481,11 @@ COHORT_FN inline void write_mem_fence(unsigned memory) {
   atomic_work_item_fence(memory, __ATOMIC_RELEASE, 0);
 }
 template <class T>
-COHORT_FN void prefetch(const T* /*at*/, std::size_t /*count*/) {}
+COHORT_FN void prefetch([[maybe_unused]] const T* at, std::size_t /*count*/) {
+#ifndef __CUDA_ARCH__
+  __builtin_prefetch(at);
+#endif
+}
 
 // ---- mathematics: a scalar function each, which vectors apply to their parts
 
@@ -743,25 +747,28 @@ COHORT_FN constexpr T rotate(T x, T by) {
       n == 0 ? u : static_cast<U>(static_cast<U>(u << n) | static_cast<U>(u >> (bits - n))));
 }
 template <std::integral T>
-COHORT_FN constexpr T popcount(T x) {
-  auto rest = static_cast<unsigned long>(static_cast<std::make_unsigned_t<T>>(x));
-  T count = 0;
-  for (; rest != 0; rest &= rest - 1) ++count;
-  return count;
+COHORT_FN T popcount(T x) {
+  const auto bits = static_cast<unsigned long long>(static_cast<std::make_unsigned_t<T>>(x));
+#ifdef __CUDA_ARCH__
+  return static_cast<T>(__popcll(bits));
+#else
+  return static_cast<T>(std::popcount(bits));
+#endif
 }
 template <std::integral T>
-COHORT_FN constexpr T clz(T x) {
-  const auto u = static_cast<std::make_unsigned_t<T>>(x);
-  T count = 0;
-  for (int bit = sizeof(T) * 8 - 1; bit >= 0 && ((u >> bit) & 1) == 0; --bit) ++count;
-  return count;
+COHORT_FN T clz(T x) {
+  constexpr int more = 64 - static_cast<int>(sizeof(T)) * 8;
+  const auto bits = static_cast<unsigned long long>(static_cast<std::make_unsigned_t<T>>(x));
+#ifdef __CUDA_ARCH__
+  return static_cast<T>(__clzll(static_cast<long long>(bits)) - more);
+#else
+  return static_cast<T>(std::countl_zero(bits) - more);
+#endif
 }
 template <std::integral T>
-COHORT_FN constexpr T ctz(T x) {
-  const auto u = static_cast<std::make_unsigned_t<T>>(x);
-  T count = 0;
-  for (unsigned bit = 0; bit < sizeof(T) * 8 && ((u >> bit) & 1) == 0; ++bit) ++count;
-  return count;
+COHORT_FN T ctz(T x) {
+  const auto bits = static_cast<std::make_unsigned_t<T>>(x);
+  return x == 0 ? static_cast<T>(sizeof(T) * 8) : popcount(static_cast<T>((bits & -bits) - 1));
 }
 template <std::integral T>
 COHORT_FN constexpr T add_sat(T a, T b) {

@@ -31,6 +31,12 @@ struct Device {
 /// All devices of all platforms. Empty where there is no platform.
 [[nodiscard]] std::vector<Device> devices();
 
+/// Who sends work-groups to jobs and tasks. What each is to have is decided by the host.
+enum class Scheduler : std::uint8_t {
+  host,   ///< a thread of the engine
+  group,  ///< a work-group of the megakernel, as in the paper; it uses up a compute unit
+};
+
 /// How to make an engine. Everything has a default.
 struct EngineOptions {
   /// Part of the name of a device or of its platform, or its number in devices(). Empty: the first
@@ -42,6 +48,7 @@ struct EngineOptions {
   /// How long a group that has been told to leave may take. After that the device is given up:
   /// nothing can stop a kernel that reaches no primitive.
   std::chrono::milliseconds patience = std::chrono::seconds{10};
+  Scheduler scheduler = Scheduler::host;
   /// More options for the device's compiler, e.g. "-cl-fast-relaxed-math".
   std::string build_options = {};
 };

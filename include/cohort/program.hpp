@@ -34,7 +34,9 @@ struct ProgramOptions {
   std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
-  std::string optimise = "-O2";
+  std::string optimise = "-O2";  ///< for the engine cpu; nvcc always optimises
+  /// For the engine cuda: the GPU, as nvcc -arch. Default: $COHORT_CUDA_ARCH, or the one here.
+  std::string architecture = {};
   /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/ in the user's cache
   /// directory.
   std::optional<std::filesystem::path> cache = {};

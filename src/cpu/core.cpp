@@ -48,6 +48,7 @@ void Body::prepare(std::uint32_t quorum, bool restarted) {
   shared.waiting.store(0, Order::relaxed);
   shared.closed.store(0, Order::relaxed);
   shared.serial.fetch_add(1, Order::relaxed);
+  shared.tickets.store(0, Order::relaxed);
   shared.fork_lock.store(0, Order::relaxed);
   shared.departing.store(0, Order::relaxed);
   shared.deposit_gen.store(~0U, Order::relaxed);

@@ -120,13 +120,7 @@ void Engine::Core::tend() {
       called_.wait(lock, [this] { return stopping_ || !idle(); });
       continue;
     }
-    bool busy = false;
-    try {
-      busy = poll();
-    } catch (const Error& error) {
-      lose(error.what());
-    }
-    if (!busy) {
+    if (!look()) {
       called_.wait_for(lock, 40us);
       continue;
     }
@@ -140,7 +134,17 @@ void Engine::Core::tend() {
   }
 }
 
-/// One look at everything. True: something is under way that should be seen as soon as it is there.
+/// One look at everything, by the agent or by who waits. True: another should follow at once.
+bool Engine::Core::look() {
+  try {
+    return poll();
+  } catch (const Error& error) {
+    lose(error.what());
+    return false;
+  }
+}
+
+/// True: something is under way that should be seen as soon as it is there.
 bool Engine::Core::poll() {
   const std::vector<std::shared_ptr<Record>> all = jobs_;
   for (const auto& job : all) {
@@ -148,6 +152,7 @@ bool Engine::Core::poll() {
     job->run->catch_up();
     reap(*job->run);
     observe(*job);
+    collect(*job);
     settle(*job);
   }
   for (auto& run : graves_) {
@@ -164,8 +169,8 @@ bool Engine::Core::poll() {
   if (demanded() != 0) return true;
   return std::any_of(jobs_.begin(), jobs_.end(), [this](const auto& job) {
     if (job->run == nullptr) return false;
-    return job->priority || job->demand_at != 0 || job->cancelled || job->suspending ||
-           job->inside() != target_of(*job);
+    return job->priority || !job->errands.empty() || job->demand_at != 0 || job->cancelled ||
+           job->suspending || job->inside() != target_of(*job);
   });
 }
 
@@ -192,22 +197,20 @@ void Engine::Core::reap(Run& run) {
 void Engine::Core::observe(Record& job) {
   const std::uint64_t at = now();
   job.note(at);
-  const Run& run = *job.run;
+  Run& run = *job.run;
+  if (run.first_seen == 0 && run.in > 0) run.first_seen = at;
   if (job.priority) {
     if (!job.gathered && run.in >= job.body->max_groups) {
       job.gathered = true;
-      job.gather.add(at - job.launched_at);
+      job.met(at);
       job.started_at = at;
     }
     return;
   }
   if (!job.kept) job.start_groups = run.in - run.joined;
   const bool surplus = job.inside() > target_of(job);
-  if (surplus && job.demand_at == 0) job.demand_at = at;
-  if (!surplus && job.demand_at != 0) {
-    job.gather.add(at - job.demand_at);
-    job.demand_at = 0;
-  }
+  if (surplus && job.demand_at == 0) job.demanded(at);
+  if (!surplus && job.demand_at != 0) job.met(at);
   if (run.refused != job.refused) job.refill_after = at + 50'000;  // do not storm a closed door
   job.refused = run.refused;
 }
@@ -225,7 +228,9 @@ std::uint32_t Engine::Core::target_of(const Record& job) const {
   if (!job.options.resizable) return job.body->max_groups;
   Recorder own;
   own.bundle = job.bundle;
-  return own.target(job.share_word, demanded(), job.before_word);
+  const std::uint32_t target = own.target(job.share_word, demanded(), job.before_word);
+  const bool lends = job.run != nullptr && job.run->mail != nullptr;
+  return lends ? own.target(target, seen(job.run->mail->lent), 0) : target;
 }
 
 // ---- decisions
@@ -286,7 +291,9 @@ void Engine::Core::publish(Record& job, std::uint32_t units) {
   if (job.suspending) write(shared->flags.address(), protocol::suspend_flag);  // before the target
   write(shared->share.address(), word);
   job.share_word = word;
-  if (job.demand_at == 0 && !job.priority && job.inside() > target_of(job)) job.demand_at = now();
+  if (job.demand_at == 0 && !job.priority && job.inside() > target_of(job)) {
+    job.demanded(now());
+  }
 }
 
 /// Which job gives to the leases first: the lightest, the youngest among equals.
@@ -339,13 +346,20 @@ void Engine::Core::settle(Record& job) {
   const bool empty = run.closed && run.in == run.out;
   const bool over = run.grids.empty();  // the grids themselves have ended
   if (!empty && !over) return;
+  if (!job.errands.empty() && !over) return;  // its blocks have a task of their own to end
 
+  job.note(now());
+  play_tapes(job);
+  job.joins += run.joined;
+  job.leaves += run.left;
+  // As a rule all groups have returned, and the diary says so: the roster need not be fetched.
+  if (empty && run.finished > 0 && run.finished + run.left == run.out) {
+    rest(job, Status::finished);
+    return;
+  }
   protocol::Shared<Platform> shared;
   memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
   const Roster roster = shared.look();
-  job.note(now());
-  job.joins += run.joined;
-  job.leaves += run.left;
   if (roster.faulted()) {
     job.fault = shared.fault.load(Order::relaxed);
     rest(job, job.fault == Fault::cancelled ? Status::cancelled : Status::failed);
@@ -372,9 +386,12 @@ void Engine::Core::rest(Record& job, Status status) {
     job.last_rest = status;
     ++job.rests;
   }
+  if (at_rest(status)) drop_errands(job);
   if (job.run != nullptr) graves_.push_back(std::move(job.run));
   job.units = 0;
   job.demand_at = 0;
+  job.gather_range.reset();
+  job.range.reset();
   job.suspending = false;
   job.thin_to = 0;
   if (job.priority) {
@@ -402,6 +419,7 @@ std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detai
                                                            bool restored) {
   auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options, priority);
   record->kept = restored;
+  if (priority) record->demanded(record->launched_at);
   {
     const Turn turn{*this};
     check_alive();

@@ -3,8 +3,11 @@
 // kernel has to move.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -18,6 +21,7 @@
 #include "cpu/sizes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/ranges.hpp"
 #include "scheduler/policy.hpp"
 
 namespace cohort::cuda {
@@ -58,6 +62,7 @@ class Streams {
 class Engine::Core : public std::enable_shared_from_this<Core> {
  public:
   class Record;
+  class Errand;
 
   Core(const EngineOptions& options, std::shared_ptr<cohort::detail::Memory> memory);
   void start();
@@ -70,6 +75,9 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::uint32_t sms() const { return sms_; }
   [[nodiscard]] int device() const { return device_; }
   void check_alive() const;
+  std::shared_ptr<cohort::detail::JobControl> submit_resident(Record& job, std::uint32_t kind,
+                                                              std::span<const std::byte> function,
+                                                              const TaskOptions& options);
 
   [[nodiscard]] std::uint32_t open_lease(cudaStream_t stream, std::uint32_t sms);
   void close_lease(std::uint32_t slot, cudaStream_t stream) noexcept;
@@ -97,11 +105,13 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::uint32_t gone = 0;      // blocks that are done with everything
     bool closed = false;         // the job admits nobody any more
     std::size_t states_size = 0;
+    std::uint64_t first_seen = 0;   // a line of the diary, by the host's clock
     std::uint32_t launched = 0;     // blocks
     std::uint32_t gone_before = 0;  // as of the last look at the grids
     std::uint32_t looks = 0;        // at the grids since then
     std::vector<cudaStream_t> grids;
     bool high = false;
+    detail::Mail* mail = nullptr;  // of a resident job
 
     void catch_up();
   };
@@ -119,8 +129,14 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   enum class Slot : std::uint8_t { free, open, closing, captured };
 
+  /// Waits for `resting`, which `changed` tells of.
+  template <class Resting>
+  void await(Turn& turn, std::condition_variable& changed,
+             std::optional<std::chrono::steady_clock::time_point> deadline, Resting resting);
+
   // core.cpp: who gets what, and the agent
   void tend();
+  bool look();
   [[nodiscard]] bool poll();
   [[nodiscard]] bool idle() const;
   void observe(Record& job);
@@ -142,7 +158,16 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::unique_ptr<Run> make_run(const Record& job, std::uint32_t quorum,
                                               std::uint32_t share);
   void launch_grid(Record& job, std::uint32_t blocks, bool first);
+  [[nodiscard]] Tapes make_tapes(const Record& job);
+  void play_tapes(const Record& job) const;
   void bury(std::unique_ptr<Run> run);
+
+  // resident.cpp: tasks that a job's own blocks run
+  void make_pool(const Record& job, Run& run);
+  void start_scheduler(Record& job);
+  void post(Record& job);
+  void collect(Record& job);
+  static void drop_errands(Record& job);
   void free_slots();
   [[nodiscard]] std::uint32_t free_slot(cudaStream_t stream) const;
 
@@ -179,9 +204,35 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   Slot slots_[demand_slots] = {};
   std::uint32_t slot_serial_[demand_slots] = {};
   cudaStream_t slot_stream_[demand_slots] = {};
+  std::optional<Range> slot_range_[demand_slots];
 
   friend class Record;
 };
+
+template <class Resting>
+void Engine::Core::await(Turn& turn, std::condition_variable& changed,
+                         std::optional<std::chrono::steady_clock::time_point> deadline,
+                         Resting resting) {
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  // Who waits looks himself at first: many a job is over before the agent would wake anybody. Ever
+  // more rarely, so that what is missed is small beside what has passed.
+  const Clock::time_point began = Clock::now();
+  const Clock::time_point until =
+      std::min(deadline.value_or(Clock::time_point::max()), began + 10ms);
+  for (Clock::time_point at = began; !resting() && at < until; at = Clock::now()) {
+    look();
+    if (resting()) break;
+    turn.lock().unlock();
+    while (Clock::now() < at + 1us + (at - began) / 128) std::this_thread::yield();
+    turn.lock().lock();
+  }
+  if (deadline && *deadline != Clock::time_point::max()) {
+    changed.wait_until(turn.lock(), *deadline, resting);
+  } else {
+    changed.wait(turn.lock(), resting);
+  }
+}
 
 /// A job as the engine knows it. Guarded by the core's mutex.
 class Engine::Core::Record final : public cohort::detail::JobControl,
@@ -211,6 +262,9 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   [[nodiscard]] scheduler::Claim claim() const;
   [[nodiscard]] bool open() const;
   void note(std::uint64_t at);
+  /// A demand begins, and is met; a task's begins with it.
+  void demanded(std::uint64_t at);
+  void met(std::uint64_t at);
 
   const std::shared_ptr<Core> core;
   const std::unique_ptr<detail::Body> body;
@@ -244,12 +298,17 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   std::uint64_t refill_after = 0;
   std::uint32_t refused = 0;
   std::uint32_t last_inside = 0;
+  std::uint32_t most_inside = 0;
   std::uint32_t start_groups = 0;
-  std::uint64_t joins = 0;   // of earlier runs
-  std::uint64_t leaves = 0;  // of earlier runs
-  bool gathered = false;     // a task has all its groups in hand
+  std::uint64_t joins = 0;                      // of earlier runs
+  std::uint64_t leaves = 0;                     // of earlier runs
+  bool gathered = false;                        // a task has all its groups in hand
+  std::deque<std::shared_ptr<Errand>> errands;  // of a resident job; the first one is under way
+  std::uint32_t errand_serial = 0;              // of the last that was posted
   Samples gather;
   cpu::Sizes sizes;
+  std::optional<Range> range;         // of its run
+  std::optional<Range> gather_range;  // of a demand
 
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
 };

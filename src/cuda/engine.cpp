@@ -79,10 +79,15 @@ std::uint32_t Engine::checked(const TaskOptions& options) const {
 }
 
 std::uint32_t Engine::checked(const LaunchOptions& options) const {
-  if (options.tracer != nullptr) {
-    throw Error{Errc::unsupported, "launch: a tracer cannot follow groups on a GPU; drop it"};
-  }
   return cohort::checked(options, capacity());
+}
+
+std::uint32_t Engine::checked_resident(const LaunchOptions& options) const {
+  if (!options.resizable) {
+    throw Error{Errc::bad_options,
+                "launch: a static job (resizable = false) has no blocks to spare for tasks"};
+  }
+  return checked(options);
 }
 
 std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,

@@ -36,17 +36,27 @@ void Engine::Core::Record::note(std::uint64_t at) {
   const std::uint32_t groups = inside();
   if (groups != last_inside) sizes.push(at - launched_at, groups);
   last_inside = groups;
+  most_inside = std::max(most_inside, groups);
+}
+
+void Engine::Core::Record::demanded(std::uint64_t at) {
+  demand_at = at;
+  gather_range.emplace(priority ? "gather for a task" : "gather from a job");
+}
+
+void Engine::Core::Record::met(std::uint64_t at) {
+  gather.add(at - demand_at);
+  if (options.tracer != nullptr) {
+    options.tracer->gathered({.begin = demand_at, .end = at, .groups = inside()});
+  }
+  demand_at = 0;
+  gather_range.reset();
 }
 
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
   Turn turn{*core};
-  const auto resting = [this] { return at_rest(status); };
-  if (deadline && *deadline != std::chrono::steady_clock::time_point::max()) {
-    changed.wait_until(turn.lock(), *deadline, resting);
-  } else {
-    changed.wait(turn.lock(), resting);
-  }
+  core->await(turn, changed, deadline, [this] { return at_rest(status); });
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cuda/core.hpp"
+#include "cuda/tapes.hpp"
 
 namespace cohort::cuda {
 
@@ -102,7 +103,7 @@ void Engine::Core::Run::catch_up() {
     out += tells(came_out);
     left += tells(taken_away);
     finished += tells(has_returned);
-    refused += tells(is_gone) - tells(came_out);
+    refused += tells(is_gone) & ~tells(came_out);
     gone += tells(is_gone);
     closed = closed || tells(found_closed) != 0;
   }
@@ -132,8 +133,8 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   run->states_size = states_size;
   run->high = job.priority.has_value();
   // Blocks launched and not known to be gone are never more than the groups; two lines are news of
-  // each.
-  const std::uint32_t lines = std::bit_ceil(2 * groups);
+  // each, and of each time that a block which stays is taken away.
+  const std::uint32_t lines = std::bit_ceil((body.resident ? 16 : 2) * groups);
   run->lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
   run->last_line = lines - 1;
   std::fill_n(run->lines, lines, 0);
@@ -150,6 +151,8 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   run->desk.bundle = job.bundle;
   const bool resizable = job.options.resizable;
   run->desk.demands = resizable ? demands_ : nullptr;
+  if (job.options.tracer != nullptr) run->desk.tapes = make_tapes(job);
+  if (body.resident) make_pool(job, *run);
 
   std::vector<std::byte> image(size);  // all zero: boxes are empty, nobody has a place
   Shared shared;
@@ -207,7 +210,10 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
     job.refused = 0;
     job.last_inside = 0;
     job.refill_after = 0;
+    job.range.emplace(job.priority ? "task" : "job");
+    if (job.run->mail != nullptr) start_scheduler(job);  // first: there may be no room left later
     launch_grid(job, count, true);
+    post(job);
   } catch (const Error& error) {
     job.error = error.what();
     rest(job, Status::failed);
@@ -229,8 +235,56 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
   ++grids_;
 }
 
+/// A tape for each block that can be alive at a time; those of an SM are neighbours.
+Tapes Engine::Core::make_tapes(const Record& job) {
+  const std::size_t lanes = std::size_t{sms_} * job.bundle;
+  const std::size_t stays = lanes * tape_stays;
+  const std::size_t arrivals = lanes * tape_arrivals;
+  const std::size_t bytes = (stays + arrivals) * sizeof(TapeEvent);
+  auto* const memory =
+      static_cast<std::byte*>(control_memory_.take(bytes + lanes * sizeof(TapeHead)));
+  auto* const events = reinterpret_cast<TapeEvent*>(memory);
+  const Tapes tapes{.heads = reinterpret_cast<TapeHead*>(memory + bytes),
+                    .stays = events,
+                    .arrivals = events + stays,
+                    .lanes = static_cast<std::uint32_t>(lanes)};
+  const std::vector<TapeHead> heads(lanes);
+  memory_->write(tapes.heads, heads.data(), lanes * sizeof(TapeHead));
+  return tapes;
+}
+
+/// Tells the tracer what is on the tapes of the job's run, by the host's clock. The host hears of
+/// what happens on the device a little later: of the first event and of the last one, the one that
+/// it heard of sooner tells how the clocks compare.
+void Engine::Core::play_tapes(const Record& job) const {
+  const Tapes& tapes = job.run->desk.tapes;
+  if (tapes.heads == nullptr) return;
+  const std::uint64_t last_seen = now();
+  const auto read = [this](auto& to, const auto* from, std::size_t count) {
+    to.resize(count);
+    memory_->read(to.data(), from, count * sizeof *from);
+  };
+  Recording recording;
+  read(recording.heads, tapes.heads, tapes.lanes);
+  read(recording.stays, tapes.stays, std::size_t{tapes.lanes} * tape_stays);
+  const bool arrived = std::any_of(recording.heads.begin(), recording.heads.end(),
+                                   [](const TapeHead& head) { return head.arrivals > 0; });
+  if (arrived) read(recording.arrivals, tapes.arrivals, std::size_t{tapes.lanes} * tape_arrivals);
+  const TapeTimes times = times_of(recording);
+  const auto ahead = [](std::uint64_t host, std::uint64_t device) {
+    return static_cast<std::int64_t>(host - device);
+  };
+  play(recording, std::min(ahead(job.run->first_seen, times.first), ahead(last_seen, times.last)),
+       *job.options.tracer);
+}
+
 /// No block of the run is left, nor will one start.
 void Engine::Core::bury(std::unique_ptr<Run> run) {
+  if (run->desk.tapes.stays != nullptr) control_memory_.give(run->desk.tapes.stays);
+  if (run->mail != nullptr) {
+    control_memory_.give(run->desk.pool);
+    pinned_memory_.give(run->mail);
+  }
   control_memory_.give(run->desk.shared);
   pinned_memory_.give(run->lines);
 }
@@ -293,6 +347,7 @@ std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
   check(stream_write(stream, &demands_->slot[slot], sms), "lease: the demand");
   check(stream_write(stream, &leased_[slot], sms), "lease: the demand");
   slot_stream_[slot] = stream;
+  slot_range_[slot].emplace("lease");
   slots_[slot] = capturing == cudaStreamCaptureStatusNone ? Slot::open : Slot::captured;
   called_.notify_all();
   return slot;
@@ -301,6 +356,7 @@ std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
 void Engine::Core::close_lease(std::uint32_t slot, cudaStream_t stream) noexcept {
   try {
     const Turn turn{*this};
+    slot_range_[slot].reset();
     if (demands_ == nullptr || !lost_.empty()) return;  // the engine has gone before its lease
     const auto withdraw = [&](cudaStream_t with) {
       const bool first = stream_write(with, &demands_->slot[slot], 0) == cudaSuccess;

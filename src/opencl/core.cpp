@@ -17,6 +17,8 @@ constexpr std::uint64_t linger = 20'000'000;
 /// How often the agent looks at the desks: while somebody waits for groups, and else.
 constexpr std::chrono::microseconds hurried{20};
 constexpr std::chrono::microseconds calm{200};
+/// Jobs and tasks that a scheduler group serves at a time; more wait.
+constexpr std::uint32_t context_limit = 64;
 
 std::uint64_t nanoseconds(std::chrono::milliseconds time) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds{time}.count());
@@ -36,6 +38,11 @@ Engine::Core::Core(EngineOptions options)
   }
   most_groups_ = occupancy(context_, chosen_, options_.capacity.value_or(chosen_.usual_groups),
                            memory_, options_.patience);
+  if (options_.scheduler == Scheduler::group && --most_groups_ == 0) {
+    throw Error{Errc::unsupported, "opencl engine: " + chosen_.info.name +
+                                       " runs one work-group at a time, which leaves none beside "
+                                       "one that schedules; use Scheduler::host"};
+  }
   capacity_ = most_groups_;
 }
 
@@ -80,6 +87,7 @@ std::uint32_t Engine::Core::capacity() const {
 void Engine::Core::set_capacity(std::uint32_t units) {
   const std::lock_guard lock{mutex_};
   capacity_ = units;
+  if (shift_) shift_->limit(units);
   rebalance();
 }
 
@@ -129,7 +137,9 @@ std::uint32_t Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
     built_.push_back(megakernel_);
   }
   shift_ =
-      std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape);
+      std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape,
+                              options_.scheduler == Scheduler::group ? context_limit : 0);
+  shift_->limit(capacity_);
   opened_at_ = idle_since_ = now();
   called_.notify_all();
   return *megakernel_->find(kernel);
@@ -185,7 +195,7 @@ void Engine::Core::attend() {
       continue;
     }
     const bool hurry = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& job) {
-      return job->status == Status::pending || job->demand_at != 0;
+      return job->status == Status::pending || job->demand_at != 0 || job->ordered;
     });
     lock.unlock();
     std::this_thread::sleep_for(hurry ? hurried : calm);
@@ -193,8 +203,42 @@ void Engine::Core::attend() {
   }
 }
 
-/// Reads the desks. True: somebody has checked in or come back.
+/// True: somebody has checked in or come back.
 bool Engine::Core::look() {
+  return shift_->schedules_itself() ? look_at_contexts() : look_at_desks();
+}
+
+/// What the scheduler group has done.
+bool Engine::Core::look_at_contexts() {
+  bool changed = workers_.size() < shift_->here();
+  workers_.resize(shift_->here());
+  for (const auto& job : std::vector{jobs_}) {
+    if (!job->context) continue;
+    Context& context = shift_->context(*job->context);
+    if (job->ordered && context.start.load(std::memory_order_acquire) == 0) {  // as it is sent
+      job->ordered = false;
+      job->started();
+    }
+    if (job->ordered) continue;
+    const bool over = context.over.load(std::memory_order_acquire) != 0;  // pairs with its release
+    const std::uint32_t inside = context.inside.load(std::memory_order_acquire);
+    const std::uint32_t joins = context.joins.load(std::memory_order_relaxed);
+    const std::uint32_t leaves = context.leaves.load(std::memory_order_relaxed);
+    job->joins += joins - std::exchange(job->joins_seen, joins);
+    job->leaves += leaves - std::exchange(job->leaves_seen, leaves);
+    job->count(context.members.load(std::memory_order_relaxed));
+    changed = changed || over || inside < job->inside;
+    job->inside = inside;
+    job->look_at_demand();
+    if (over) {
+      job->context.reset();
+      settle(*job);
+    }
+  }
+  return changed;
+}
+
+bool Engine::Core::look_at_desks() {
   bool changed = false;
   while (workers_.size() < shift_->here()) {
     idle_.push_back(static_cast<std::uint32_t>(workers_.size()));
@@ -229,10 +273,7 @@ void Engine::Core::back(std::uint32_t index, Desk& desk) {
   if (std::exchange(worker.in, false)) job->moved(false, false);
   --job->inside;
   job->leaves += desk.stay == Desk::left ? 1 : 0;
-  if (job->demand_at != 0 && job->inside <= job->share) {
-    job->gathered(job->demand_at, job->share);
-    job->demand_at = 0;
-  }
+  job->look_at_demand();
   idle_.push_back(index);
   settle(*job);
 }
@@ -276,9 +317,18 @@ std::uint32_t Engine::Core::room() const {
 }
 
 std::uint32_t Engine::Core::free_units() const {
-  const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
-  return capacity_ > busy ? std::min(capacity_ - busy, static_cast<std::uint32_t>(idle_.size()))
-                          : 0;
+  std::uint32_t busy = 0;
+  for (const auto& job : jobs_) busy += job->inside;
+  const std::uint32_t all = std::min(capacity_, static_cast<std::uint32_t>(workers_.size()));
+  return all > busy ? all - busy : 0;
+}
+
+std::optional<std::uint32_t> Engine::Core::free_context() const {
+  for (std::uint32_t i = 0; i < shift_->context_count(); ++i) {
+    const auto uses = [i](const auto& job) { return job->context == i; };
+    if (std::none_of(jobs_.begin(), jobs_.end(), uses)) return i;
+  }
+  return {};
 }
 
 /// Decides what everybody is to have, and sends idle workers to whoever has less than that.
@@ -318,7 +368,7 @@ void Engine::Core::rebalance() {
     const Roster roster = job->words().look();
     const bool open = job->status == Status::running && job->options.resizable &&
                       !job->suspending() && !roster.draining() && !roster.faulted();
-    if (open && job->inside < plan.shares[i]) {
+    if (open && !job->context && job->inside < plan.shares[i]) {
       send(job, std::min(free_units(), plan.shares[i] - job->inside), false);
     }
   }
@@ -326,18 +376,44 @@ void Engine::Core::rebalance() {
 
 /// Starts a job, or starts it again, with the units that are free; all or none if it is rigid.
 bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share) {
+  const bool by_group = shift_->schedules_itself();
   const std::uint32_t most = std::min(share, job->options.start_groups.value_or(share));
-  const std::uint32_t count = std::min(free_units(), most);
+  std::uint32_t count = std::min(free_units(), most);
+  // A scheduler group waits for all of them itself, but not for what the device has not started.
+  if (by_group && !job->options.resizable && share <= workers_.size()) count = share;
   if (count == 0 || (!job->options.resizable && count < share)) return false;
+  if (by_group && !free_context()) return false;
   job->memory.prepare(count, job->kept);
   job->status = Status::running;
-  job->started_at = now();
-  if (job->priority) job->gathered(job->launched_at, share);  // all units in hand
   job->owed = false;
   if (!job->kept) job->start_groups = count;
-  publish(*job, share);
-  send(job, count, true);
+  if (by_group) {
+    order(job, count, share);
+  } else {
+    job->started();
+    publish(*job, share);
+    send(job, count, true);
+  }
   return true;
+}
+
+/// Has the scheduler group start it.
+void Engine::Core::order(const std::shared_ptr<Record>& job, std::uint32_t count,
+                         std::uint32_t share) {
+  job->context = free_context();
+  Context& context = shift_->context(*job->context);
+  constexpr auto relaxed = std::memory_order_relaxed;  // `start` carries it all
+  context.job = &job->words();
+  context.serial = job->words().serial.load(relaxed);
+  for (Word* each : {&context.over, &context.members, &context.joins, &context.leaves})
+    each->store(0, relaxed);
+  job->joins_seen = job->leaves_seen = 0;
+  job->ordered = true;
+  job->inside = count;
+  job->started_at = now();
+  publish(*job, share);
+  context.start.store(count,
+                      std::memory_order_release);  // pairs with the scheduler group's acquire
 }
 
 /// Tells a job its share, which its groups poll.
@@ -353,6 +429,8 @@ void Engine::Core::publish(Record& job, std::uint32_t share) {
   }
   job.share = share;
   words.share.store(target, std::memory_order_release);  // after the flags; pairs with the offers
+  if (job.context)  // after the share; pairs with the scheduler group's acquire
+    shift_->context(*job.context).wanted.store(share, std::memory_order_release);
 }
 
 void Engine::Core::send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first) {

@@ -89,11 +89,15 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   void attend();
   bool look();
+  bool look_at_desks();
+  bool look_at_contexts();
   void back(std::uint32_t worker, Desk& desk);
   void watch();
 
   void rebalance();
   bool begin(const std::shared_ptr<Record>& job, std::uint32_t share);
+  [[nodiscard]] std::optional<std::uint32_t> free_context() const;
+  void order(const std::shared_ptr<Record>& job, std::uint32_t count, std::uint32_t share);
   [[nodiscard]] std::uint32_t room() const;
   [[nodiscard]] std::uint32_t free_units() const;
   void send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first);
@@ -154,6 +158,12 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   void gathered(std::uint64_t since, std::uint32_t groups);
   /// A group has come in or gone out.
   void moved(bool came, bool joined);
+  /// So many are in the kernel.
+  void count(std::uint32_t groups);
+  /// All groups of the start are on their way.
+  void started();
+  /// A demand may have been met.
+  void look_at_demand();
   [[nodiscard]] std::string why() const;  // it failed
 
   const std::shared_ptr<Core> core;
@@ -184,6 +194,12 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   Samples gather;
   cpu::Sizes sizes;
   std::uint32_t in_kernel = 0;
+  /// Where a scheduler group schedules: the number of its context while it runs, whether its start
+  /// is still to come, and what has been seen there.
+  std::optional<std::uint32_t> context;
+  bool ordered = false;
+  std::uint32_t joins_seen = 0;
+  std::uint32_t leaves_seen = 0;
 
   std::optional<std::stop_callback<std::function<void()>>> stop_callback;
 };

@@ -21,28 +21,23 @@ int version_of(const std::string& version) {
   return (text[prefix.size()] - '0') * 10 + (text[prefix.size() + 2] - '0');
 }
 
-/// What the device lacks, in words.
-std::string lacks(const cl::Device& device) {
-  std::string result;
-  const auto need = [&result](bool has, const char* what) {
-    if (!has) result += (result.empty() ? "" : ", ") + std::string{what};
-  };
-  const int version = version_of(device.getInfo<CL_DEVICE_VERSION>());
-  need(version >= 20, "OpenCL 2.0");
-  need(device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>() != 0, "a compiler");
-  need(device.getInfo<CL_DEVICE_ADDRESS_BITS>() == 64, "64-bit addresses");
-  need(device.getInfo<CL_DEVICE_ENDIAN_LITTLE>() != 0, "little-endian words");
-  if (version < 20) return result;
+Features features_of(const cl::Device& device) {
+  Features result;
+  result.version = version_of(device.getInfo<CL_DEVICE_VERSION>());
+  result.compiler = device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>() != 0;
+  result.wide = device.getInfo<CL_DEVICE_ADDRESS_BITS>() == 64;
+  result.little_endian = device.getInfo<CL_DEVICE_ENDIAN_LITTLE>() != 0;
+  if (result.version < 20) return result;  // others are questions it does not know
   const auto svm = device.getInfo<CL_DEVICE_SVM_CAPABILITIES>();
-  need((svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0, "fine-grained shared virtual memory");
-  need((svm & CL_DEVICE_SVM_ATOMICS) != 0, "atomics in shared virtual memory");
+  result.shared_memory = (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+  result.shared_atomics = (svm & CL_DEVICE_SVM_ATOMICS) != 0;
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
-  need(extensions.find("cl_khr_int64_base_atomics") != std::string::npos, "64-bit atomics");
-  if (version >= 30) {
-    const auto atomics = device.getInfo<CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES>();
-    need((atomics & CL_DEVICE_ATOMIC_ORDER_ACQ_REL) != 0, "acquire and release atomics");
-    need((atomics & CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES) != 0, "atomics that the host sees");
-  }
+  result.wide_atomics = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
+  result.ordered_atomics = result.host_atomics = true;  // of OpenCL 2
+  if (result.version < 30) return result;
+  const auto atomics = device.getInfo<CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES>();
+  result.ordered_atomics = (atomics & CL_DEVICE_ATOMIC_ORDER_ACQ_REL) != 0;
+  result.host_atomics = (atomics & CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES) != 0;
   return result;
 }
 
@@ -68,7 +63,7 @@ std::vector<Found> find_all() {
                          .version = each.getInfo<CL_DEVICE_VERSION>(),
                          .units = each.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>(),
                          .is_cpu = (each.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0,
-                         .lacks = lacks(each)}});
+                         .lacks = missing(features_of(each))}});
     }
   }
   return result;
@@ -94,6 +89,24 @@ std::string list(const std::vector<Found>& all) {
 }
 
 }  // namespace
+
+std::string missing(const Features& features) {
+  std::string result;
+  const auto need = [&result](bool has, const char* what) {
+    if (!has) result.append(result.empty() ? "" : ", ").append(what);
+  };
+  need(features.version >= 20, "OpenCL 2.0");
+  need(features.compiler, "a compiler");
+  need(features.wide, "64-bit addresses");
+  need(features.little_endian, "little-endian words");
+  if (features.version < 20) return result;
+  need(features.shared_memory, "fine-grained shared virtual memory");
+  need(features.shared_atomics, "atomics in shared virtual memory");
+  need(features.wide_atomics, "64-bit atomics");
+  need(features.ordered_atomics, "acquire and release atomics");
+  need(features.host_atomics, "atomics that the host sees");
+  return result;
+}
 
 std::vector<Device> devices() {
   std::vector<Device> result;
@@ -129,8 +142,7 @@ Chosen choose_device(const std::string& wanted) {
                 .usual_groups = units,
                 .standard = version_of(found->info.version) >= 30 ? "CL3.0" : "CL2.0"};
   // A CPU device may have more threads than this process has CPUs: they would wait for each other.
-  if (found->info.is_cpu)
-    result.usual_groups = std::min(units, cpu::usable_cpus());
+  if (found->info.is_cpu) result.usual_groups = std::min(units, cpu::usable_cpus());
   return result;
 }
 

@@ -17,6 +17,22 @@ struct Chosen {
   std::string standard;            ///< for the compiler's -cl-std
 };
 
+/// What the engine asks a device.
+struct Features {
+  int version = 0;  ///< 30: OpenCL 3.0
+  bool compiler = false;
+  bool wide = false;           ///< 64-bit addresses
+  bool little_endian = false;  ///< as this machine
+  bool shared_memory = false;  ///< fine-grained
+  bool shared_atomics = false;
+  bool wide_atomics = false;
+  bool ordered_atomics = false;  ///< acquire and release
+  bool host_atomics = false;     ///< in the scope of all devices
+};
+
+/// Those that are missing, in words; empty: none.
+[[nodiscard]] std::string missing(const Features& features);
+
 /// By EngineOptions::device. Throws as the engine's constructor does.
 [[nodiscard]] Chosen choose_device(const std::string& wanted);
 

@@ -88,10 +88,27 @@ struct Desk {
   std::uint32_t serial;
   Words* job;
   std::byte* state;
+  std::uint32_t visit;  // the scheduler group's own, like the two that follow
+  std::uint32_t at;
+  std::uint32_t in;
 
   alignas(128) Word answer;
   std::uint32_t stay;
   std::uint32_t joined;
+};
+
+/// What the host wants of the scheduler group for one job, and how far that has come.
+struct Context {
+  alignas(128) Word start;
+  Word wanted;
+  std::uint32_t serial;
+  Words* job;
+
+  alignas(128) Word inside;
+  Word over;
+  Word members;
+  Word joins;
+  Word leaves;
 };
 
 struct Pool {
@@ -100,6 +117,9 @@ struct Pool {
   Word gate;
   std::uint32_t desk_count;
   Desk* desks;
+  Context* contexts;
+  std::uint32_t context_count;
+  Word limit;
 };
 
 /// Ends the job for everybody, as protocol::raise does.

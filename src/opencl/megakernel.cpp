@@ -12,7 +12,7 @@ namespace cohort::opencl {
 namespace {
 
 /// As cohort_layout in pool.cl writes them.
-constexpr std::array<std::uint32_t, 17> our_layout{offsetof(Words, roster),
+constexpr std::array<std::uint32_t, 22> our_layout{offsetof(Words, roster),
                                                    offsetof(Words, share),
                                                    offsetof(Words, serial),
                                                    offsetof(Words, fork_lock),
@@ -28,6 +28,11 @@ constexpr std::array<std::uint32_t, 17> our_layout{offsetof(Words, roster),
                                                    offsetof(Desk, answer),
                                                    offsetof(Desk, joined),
                                                    sizeof(Desk),
+                                                   offsetof(Context, job),
+                                                   offsetof(Context, inside),
+                                                   offsetof(Context, leaves),
+                                                   sizeof(Context),
+                                                   offsetof(Pool, limit),
                                                    sizeof(Event)};
 
 std::string prefix_of(std::size_t module) {

@@ -1,6 +1,8 @@
 #include "opencl/occupancy.hpp"
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "opencl/megakernel.hpp"
@@ -21,6 +23,8 @@ __kernel void cohort_census(__global atomic_uint* words) {
 
 /// Nobody new for that long: nobody else comes.
 constexpr std::chrono::milliseconds quiet{100};
+/// How long it may take to enqueue a kernel, which some drivers compile then.
+constexpr std::chrono::seconds enqueuing{10};
 
 }  // namespace
 
@@ -44,10 +48,26 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
     count->kernel = cl::Kernel{count->program, "cohort_census"};
     count->kernel.setArg(0, static_cast<void*>(count->block.data()));
     count->queue = cl::CommandQueue{context, device.device};
+  });
+  // Some devices run a kernel in the thread that enqueues it: then only another can end it.
+  std::atomic<bool> late{false};
+  std::jthread gatekeeper{[&](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any told;
+    std::unique_lock lock{mutex};
+    late = !told.wait_for(lock, stop, enqueuing, [&] { return stop.stop_requested(); });
+    words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+  }};
+  checked_call("counting the work-groups that run at a time", [&] {
     count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
                                       cl::NDRange{1}, nullptr, &count->over);
     count->queue.flush();
   });
+  if (late) {
+    throw Error{Errc::unsupported,
+                "opencl engine: " + device.info.name +
+                    " runs kernels only while the host waits for them; choose another device"};
+  }
   using Clock = std::chrono::steady_clock;
   std::uint32_t here = 0;
   for (auto since = Clock::now(); here < groups;) {
@@ -61,7 +81,8 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
       break;
     }
   }
-  words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+  gatekeeper.request_stop();
+  gatekeeper.join();
   if (here == 0 || !completed(count->over, patience)) {
     memory->abandon();
     static_cast<void>(count.release());

@@ -9,23 +9,44 @@
 enum { cohort_sent, cohort_in_first, cohort_in_joined, cohort_done };             // how far a visit has come
 enum { cohort_refused, cohort_has_left, cohort_has_finished, cohort_has_ended };  // how it went
 
-// One worker's orders and answers. A visit has a number, from 1 on.
+// One worker's orders and answers. A visit has a number, from 1 on. Whoever schedules gives the orders: the host or the
+// scheduler group.
 typedef struct {
-  atomic_uint order __attribute__((aligned(128)));  // the visit to make; by the host, after the fields that follow
+  atomic_uint order __attribute__((aligned(128)));  // the visit to make, after the fields that follow
   uint first;                                       // to the check-in rather than the lobby
   uint serial;
   __global cohort_job* job;
   __global uchar* state;  // room for any State
+  uint visit;             // the scheduler group's own, like the two that follow
+  uint at;                // 1 + the number of the context that it is at; 0: idle
+  uint in;                // inside the kernel
 
   atomic_uint answer __attribute__((aligned(128)));  // 4 * visit + how far; by the worker, after the fields that follow
   uint stay;
   uint joined;
 } cohort_desk;
 
+// A job or a task as the scheduler group knows it (section 4.2 of the paper): what the host wants, and how far it has come.
+typedef struct {
+  atomic_uint start __attribute__((aligned(128)));  // first groups, to be sent all at once, after the fields that follow; then 0
+  atomic_uint wanted;                               // workers there, once it has started
+  uint serial;
+  __global cohort_job* job;
+
+  atomic_uint inside __attribute__((aligned(128)));  // workers sent and not yet back; by the scheduler, like all that follow
+  atomic_uint over;                                  // the last has come back
+  atomic_uint members;                               // inside the kernel
+  atomic_uint joins;
+  atomic_uint leaves;
+} cohort_context;
+
 typedef struct {
   atomic_uint gate;  // groups that have checked in
   uint desk_count;
   __global cohort_desk* desks;
+  __global cohort_context* contexts;
+  uint context_count;  // 0: the host schedules. Else the first group to check in does
+  atomic_uint limit;   // workers that may be busy at a time
 } cohort_pool;
 
 // This group's desk; null: the gate is closed.
@@ -67,6 +88,99 @@ static void cohort_come_out(cohort_group* group, __global cohort_desk* desk, boo
   COHORT_STORE(desk->answer, 4 * visit + cohort_done, release);  // pairs with the host's acquire: all its work is seen
 }
 
+// ---- the scheduler group
+
+static uint cohort_here(__global cohort_pool* pool) {
+  return COHORT_LOAD(pool->gate, acquire) & ~COHORT_GATE_CLOSED;  // pairs with their check-in
+}
+
+// Whoever has gone in or come back. Only this group changes these words of a context: loads and stores will do. Returns how
+// many are busy.
+static uint cohort_collect(__global cohort_pool* pool, uint here, bool* moved) {
+  uint busy = 0;
+  for (uint i = 1; i < here; ++i) {
+    __global cohort_desk* desk = &pool->desks[i];
+    if (desk->at == 0) continue;
+    ++busy;
+    __global cohort_context* context = &pool->contexts[desk->at - 1];
+    const uint how = COHORT_LOAD(desk->answer, acquire) - 4 * desk->visit;  // pairs with the worker's releases
+    if (how > cohort_done || how == cohort_sent) continue;
+    const bool was_in = how != cohort_done || desk->stay != cohort_refused;
+    if (was_in && !desk->in) {
+      desk->in = 1;
+      COHORT_ADD(context->members, 1u, relaxed);
+      if (desk->joined) COHORT_ADD(context->joins, 1u, relaxed);
+    }
+    if (how != cohort_done) continue;
+    if (desk->in) COHORT_SUB(context->members, 1u, relaxed);
+    if (desk->stay == cohort_has_left) COHORT_ADD(context->leaves, 1u, relaxed);
+    desk->at = desk->in = 0;
+    --busy;
+    *moved = true;
+    // Pairs with the host's acquire: it sees all that the worker did. Not over while the first are still to be sent.
+    if (COHORT_SUB(context->inside, 1u, acq_rel) == 1) COHORT_STORE(context->over, 1u, release);
+  }
+  return busy;
+}
+
+static void cohort_dispatch(__global cohort_pool* pool, uint here, uint which, uint count, uint first) {
+  __global cohort_context* context = &pool->contexts[which];
+  COHORT_ADD(context->inside, count, acq_rel);  // before any can be back
+  for (uint i = 1; i < here && count > 0; ++i) {
+    __global cohort_desk* desk = &pool->desks[i];
+    if (desk->at != 0) continue;
+    --count;
+    desk->at = which + 1;
+    desk->job = context->job;
+    desk->serial = context->serial;
+    desk->first = first;
+    if (++desk->visit == COHORT_GO_HOME) desk->visit = 1;
+    COHORT_STORE(desk->order, desk->visit, release);  // pairs with the worker's acquire
+  }
+}
+
+// Idle workers go where they are wanted: first to whom is to start, then to whom has fewer than it should.
+static bool cohort_hand_out(__global cohort_pool* pool, uint here, uint busy) {
+  const uint limit = min(here - 1, COHORT_LOAD(pool->limit, relaxed));
+  uint idle = limit > busy ? limit - busy : 0;
+  bool moved = false;
+  for (uint i = 0; i < pool->context_count && idle > 0; ++i) {
+    __global cohort_context* context = &pool->contexts[i];
+    const uint start = COHORT_LOAD(context->start, acquire);  // pairs with the host's release
+    if (start == 0 || start > idle) continue;
+    cohort_dispatch(pool, here, i, start, 1);
+    COHORT_STORE(context->start, 0u, release);  // pairs with the host's acquire: they are counted
+    idle -= start;
+    moved = true;
+  }
+  for (uint i = 0; i < pool->context_count && idle > 0; ++i) {
+    __global cohort_context* context = &pool->contexts[i];
+    const uint inside = COHORT_LOAD(context->inside, relaxed);
+    const uint wanted = COHORT_LOAD(context->wanted, acquire);
+    if (inside == 0 || inside >= wanted || cohort_unwanted(context->job, context->serial)) continue;
+    const uint count = min(idle, wanted - inside);
+    cohort_dispatch(pool, here, i, count, 0);
+    idle -= count;
+    moved = true;
+  }
+  return moved;
+}
+
+// Until the host sends it home, and it everybody else.
+static void cohort_schedule(__global cohort_pool* pool) {
+  uint polls = 0;
+  while (COHORT_LOAD(pool->desks[0].order, acquire) != COHORT_GO_HOME) {  // pairs with the host's release
+    const uint here = cohort_here(pool);
+    bool moved = false;
+    const uint busy = cohort_collect(pool, here, &moved);
+    if (cohort_hand_out(pool, here, busy)) moved = true;
+    polls = moved ? 0 : polls + 1;
+    cohort_doze(polls);
+  }
+  const uint here = cohort_here(pool);
+  for (uint i = 1; i < here; ++i) COHORT_STORE(pool->desks[i].order, COHORT_GO_HOME, release);
+}
+
 // `scratch`: a word for each thread, and one.
 __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scratch) {
   __local cohort_member member;
@@ -79,6 +193,10 @@ __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scrat
   if (cohort_leads()) {
     member.scratch = scratch;
     desk = cohort_sign_on(pool, &unit);
+    if (desk != 0 && unit == 0 && pool->context_count != 0) {
+      cohort_schedule(pool);
+      desk = 0;
+    }
     visit = desk == 0 ? COHORT_GO_HOME : 0;
   }
   COHORT_MEET();
@@ -123,6 +241,13 @@ __kernel void cohort_layout(__global uint* sizes) {
   COHORT_OFFSET(desk, answer);
   COHORT_OFFSET(desk, joined);
   sizes[at++] = sizeof(cohort_desk);
+  __global cohort_context* context = 0;
+  COHORT_OFFSET(context, job);
+  COHORT_OFFSET(context, inside);
+  COHORT_OFFSET(context, leaves);
+  sizes[at++] = sizeof(cohort_context);
+  __global cohort_pool* pool = 0;
+  COHORT_OFFSET(pool, limit);
   sizes[at++] = sizeof(cohort_event);
   cohort_state_sizes(&sizes[at]);
 }

@@ -22,8 +22,16 @@ static void cohort_relax(uint polls) {
   long result;
   if (polls >= 500) __asm__ volatile("syscall" : "=a"(result) : "a"(24l) : "rcx", "r11", "memory");  // sched_yield
 }
+// Who sleeps is served at once when it wakes; who has only yielded waits for its turn among those who compute.
+static void cohort_doze(uint polls) {
+  long result;
+  const long time[2] = {0, 20000};  // nanoseconds
+  if (polls >= 500)
+    __asm__ volatile("syscall" : "=a"(result) : "a"(35l), "D"(time), "S"(0l) : "rcx", "r11", "memory");  // nanosleep
+}
 #else
 static void cohort_relax(uint polls) {}
+static void cohort_doze(uint polls) {}
 #endif
 // Waits until `done`, an expression that looks at words; at most so many looks.
 #define COHORT_AWAIT(done) \

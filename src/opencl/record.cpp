@@ -44,9 +44,25 @@ void Engine::Core::Record::gathered(std::uint64_t since, std::uint32_t groups) {
 }
 
 void Engine::Core::Record::moved(bool came, bool joined) {
-  in_kernel += came ? 1U : ~0U;
   joins += came && joined ? 1 : 0;
+  count(in_kernel + (came ? 1U : ~0U));
+}
+
+void Engine::Core::Record::count(std::uint32_t groups) {
+  if (groups == in_kernel) return;
+  in_kernel = groups;
   sizes.push(now() - launched_at, in_kernel);
+}
+
+void Engine::Core::Record::started() {
+  started_at = now();
+  if (priority) gathered(launched_at, words().max_groups);  // all units in hand
+}
+
+void Engine::Core::Record::look_at_demand() {
+  if (demand_at == 0 || inside > share) return;
+  gathered(demand_at, share);
+  demand_at = 0;
 }
 
 Status Engine::Core::Record::wait_until(

@@ -21,14 +21,21 @@ cl::NDRange range(const Shape& shape, int dimensions) {
 }  // namespace
 
 Shift::Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
-             const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape)
+             const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
+             std::uint32_t contexts)
     : shape_(shape) {
+  if (contexts != 0) ++groups;  // the one that schedules
   const std::size_t state_room = lines(megakernel.state_room());
-  memory_ = Block{memory, lines(sizeof(Pool)) + groups * (sizeof(Desk) + state_room)};
-  auto* const desks = memory_.data() + lines(sizeof(Pool));
+  memory_ = Block{memory, lines(sizeof(Pool)) + contexts * sizeof(Context) +
+                              groups * (sizeof(Desk) + state_room)};
+  auto* const first_context = memory_.data() + lines(sizeof(Pool));
+  auto* const desks = first_context + contexts * sizeof(Context);
   auto* const states = desks + groups * sizeof(Desk);
   new (memory_.data()) Pool{};
   pool().desks = reinterpret_cast<Desk*>(desks);
+  pool().contexts = reinterpret_cast<Context*>(first_context);
+  pool().context_count = contexts;
+  for (std::uint32_t i = 0; i < contexts; ++i) new (first_context + i * sizeof(Context)) Context{};
   for (std::uint32_t i = 0; i < groups; ++i) {
     auto* const desk = new (desks + i * sizeof(Desk)) Desk{};
     desk->state = states + i * state_room;
@@ -69,13 +76,15 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
 
 std::uint32_t Shift::here() const {
   // Pairs with the check-in: the worker polls its desk.
-  return pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
+  const std::uint32_t all = pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
+  return schedules_itself() && all > 0 ? all - 1 : all;
 }
 
 void Shift::dismiss() {
   const std::uint32_t here =
       pool().gate.fetch_or(Pool::gate_closed, std::memory_order_acq_rel) & ~Pool::gate_closed;
-  for (std::uint32_t i = 0; i < here; ++i)
+  // The scheduler group sends the others home: its orders and ours must not cross.
+  for (std::uint32_t i = 0; i < (schedules_itself() ? std::min(here, 1U) : here); ++i)
     desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
 }
 

@@ -15,15 +15,24 @@ using Shape = std::array<std::uint32_t, 3>;
 
 class Shift {
  public:
-  /// Starts `groups` workers of that shape.
+  /// Starts `groups` workers of that shape; with `contexts`, also a group that schedules so many
+  /// jobs and tasks.
   Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
-        const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape);
+        const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
+        std::uint32_t contexts);
 
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] std::uint32_t groups() const { return pool().desk_count; }
   /// Workers that have checked in, and can be sent.
   [[nodiscard]] std::uint32_t here() const;
   [[nodiscard]] Desk& desk(std::uint32_t worker) const { return pool().desks[worker]; }
+  [[nodiscard]] bool schedules_itself() const { return pool().context_count != 0; }
+  [[nodiscard]] std::uint32_t context_count() const { return pool().context_count; }
+  [[nodiscard]] cohort::opencl::Context& context(std::uint32_t which) const {
+    return pool().contexts[which];
+  }
+  /// The most workers that its scheduler group keeps busy at a time.
+  void limit(std::uint32_t workers) { pool().limit.store(workers, std::memory_order_relaxed); }
   /// Sends everybody home: each goes when it has nothing else to do.
   void dismiss();
   /// Waits for the end of the launch. False: it did not come within the time.

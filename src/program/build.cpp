@@ -118,12 +118,25 @@ std::string nvcc() {
   return fs::is_regular_file(usual) ? usual.string() : "nvcc";
 }
 
+std::string architecture(const ProgramOptions& options) {
+  if (!options.architecture.empty()) return options.architecture;
+  std::string named = environment("COHORT_CUDA_ARCH");
+  return named.empty() ? "native" : named;
+}
+
 std::vector<std::string> compiler(const ProgramOptions& options) {
   std::vector<std::string> command;
   if (options.engine == "cuda") {
-    command = {nvcc(),       "-x",    "cu",           "-std=c++20",           "-shared", "-w",
-               "-Xcompiler", "-fPIC", "-arch=native", "--diag-suppress=20014"};  // as the library
-                                                                                 // is compiled
+    command = {nvcc(),
+               "-x",
+               "cu",
+               "-std=c++20",
+               "-shared",
+               "-w",
+               "-Xcompiler",
+               "-fPIC",
+               "-arch=" + architecture(options),
+               "--diag-suppress=20014"};  // as the library is compiled
   } else {
     const std::string named = environment("CXX");
     command = {named.empty() ? "c++" : named,
@@ -135,26 +148,26 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-fPIC",
                "-pthread"};
   }
-  command.push_back(options.optimise);
+  command.push_back(options.engine == "cuda" ? "-O2" : options.optimise);
   command.push_back(std::string{"-DCOHORT_CL_BARRIER="} + name_of(options.barrier));
   if (options.transmit == "per-thread")
     command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));
-  for (const fs::path& each : headers()) command.push_back("-I" + each.string());
   return command;
 }
 
-/// What the library's headers were when this was made.
+/// The library's headers, wherever they lie: what was compiled for one place is good for another.
 void add_headers(Hash& hash) {
   for (const fs::path& folder : headers()) {
     std::error_code error;
-    std::vector<std::string> stamps;
+    std::vector<fs::path> files;
     for (const auto& each : fs::recursive_directory_iterator{folder, error}) {
-      if (!each.is_regular_file()) continue;
-      stamps.push_back(each.path().string() + ' ' + std::to_string(each.file_size()) + ' ' +
-                       std::to_string(each.last_write_time().time_since_epoch().count()));
+      if (each.is_regular_file()) files.push_back(each.path());
     }
-    std::sort(stamps.begin(), stamps.end());
-    for (const std::string& each : stamps) hash.add(each);
+    std::sort(files.begin(), files.end());
+    for (const fs::path& each : files) {
+      hash.add(each.lexically_relative(folder).string());
+      hash.add(read(each));
+    }
   }
 }
 
@@ -215,6 +228,7 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
   fs::path kept = scratch.folder / (source.stem().string() + "-" + hash.text() + ".so");
   if (!fs::exists(kept)) {
     const fs::path made = scratch.with(".so");
+    for (const fs::path& each : headers()) command.push_back("-I" + each.string());
     command.insert(command.end(), {"-o", made.string(), written.string()});
     const Finished finished = run(command);
     if (finished.status == -1 || finished.status == 127) {

@@ -153,6 +153,12 @@ std::vector<const void*> ProgramKernel::checked(const LaunchOptions& options) co
                                        " threads; local_size is " +
                                        std::to_string(options.local_size)};
   }
+  if (module_->engine == "cuda" && options.local_size == 1 &&
+      (module_->max_local_size != 0 || info().required_local_size == 1)) {
+    throw Error{Errc::bad_options, "kernel " + info().name +
+                                       " depends on the size of its groups, and local_size = 1 "
+                                       "leaves that to the engine cuda; give 2 or more"};
+  }
   if (module_->max_local_size != 0 && options.local_size > module_->max_local_size) {
     throw Error{Errc::bad_options, "the program was compiled for groups of at most " +
                                        std::to_string(module_->max_local_size) +

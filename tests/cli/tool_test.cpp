@@ -152,6 +152,20 @@ TEST_F(Tool, RunsWithCooperationCompiledOut) {
   EXPECT_EQ(report["joins"], 0);
 }
 
+TEST_F(Tool, WritesABfsDownAndGoesOnWithOtherGroups) {
+  const std::string file = in_folder("bfs.checkpoint");
+  const std::string bfs = "run bfs --input grid:10x30000 -o solo=0 --capacity 4 ";
+  const Result first = cohort(bfs + "--groups 4 --suspend-after 1 --checkpoint " + file);
+  EXPECT_EQ(first.status, 0) << first.error;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("suspended in"), HasSubstr("checkpoint in " + file)));
+  const Result rest = cohort(bfs + "--groups 2 --verify --restore " + file);
+  EXPECT_EQ(rest.status, 0) << rest.error;
+  EXPECT_THAT(rest.out, AllOf(HasSubstr("finished in"), HasSubstr("verified")));
+  const Result other = cohort("run mis --input grid:10x10 --restore " + file);
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.error, HasSubstr("no checkpoints"));
+}
+
 TEST_F(Tool, AnswersUnknownNamesWithThoseThereAre) {
   EXPECT_THAT(refused("run dfs --input grid:5x5"), AllOf(HasSubstr("'dfs'"), HasSubstr("bfs")));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --engine gpu"),

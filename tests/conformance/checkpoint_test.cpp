@@ -28,6 +28,7 @@ struct Sum {
   template <class Visit>
   void buffers(Visit& visit) const {
     visit("items", items, count);
+    visit("nothing", static_cast<std::uint32_t*>(nullptr), 0);  // memory that a kernel may not need
   }
   template <class Group>
   Next step(Group group, State& state) const {

@@ -1,5 +1,6 @@
 // Every app on the device, verified: with a fixed number of groups, and while it changes at random.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <random>
 
 #include "apps/cuda/registry.hpp"
+#include "cohort/cpu.hpp"
 
 namespace cohort {
 namespace {
@@ -108,6 +110,42 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
     if (std::isalnum(static_cast<unsigned char>(each)) == 0) each = '_';
   }
   return name;
+}
+
+TEST(CudaMove, ABfsMovesToTheGpuAndBack) {
+  std::string why;
+  if (!cuda::available(&why)) GTEST_SKIP() << why;
+  namespace fs = std::filesystem;
+  const fs::path file = fs::temp_directory_path() / ("cohort-bfs-" + std::to_string(::getpid()));
+  cpu::Engine host{{.capacity = 2}};
+  const apps::App& bfs = *std::ranges::find(apps::all(), "bfs", &apps::App::name);
+  const auto request = [&](bool to_the_end) {
+    apps::Request result{
+        .input = "road:1000000", .settings = {}, .options = {}, .verify = to_the_end};
+    result.options.movable = true;
+    if (fs::exists(file)) result.options.restore = file;
+    if (to_the_end) return result;
+    result.options.drive = [file](const Job& job) {
+      if (auto report = job.wait_for(std::chrono::milliseconds{1})) return *report;
+      if (job.suspend() == Status::suspended) job.checkpoint(file);
+      return job.report();
+    };
+    return result;
+  };
+  {
+    apps::Request on_host = request(false);
+    ASSERT_EQ(bfs.run(host, on_host).report.status, Status::suspended);
+  }
+  {
+    apps::Request on_device = request(false);
+    on_device.options.launch.local_size = 256;
+    ASSERT_EQ(apps::run_on_cuda("bfs", engine(), on_device).report.status, Status::suspended);
+  }
+  apps::Request on_host = request(true);
+  const apps::Outcome outcome = bfs.run(host, on_host);
+  fs::remove(file);
+  EXPECT_EQ(outcome.report.status, Status::finished);
+  EXPECT_TRUE(outcome.verified.value_or(false)) << outcome.difference;
 }
 
 INSTANTIATE_TEST_SUITE_P(, CudaApps, testing::ValuesIn(cases()), name_of);

@@ -1,8 +1,10 @@
 // The CUDA engine as a specification: what conformance asks of every engine, on a device, and what
 // only this one has. Skips visibly where there is no device.
+#include <map>
 #include <random>
 
 #include "cohort/cuda.hpp"
+#include "cohort/trace_log.hpp"
 #include "conformance/support.hpp"
 #include "cuda/kernels.cuh"
 
@@ -205,6 +207,31 @@ TEST(Cuda, GroupsOfAnSmHaveNeighbouringIds) {
 
 // ---- a job's life
 
+TEST(Cuda, ATracerHearsOfEveryStay) {
+  const Marched march;
+  TraceLog log;
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128, .tracer = &log});
+  std::uint32_t turns = 0;
+  shake(job, engine().capacity(), 7, [&turns] { return ++turns < 20; });
+  march.stop.set(1);
+  const Report report = job.wait();
+  std::map<Trace, std::uint64_t> count;
+  std::map<std::uint32_t, bool> inside;  // by unit
+  for (const LoggedEvent& logged : log.events()) {
+    const TraceEvent& event = logged.event;
+    ++count[event.what];
+    const bool begins = event.what == Trace::start || event.what == Trace::join;
+    EXPECT_NE(inside[event.unit], begins) << "on SM " << event.unit;
+    inside[event.unit] = event.what != Trace::kill && event.what != Trace::finish;
+  }
+  EXPECT_EQ(count[Trace::start], report.start_groups);
+  EXPECT_EQ(count[Trace::join], report.joins);
+  EXPECT_EQ(count[Trace::kill], report.leaves);
+  EXPECT_EQ(count[Trace::finish], report.start_groups + report.joins - report.leaves);
+  EXPECT_GT(count[Trace::arrive], 0U);
+  EXPECT_EQ(count[Trace::arrive], count[Trace::pass]);
+}
+
 TEST(Cuda, SuspendAndResume) {
   const Marched march;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128});
@@ -363,6 +390,60 @@ class Stream {
 __global__ void count_blocks(std::uint32_t* blocks, long long cycles) {
   if (threadIdx.x == 0) atomicAdd(blocks, 1U);
   for (const long long until = clock64() + cycles; clock64() < until;) {
+  }
+}
+
+/// Its groups count themselves, and meet before they look at the count.
+struct Roll {
+  std::uint32_t* called;
+  std::uint32_t expected;
+  std::uint32_t* wrong;
+
+  template <class Group>
+  COHORT_FN void operator()(Group& group) const {
+    if (group.local_id() == 0) group.atomic(*called).fetch_add(1U);
+    group.global_barrier();
+    if (group.atomic(*called).load() != expected) group.atomic(*wrong).fetch_add(1U);
+  }
+};
+struct Blank {
+  COHORT_FN void operator()() const {}
+};
+
+TEST(Cuda, BlocksThatStayRunTasks) {
+  for (const cuda::Scheduler scheduler : {cuda::Scheduler::device, cuda::Scheduler::host}) {
+    const Marched march;
+    const Word wrong;
+    const std::uint32_t most = engine().capacity() - 1;
+    const Word called;
+    const auto job =
+        engine().launch<Blank, Roll>(march.kernel(~0U), {.local_size = 128}, scheduler);
+    const ScopedJob scoped = job;
+    std::uint32_t expected = 0;
+    for (const std::uint32_t groups : {1U, most / 2, most}) {
+      for (int i = 0; i < 20; ++i) {
+        expected += groups;
+        const auto report =
+            job.submit(Roll{called.data(), expected, wrong.data()}, {.groups = groups})
+                .wait_for(5s);
+        ASSERT_TRUE(report);
+        ASSERT_EQ(report->status, Status::finished);
+        ASSERT_TRUE(job.submit(Blank{}, {.groups = groups}).wait_for(5s));
+      }
+    }
+    EXPECT_EQ(wrong.get(), 0U);
+    EXPECT_EQ(called.get(), expected);
+    // An SM that somebody else wants is left all the same.
+    const auto task = engine().submit(Blank{}, {.groups = most}).wait_for(5s);
+    EXPECT_TRUE(task && task->status == Status::finished);
+    EXPECT_TRUE(job.submit(Blank{}, {.groups = most}).wait_for(5s));
+    EXPECT_THROW(static_cast<void>(job.submit(Blank{}, {.groups = most + 1})), Error);
+    march.stop.set(1);
+    const Report report = job.wait();
+    EXPECT_EQ(report.status, Status::finished);
+    EXPECT_GT(report.leaves, 0U);
+    EXPECT_EQ(march.wrong.get(), 0U);
+    EXPECT_THROW(static_cast<void>(job.submit(Blank{})), Error);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cohort/trace_check.hpp"
 #include "on_engine.hpp"
 #include "opencl/cl.hpp"
+#include "opencl/device.hpp"
 
 namespace cohort::test {
 namespace {
@@ -221,6 +222,31 @@ TEST(Engine, AllGroupsMayLeaveWhereTheKernelSaysSo) {
   EXPECT_EQ(background.job.wait().status, Status::left);
 }
 
+TEST(Engine, AWorkGroupCanSchedule) {
+  const std::uint32_t groups = std::min(engine().device().units, 4U);
+  if (groups < 2) GTEST_SKIP() << "the device runs one work-group at a time";
+  opencl::Engine own{{.capacity = groups, .scheduler = opencl::Scheduler::group}};
+  EXPECT_EQ(own.capacity(), groups - 1) << "one of them schedules";
+  own.load(kernels().kernel("spin_at_offers"));
+  own.load(kernels().kernel("meet"));
+  auto rounds = own.fill<std::uint32_t>(2, 0);
+  auto stop = own.fill<std::uint32_t>(1, 0);
+  auto met = own.fill<std::uint32_t>(2, 0);
+  ProgramKernel spin = kernels().kernel("spin_at_offers");
+  spin.set("rounds", rounds.data()).set("stop", stop.data());
+  const Job job = spin.launch(own);
+  ProgramKernel meet = kernels().kernel("meet");
+  meet.set("before", met.data()).set("wrong", met.data() + 1);
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    met.fill(0);
+    const TaskReport report = meet.submit(own, {.groups = own.capacity()}).wait();
+    EXPECT_EQ(report.status, Status::finished);
+    EXPECT_THAT(met.read(), testing::ElementsAre(own.capacity(), 0U));
+  }
+  std::atomic_ref{*stop.data()}.store(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+}
+
 // ---- ends of every kind
 
 TEST(Engine, ACancelledJobEnds) {
@@ -376,6 +402,17 @@ TEST(Engine, PassesOnWhatTheDevicesCompilerSays) {
     EXPECT_THAT(error.what(), HasSubstr("does not compile the megakernel of never_looks"));
     EXPECT_THAT(error.what(), HasSubstr("error"));
   }
+}
+
+TEST(Device, SaysWhatItLacks) {
+  opencl::Features features{.version = 12, .compiler = true, .wide = true, .little_endian = true};
+  EXPECT_EQ(opencl::missing(features), "OpenCL 2.0");
+  features.version = 30;
+  features.shared_memory = features.wide_atomics = features.ordered_atomics = true;
+  EXPECT_EQ(opencl::missing(features),
+            "atomics in shared virtual memory, atomics that the host sees");
+  features.shared_atomics = features.host_atomics = true;
+  EXPECT_EQ(opencl::missing(features), "");
 }
 
 TEST(Engine, NamesItsDevice) {

@@ -11,7 +11,9 @@
 #include <sstream>
 #include <thread>
 
+#include "bench/child.hpp"
 #include "bench/record.hpp"
+#include "bench/sharing.hpp"
 #include "cohort/error.hpp"
 
 namespace cohort::bench {
@@ -217,6 +219,49 @@ TEST_F(Files, ThatCannotBeWrittenAreAnErrorNamingThem) {
     }
     EXPECT_THROW(write_atomically(file, "text"), Error);
   }
+}
+
+// ---- children
+
+Child shell(const std::string& script, const Environment& with = {}) {
+  return Child{{"-c", script}, with, "/bin/sh"};
+}
+
+TEST(Child, PrintsWithAnEnvironmentOfItsOwn) {
+  Child child = shell("echo $COHORT_WORD", {{"COHORT_WORD", "hello"}});
+  EXPECT_EQ(child.output_within(std::chrono::seconds{20}), "hello\n");
+}
+
+TEST(Child, IsKilledWhenItsTimeIsUp) {
+  const auto begin = std::chrono::steady_clock::now();
+  Child child = shell("echo begun; exec sleep 30");
+  EXPECT_EQ(child.output_within(std::chrono::milliseconds{50}), std::nullopt);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{15});
+}
+
+TEST(Child, SaysWhyItFailed) {
+  Child child = shell("echo one; echo the reason; exit 3");
+  try {
+    static_cast<void>(child.output_within(std::chrono::seconds{20}));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), testing::EndsWith("failed: the reason"));
+  }
+}
+
+// ---- shared machines
+
+TEST(Sharing, ARateIsInterpolatedWithinTheLine) {
+  const ProgressLine line{{100, 0}, {200, 50}, {300, 150}};
+  EXPECT_DOUBLE_EQ(rate(line, 100, 300), 0.75);
+  EXPECT_DOUBLE_EQ(rate(line, 150, 250), 0.75);
+  EXPECT_DOUBLE_EQ(rate(line, 0, 200), 0.5);  // nothing is known of the time before
+  EXPECT_DOUBLE_EQ(rate(line, 400, 500), 0);
+}
+
+TEST(Sharing, AnIdealJobLosesWhatIsTaken) {
+  EXPECT_DOUBLE_EQ(ideal_slowdown(0.5, 10, 40), 1 / 0.875);
+  EXPECT_DOUBLE_EQ(ideal_slowdown(0.5, 80, 40), 2);  // tasks without a pause
 }
 
 }  // namespace

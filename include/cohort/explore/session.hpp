@@ -277,6 +277,7 @@ class SessionOn : public Session {
     shared.closed.reset(0);
     shared.serial.reset(shared.serial.peek() + 1);
     shared.fork_lock.reset(0);
+    shared.tickets.reset(0);
     shared.departing.reset(0);
     shared.deposit_gen.reset(~0U);
     shared.kept.reset(0);

@@ -8,6 +8,7 @@
 #include <cuda/atomic>
 #include <type_traits>
 
+#include "cohort/platform/cuda_tape.cuh"
 #include "cohort/protocol/group.hpp"
 
 namespace cohort::cuda {
@@ -183,7 +184,7 @@ struct Event {
   void* job = nullptr;      ///< its Shared, to hear of a cancel while nobody else moves
 };
 
-/// No tracer reaches into a kernel; this is where a job keeps what is the platform's own.
+/// Where a job keeps what is the platform's own.
 struct Recorder {
   Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
   std::uint32_t bundle = 1;         ///< groups that share an SM
@@ -191,8 +192,10 @@ struct Recorder {
   std::uint32_t last_line = 0;      ///< a power of two, less one
   alignas(128) Atomic<std::uint32_t> turns{0};
 
-  COHORT_FN void record(Trace /*what*/, std::uint32_t /*group*/, std::uint32_t /*active*/,
-                        std::uint64_t /*value*/) const {}
+  /// Of what a primitive tells only what is rare goes onto a tape here, so that nothing is added
+  /// to the others: a block notes its own comings and goings, and its last thread the arrivals.
+  COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
+                        std::uint64_t value) const;
 
   /// The next line of the diary. Blocks take turns in device memory and then write a line of their
   /// own: additions to a word of the host would wait for each other on the bus, a microsecond each.
@@ -220,16 +223,46 @@ struct alignas(16) Sampler {
 
 struct Platform;
 
+namespace detail {
+struct Pool;
+#ifdef __CUDACC__
+__device__ void leave_task(Pool& pool);  // cuda_pool.cuh
+#endif
+}  // namespace detail
+
 /// What one block knows of its job, for functions that are told nothing.
 struct Here {
   protocol::Shared<Platform>* shared;
   const Demands* demands;  // null: no lease can want anything of this job
   Sampler* recent;
+  Tape tape = {};
+  protocol::Shared<Platform>* home = nullptr;   // the job that this block stays with; else null
+  const Atomic<std::uint32_t>* lent = nullptr;  // SMs that the tasks of such a job have
+  detail::Pool* task = nullptr;                 // while the block is one of these
 };
+
+#ifdef __CUDACC__
+/// A pointer into shared memory that the compiler takes for any other. It would work out the
+/// address anew at every use otherwise, from a special register that takes longer to read than the
+/// memory.
+template <class T>
+__device__ T* opaque(T* pointer) {
+  asm("" : "+l"(pointer));
+  return static_cast<T*>(__builtin_assume_aligned(pointer, alignof(T)));
+}
+#endif
 
 /// One thread's view of its group's threads.
 struct Threads {
+  std::uint32_t* answer = nullptr;  ///< in shared memory: what the leader says
+
 #ifdef __CUDACC__
+  /// Of this block.
+  [[nodiscard]] static __device__ Threads here() {
+    __shared__ std::uint32_t word;
+    return {opaque(&word)};
+  }
+
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
   [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
   [[nodiscard]] __device__ bool alone() const { return false; }
@@ -248,6 +281,17 @@ struct Threads {
     return lead_all(point, [&act, any] { return act(any); });
   }
 
+  /// One addition for all lanes that are here together.
+  template <class T>
+  __device__ T claim(AtomicRef<T> counter) const {
+    const std::uint32_t here = __activemask();
+    const auto leader = static_cast<std::uint32_t>(__ffs(static_cast<int>(here)) - 1);
+    T first{};
+    if (lane() == leader) first = counter.fetch_add(static_cast<T>(__popc(here)));
+    first = __shfl_sync(here, first, static_cast<int>(leader));
+    return first + static_cast<T>(__popc(here & ((1U << lane()) - 1U)));
+  }
+
   template <class T>
   __device__ T broadcast(T value, std::uint32_t from) const {
     T* const slot = room<T>();
@@ -260,8 +304,7 @@ struct Threads {
   template <class T, class Op>
   __device__ T reduce(T value, Op op) const {
     const T* const sums = warp_sums(scan_warp(value, op));
-    T result = sums[0];
-    for (std::uint32_t i = 1; i < warps(); ++i) result = op(result, sums[i]);
+    const T result = fold(sums, warps(), op);
     __syncthreads();
     return result;
   }
@@ -269,7 +312,7 @@ struct Threads {
   __device__ T inclusive_scan(T value, Op op) const {
     T result = scan_warp(value, op);
     const T* const sums = warp_sums(result);
-    for (std::uint32_t i = warp(); i-- > 0;) result = op(sums[i], result);
+    if (warp() > 0) result = op(fold(sums, warp(), op), result);
     __syncthreads();
     return result;
   }
@@ -280,8 +323,7 @@ struct Threads {
     T result = up(upto, 1);
     if (lane() == 0) result = zero;
     if (warp() > 0) {
-      T before = sums[0];
-      for (std::uint32_t i = 1; i < warp(); ++i) before = op(before, sums[i]);
+      const T before = fold(sums, warp(), op);
       result = lane() == 0 ? before : op(before, result);
       result = op(zero, result);
     } else if (lane() > 0) {
@@ -332,6 +374,21 @@ struct Threads {
     }
     return value;
   }
+  /// The first `count` of them combined, at least one. Four loads are under way at a time.
+  template <class T, class Op>
+  static __device__ T fold(const T* sums, std::uint32_t count, Op op) {
+    T result = sums[0];
+    for (std::uint32_t i = 1; i < count; i += 4) {
+      T next[4];
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j) next[j] = sums[i + j < count ? i + j : 0];
+#pragma unroll
+      for (std::uint32_t j = 0; j < 4; ++j) {
+        if (i + j < count) result = op(result, next[j]);
+      }
+    }
+    return result;
+  }
   /// Each warp's last value, for all threads.
   template <class T>
   static __device__ const T* warp_sums(const T& scanned) {
@@ -379,10 +436,10 @@ struct Platform {
   /// last look was long ago, or saw something. A block of one warp has nobody else to look.
   template <class Member>
   __device__ static bool looks(const Member& member) {
-    if (member.id != 0) return false;
-    if (blockDim.x <= 32) return true;
     const Sampler last = member.sampler;
-    return last.target != member.active || clock64() - last.at > recent;
+    const bool stale = clock64() - last.at > recent;
+    // Without branches: the loads overlap with those of the rest of the member.
+    return (member.id == 0) & ((blockDim.x <= 32) | (last.target != member.active) | stale);
   }
 
   __device__ static void fence() {
@@ -431,8 +488,11 @@ struct Platform {
       protocol::raise(const_cast<Shared&>(shared), protocol::Fault::cancelled);
       return 0;
     }
-    return shared.recorder.target(share, demanded,
-                                  demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
+    const std::uint32_t target = shared.recorder.target(
+        share, demanded, demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
+    const Atomic<std::uint32_t>* const lent = here().lent;
+    if (lent == nullptr) return target;
+    return shared.recorder.target(target, lent->load(Order::relaxed), 0);
   }
 
   /// Where a block keeps what it knows of its job.
@@ -443,18 +503,29 @@ struct Platform {
 
   /// Ends the calling thread; all threads of its group do the same.
   __device__ static void unwind() {
-    if (threadIdx.x == 0) depart(0);
+    if (threadIdx.x == 0) {
+      depart(0);
+      const Here& block = here();
+      if (block.task != nullptr) detail::leave_task(*block.task);
+      if (block.home != nullptr) block.home->recorder.tell(is_gone);
+    }
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block will do nothing more: tells the host. `how`: taken_away,
-  /// has_returned, or neither after a fault. What a group that was taken away wrote, others have
-  /// seen and will publish.
+  /// The group is out, and the block, unless it stays, will do nothing more: tells the host. `how`:
+  /// taken_away, has_returned, or neither after a fault. What a group that was taken away wrote,
+  /// others have seen and will publish.
   __device__ static void depart(std::uint32_t how) {
     auto& shared = *here().shared;
     const bool closed = shared.closed.load(Order::acquire) != 0;
     if (closed || how != taken_away) __threadfence_system();  // before the host may find it over
-    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) | is_gone);
+    if (here().tape.head != nullptr) {
+      const bool returned = how == has_returned;
+      here().tape.note(how == 0 ? Trace::fault : returned ? Trace::finish : Trace::kill, 0, 0);
+      here().tape.close();
+    }
+    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) |
+                         (here().home == nullptr ? is_gone : 0U));
   }
 
   [[nodiscard]] __device__ static std::uint64_t timer() {
@@ -481,8 +552,22 @@ struct Platform {
 #endif
 };
 
+COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std::uint32_t active,
+                                       std::uint64_t value) const {
+#ifdef __CUDA_ARCH__
+  if (what != Trace::resize && what != Trace::fork) return;
+  Tape& tape = Platform::here().tape;
+  if (tape.head != nullptr) tape.note(what, active, static_cast<std::uint32_t>(value));
+#else
+  static_cast<void>(what);
+  static_cast<void>(active);
+  static_cast<void>(value);
+#endif
+}
+
 #ifdef __CUDACC__
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
+  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive();
   const long long at = clock64();
   if (at - recent.at < Platform::recent / 2) return;
   recent = {Platform::here().shared->target(), at};
@@ -494,19 +579,12 @@ template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
-  __shared__ Result shared_result;
-  Result result{};
-  if (threadIdx.x == 0) {
-    result = act();
-    if (result != Result{}) shared_result = result;
-  }
+  if (threadIdx.x == 0) *answer = static_cast<std::uint32_t>(act());
   if (point == Point::resizing_global_barrier && threadIdx.x + 1 == blockDim.x) {
     if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
-  // Mostly there is nothing to tell, and that much the meeting itself can say.
-  const bool news = __syncthreads_or(result != Result{} ? 1 : 0) != 0;
-  // Volatile, or it would be loaded in any case.
-  return news ? *static_cast<volatile Result*>(&shared_result) : Result{};
+  __syncthreads();
+  return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive
 }
 #endif
 

@@ -3,10 +3,7 @@
 // block does is to count itself gone.
 #pragma once
 
-#include <new>
-
-#include "cohort/platform/cuda.cuh"
-#include "cohort/protocol/driver.hpp"
+#include "cohort/platform/cuda_pool.cuh"
 
 namespace cohort::cuda::detail {
 
@@ -17,6 +14,8 @@ struct Desk {
   void* states = nullptr;  ///< States<State>
   const Demands* demands = nullptr;
   std::uint32_t* places = nullptr;  ///< by id of the check-in: its SM + 1, where groups share SMs
+  Tapes tapes = {};
+  Pool* pool = nullptr;  ///< of a resident job
   std::uint32_t bundle = 1;
   bool first = false;  ///< to the check-in rather than the lobby
 };
@@ -62,9 +61,9 @@ __device__ bool order_by_sm(Member& member, std::uint32_t* places) {
 /// More than this of Kernel::Local comes from the launch rather than from the kernel's own memory.
 inline constexpr std::size_t static_local = 16 * 1024;
 
+/// One stay: from the check-in or the lobby until the group is out.
 template <class Kernel, protocol::Role role>
-__global__ void run_groups(const __grid_constant__ Kernel kernel,
-                           const __grid_constant__ Desk desk) {
+__device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, bool first) {
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
   using Member = protocol::Member<Platform, State>;
@@ -80,7 +79,7 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
   __shared__ alignas(Member) unsigned char member_room[sizeof(Member)];
   __shared__ bool in;
   __shared__ bool runs;
-  auto* const member = reinterpret_cast<Member*>(member_room);
+  auto* const member = opaque(reinterpret_cast<Member*>(member_room));
   auto* const local = reinterpret_cast<Local*>(outside ? cohort_dynamic : local_room);
 
   bool checked_in = false;
@@ -88,14 +87,18 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
     new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
     member->votes = Contract<Kernel>::step_style;
     Platform::here() = {desk.shared, desk.demands, nullptr};
-    checked_in = desk.first && protocol::check_in(*member);
+    if (desk.pool != nullptr) {
+      Platform::here().home = desk.shared;
+      Platform::here().lent = &desk.pool->lent;
+    }
+    checked_in = first && protocol::check_in(*member);
     // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
     const std::uint32_t hint = this_sm() * desk.bundle;
     in = checked_in ||
          protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
     if (in) {
       desk.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
-    } else {
+    } else if (desk.pool == nullptr) {
       const bool closed = desk.shared->closed.load(Order::acquire) != 0;
       desk.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
     }
@@ -109,10 +112,19 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
     good = order_by_sm(*member, desk.places);
   if (threadIdx.x == 0) {
     runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
-    if (member->id == 0 && blockDim.x > 32) Platform::here().recent = &member->sampler;
+    Tape& tape = Platform::here().tape;
+    if (desk.tapes.heads != nullptr) {
+      tape.open(desk.tapes, this_sm() * desk.bundle, member->gen);
+      tape.group = member->id;
+      tape.note(member->joined ? Trace::join : Trace::start, member->active, member->gen);
+    }
+    // The last thread looks ahead for group 0, and writes down the arrivals of all that are traced.
+    if ((member->id == 0 || tape.head != nullptr) && blockDim.x > 32) {
+      Platform::here().recent = &member->sampler;
+    }
   }
   __syncthreads();
-  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads{});
+  if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads::here());
   __syncthreads();
   if (threadIdx.x != 0) return;
   const bool returned = !member->left;
@@ -120,6 +132,43 @@ __global__ void run_groups(const __grid_constant__ Kernel kernel,
   const bool faulted = desk.shared->look().faulted();
   const std::uint32_t how = returned ? has_returned : taken_away;
   Platform::depart(faulted ? 0U : how);
+}
+
+template <class Kernel, protocol::Role role>
+__global__ void run_groups(const __grid_constant__ Kernel kernel,
+                           const __grid_constant__ Desk desk) {
+  stay<Kernel, role>(kernel, desk, desk.first);
+}
+
+/// The same for a resident job: who is taken away runs tasks, and comes back.
+template <class Kernel, class... Tasks>
+__global__ void run_resident(const __grid_constant__ Kernel kernel,
+                             const __grid_constant__ Desk desk) {
+  __shared__ Errand errand;
+  Pool& pool = *desk.pool;
+  std::uint32_t served = 0;
+  if (threadIdx.x == 0) pool.alive.fetch_add(1, Order::relaxed);
+  for (bool first = desk.first;; first = false) {
+    stay<Kernel, protocol::Role::member>(kernel, desk, first);
+    for (;;) {
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        Platform::here() = {desk.shared, desk.demands, nullptr, {}, desk.shared, &pool.lent};
+        errand = next_errand(pool, *desk.shared, served);
+      }
+      __syncthreads();
+      if (errand.what != Errand::task) break;
+      const std::uint32_t kind = pool.wish.kind;
+      std::uint32_t each = 0;
+      ((kind == each++ ? be_task_group<Tasks>(pool, errand, desk.shared) : void()), ...);
+    }
+    if (errand.what == Errand::over) break;
+    __syncthreads();  // before the errand is written again
+  }
+  if (threadIdx.x != 0) return;
+  const bool closed = desk.shared->closed.load(Order::acquire) != 0;
+  if (closed) __threadfence_system();  // before the host may find it over
+  desk.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
 }
 
 #endif

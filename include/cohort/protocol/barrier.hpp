@@ -35,15 +35,16 @@ struct Place {
   Kind kind;
   bool votes;
   bool looks;
-  std::uint64_t announced = 0;  // by group 0, which says at which kind of barrier it stands
+  std::uint64_t arrival;  // what to add to the roster
 
+  /// Where M may change meanwhile.
   template <class State>
   COHORT_FN Place(const Member<P, State>& member, Kind its_kind)
-      : Place(member.shared, member, its_kind, member.votes) {}
-  /// The same for who knows two of them already.
+      : Place(member.shared, member, its_kind, member.votes, false) {}
+  /// `flips`: M stands still, so that group 0 may let the last arrival end the generation.
   template <class State>
   COHORT_FN Place(Shared<P>& its_shared, const Member<P, State>& member, Kind its_kind,
-                  bool its_votes)
+                  bool its_votes, bool flips)
       : shared(its_shared),
         id(member.id),
         active(member.active),
@@ -51,11 +52,14 @@ struct Place {
         kinds(member.kinds),
         kind(its_kind),
         votes(its_votes),
-        looks(its_kind == Kind::resizing && protocol::looks(member)) {
+        looks(its_kind == Kind::resizing && protocol::looks(member)),
+        arrival(Roster::one_arrival) {
     if (id != 0) return;
+    if (flips) arrival = Roster::self_flip(active);
+    // Group 0 also says at which kind of barrier it stands.
     const std::uint32_t bit = gen & 1U;
     const auto now = static_cast<std::uint64_t>(kind);
-    announced = (now - ((kinds >> bit) & 1U)) << (Roster::kind_shift + bit);
+    arrival += (now - ((kinds >> bit) & 1U)) << (Roster::kind_shift + bit);
     kinds = (kinds & ~(1U << bit)) | (static_cast<std::uint32_t>(now) << bit);
   }
 };
@@ -149,9 +153,9 @@ COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster n
     return pass_closely<P, traits>(member, place.kind, now);
   } else {
     const unsigned kind_bit = Roster::kind_shift + (place.gen & 1U);
-    const std::uint64_t usual = place.active | static_cast<std::uint64_t>(place.kind) << kind_bit;
-    const std::uint64_t tells = Roster::fault | Roster::active_mask | std::uint64_t{1} << kind_bit;
-    if (((now.word ^ usual) & tells) != 0) {
+    const std::uint32_t usual = place.active | static_cast<std::uint32_t>(place.kind) << kind_bit;
+    const std::uint32_t tells = Roster::fault | Roster::active_mask | 1U << kind_bit;
+    if (((static_cast<std::uint32_t>(now.word) ^ usual) & tells) != 0) {
       return pass_closely<P, traits>(member, place.kind, now);
     }
     member.gen = (place.gen + 1) & Roster::gen_mask;
@@ -278,37 +282,27 @@ COHORT_FN Arrival arrive_by(Shared<P>& shared, std::uint64_t add) {
   return {old, {old.word + add}};
 }
 
-/// Arrival of another group than 0 that keeps the generation from flipping by itself.
+/// Arrival that keeps the generation from flipping by itself.
 template <class P, class State>
-COHORT_DETAIL_COLD COHORT_FN Arrival arrive_with_veto(Member<P, State>& member) {
+COHORT_DETAIL_COLD COHORT_FN Arrival arrive_with_veto(Member<P, State>& member,
+                                                      std::uint64_t arrival) {
   auto& shared = member.shared;
+  const std::uint64_t bias = Roster::bias(member.active);
+  if (member.id == 0) return arrive_by(shared, arrival - bias);
   // Once one of those who want it has taken the bias out the others just arrive.
   for (Roster old = shared.look(); old.biased();) {
-    const Roster next{old.word + Roster::one_arrival - Roster::bias(member.active)};
+    const Roster next{old.word + arrival - bias};
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return {old, next};
   }
-  return arrive_by(shared, Roster::one_arrival);
-}
-
-/// Arrival where M stands still.
-template <class P, class State>
-COHORT_FN Arrival arrive_steadily(Member<P, State>& member, const Place<P>& place, bool veto) {
-  if (veto && place.id != 0) return arrive_with_veto(member);
-  clear_next_vote(place);
-  const bool flips = place.id == 0 && !veto;
-  const Arrival arrival =
-      arrive_by(place.shared,
-                (flips ? Roster::self_flip(place.active) : Roster::one_arrival) + place.announced);
-  if (place.id == 0) member.kinds = place.kinds;
-  return arrival;
+  return arrive_by(shared, arrival);
 }
 
 /// Arrival where M may change meanwhile: whoever makes the count full takes the next step.
 template <class P, class State>
 COHORT_FN Arrival arrive(Member<P, State>& member, const Place<P>& place) {
   clear_next_vote(place);
-  const Arrival arrival = arrive_by(place.shared, Roster::one_arrival + place.announced);
-  if (place.id == 0) member.kinds = place.kinds;
+  const Arrival arrival = arrive_by(place.shared, place.arrival);
+  member.kinds = place.kinds;
   if (arrival.now.arrived() != arrival.now.active())
     P::notify(place.shared.offer_event);  // who waits in an offer is waited for
   return arrival;
@@ -377,7 +371,10 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict steady_barrier(Member<P, State>& member, const Place<P>& place,
                                  const State* state) {
   const bool veto = place.looks && state != nullptr && wants_resize(member, *state);
-  const Arrival arrival = arrive_steadily(member, place, veto);
+  clear_next_vote(place);
+  const Arrival arrival =
+      veto ? arrive_with_veto(member, place.arrival) : arrive_by(place.shared, place.arrival);
+  member.kinds = place.kinds;
   return await_others<P, traits>(member, place, arrival, [&] {
     if (place.id == 0 && state != nullptr) look_again(member, *state);
   });

@@ -109,6 +109,17 @@ class Group {
     return P::view(memory);
   }
 
+  /// A number from `counter` on for each thread that calls this, another for each: as
+  /// `atomic(counter).fetch_add(1)`, but neighbours share an addition where that is cheaper.
+  template <class T>
+  [[nodiscard]] COHORT_FN T claim(T& counter) const {
+    if constexpr (requires { threads_.claim(atomic(counter)); }) {
+      return threads_.claim(atomic(counter));
+    } else {
+      return atomic(counter).fetch_add(1);
+    }
+  }
+
   /// All threads of this group meet.
   COHORT_FN void barrier() const { threads_.barrier(); }
   /// Thread `from`'s value, for every thread of the group.
@@ -282,7 +293,8 @@ class Group {
   }
 
   COHORT_FN protocol::Place<P> stand(protocol::Kind kind) const {
-    return {*shared_, *member_, kind, Contract<Kernel>::step_style};
+    return {*shared_, *member_, kind, Contract<Kernel>::step_style,
+            protocol::steady<barrier_traits>};
   }
 
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {

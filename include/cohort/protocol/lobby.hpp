@@ -8,58 +8,50 @@
 
 namespace cohort::protocol {
 
-/// Ends the check-in with the groups that have come. One closer only, or `settled` could be
-/// overwritten by one that came too late: the starter where there is a deadline.
+/// Beside the tickets: no more of them count.
+inline constexpr std::uint32_t no_more_tickets = 1U << 31U;
+
+/// Ends the check-in with the holders of the first `count` tickets. One closer only: who has the
+/// last ticket, or the starter where there is a deadline.
 template <class P>
-COHORT_FN void close_check_in(Shared<P>& shared) {
-  Roster old = shared.look();
-  do {
-    if (!old.gathering()) return;
-    shared.settled.store(old.active(), Order::relaxed);  // published by the swap
-    shared.staying.store(old.active(), Order::relaxed);
-  } while (!shared.roster.compare_exchange(old.word, old.word & ~Roster::gather, Order::acq_rel));
+COHORT_FN void close_check_in(Shared<P>& shared, std::uint32_t count) {
+  shared.settled.store(count, Order::relaxed);  // published by the addition, like the next line
+  shared.staying.store(count, Order::relaxed);
+  // Until now nothing but FAULT could change the word: an addition leaves that bit alone. Pairs
+  // with the acquire of those who wait to start.
+  shared.roster.fetch_add(count - Roster::gather, Order::acq_rel);
   // The ids of those who have not come are free for whoever joins (KillOrder::any).
   if (shared.free_ids != nullptr) {
-    for (std::uint32_t id = old.active(); id < shared.quorum; ++id) free_id(shared, id);
+    for (std::uint32_t id = count; id < shared.quorum; ++id) free_id(shared, id);
   }
   P::notify(shared.barrier_event);
 }
 
-/// Check-in: takes an id of the first set while GATHER is up. False when that is over: try the
-/// lobby.
+/// Check-in: a ticket is an id of the first set. False when there is none left: try the lobby.
 template <class P, class State>
 COHORT_FN bool check_in(Member<P, State>& member) {
   auto& shared = member.shared;
-  const bool starter_closes = shared.start_deadline != 0;
-  Roster old = shared.look();
-  Roster next;
-  do {
-    if (!old.gathering() || old.faulted() || old.active() == shared.quorum) return false;
-    next = old.with_active(old.active() + 1);
-    if (!starter_closes && next.active() == shared.quorum) {
-      next.word &= ~Roster::gather;
-      shared.settled.store(shared.quorum, Order::relaxed);  // published by the swap below
-      shared.staying.store(shared.quorum, Order::relaxed);
-    }
-    // Pairs with the acquire below: the first groups start after everything that led to the launch.
-  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
-  member.id = old.active();
+  // Relaxed: a ticket says nothing but its number, and the roster tells when to start.
+  const std::uint32_t ticket = shared.tickets.fetch_add(1, Order::relaxed);
+  if (ticket >= shared.quorum) return false;
+  member.id = ticket;
 
-  const auto started = [&shared] {
-    const Roster now = shared.look(Order::acquire);
-    return !now.gathering() || now.faulted();
-  };
-  if (!next.gathering()) {
-    P::notify(shared.barrier_event);
-  } else if (member.id == 0 && starter_closes) {
+  const bool last = ticket + 1 == shared.quorum;
+  const bool starter_closes = shared.start_deadline != 0;
+  if (starter_closes && ticket == 0) {
     P::await_for(shared.barrier_event, shared.start_deadline, [&shared] {
-      const Roster now = shared.look(Order::acquire);
-      return now.active() == shared.quorum || now.faulted();
+      return shared.tickets.load(Order::relaxed) >= shared.quorum || shared.look().faulted();
     });
-    close_check_in(shared);
+    const std::uint32_t taken = shared.tickets.fetch_or(no_more_tickets, Order::relaxed);
+    close_check_in(shared, taken < shared.quorum ? taken : shared.quorum);
+  } else if (last && !starter_closes) {
+    close_check_in(shared, shared.quorum);
   } else {
-    if (starter_closes && next.active() == shared.quorum) P::notify(shared.barrier_event);
-    P::await(shared.barrier_event, started);
+    if (last) P::notify(shared.barrier_event);
+    P::await(shared.barrier_event, [&shared] {
+      const Roster now = shared.look(Order::acquire);  // pairs with the closer's addition
+      return !now.gathering() || now.faulted();
+    });
   }
 
   const Roster now = shared.look(Order::acquire);

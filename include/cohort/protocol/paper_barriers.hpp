@@ -102,7 +102,8 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   const Place<P> place{member, Kind::resizing};
   clear_next_vote(place);
   member.kinds = place.kinds;
-  const Roster released{now.released(now.active()).word + place.announced};
+  const std::uint64_t announced = place.arrival - Roster::one_arrival;
+  const Roster released{now.released(now.active()).word + announced};
   shared.roster.fetch_add(released.word - now.word,
                           Order::acq_rel);  // pairs with the slaves' acquire
   P::notify(shared.barrier_event);

@@ -87,8 +87,9 @@ struct Shared {
   Atomic<std::uint32_t> serial{
       0};  // of the current run; a stale group must not touch anything else
 
-  // Written by resizes.
-  alignas(128) Atomic<std::uint32_t> fork_lock{0};
+  // Written by the check-in, and by resizes.
+  alignas(128) Atomic<std::uint32_t> tickets{0};  // given out at the check-in
+  Atomic<std::uint32_t> fork_lock{0};
   Atomic<std::uint32_t> departing{0};  // taken away by somebody else, but not yet gone
   Atomic<std::uint32_t> deposit_gen{
       ~0U};                          // the generation for which group 0 has deposited its State

@@ -1,23 +1,24 @@
-// The five graph applications of the dialect.
+// The five graph applications of the dialect: host sides for any engine.
+#pragma once
+
 #include <algorithm>
+#include <array>
 
 #include "apps/bfs/app.hpp"
 #include "apps/color/app.hpp"
-#include "apps/dialect/dialect.hpp"
+#include "apps/dialect/see_through.hpp"
 #include "apps/mis/app.hpp"
 #include "apps/p_sssp/app.hpp"
 
 namespace cohort::apps::detail {
-namespace {
 
-using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
-
-constexpr std::uint32_t unreached = ~0U;
+inline constexpr std::uint32_t unreached = ~0U;
 
 /// A graph as the kernels read it: edges are counted in 32 bits.
 class DialectGraph {
  public:
-  DialectGraph(opencl::Engine& engine, const Csr& graph)
+  template <class Engine>
+  DialectGraph(Engine& engine, const Csr& graph)
       : row_(engine.upload(narrowed(graph))),
         target_(engine.upload(graph.targets)),
         weight_(engine.upload(graph.weights)) {}
@@ -43,8 +44,9 @@ class DialectGraph {
 /// Two lists of nodes, the first with the source in it.
 class DialectLists {
  public:
-  DialectLists(opencl::Engine& engine, Node nodes, Node source)
-      : lists_{engine.fill<Node>(nodes, source), engine.fill<Node>(nodes, 0)},
+  template <class Engine>
+  DialectLists(Engine& engine, Node nodes, Node source)
+      : lists_{engine.template fill<Node>(nodes, source), engine.template fill<Node>(nodes, 0)},
         sizes_(engine.upload(std::vector<std::uint32_t>{1, 0})) {}
   void give(ProgramKernel& kernel) const {
     kernel.set("list0", lists_[0].data()).set("list1", lists_[1].data());
@@ -57,27 +59,22 @@ class DialectLists {
 };
 
 /// `unreached` everywhere but at the source.
-Buffer<std::uint32_t> start_at(opencl::Engine& engine, Node nodes, Node source) {
+template <class Engine>
+Buffer<std::uint32_t> start_at(Engine& engine, Node nodes, Node source) {
   std::vector<std::uint32_t> values(nodes, unreached);
   values[source] = 0;
   return engine.upload(values);
 }
 
-std::vector<Distance> distances(const Buffer<std::uint32_t>& buffer) {
+inline std::vector<Distance> distances(const Buffer<std::uint32_t>& buffer) {
   std::vector<Distance> result;
   for (const std::uint32_t each : buffer.read())
     result.push_back(each == unreached ? infinite : each);
   return result;
 }
 
-Csr undirected(const std::string& spec) {
-  Csr graph = load_graph(spec);
-  return is_symmetric(graph) ? graph : symmetrise(graph);
-}
-
-}  // namespace
-
-Outcome dialect_bfs(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_bfs(Engine& engine, ProgramKernel kernel, Request& request) {
   const SourceChoice chosen{request};
   request.settings.check_all_used();
   const Csr graph = load_graph(request.input);
@@ -106,13 +103,15 @@ Outcome dialect_bfs(opencl::Engine& engine, ProgramKernel kernel, Request& reque
       [&] { return check_bfs(graph, source, result); });
 }
 
-Outcome dialect_color(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_color(Engine& engine, ProgramKernel kernel, Request& request) {
   request.settings.check_all_used();
-  const Csr graph = undirected(request.input);
+  const Csr graph = load_undirected(request.input);
   const DialectGraph memory{engine, graph};
-  const auto colours = engine.fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{uncoloured});
-  const auto highest = engine.fill<Node>(graph.num_nodes(), 0);
-  const auto more = engine.fill<std::uint32_t>(2, 0);
+  const auto colours =
+      engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{uncoloured});
+  const auto highest = engine.template fill<Node>(graph.num_nodes(), 0);
+  const auto more = engine.template fill<std::uint32_t>(2, 0);
   memory.give(kernel, "target");
   kernel.set("nodes", graph.num_nodes()).set("colour", colours.data());
   kernel.set("highest", highest.data()).set("more", more.data());
@@ -127,14 +126,16 @@ Outcome dialect_color(opencl::Engine& engine, ProgramKernel kernel, Request& req
       [&] { return check_color(graph, Priority::hashed, result); });
 }
 
-Outcome dialect_mis(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_mis(Engine& engine, ProgramKernel kernel, Request& request) {
   request.settings.check_all_used();
-  const Csr graph = undirected(request.input);
+  const Csr graph = load_undirected(request.input);
   const DialectGraph memory{engine, graph};
-  const auto marks = engine.fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{undecided});
-  const auto lowest = engine.fill<Node>(graph.num_nodes(), 0);
-  const auto drop = engine.fill<std::uint32_t>(graph.num_nodes(), 0);
-  const auto left = engine.fill<std::uint32_t>(1, 0);
+  const auto marks =
+      engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{undecided});
+  const auto lowest = engine.template fill<Node>(graph.num_nodes(), 0);
+  const auto drop = engine.template fill<std::uint32_t>(graph.num_nodes(), 0);
+  const auto left = engine.template fill<std::uint32_t>(1, 0);
   memory.give(kernel, "target");
   kernel.set("nodes", graph.num_nodes()).set("mark", marks.data()).set("lowest", lowest.data());
   kernel.set("drop", drop.data()).set("undecided_left", left.data());
@@ -148,16 +149,17 @@ Outcome dialect_mis(opencl::Engine& engine, ProgramKernel kernel, Request& reque
       [&] { return check_mis(graph, Priority::hashed, result); });
 }
 
-Outcome dialect_p_sssp(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_p_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   const SourceChoice chosen{request};
   request.settings.check_all_used();
   const Csr graph = with_weights(load_graph(request.input));
   const Node source = chosen.of(graph);
   check_source("p-sssp", graph, source);
   const DialectGraph memory{engine, transpose(graph)};
-  const auto old = engine.fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{unreached});
+  const auto old = engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{unreached});
   const auto found = start_at(engine, graph.num_nodes(), source);
-  const auto changed = engine.fill<std::uint32_t>(1, 0);
+  const auto changed = engine.template fill<std::uint32_t>(1, 0);
   memory.give(kernel, "source");
   memory.give_weights(kernel);
   kernel.set("nodes", graph.num_nodes()).set("x", old.data()).set("y", found.data());
@@ -169,7 +171,8 @@ Outcome dialect_p_sssp(opencl::Engine& engine, ProgramKernel kernel, Request& re
       [&] { return check_paths(graph, source, result); });
 }
 
-Outcome dialect_l_sssp(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_l_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   const SourceChoice chosen{request};
   request.settings.check_all_used();
   const Csr graph = with_weights(load_graph(request.input));
@@ -178,7 +181,7 @@ Outcome dialect_l_sssp(opencl::Engine& engine, ProgramKernel kernel, Request& re
   const DialectGraph memory{engine, graph};
   const DialectLists lists{engine, graph.num_nodes(), source};
   const auto found = start_at(engine, graph.num_nodes(), source);
-  const auto stamps = engine.fill<std::uint32_t>(graph.num_nodes(), 0);
+  const auto stamps = engine.template fill<std::uint32_t>(graph.num_nodes(), 0);
   memory.give(kernel, "target");
   memory.give_weights(kernel);
   lists.give(kernel);

@@ -1,22 +1,23 @@
-// The two work-stealing applications of the dialect.
-#include "apps/dialect/dialect.hpp"
+// The two work-stealing applications of the dialect: host sides for any engine.
+#pragma once
+
+#include <array>
+
+#include "apps/dialect/see_through.hpp"
 #include "apps/game/app.hpp"
 #include "apps/octree/app.hpp"
 
 namespace cohort::apps::detail {
-namespace {
-
-using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// Pools of task numbers, as compiler/apps/pools.h declares them; the first tasks in pool 0.
 class DialectPools {
  public:
-  DialectPools(opencl::Engine& engine, const RunOptions& options,
-               const std::vector<std::uint32_t>& first)
+  template <class Engine>
+  DialectPools(Engine& engine, const RunOptions& options, const std::vector<std::uint32_t>& first)
       : count_(most_groups(engine, options)),
-        pools_(engine.fill<Pool>(count_, Pool{})),
-        tasks_(engine.fill<std::uint32_t>(std::size_t{count_} * room, 0)),
-        lost_(engine.fill<std::uint32_t>(1, 0)) {
+        pools_(engine.template fill<Pool>(count_, Pool{})),
+        tasks_(engine.template fill<std::uint32_t>(std::size_t{count_} * room, 0)),
+        lost_(engine.template fill<std::uint32_t>(1, 0)) {
     tasks_.write(first);
     const Pool pool{.lock = 0, .count = static_cast<std::uint32_t>(first.size())};
     pools_.write(std::span{&pool, 1});
@@ -33,7 +34,7 @@ class DialectPools {
   }
 
  private:
-  struct Pool {
+  struct alignas(64) Pool {
     std::uint32_t lock = 0;
     std::uint32_t count = 0;
   };
@@ -51,30 +52,17 @@ struct DialectBox {
   std::uint32_t begin, end, buffer, depth, children, count;
 };
 
-/// As compiler/apps/game.cl declares it.
+/// As compiler/apps/game.cl declares it: the sets of bits are those of Board.
 struct DialectPosition {
+  Board board;
   std::uint32_t parent = ~0U;
   std::uint32_t level = 1;
   std::int32_t value = 0;
   std::uint32_t open = 0;
-  std::array<std::array<char, 7>, 6> cell = {};
 };
-static_assert(sizeof(DialectPosition) == 60);
 
-DialectPosition position_of(const Board& board) {
-  DialectPosition result;
-  for (std::size_t row = 0; row < 6; ++row) {
-    for (std::size_t column = 0; column < 7; ++column) {
-      const std::uint64_t bit = std::uint64_t{1} << (column * 7 + 5 - row);
-      result.cell[row][column] = (board.x & bit) != 0 ? 1 : (board.o & bit) != 0 ? 2 : 0;
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
-Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
   OctreeOptions how;
   how.max_leaf = static_cast<std::uint32_t>(request.settings.number("max-leaf", 5, 1, 1U << 20U));
   how.max_depth = static_cast<std::uint32_t>(request.settings.number("max-depth", 40, 1, 1000));
@@ -86,14 +74,14 @@ Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& re
   std::vector<Four> first;
   first.reserve(count);
   for (const Particle& each : particles) first.push_back({each.x, each.y, each.z, 0});
-  const Buffer<Four> buffers[3] = {engine.upload(first), engine.fill<Four>(count, Four{}),
-                                   engine.fill<Four>(count, Four{})};
+  const Buffer<Four> buffers[3] = {engine.upload(first), engine.template fill<Four>(count, Four{}),
+                                   engine.template fill<Four>(count, Four{})};
   const std::uint32_t room = 8 * (count / 4 + 1024) + 1;
-  const auto boxes = engine.fill<DialectBox>(room, DialectBox{});
+  const auto boxes = engine.template fill<DialectBox>(room, DialectBox{});
   const DialectBox root{0, 0, 0, 256, 0, count, 0, 0, 0, 0};
   boxes.write(std::span{&root, 1});
-  const auto used = engine.fill<std::uint32_t>(1, 1);
-  const auto in_leaves = engine.fill<std::uint32_t>(1, 0);
+  const auto used = engine.template fill<std::uint32_t>(1, 1);
+  const auto in_leaves = engine.template fill<std::uint32_t>(1, 0);
   const DialectPools pools{engine, request.options, {0}};
   kernel.set("boxes", boxes.data()).set("used", used.data()).set("room_for_boxes", room);
   kernel.set("particles0", buffers[0].data()).set("particles1", buffers[1].data());
@@ -130,7 +118,8 @@ Outcome dialect_octree(opencl::Engine& engine, ProgramKernel kernel, Request& re
       [&] { return check_octree(particles, result, how); });
 }
 
-Outcome dialect_game(opencl::Engine& engine, ProgramKernel kernel, Request& request) {
+template <class Engine>
+Outcome dialect_game(Engine& engine, ProgramKernel kernel, Request& request) {
   request.settings.check_all_used();
   const auto depth =
       static_cast<std::uint32_t>(number_in(request.input, connect4_spec, "the depth", 1, 8));
@@ -144,12 +133,14 @@ Outcome dialect_game(opencl::Engine& engine, ProgramKernel kernel, Request& requ
     if (!start.can_play(column)) continue;
     tasks.push_back(static_cast<std::uint32_t>(first.size()));
     columns.push_back(column);
-    first.push_back(position_of(start.play(column, true)));
+    first.push_back({.board = start.play(column, true)});
   }
-  const auto nodes = engine.fill<DialectPosition>(room, DialectPosition{});
+  const auto nodes = engine.template fill<DialectPosition>(room, DialectPosition{});
   nodes.write(first);
-  const auto used = engine.fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
-  const auto open = engine.fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+  const auto used =
+      engine.template fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+  const auto open =
+      engine.template fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
   const DialectPools pools{engine, request.options, tasks};
   kernel.set("nodes", nodes.data()).set("used", used.data()).set("room_for_nodes", room);
   kernel.set("depth", depth).set("roots_open", open.data());

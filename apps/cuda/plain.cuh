@@ -1,0 +1,295 @@
+// The apps' kernels as plain CUDA would run them: no scheduler, and nobody comes or goes. What
+// cooperation costs is measured against this. Invariant: the kernels are those of the engines,
+// source for source; only the Group is another.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "apps/run.hpp"
+#include "cohort/cuda.hpp"
+#ifdef __CUDACC__
+#include <cooperative_groups.h>
+#endif
+
+namespace cohort::apps {
+
+/// How the groups of a kernel meet.
+enum class PlainWay : std::uint8_t {
+  grid_sync,        ///< one persistent kernel, with cooperative groups' grid.sync()
+  launch_per_step,  ///< a launch for each step; the host reads whether there is another
+  graph,            ///< a launch for each step, by a conditional node of a CUDA graph
+};
+
+namespace plain {
+
+/// Where group 0 of a step kernel, or each group of a direct one, could have been resized, by the
+/// device's clock in nanoseconds: for each group how many there are, then `room` of them.
+struct Marks {
+  std::uint64_t* at = nullptr;  ///< null: nobody asks
+  std::uint32_t room = 0;
+};
+
+/// What a step leaves for the next where each is a launch. Changed by the last block of a step.
+template <class State>
+struct Progress {
+  State states[2] = {};  ///< by step modulo 2
+  std::uint32_t step = 0;
+  std::uint32_t blocks_done = 0;
+  std::uint32_t again = 0;
+};
+
+#ifdef __CUDACC__
+
+/// What a kernel sees when the GPU is its own: the face of cohort::Group.
+template <class Kernel>
+class Group {
+ public:
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+  __device__ Group(Local& local, const Marks& marks) : local_(&local), marks_(&marks) {}
+
+  [[nodiscard]] __device__ std::uint32_t group_id() const { return blockIdx.x; }
+  [[nodiscard]] __device__ std::uint32_t num_groups() const { return gridDim.x; }
+  [[nodiscard]] __device__ std::uint32_t max_groups() const { return gridDim.x; }
+  [[nodiscard]] __device__ bool joined() const { return false; }
+  [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
+  [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
+  [[nodiscard]] __device__ std::size_t global_id() const {
+    return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  }
+  [[nodiscard]] __device__ std::size_t global_size() const {
+    return static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  }
+  [[nodiscard]] __device__ Stride stride(std::size_t count) const {
+    return {global_id(), global_size(), count};
+  }
+  [[nodiscard]] __device__ Stride local_stride(std::size_t count) const {
+    return {local_id(), local_size(), count};
+  }
+  [[nodiscard]] __device__ Local& local() const { return *local_; }
+
+  template <class T>
+  [[nodiscard]] __device__ cuda::AtomicRef<T> atomic(T& word) const {
+    return cuda::AtomicRef<T>{word};
+  }
+  template <class T>
+  [[nodiscard]] __device__ T* view(T* memory) const {
+    return memory;
+  }
+
+  template <class T>
+  [[nodiscard]] __device__ T claim(T& counter) const {
+    return threads().claim(atomic(counter));
+  }
+  __device__ void barrier() const { __syncthreads(); }
+  template <class T>
+  [[nodiscard]] __device__ T broadcast(T value, std::uint32_t from = 0) const {
+    return threads().broadcast(value, from);
+  }
+  template <class T, class Op>
+  [[nodiscard]] __device__ T reduce(T value, Op op) const {
+    return threads().reduce(value, op);
+  }
+  template <class T, class Op>
+  [[nodiscard]] __device__ T exclusive_scan(T value, T zero, Op op) const {
+    return threads().exclusive_scan(value, zero, op);
+  }
+  template <class T, class Op>
+  [[nodiscard]] __device__ T inclusive_scan(T value, Op op) const {
+    return threads().inclusive_scan(value, op);
+  }
+
+  [[nodiscard]] __device__ bool offer_kill(const State& /*state*/) const { return pass(); }
+  [[nodiscard]] __device__ bool offer_kill() const { return pass(); }
+  __device__ std::uint32_t request_fork(const State& /*state*/) const { return 0; }
+  [[nodiscard]] __device__ bool offer(const State& /*state*/) const { return pass(); }
+  [[nodiscard]] __device__ std::uint32_t query() const { return 0; }
+  __device__ void global_barrier() const { cooperative_groups::this_grid().sync(); }
+  [[nodiscard]] __device__ bool resizing_global_barrier(const State& /*state*/) const {
+    global_barrier();
+    if (group_id() == 0) mark();
+    return false;
+  }
+
+  /// This group could be resized here.
+  __device__ void mark() const {
+    if (marks_->at == nullptr || threadIdx.x != 0) return;
+    std::uint64_t* const mine = marks_->at + std::size_t{blockIdx.x} * (marks_->room + 1);
+    if (*mine < marks_->room) mine[++*mine] = cuda::Platform::timer();
+  }
+
+ private:
+  static __device__ cuda::Threads threads() { return {}; }  // nobody leads
+  __device__ bool pass() const {
+    mark();
+    return false;
+  }
+
+  Local* local_;
+  const Marks* marks_;
+};
+
+template <class Local>
+__device__ Local& local_memory() {
+  constexpr bool outside = sizeof(Local) > cuda::detail::static_local;
+  extern __shared__ __align__(128) unsigned char cohort_dynamic[];
+  __shared__ alignas(Local) unsigned char room[outside ? 1 : sizeof(Local)];
+  return *reinterpret_cast<Local*>(outside ? cohort_dynamic : room);
+}
+
+/// The whole kernel, as a CUDA programmer would write it: `votes` are three words, of which one is
+/// read, one written and one cleared.
+template <class Kernel>
+__global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes,
+                        const __grid_constant__ Marks marks) {
+  Group<Kernel> group{local_memory<LocalOf<Kernel>>(), marks};
+  const auto grid = cooperative_groups::this_grid();
+  if constexpr (HasSetup<Kernel>) {
+    kernel.setup(group);
+    grid.sync();
+  }
+  if constexpr (Contract<Kernel>::step_style) {
+    StateOf<Kernel> state{};
+    for (std::uint32_t vote = 0;; vote = vote == 2 ? 0 : vote + 1) {
+      if (blockIdx.x == 0) group.mark();
+      const bool mine = kernel.step(group, state) == Next::again;
+      const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
+      if (threadIdx.x == 0) {
+        if (any) *static_cast<volatile std::uint32_t*>(votes + vote) = 1;
+        if (blockIdx.x == 0) votes[vote == 2 ? 0 : vote + 1] = 0;
+      }
+      grid.sync();
+      if (*static_cast<volatile std::uint32_t*>(votes + vote) == 0) return;
+    }
+  } else {
+    kernel.run(group, StateOf<Kernel>{});
+  }
+}
+
+/// One step. The last block to be done tells the host, or the graph, whether there is another.
+template <class Kernel>
+__global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf<Kernel>>* progress,
+                         std::uint32_t* told, cudaGraphConditionalHandle handle) {
+  const Marks no_marks;
+  Group<Kernel> group{local_memory<LocalOf<Kernel>>(), no_marks};
+  const std::uint32_t step = progress->step;
+  StateOf<Kernel> state = progress->states[step % 2];
+  const bool mine = kernel.step(group, state) == Next::again;
+  const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) progress->states[(step + 1) % 2] = state;
+  if (any) progress->again = 1;
+  __threadfence();  // pairs with the one after the last block's addition
+  if (atomicAdd(&progress->blocks_done, 1U) + 1 != gridDim.x) return;
+  __threadfence();
+  const std::uint32_t again = *static_cast<volatile std::uint32_t*>(&progress->again);
+  progress->again = 0;
+  progress->blocks_done = 0;
+  progress->step = step + 1;
+  if (told != nullptr) {
+    *static_cast<volatile std::uint32_t*>(told) = again;
+  } else {
+    cudaGraphSetConditional(handle, again);
+  }
+}
+
+#endif
+
+}  // namespace plain
+
+/// Runs kernels in plain CUDA, in the memory of an engine that has nothing else to do.
+class PlainEngine {
+ public:
+  PlainEngine(cuda::Engine& engine, PlainWay way) : engine_(engine), way_(way) {}
+
+  /// What the compiler and the device say about the kernel that ran last.
+  struct Facts {
+    int registers = 0;         ///< of this kernel
+    int cohort_registers = 0;  ///< of the same as a member of a cohort
+    std::uint32_t steps = 0;   ///< where each was a launch
+  };
+  [[nodiscard]] const Facts& facts() const { return facts_; }
+
+  /// From now on notes resizing points, at most so many a group; 0: no more.
+  void mark(std::uint32_t room) { room_ = room; }
+  /// Those of the last run, by group.
+  [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& marks() const { return marks_; }
+
+  [[nodiscard]] std::uint32_t capacity() const { return engine_.capacity(); }
+  template <class T>
+  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
+    return engine_.fill(count, value);
+  }
+  template <class T>
+  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
+    return engine_.upload(values);
+  }
+
+#ifdef __CUDACC__
+  /// Runs `kernel` to its end: max_groups blocks of local_size threads. Throws Error{bad_options}
+  /// for what does not fit on the device at once, or is not made of steps and has to be.
+  template <class Kernel>
+  Job launch(const Kernel& kernel, const LaunchOptions& options) {
+    using Progress = plain::Progress<StateOf<Kernel>>;
+    using Cooperative = cuda::detail::TypedBody<Kernel, protocol::Role::member>;
+    const std::size_t local = sizeof(LocalOf<Kernel>);
+    const std::size_t memory = local > cuda::detail::static_local ? local : 0;
+    facts_.cohort_registers = registers(Cooperative::device_function());
+    Kernel copy = kernel;
+    if (way_ == PlainWay::grid_sync) {
+      const auto votes = engine_.fill<std::uint32_t>(3, 0);
+      const auto marks = prepare_marks(options);
+      std::uint32_t* at = votes.data();
+      plain::Marks into{marks.size() == 0 ? nullptr : marks.data(), room_};
+      Report report =
+          persist({reinterpret_cast<const void*>(&plain::run_all<Kernel>), memory, options},
+                  {&copy, &at, &into});
+      keep_marks(marks);
+      return over(std::move(report));
+    }
+    if constexpr (Contract<Kernel>::step_style && !HasSetup<Kernel>) {
+      const auto progress = engine_.fill<Progress>(1, Progress{});
+      Progress* at = progress.data();
+      Report report =
+          step({reinterpret_cast<const void*>(&plain::run_step<Kernel>), memory, options},
+               {&copy, &at, nullptr, nullptr});
+      facts_.steps = progress.read().front().step;
+      return over(std::move(report));
+    }
+    refuse_direct_style();
+  }
+#endif
+
+ private:
+  /// A kernel and how to launch it.
+  struct Call {
+    const void* function;
+    std::size_t memory;
+    const LaunchOptions& options;
+  };
+
+  [[nodiscard]] static int registers(const void* function);
+  [[nodiscard]] static Job over(Report report);
+  [[noreturn]] static void refuse_direct_style();
+  [[nodiscard]] Buffer<std::uint64_t> prepare_marks(const LaunchOptions& options);
+  void keep_marks(const Buffer<std::uint64_t>& marks);
+  Report persist(const Call& call, std::array<void*, 3> arguments);
+  /// The last two arguments are filled in: where to tell, and the graph's condition.
+  Report step(const Call& call, std::array<void*, 4> arguments);
+
+  cuda::Engine& engine_;
+  PlainWay way_;
+  Facts facts_;
+  std::uint32_t room_ = 0;
+  std::vector<std::vector<std::uint64_t>> marks_;
+};
+
+template <>
+inline constexpr bool has_paper_variants<PlainEngine> = false;
+
+}  // namespace cohort::apps

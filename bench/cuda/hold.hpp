@@ -1,0 +1,31 @@
+// How long SMs take to come: a lease around a kernel that stays until it has them all.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cohort/cuda.hpp"
+
+namespace cohort::bench {
+
+class Holder {
+ public:
+  explicit Holder(cuda::Engine& engine);
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+  ~Holder();
+
+  /// From the demand until so many SMs are held at the same time and the host knows it, in
+  /// nanoseconds. Throws Error{bad_state} when they do not come within a second.
+  double hold(std::uint32_t sms);
+
+ private:
+  cuda::Engine& engine_;
+  cudaStream_t stream_ = nullptr;
+  std::uint32_t* told_ = nullptr;  // pinned
+  Buffer<std::uint32_t> count_;
+  std::uint32_t held_ = 0;  // blocks, ever
+};
+
+}  // namespace cohort::bench

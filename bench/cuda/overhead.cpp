@@ -1,0 +1,243 @@
+// What cooperation costs on a GPU while nobody wants anything: the apps on our engine, beside the
+// same kernels in plain CUDA.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "apps/cuda/runs.hpp"
+#include "bench/cuda/pairs.hpp"
+#include "bench/cuda/scenarios.hpp"
+#include "bench/cuda/words.hpp"
+
+namespace cohort::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A ratio of one app to itself.
+struct Ratio {
+  std::string name;
+  double value;
+};
+
+double geomean(const std::vector<Ratio>& ratios) {
+  double sum = 0;
+  for (const Ratio& each : ratios) sum += std::log(each.value);
+  return std::exp(sum / static_cast<double>(ratios.size()));
+}
+
+Json summary_of(const std::vector<Ratio>& ratios) {
+  if (ratios.empty()) return nullptr;
+  const Ratio& worst = *std::ranges::max_element(ratios, {}, &Ratio::value);
+  return {{"geomean", geomean(ratios)}, {"max", worst.value}, {"culprit", worst.name}};
+}
+
+/// How many groups of how many threads.
+struct Shape {
+  std::uint32_t on_an_sm;
+  std::uint32_t threads;
+};
+constexpr Shape even{1, cuda_local_size};
+constexpr std::array shapes{Shape{1, 256}, Shape{4, 256}, Shape{1, 512}, Shape{1, 1024}};
+
+/// Nanoseconds from the first group in to the last group out: of ours as the engine's agent saw
+/// them, in plain CUDA by events around the kernel.
+double on_device(const Report& report) {
+  const auto in = std::ranges::find_if(report.sizes, [](auto& each) { return each.groups > 0; });
+  if (in == report.sizes.end()) return 0;
+  return static_cast<double>(report.sizes.back().nanoseconds - in->nanoseconds);
+}
+
+apps::RunOptions options_of(const Shape& shape, std::uint32_t sms) {
+  apps::RunOptions options;
+  options.launch.max_groups = shape.on_an_sm * sms;
+  options.launch.local_size = shape.threads;
+  return options;
+}
+
+/// The engines that are compared, and the apps on them.
+class Overheads {
+ public:
+  Overheads(const ScenarioOptions& options, std::uint32_t sms) : options_(options), sms_(sms) {}
+
+  Json measure(const Variant& variant) {
+    const bool steps = variant.pair.style == Style::barriers;
+    apps::RunOptions fixed = options_of(even, sms_);
+    fixed.launch.resizable = false;
+    const apps::RunOptions how = options_of(even, sms_);
+    std::vector<Timed> all;
+    all.push_back({"cohort", engine_, how, {}});
+    all.push_back({"cohort static", engine_, fixed, {}});
+    all.push_back({"cohort, SMs shared", sharing_, how, {}});
+    all.push_back({"grid.sync", grid_, how, {}});
+    if (steps) {
+      all.push_back({"launch per step", steps_, how, {}});
+      all.push_back({"graph", graph_, how, {}});
+    }
+    Checks checks;
+    std::vector<Contender> contenders;
+    for (Timed& each : all) {
+      static_cast<void>(variant.run(each.engine, each.how, &checks));  // also to warm up
+      contenders.push_back({.name = each.name,
+                            .measure = [&] { return times(variant, each); },
+                            .reference = each.name == "grid.sync"});
+    }
+    const Measurement measurement =
+        bench::measure(variant.name(), "ns", contenders,
+                       {.repetitions = options_.repetitions, .warm_ups = 0, .stop = options_.stop});
+    print(std::cout, measurement);
+    const auto ratio = [&](const char* one, const char* other) {
+      return median(ratios(measurement.at(one), measurement.at(other)));
+    };
+    Json entry = to_json(measurement);
+    entry["app"] = variant.pair.app;
+    entry["algorithm"] = variant.algorithm;
+    entry["input"] = variant.pair.input;
+    entry["call"] = {{"overhead", ratio("cohort", "grid.sync")},
+                     {"overhead_of_minima", statistics(measurement.at("cohort")).min /
+                                                statistics(measurement.at("grid.sync")).min}};
+    auto& device = entry["device"] = Json::object();
+    std::cout << "  on the device, us:";
+    for (const Timed& each : all) {
+      device[each.name] = numbers(each.on_device);
+      std::cout << ' ' << each.name << ' ' << in_us(median(each.on_device)) << ';';
+    }
+    const auto device_ratio = [&](std::size_t one) {
+      return median(all[one].on_device) / median(all[3].on_device);
+    };
+    device["overhead"] = device_ratio(0);
+    device["overhead_static"] = device_ratio(1);
+    device["overhead_sms_shared"] = device_ratio(2);
+    device["overhead_of_minima"] =
+        percentile(all[0].on_device, 0) / percentile(all[3].on_device, 0);
+    std::cout << " cohort " << device_ratio(0) << "x\n";
+    if (steps) {
+      entry["steps"] = steps_.facts().steps;
+      entry["launch_per_step_over_cohort"] = ratio("launch per step", "cohort");
+      entry["graph_over_cohort"] = ratio("graph", "cohort");
+    }
+    entry["best_occupancy"] = best(variant);
+    if (variant.pair.app == "bfs") note_levels(entry, variant, measurement);
+    entry["verified"] = checks.wait();
+    std::cout << std::endl;
+    return entry;
+  }
+
+ private:
+  /// An engine and what it took on the device.
+  struct Timed {
+    std::string name;
+    AnyEngine engine;
+    apps::RunOptions how;
+    std::vector<double> on_device;
+  };
+
+  std::vector<double> times(const Variant& variant, Timed& on) const {
+    const std::chrono::milliseconds enough{options_.quick ? 1 : 20};
+    std::vector<double> result;
+    for (std::chrono::nanoseconds sum{0}; result.empty() || (sum < enough && result.size() < 3);) {
+      const Report report = variant.run(on.engine, on.how);
+      result.push_back(static_cast<double>(report.run_time.count()));
+      on.on_device.push_back(on_device(report));
+      sum += report.run_time;
+    }
+    return result;
+  }
+
+  /// Each at the shape that it likes best.
+  Json best(const Variant& variant) {
+    const auto best_on = [&](AnyEngine engine) {
+      Json result{{"ns", std::numeric_limits<double>::max()}};
+      for (const Shape& shape : shapes) {
+        std::vector<double> all;
+        try {
+          const apps::RunOptions how = options_of(shape, sms_);
+          for (int i = 0; i < 2; ++i) all.push_back(on_device(variant.run(engine, how)));
+        } catch (const Error& error) {
+          if (error.code() != Errc::bad_options) throw;
+          continue;  // does not fit
+        }
+        const double time = percentile(all, 0);
+        if (time >= result["ns"].get<double>()) continue;
+        result = {{"ns", time}, {"groups", shape.on_an_sm * sms_}, {"local_size", shape.threads}};
+      }
+      return result;
+    };
+    Json cohort = best_on(engine_);
+    Json plain = best_on(grid_);
+    cohort["registers"] = grid_.facts().cohort_registers;
+    plain["registers"] = grid_.facts().registers;
+    const double ratio = cohort["ns"].get<double>() / plain["ns"].get<double>();
+    const auto words = [](const Json& its) {
+      return its["groups"].dump() + " x " + its["local_size"].dump() + ", " +
+             in_us(its["ns"].get<double>()) + " us, " + its["registers"].dump() + " registers";
+    };
+    std::cout << "  each at its best: cohort " << words(cohort) << "; grid.sync " << words(plain)
+              << "; " << ratio << "x\n";
+    return {{"cohort", std::move(cohort)}, {"grid.sync", std::move(plain)}, {"overhead", ratio}};
+  }
+
+  /// What a level takes.
+  void note_levels(Json& entry, const Variant& variant, const Measurement& measurement) {
+    apps::BfsOptions how;
+    how.incoming = variant.graph.get();
+    const auto result =
+        apps::run_bfs(engine_, *variant.graph, variant.source, options_of(even, sms_), how);
+    std::uint32_t levels = 0;
+    for (const std::uint32_t level : result.levels) {
+      if (level != apps::Levels::unreached) levels = std::max(levels, level);
+    }
+    entry["levels"] = levels;
+    auto& each = entry["ns_per_level"] = Json::object();
+    std::cout << "  " << levels << " levels, us for each:";
+    for (const char* name : {"cohort", "grid.sync", "launch per step", "graph"}) {
+      each[name] = statistics(measurement.at(name)).p50 / levels;
+      std::cout << ' ' << name << ' ' << in_us(each[name].get<double>(), 2) << ';';
+    }
+    std::cout << '\n';
+  }
+
+  const ScenarioOptions& options_;
+  std::uint32_t sms_;
+  cuda::Engine engine_;
+  cuda::Engine sharing_{{.exclusive = false}};
+  apps::PlainEngine grid_{engine_, apps::PlainWay::grid_sync};
+  apps::PlainEngine steps_{engine_, apps::PlainWay::launch_per_step};
+  apps::PlainEngine graph_{engine_, apps::PlainWay::graph};
+};
+
+}  // namespace
+
+Json cuda_overhead_scenario(const ScenarioOptions& options) {
+  Json record{{"device", described()}};
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  Overheads overheads{options, sms};
+  record["groups"] = sms;
+  record["local_size"] = cuda_local_size;
+  auto measurements = Json::array();
+  // What a call takes, from launch to wait, by the host's clock; and what the device takes of it.
+  std::map<std::string, std::vector<Ratio>> by_name;
+  for (const Variant& variant : cuda_variants(options.quick, options.only)) {
+    Json entry = overheads.measure(variant);
+    const auto note = [&](const char* name, const Json& value) {
+      by_name[name].push_back({variant.name(), value.get<double>()});
+    };
+    note("device", entry["device"]["overhead"]);
+    note("device_of_minima", entry["device"]["overhead_of_minima"]);
+    note("device_static", entry["device"]["overhead_static"]);
+    note("device_sms_shared", entry["device"]["overhead_sms_shared"]);
+    note("device_best_occupancy", entry["best_occupancy"]["overhead"]);
+    note(variant.pair.style == Style::barriers ? "device_barrier" : "device_work_stealing",
+         entry["device"]["overhead"]);
+    note("call", entry["call"]["overhead"]);
+    note("call_of_minima", entry["call"]["overhead_of_minima"]);
+    measurements.push_back(std::move(entry));
+  }
+  for (const auto& [name, ratios] : by_name) record["summary"][name] = summary_of(ratios);
+  std::cout << "overhead over grid.sync: " << record["summary"].dump(1) << std::endl;
+  record["measurements"] = std::move(measurements);
+  return record;
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,26 @@
+#include "bench/cuda/pairs.hpp"
+
+#include <algorithm>
+
+namespace cohort::bench {
+
+std::vector<Variant> cuda_variants(bool quick, std::string_view only, bool chunked) {
+  std::vector<Pair> pairs = paper_pairs(quick, "").runnable;
+  const auto road = std::ranges::find_if(pairs, [](const Pair& pair) {
+    return pair.app == "p-sssp";  // the same graph, with its input found or replaced
+  });
+  Pair components = *road;
+  components.app = "cc";
+  pairs.push_back(std::move(components));
+  for (Pair& pair : pairs) {
+    if (pair.input == "rmat:22") pair.input = "rmat:20";
+    if (pair.app == "game" && !quick) pair.input = "connect4:9";
+  }
+  std::erase_if(pairs,
+                [only](const Pair& pair) { return pair.name().find(only) == std::string::npos; });
+  std::vector<Variant> variants = variants_of(pairs, chunked);
+  std::erase_if(variants, [](const Variant& variant) { return variant.algorithm == "paper"; });
+  return variants;
+}
+
+}  // namespace cohort::bench

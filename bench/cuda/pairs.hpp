@@ -1,0 +1,19 @@
+// The apps that the CUDA scenarios run, each on an input that keeps a GPU busy for a while.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "bench/variants.hpp"
+
+namespace cohort::bench {
+
+/// Threads of a group, where nothing else is said.
+inline constexpr std::uint32_t cuda_local_size = 256;
+
+/// Our algorithms of the paper's apps and of cc. Of large inputs each run's upload takes longer
+/// than the run: R-MAT graphs are smaller than on the CPU. Only those whose name contains `only`.
+[[nodiscard]] std::vector<Variant> cuda_variants(bool quick, std::string_view only,
+                                                 bool chunked = false);
+
+}  // namespace cohort::bench

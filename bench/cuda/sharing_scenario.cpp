@@ -1,0 +1,384 @@
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bench/child.hpp"
+#include "bench/cuda/scenarios.hpp"
+#include "bench/cuda/sharing.hpp"
+#include "bench/cuda/words.hpp"
+#include "bench/harness.hpp"
+#include "bench/load.hpp"
+#include "bench/sharing.hpp"
+#include "cohort/error.hpp"
+
+namespace cohort::bench {
+
+namespace device {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Part, way, background, task, device_sms, sms, products, count,
+                                   period, folder)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartResult, sms, background_sms, progress, tasks, gave_up,
+                                   verified)
+}  // namespace device
+
+namespace {
+
+namespace fs = std::filesystem;
+using device::Part;
+using device::PartResult;
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// What could not be done, and why.
+struct Unavailable {
+  std::string reason;
+};
+
+// ---- processes
+
+/// A folder of our own, gone at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "cohort-sharing-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw Error{Errc::bad_options, "bench: cannot make a folder in " +
+                                         fs::temp_directory_path().string() + "; set TMPDIR"};
+    }
+    path_ = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Child start(const Part& part, const Environment& with = {}) {
+  return Child{{"bench", "cuda-sharing-part", nlohmann::json(part).dump()}, with};
+}
+
+PartResult result_of(Child& child) {
+  std::optional<std::string> output;
+  try {
+    output = child.output_within(seconds{75});
+  } catch (const std::runtime_error& error) {
+    throw Unavailable{error.what()};
+  }
+  if (!output) throw Unavailable{"it did not end within 75 s and was killed"};
+  const auto answer = nlohmann::json::parse(*output, nullptr, false);
+  if (answer.is_discarded()) throw Unavailable{"its process wrote nonsense"};
+  if (answer.contains("error")) throw Unavailable{answer["error"].get<std::string>()};
+  return answer.get<PartResult>();
+}
+
+/// NVIDIA's multi-process service, for as long as the object lives.
+class Mps {
+ public:
+  Mps() {
+    shell(
+        "command -v nvidia-cuda-mps-control > /dev/null || "
+        "{ echo 'there is no nvidia-cuda-mps-control on this machine'; exit 1; }\n"
+        "log=$CUDA_MPS_LOG_DIRECTORY/start\n"
+        "timeout 10 nvidia-cuda-mps-control -d > $log 2>&1 < /dev/null || { cat $log; exit 1; }");
+  }
+  Mps(const Mps&) = delete;
+  Mps& operator=(const Mps&) = delete;
+  ~Mps() {
+    try {
+      shell(
+          "echo 'quit -t 3' | timeout 10 nvidia-cuda-mps-control > /dev/null 2>&1\n"
+          "pid=$CUDA_MPS_PIPE_DIRECTORY/nvidia-cuda-mps-control.pid\n"
+          "sleep 0.2; [ -f $pid ] && kill $(cat $pid) 2> /dev/null; true");
+    } catch (...) {  // NOLINT(bugprone-empty-catch): there is nothing left to try
+    }
+  }
+  [[nodiscard]] Environment environment() const {
+    return {{"CUDA_MPS_PIPE_DIRECTORY", folder_.path().string()},
+            {"CUDA_MPS_LOG_DIRECTORY", folder_.path().string()}};
+  }
+
+ private:
+  void shell(const std::string& script) const {
+    try {
+      Child child{{"-c", script}, environment(), "/bin/sh"};
+      if (!child.output_within(seconds{20})) throw Unavailable{"its control process hangs"};
+    } catch (const std::runtime_error& error) {
+      const std::string text = error.what();
+      throw Unavailable{text.substr(text.rfind("failed: ") + 8)};
+    }
+  }
+
+  Folder folder_;
+};
+
+// ---- ways to share
+
+struct Way {
+  const char* name;
+  const char* part;        // Part::way
+  bool processes = false;  // the tasks come from another one
+  bool mps = false;
+  bool percentage = false;  // of the threads for each process
+  bool confined = true;     // tasks have their share only, not the whole GPU
+
+  [[nodiscard]] constexpr bool cooperative() const {
+    return std::string_view{part} != "plain" && std::string_view{part} != "green";
+  }
+};
+constexpr Way ways[] = {
+    {.name = "stream priority", .part = "plain", .confined = false},
+    {.name = "time slicing", .part = "plain", .processes = true, .confined = false},
+    {.name = "MPS", .part = "plain", .processes = true, .mps = true, .confined = false},
+    {.name = "MPS, a percentage",
+     .part = "plain",
+     .processes = true,
+     .mps = true,
+     .percentage = true},
+    {.name = "green contexts", .part = "green"},
+    {.name = "cohort, lease", .part = "lease"},
+    {.name = "cohort, submit", .part = "submit"},
+    {.name = "cohort, resident", .part = "resident, device"},
+    {.name = "resident, by the host", .part = "resident, host"},
+};
+
+/// The job's part and the tasks' part together.
+PartResult share(const Way& way, Part part) {
+  if (!way.processes) {
+    Child child = start(part);
+    return result_of(child);
+  }
+  std::optional<Mps> mps;
+  Environment with;
+  if (way.mps) {
+    mps.emplace();
+    with = mps->environment();
+  }
+  const auto environment = [&](bool of_tasks) {
+    Environment result = with;
+    if (way.percentage) {
+      // A little more for the tasks: they must have an SM for each of their blocks, and SMs go by
+      // twos.
+      const std::uint32_t percent = 100 * (part.sms + 2) / part.device_sms;
+      result.emplace_back("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+                          std::to_string(of_tasks ? percent : 100 - percent));
+    }
+    return result;
+  };
+  const Folder folder;
+  part.folder = folder.path().string();
+  Part job = part;
+  job.task = false;
+  Part tasks = part;
+  tasks.background = false;
+  Child job_process = start(job, environment(false));
+  Child task_process = start(tasks, environment(true));
+  PartResult result;
+  std::optional<Unavailable> failure;
+  try {
+    result = result_of(task_process);
+  } catch (const Unavailable& why) {
+    failure = why;
+    std::ofstream{folder.path() / "done"} << "\n";  // the job need not wait for the rest
+  }
+  const PartResult other = result_of(job_process);
+  if (failure) throw Unavailable{*failure};
+  result.progress = other.progress;
+  result.background_sms = other.background_sms;
+  result.verified = result.verified && other.verified;
+  return result;
+}
+
+// ---- what is measured
+
+std::vector<double> latencies(const PartResult& result) {
+  std::vector<double> ns;
+  for (const auto& [begun, done] : result.tasks) ns.push_back(static_cast<double>(done - begun));
+  return ns;
+}
+
+double steps_per_ns(const PartResult& result) {
+  const ProgressLine& line = result.progress;
+  // From the first task to the last: whole periods.
+  const bool served = result.tasks.size() > 1 && !result.gave_up;
+  return rate(line, served ? result.tasks.front().first : line.front().first,
+              served ? result.tasks.back().first : line.back().first);
+}
+
+PartResult alone(const Part& part) {
+  Child child = start(part);
+  return result_of(child);
+}
+
+struct Load {
+  const LoadClass* kind;
+  const char* share;
+};
+
+class Comparison {
+ public:
+  explicit Comparison(const ScenarioOptions& options) : options_(options) {}
+
+  Json run() {
+    Json record{{"device", described()}};
+    sms_ = record["device"]["sms"].get<std::uint32_t>();
+    std::cout << record["device"]["name"].get<std::string>() << ", " << sms_ << " SMs\n\n";
+    product_on(sms_);  // the chip is up to its clock then
+    job_alone("plain");
+    job_alone("lease");
+    record["job_alone"] = {{"plain_step_us", 1e-3 / rates_["plain"]},
+                           {"cohort_step_us", 1e-3 / rates_["lease"]},
+                           {"cost_of_cooperation", rates_["plain"] / rates_["lease"]}};
+    std::cout << std::fixed << std::setprecision(2) << "the job alone: a step every "
+              << 1e-3 / rates_["plain"] << " us as plain CUDA, " << 1e-3 / rates_["lease"]
+              << " us as a cooperative kernel\n\n";
+    record["fixed_work"] = loads(true);
+    record["fixed_duration"] = loads(false);
+    return record;
+  }
+
+ private:
+  void job_alone(const char* way) {
+    const PartResult result = alone({.way = way,
+                                     .task = false,
+                                     .device_sms = sms_,
+                                     .count = 1,
+                                     .period = options_.quick ? 0.3 : 1.5});
+    if (!result.verified) throw Error{Errc::bad_state, "bench: the job alone went wrong"};
+    rates_[way] = steps_per_ns(result);
+  }
+
+  /// Nanoseconds that a product takes on so many SMs.
+  double product_on(std::uint32_t sms) {
+    if (product_.contains(sms)) return product_[sms];
+    const std::uint32_t products = 64;
+    const PartResult result = alone(
+        {.background = false, .device_sms = sms_, .sms = sms, .products = products, .count = 20});
+    return product_[sms] = median(latencies(result)) / products;
+  }
+
+  Json loads(bool fixed_work) {
+    auto result = Json::array();
+    for (const Load& load : {Load{&load_classes[2], "half"}, Load{&load_classes[1], "quarter"}}) {
+      result.push_back(one_load(load, fixed_work));
+    }
+    return result;
+  }
+
+  Json one_load(const Load& load, bool fixed_work) {
+    const std::uint32_t share_sms = groups_of(load.share, sms_);
+    const auto period = std::chrono::duration<double>{load.kind->period}.count();
+    const auto work = std::chrono::duration<double, std::nano>{load.kind->work}.count();
+    Part part{.device_sms = sms_,
+              .sms = share_sms,
+              .count = options_.quick ? 10U : 60U,
+              .period = period};
+    const double products = work / product_on(fixed_work ? sms_ : share_sms);
+    part.products = static_cast<std::uint32_t>(std::max(1L, std::lround(products)));
+    const double busy = part.products * product_on(share_sms) / 1e9;
+    const double ideal = ideal_slowdown(static_cast<double>(share_sms) / sms_, busy, period);
+    std::cout << (fixed_work ? "FIXED WORK: " : "E ON THE SHARE: ") << load.kind->name << ", "
+              << load.kind->work.count() << " ms on "
+              << (fixed_work ? "the whole GPU" : std::to_string(share_sms) + " SMs") << " every "
+              << load.kind->period.count() << " ms; ways that confine tasks give them " << share_sms
+              << " SMs\nideal slowdown of the job " << std::setprecision(3) << ideal << "\n  "
+              << std::left << std::setw(22) << "" << std::right << std::setw(10) << "p50 ms"
+              << std::setw(10) << "p99 ms" << std::setw(13) << "over alone" << std::setw(10)
+              << "slowdown" << std::endl;
+
+    Json entry{{"class", load.kind->name},  {"share", load.share},       {"sms", share_sms},
+               {"period_ms", period * 1e3}, {"products", part.products}, {"ideal_slowdown", ideal},
+               {"rows", Json::array()}};
+    std::map<std::uint32_t, double> idle;  // latency of a task by itself, by its blocks
+    for (const Way& way : ways) {
+      if (options_.stop.stop_requested()) throw Stopped{};
+      if (std::string_view{way.name}.find(options_.only) == std::string_view::npos) continue;
+      Part asked = part;
+      asked.way = way.part;
+      if (fixed_work && !way.confined) asked.sms = sms_;
+      if (!idle.contains(asked.sms)) {
+        Part by_itself = asked;
+        by_itself.way = "plain";
+        by_itself.background = false;
+        by_itself.count = 10;
+        idle[asked.sms] = median(latencies(alone(by_itself)));
+      }
+      entry["rows"].push_back(row(way, asked, idle[asked.sms]));
+    }
+    std::cout << std::endl;
+    return entry;
+  }
+
+  Json row(const Way& way, const Part& part, double idle) {
+    Json entry{{"way", way.name}, {"blocks", part.sms}, {"alone_ns", idle}};
+    std::cout << "  " << std::left << std::setw(22) << way.name << std::right << std::fixed;
+    PartResult result;
+    try {
+      result = share(way, part);
+    } catch (const Unavailable& why) {
+      entry["not_available"] = why.reason;
+      std::cout << "  not available: " << why.reason << std::endl;
+      return entry;
+    }
+    const double steps = steps_per_ns(result);
+    const std::vector<double> ns = latencies(result);
+    entry["verified"] = result.verified;
+    entry["job_sms"] = result.background_sms;
+    entry["served"] = ns.size();
+    entry["slowdown"] = rates_["plain"] / steps;
+    entry["slowdown_of_itself"] = rates_[way.cooperative() ? "lease" : "plain"] / steps;
+    if (result.gave_up) {
+      entry["gave_up"] = true;
+      std::cout << std::setw(33) << "a task waits for the job's end";
+    } else {
+      entry["p50_ns"] = percentile(ns, 50);
+      entry["p99_ns"] = percentile(ns, 99);
+      entry["over_alone_p50_ns"] = percentile(ns, 50) - idle;
+      std::cout << std::setprecision(3) << std::setw(10) << percentile(ns, 50) / 1e6
+                << std::setw(10) << percentile(ns, 99) / 1e6 << std::setw(13)
+                << (percentile(ns, 50) - idle) / 1e6;
+    }
+    entry["samples_ns"] = ns;
+    std::cout << std::setprecision(3) << std::setw(10) << rates_["plain"] / steps
+              << (result.verified ? "" : "   WRONG") << std::endl;
+    return entry;
+  }
+
+  const ScenarioOptions& options_;
+  std::uint32_t sms_ = 0;
+  std::map<std::string, double> rates_;      // of the job alone, in steps per ns
+  std::map<std::uint32_t, double> product_;  // ns, by SMs
+};
+
+}  // namespace
+
+nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options) {
+  try {
+    return Comparison{options}.run();
+  } catch (const Unavailable& why) {
+    throw Error{Errc::unsupported, "bench sharing: " + why.reason};
+  }
+}
+
+void cuda_sharing_part(const std::string& part) {
+  nlohmann::json answer;
+  try {
+    answer = device::run(nlohmann::json::parse(part).get<Part>());
+  } catch (const Error& error) {
+    answer = {{"error", error.what()}};
+  }
+  std::cout << answer.dump() << std::endl;
+}
+
+}  // namespace cohort::bench

@@ -1,0 +1,21 @@
+// Arithmetic of a machine that a job and tasks share.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace cohort::bench {
+
+/// How far something was at some times, in the order of these.
+using ProgressLine = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+/// Steps per unit of time between `from` and `to`, interpolated; what lies outside the line does
+/// not count. 0 where the line does not cover any of it.
+[[nodiscard]] double rate(const ProgressLine& line, std::uint64_t from, std::uint64_t to);
+
+/// The slowdown of a job that gives `share` of its machine away for `busy` of every `period` and
+/// loses nothing else.
+[[nodiscard]] double ideal_slowdown(double share, double busy, double period);
+
+}  // namespace cohort::bench

@@ -1,0 +1,6 @@
+// Relaxed loads and stores of words that others change meanwhile.
+uint peek(global uint *at) { return atomic_load_explicit((global atomic_uint *)at, memory_order_relaxed, memory_scope_device); }
+
+void poke(global uint *at, uint value) {
+  atomic_store_explicit((global atomic_uint *)at, value, memory_order_relaxed, memory_scope_device);
+}

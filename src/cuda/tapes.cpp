@@ -1,0 +1,104 @@
+#include "cuda/tapes.hpp"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+
+namespace cohort::cuda {
+namespace {
+
+/// One lane's tape.
+class Lane {
+ public:
+  Lane(const Recording& recording, std::size_t lane)
+      : stays_(recording.stays.data() + lane * tape_stays,
+               std::min(recording.heads[lane].stays, tape_stays)),
+        ring_(recording.arrivals.data() + lane * tape_arrivals),
+        end_(recording.heads[lane].arrivals),
+        begin_(end_ - std::min(end_, tape_arrivals)) {}
+
+  [[nodiscard]] std::span<const TapeEvent> stays() const { return stays_; }
+  template <class Visit>
+  void each_arrival(Visit visit) const {
+    for (std::uint32_t i = begin_; i != end_; ++i) visit(ring_[i % tape_arrivals]);
+  }
+  /// The time before which arrivals are missing.
+  [[nodiscard]] std::uint64_t complete_from() const {
+    return begin_ == 0 ? 0 : ring_[begin_ % tape_arrivals].time;
+  }
+
+ private:
+  std::span<const TapeEvent> stays_;
+  const TapeEvent* ring_;
+  std::uint32_t end_;
+  std::uint32_t begin_;
+};
+
+std::vector<Lane> lanes_of(const Recording& recording) {
+  std::vector<Lane> lanes;
+  for (std::size_t i = 0; i < recording.heads.size(); ++i) lanes.emplace_back(recording, i);
+  return lanes;
+}
+
+}  // namespace
+
+TapeTimes times_of(const Recording& recording) {
+  TapeTimes result;
+  for (const Lane& lane : lanes_of(recording)) {
+    for (const TapeEvent& each : lane.stays()) {
+      result.first = std::min(result.first, each.time);
+      result.last = std::max(result.last, each.time);
+    }
+  }
+  return result;
+}
+
+void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
+  const std::vector<Lane> lanes = lanes_of(recording);
+  std::uint64_t complete_from = 0;
+  for (const Lane& lane : lanes) complete_from = std::max(complete_from, lane.complete_from());
+  std::unordered_map<std::uint32_t, std::uint64_t> releases;  // by generation
+  for (const Lane& lane : lanes) {
+    lane.each_arrival([&](const TapeEvent& arrival) {
+      std::uint64_t& release = releases[arrival.value];
+      release = std::max(release, arrival.time);
+    });
+  }
+
+  std::vector<TraceEvent> all;
+  for (std::uint32_t unit = 0; unit < lanes.size(); ++unit) {
+    const auto tell = [&](const TapeEvent& event, Trace what, std::uint64_t time,
+                          std::uint32_t value) {
+      all.push_back({.nanoseconds = time + static_cast<std::uint64_t>(ahead),
+                     .what = what,
+                     .group = event.word >> 13U & 0x1fffU,
+                     .active = event.word & 0x1fffU,
+                     .value = value,
+                     .unit = unit});
+    };
+    const std::span<const TapeEvent> stays = lanes[unit].stays();
+    std::size_t told = 0;
+    const auto tell_stays_before = [&](std::uint64_t time) {
+      for (; told < stays.size() && stays[told].time <= time; ++told) {
+        const TapeEvent& event = stays[told];
+        tell(event, static_cast<Trace>(event.word >> 26U), event.time, event.value);
+      }
+    };
+    lanes[unit].each_arrival([&](const TapeEvent& arrival) {
+      if (arrival.time < complete_from) return;
+      tell_stays_before(arrival.time);
+      tell(arrival, Trace::arrive, arrival.time, arrival.value);
+      const std::uint64_t release = releases[arrival.value];
+      tell_stays_before(release - 1);  // a resize is told of by one who is inside
+      tell(arrival, Trace::pass, release, arrival.value + 1);
+    });
+    tell_stays_before(~std::uint64_t{0});
+  }
+  // Stable: what a lane tells of one moment stays in its order.
+  std::stable_sort(all.begin(), all.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return a.nanoseconds < b.nanoseconds;
+  });
+  for (const TraceEvent& each : all) tracer.record(each);
+}
+
+}  // namespace cohort::cuda
