@@ -78,7 +78,6 @@ constexpr std::uint32_t items_per_thread = 32;
 constexpr std::uint32_t seed = 1;
 
 COHORT_FN inline std::uint32_t turned(std::uint32_t item) {
-#pragma unroll
   for (int i = 0; i < 16; ++i) {
     item ^= item << 13U;
     item ^= item >> 17U;
@@ -497,7 +496,8 @@ PartResult run(const Part& part) {
   if (!cuda::available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
   check(cudaSetDevice(0), "the device");
   check(cudaFree(nullptr), "the device");
-  PartResult result{.sms = attribute(cudaDevAttrMultiProcessorCount)};
+  PartResult result;
+  result.sms = attribute(cudaDevAttrMultiProcessorCount);
   const bool stays = part.way.starts_with("resident");
   const bool cooperative = stays || part.way == "lease" || part.way == "submit";
   std::unique_ptr<cuda::Engine> engine;
