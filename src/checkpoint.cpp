@@ -2,6 +2,7 @@
 // that.
 #include "cohort/checkpoint.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -177,9 +178,9 @@ void read_checkpoint(const fs::path& file, const std::string& kernel, std::span<
   }
   if (!in.done()) refuse(file, "there is more in it than there should be");
 
-  std::memcpy(state.data(), its_state.data(), state.size());
+  std::ranges::copy(its_state, state.begin());
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    std::memcpy(buffers[i].bytes.data(), data[i].data(), data[i].size());
+    std::ranges::copy(data[i], buffers[i].bytes.begin());  // may be empty, and then it is nowhere
   }
 }
 
