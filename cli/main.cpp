@@ -44,8 +44,9 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
   try {
     tool.parse(argc, argv);
     if (!chosen)
-      throw Error{Errc::bad_options,
-                  "no command given; there is list, run, bench, report, demo, check, completion, manual"};
+      throw Error{
+          Errc::bad_options,
+          "no command given; there is list, run, bench, report, demo, check, completion, manual"};
     const int status = chosen();
     std::cout.flush();
     if (!std::cout) {

@@ -124,7 +124,8 @@ Json checksums(const fs::path& folder, std::string_view engine) {
 Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
   Json set = Json::object();
-  for (const char* name : {"overhead", "cpu", "barrier", "gather", "lease", "fairness", "sizing", "demo"}) {
+  for (const char* name :
+       {"overhead", "cpu", "barrier", "gather", "lease", "fairness", "sizing", "demo"}) {
     const fs::path file = folder / bench::file_of(name, engine, ".json");
     if (fs::exists(file, ignored)) set[name] = read(file);
   }

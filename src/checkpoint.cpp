@@ -2,11 +2,11 @@
 // that.
 #include "cohort/checkpoint.hpp"
 
-#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "apps/game/app.hpp"
 #include "apps/cuda/plain.cuh"
 #include "apps/cuda/registry.hpp"
+#include "apps/game/app.hpp"
 
 namespace cohort::apps {
 

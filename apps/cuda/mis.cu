@@ -1,6 +1,6 @@
-#include "apps/mis/app.hpp"
 #include "apps/cuda/plain.cuh"
 #include "apps/cuda/registry.hpp"
+#include "apps/mis/app.hpp"
 
 namespace cohort::apps {
 

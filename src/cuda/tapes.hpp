@@ -21,8 +21,8 @@ struct TapeTimes {
 };
 [[nodiscard]] TapeTimes times_of(const Recording& recording);
 
-/// Tells a tracer everything in the order of time, `ahead` nanoseconds later than the device's timer has
-/// it. A group passes a barrier when the last one arrives there: nobody writes that down.
+/// Tells a tracer everything in the order of time, `ahead` nanoseconds later than the device's
+/// timer has it. A group passes a barrier when the last one arrives there: nobody writes that down.
 void play(const Recording& recording, std::int64_t ahead, Tracer& tracer);
 
 }  // namespace cohort::cuda
