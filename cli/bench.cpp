@@ -168,11 +168,13 @@ bool is_done(const Chosen& chosen, const Options& options) {
          record.value("repetitions", 0U) == repetitions_of(chosen.scenario, options);
 }
 
-int run_all(const Options& options, const std::stop_token& stop) {
-  check(options);
+int run_all(const Options& wish, const std::stop_token& stop) {
+  check(wish);
   for (const bench::Scenario& scenario : bench::scenarios()) {
     if (!scenario.in_all) continue;
     const Chosen chosen{"cpu", scenario};
+    Options options = wish;
+    if (wish.quick && !scenario.resumable) options.repetitions = wish.repetitions.value_or(3);
     std::cout << "== " << scenario.name << '\n';
     if (is_done(chosen, options)) {
       std::cout << "done before: " << record_file(chosen, options).string() << "\n\n";
@@ -180,7 +182,7 @@ int run_all(const Options& options, const std::stop_token& stop) {
       run(chosen, options, stop);
     }
   }
-  return write_report({options.out});
+  return write_report({wish.out});
 }
 
 void add_time_limit(CLI::App& command, Options& options) {

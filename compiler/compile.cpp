@@ -106,6 +106,7 @@ class Action final : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> arguments_for(const CompileOptions& options) {
+  constexpr const char* resource_headers = COHORT_CLANG_RESOURCES "/include";
   std::vector<std::string> result{"-triple",
                                   "spir64-unknown-unknown",
                                   "-x",
@@ -116,7 +117,7 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
                                   "-resource-dir",
                                   COHORT_CLANG_RESOURCES,
                                   "-internal-isystem",
-                                  COHORT_CLANG_RESOURCES "/include",
+                                  resource_headers,
                                   "-fsyntax-only",
                                   "-ferror-limit",
                                   "50",

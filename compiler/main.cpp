@@ -82,7 +82,7 @@ int run(const Options& options) {
   return all_fine ? fine : failed;
 }
 
-int main(int argc, char** argv) {
+int start(int argc, char** argv) {
   CLI::App tool{"Compiles cooperative kernels in OpenCL C for the engines of cohort.", "cohortc"};
   tool.set_version_flag("--version", "cohortc " COHORT_VERSION " (clang " COHORT_CLANG_VERSION ")");
   Options options;
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
 }  // namespace cohort::compiler
 
 int main(int argc, char** argv) try {
-  return cohort::compiler::main(argc, argv);
+  return cohort::compiler::start(argc, argv);
 } catch (const std::exception& error) {
   std::cerr << "cohortc: " << error.what() << '\n';
   return 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include "compiler/diagnostics.hpp"
 
@@ -130,11 +131,11 @@ class Run {
       env.dead = true;
     } else if (isa<clang::ContinueStmt>(stmt)) {
       Call& call = *calls_.back();
-      for (auto scope = call.scopes.rbegin(); scope != call.scopes.rend(); ++scope) {
+      for (Breakable* const scope : std::views::reverse(call.scopes)) {
         const Fact here = control();
-        (*scope)->skipped = join((*scope)->skipped, here);
-        if (!(*scope)->loop) continue;
-        (*scope)->continued.meet(env);
+        scope->skipped = join(scope->skipped, here);
+        if (!scope->loop) continue;
+        scope->continued.meet(env);
         break;
       }
       env.dead = true;
@@ -484,8 +485,8 @@ class Run {
            thread ? Say::divergent_primitive : Say::group_divergent_primitive)
         << &builtin << call.getSourceRange();
     report(engine, here.why, thread ? Say::depends_on_thread_here : Say::depends_on_group_here);
-    for (auto step = chain_.rbegin(); step != chain_.rend(); ++step) {
-      report(engine, (*step)->getBeginLoc(), Say::called_here) << callee_of(**step);
+    for (const auto* step : std::views::reverse(chain_)) {
+      report(engine, step->getBeginLoc(), Say::called_here) << callee_of(*step);
     }
   }
 

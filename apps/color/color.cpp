@@ -1,5 +1,7 @@
 #include "apps/color/color.hpp"
 
+#include <ranges>
+
 #include "apps/color/app.hpp"
 #include "apps/order.hpp"
 #include "cohort/cpu.hpp"
@@ -26,11 +28,11 @@ std::optional<std::string> check_color(const Csr& graph, Priority priority,
   }
   std::vector<Node> order = ascending(graph.num_nodes(), priority == Priority::hashed);
   std::vector<std::int64_t> expected(graph.num_nodes(), -1);
-  for (auto each = order.rbegin(); each != order.rend(); ++each) {
+  for (const Node node : std::views::reverse(order)) {
     std::int64_t highest = -1;  // those of higher priority have theirs already
-    for (std::uint64_t edge = graph.offsets[*each]; edge < graph.offsets[*each + 1]; ++edge)
+    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
       highest = std::max(highest, expected[graph.targets[edge]]);
-    expected[*each] = highest + 1;
+    expected[node] = highest + 1;
   }
   for (Node node = 0; node < graph.num_nodes(); ++node) {
     if (expected[node] != std::int64_t{colours[node]}) {

@@ -144,7 +144,7 @@ TEST(Apps, Color) {
         .set("target", graph().target.data())
         .set("nodes", graph().nodes());
     kernel.set("colour", colour.data()).set("highest", highest.data()).set("more", more.data());
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(colour, expected);
     return report;
   });
@@ -175,7 +175,7 @@ TEST(Apps, Mis) {
         .set("lowest", lowest.data())
         .set("drop", drop.data())
         .set("undecided_left", left.data());
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(mark, expected);
     return report;
   });
@@ -196,7 +196,7 @@ TEST(Apps, PSssp) {
         .set("x", x.data())
         .set("y", y.data())
         .set("changed", changed.data());
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(y, expected);
     return report;
   });
@@ -218,7 +218,7 @@ TEST(Apps, Bfs) {
         .set("list1", second.data())
         .set("size0", &sizes[0])
         .set("size1", &sizes[1]);
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(level, expected);
     return report;
   });
@@ -242,7 +242,7 @@ TEST(Apps, LSssp) {
         .set("list1", second.data())
         .set("size0", &sizes[0])
         .set("size1", &sizes[1]);
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(distance, expected);
     return report;
   });
@@ -378,7 +378,7 @@ TEST(Apps, Game) {
         .set("room_for_nodes", static_cast<std::uint32_t>(nodes.size()));
     kernel.set("depth", depth).set("roots_open", open.data());
     pools.give(kernel);
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     std::vector<int> values;
     for (std::size_t i = 0; i < 7; ++i) values.push_back(nodes[i].value);
     EXPECT_EQ(values, expected);
@@ -453,7 +453,7 @@ TEST(Apps, Octree) {
         .set("max_depth", 20U)
         .set("in_leaves", in_leaves.data());
     pools.give(kernel);
-    const Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, seed);
     EXPECT_EQ(pools.lost[0], 0U);
     EXPECT_EQ(in_leaves[0], all);
     std::vector<std::vector<Particle>> leaves;

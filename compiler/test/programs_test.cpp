@@ -99,9 +99,8 @@ struct PassProgram {
   const char* transmit = "annotated";
 };
 
-void PrintTo(const PassProgram& program, std::ostream* out) {
-  *out << program.name;
-}  // NOLINT: gtest's name
+// NOLINTNEXTLINE(readability-identifier-naming): gtest's name
+void PrintTo(const PassProgram& program, std::ostream* out) { *out << program.name; }
 
 template <class Next>
 Words keys_by(std::uint32_t count, Next next) {
@@ -384,7 +383,7 @@ TEST_P(PassPrograms, GiveTheSequentialResultWhileGroupsComeAndGo) {
       Items out = first_items(items);
       ProgramKernel kernel = programs(program.file, program.transmit).kernel(program.name);
       kernel.set("out", out.data()).set("n", items).set("rounds", rounds);
-      const Report report = run_resizing(kernel, local_size, seed);
+      Report report = run_resizing(kernel, local_size, seed);
       EXPECT_TRUE(out == after(program.keys, items)) << "with " << items << " items";
       return report;
     });
@@ -407,7 +406,7 @@ TEST(Programs, HandOverPointers) {
     Items other(items);
     ProgramKernel kernel = programs("programs.cl").kernel("swapped_pointers");
     kernel.set("out", out.data()).set("other", other.data()).set("n", items).set("rounds", rounds);
-    const Report report = run_resizing(kernel, 1, seed);
+    Report report = run_resizing(kernel, 1, seed);
     EXPECT_TRUE(out == after(up_to(rounds), items));  // an even number of rounds
     return report;
   });
@@ -431,7 +430,7 @@ TEST_P(QueuePrograms, TakeEveryItemOnceWhileGroupsComeAndGo) {
       Items next{0};
       ProgramKernel kernel = programs("programs.cl").kernel(GetParam());
       kernel.set("out", out.data()).set("next", next.data()).set("n", many);
-      const Report report = run_resizing(kernel, local_size, seed);
+      Report report = run_resizing(kernel, local_size, seed);
       // Where all threads take an item only the leader's is used, so the others' are skipped.
       const bool all = leaders_take || std::max(local_size, smallest_group) == 1;
       for (std::uint32_t i = 0; i < many; ++i) {
@@ -463,6 +462,7 @@ struct Nodes {
 
 TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
   constexpr std::int32_t width = 60;
+  constexpr std::size_t nodes = std::size_t{width} * width;
   Shared<std::int32_t> row{0};
   Shared<std::int32_t> column;
   for (std::int32_t node = 0; node < width * width; ++node) {
@@ -477,9 +477,9 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
   for (const std::uint32_t local_size : {1U, 4U}) {
     SCOPED_TRACE(testing::Message() << "groups of " << local_size);
     expect_right([&](std::uint32_t seed) {
-      Shared<std::int32_t> levels(width * width, -1);
-      Shared<std::int32_t> first(width * width);
-      Shared<std::int32_t> second(width * width);
+      Shared<std::int32_t> levels(nodes, -1);
+      Shared<std::int32_t> first(nodes);
+      Shared<std::int32_t> second(nodes);
       levels[0] = 0;
       first[0] = 0;
       Shared<Graph> graph{{row.data(), column.data(), levels.data()}};
@@ -487,7 +487,7 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
       Shared<Nodes> out{{0, second.data()}};
       ProgramKernel kernel = programs("figure4.cl").kernel("graph_app");
       kernel.set("g", graph.data()).set("n0", in.data()).set("n1", out.data());
-      const Report report = run_resizing(kernel, local_size, seed);
+      Report report = run_resizing(kernel, local_size, seed);
       for (std::int32_t node = 0; node < width * width; ++node)
         EXPECT_EQ(levels[static_cast<std::size_t>(node)], node % width + node / width);
       return report;
