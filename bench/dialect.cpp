@@ -85,8 +85,7 @@ nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_na
                                     ByHand by_hand) {
   const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
   auto measurements = nlohmann::ordered_json::array();
-  double logs = 0;
-  double worst = 0;
+  std::vector<double> all;
   for (const Input& input : inputs()) {
     const std::string name =
         std::string{input.app} + " on " + (options.quick ? input.quick : input.spec);
@@ -106,13 +105,14 @@ nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_na
     std::cout << std::endl;
     const double ratio =
         median(ratios(measurement.at("OpenCL C, by cohortc"), measurement.at("C++, by hand")));
-    logs += std::log(ratio);
-    worst = std::max(worst, ratio);
+    all.push_back(ratio);
     auto entry = to_json(measurement);
     entry["ratio"] = ratio;
     measurements.push_back(std::move(entry));
   }
-  const double mean = std::exp(logs / std::max(1.0, static_cast<double>(measurements.size())));
+  if (all.empty()) throw Error{Errc::bad_options, "bench dialect: no app has " + options.only};
+  const double mean = geometric_mean(all);
+  const double worst = percentile(all, 100);
   std::cout << std::fixed << std::setprecision(3) << "dialect / by hand: geometric mean " << mean
             << ", worst " << worst << '\n';
   return {{"engine", engine_name},

@@ -47,6 +47,12 @@ double percentile(std::vector<double> values, double percent) {
 
 double median(std::vector<double> values) { return percentile(std::move(values), 50); }
 
+double geometric_mean(const std::vector<double>& values) {
+  double logs = 0;
+  for (const double each : values) logs += std::log(each);
+  return std::exp(logs / static_cast<double>(values.size()));
+}
+
 Statistics statistics(const Series& series) {
   const std::vector<double> all = pooled(series);
   return {.p50 = median(all),

@@ -37,9 +37,9 @@ struct Overhead {
 };
 
 double geomean(const std::vector<Overhead>& overheads, double Overhead::*what = &Overhead::ratio) {
-  double sum = 0;
-  for (const Overhead& each : overheads) sum += std::log(each.*what);
-  return std::exp(sum / static_cast<double>(overheads.size()));
+  std::vector<double> values;
+  for (const Overhead& each : overheads) values.push_back(each.*what);
+  return geometric_mean(values);
 }
 
 const Overhead& worst(const std::vector<Overhead>& overheads) {

@@ -157,8 +157,8 @@ std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::st
 }  // namespace
 
 std::size_t Checks::wait() {
-  for (auto& each : all_) {
-    if (const auto difference = each.get()) throw std::runtime_error{*difference};
+  for (auto& [whose, each] : all_) {
+    if (const auto difference = each.get()) throw std::runtime_error{whose + ": " + *difference};
   }
   const std::size_t count = all_.size();
   all_.clear();

@@ -40,16 +40,19 @@ using AnyEngine =
 /// Verifications under way: a sequential computation takes longer than a run, and needs nobody.
 class Checks {
  public:
+  /// Whose results follow, for the message about a wrong one.
+  void of(std::string whose) { whose_ = std::move(whose); }
   /// `check` tells what is wrong, if anything.
   void add(std::function<std::optional<std::string>()> check) {
-    all_.push_back(std::async(std::launch::async, std::move(check)));
+    all_.emplace_back(whose_, std::async(std::launch::async, std::move(check)));
   }
   /// Waits for all of them, and returns how many there were. Throws std::runtime_error for a
   /// difference.
   std::size_t wait();
 
  private:
-  std::vector<std::future<std::optional<std::string>>> all_;
+  std::string whose_ = "a run";
+  std::vector<std::pair<std::string, std::future<std::optional<std::string>>>> all_;
 };
 
 /// A pair with one of its algorithms, ready to run.

@@ -81,7 +81,7 @@ class Passes final : public clang::ASTConsumer {
       case Output::cuda:
         result_.output = emit_cpp(program, Engine::cuda, options_.transmit, result_.description);
         break;
-      case Output::opencl: result_.output = emit_opencl(program, options_.transmit); break;
+      case Output::opencl: result_.output = emit_opencl(program); break;
       case Output::plain: result_.output = emit_plain(program); break;
     }
   }

@@ -15,7 +15,7 @@ enum class Engine { cpu, cuda };
                                    const std::string& description);
 
 /// OpenCL C whose primitives are calls of functions that the OpenCL engine supplies.
-[[nodiscard]] std::string emit_opencl(const Program& program, Transmit mode);
+[[nodiscard]] std::string emit_opencl(const Program& program);
 
 /// A regular OpenCL kernel: kill and fork are ignored, which the model allows, and global barriers
 /// are spelled out.

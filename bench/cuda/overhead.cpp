@@ -21,16 +21,12 @@ struct Ratio {
   double value;
 };
 
-double geomean(const std::vector<Ratio>& ratios) {
-  double sum = 0;
-  for (const Ratio& each : ratios) sum += std::log(each.value);
-  return std::exp(sum / static_cast<double>(ratios.size()));
-}
-
 Json summary_of(const std::vector<Ratio>& ratios) {
   if (ratios.empty()) return nullptr;
   const Ratio& worst = *std::ranges::max_element(ratios, {}, &Ratio::value);
-  return {{"geomean", geomean(ratios)}, {"max", worst.value}, {"culprit", worst.name}};
+  std::vector<double> values;
+  for (const Ratio& each : ratios) values.push_back(each.value);
+  return {{"geomean", geometric_mean(values)}, {"max", worst.value}, {"culprit", worst.name}};
 }
 
 /// How many groups of how many threads.
@@ -78,6 +74,7 @@ class Overheads {
     Checks checks;
     std::vector<Contender> contenders;
     for (Timed& each : all) {
+      checks.of(variant.name() + ", " + each.name);
       static_cast<void>(variant.run(each.engine, each.how, &checks));  // also to warm up
       contenders.push_back({.name = each.name,
                             .measure = [&] { return times(variant, each); },
