@@ -55,7 +55,7 @@ template <class Group, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_items(const Group& group, std::size_t begin,
                                               std::size_t end, Visit visit) {
   for_blocks(group, begin, end, [&](std::size_t first, std::size_t last) {
-    if (group.local_size() == 1) {  // a loop that compilers can make vectors of
+    if (group.alone()) {  // a loop that compilers can make vectors of
       for (std::size_t i = first; i < last; ++i) visit(i);
     } else {
       for (const std::size_t i : group.local_stride(last - first)) visit(first + i);

@@ -61,7 +61,7 @@ struct Sweep {
       const bool mine = i < size;
       const Node node = !mine ? 0 : first ? static_cast<Node>(begin + i) : nodes[i];
       const std::uint32_t keep = mine && !decide(node) ? 1 : 0;
-      if (group.local_size() == 1) {
+      if (group.alone()) {
         if (keep != 0) nodes[kept++] = node;
         continue;
       }
@@ -71,7 +71,7 @@ struct Sweep {
       if (keep != 0) nodes[kept + before] = node;
       kept += group.broadcast(before + keep, group.local_size() - 1);
     }
-    if (group.local_size() > 1) group.barrier();  // the old count has been read
+    if (!group.alone()) group.barrier();  // the old count has been read
     if (group.local_id() == 0) group.view(count)[block] = kept;
     return kept;
   }

@@ -115,8 +115,8 @@ template <class Group>
 class Sink {
  public:
   COHORT_FN Sink(const Group& group, const Worklist& into)
-      : group_(group), into_(into), nodes_(group.view(batch_)), alone_(group.local_size() == 1) {
-    if (!alone_) return;
+      : group_(group), into_(into), nodes_(group.view(batch_)) {
+    if (!group.alone()) return;
     if (into.num_slots == 0) {
       room_ = batch_room;
       return;
@@ -131,7 +131,7 @@ class Sink {
 
   COHORT_FN void push(Node node) {
     any_ = true;
-    if (!alone_) {
+    if (!group_.alone()) {
       group_.view(into_.spill)[group_.claim(spilt())] = node;
       return;
     }
@@ -146,14 +146,14 @@ class Sink {
   COHORT_FN void close() {
     if (slot_) {
       group_.atomic(mine().nodes).store(size_);
-    } else if (alone_) {
+    } else if (group_.alone()) {
       flush();
     }
   }
   /// The same. `edges`: this thread's share of the edges of the pushed nodes.
   COHORT_FN void close(std::uint64_t edges) {
     close();
-    if (!alone_)
+    if (!group_.alone())
       edges = group_.reduce(edges, [](std::uint64_t a, std::uint64_t b) { return a + b; });
     if (group_.local_id() == 0 && edges != 0)
       group_.atomic(into_.counts[slot_ ? group_.group_id() : into_.num_slots].edges)
@@ -181,7 +181,6 @@ class Sink {
   Nodes nodes_;
   std::uint32_t size_ = 0;
   std::uint32_t room_ = 0;
-  bool alone_;
   bool any_ = false;
   bool slot_ = false;
 };
@@ -214,7 +213,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
                       const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,
                       Visit visit) {
   const auto list = group.view(nodes);
-  if (group.local_size() == 1) {
+  if (group.alone()) {
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
     constexpr std::uint64_t later = 12;  // edges of the same node

@@ -14,7 +14,8 @@ void check_range(const std::string& name, std::uint32_t value, std::uint32_t lea
                  std::uint32_t most);
 
 /// The job's max_groups on an engine of that capacity. Throws Error{bad_options}.
-[[nodiscard]] std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity);
+[[nodiscard]] std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity,
+                                    const Traits& traits = {});
 
 /// The task's groups. Throws Error{bad_options}.
 [[nodiscard]] std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity);

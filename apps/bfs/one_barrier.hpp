@@ -102,7 +102,7 @@ struct Bfs {
                        std::uint32_t level, std::uint64_t& edges) const {
     const bool counts = both_directions;
     // Where edges are few, half of them lead to new nodes; and on a GPU a look is a round trip.
-    const bool rarely = !both_directions && group.local_size() > 1;
+    const bool rarely = !both_directions && !group.alone();
     expand(
         group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
         [of = levels.of](Node target) { prefetch(of + target); },
@@ -227,7 +227,7 @@ struct Bfs {
       return false;
     };
     for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
-      if (group.local_size() == 1) {  // a word belongs to one thread
+      if (group.alone()) {  // a word belongs to one thread
         for (std::size_t word = first / 64; word * 64 < last; ++word) {
           std::uint64_t set = 0;
           for (std::size_t i = word * 64; i < least(word * 64 + 64, last); ++i)

@@ -59,6 +59,7 @@ class Group {
   [[nodiscard]] __device__ bool joined() const { return false; }
   [[nodiscard]] __device__ std::uint32_t local_id() const { return threadIdx.x; }
   [[nodiscard]] __device__ std::uint32_t local_size() const { return blockDim.x; }
+  [[nodiscard]] __device__ bool alone() const { return false; }
   [[nodiscard]] __device__ std::size_t global_id() const {
     return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   }

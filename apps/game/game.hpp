@@ -126,7 +126,7 @@ struct Game {
   template <class Group>
   COHORT_FN std::int32_t look_ahead(Group& group, const Board& board, std::uint32_t level) const {
     constexpr std::uint32_t columns = Board::columns;
-    if (group.local_size() == 1) {
+    if (group.alone()) {
       std::uint64_t seen = 0;
       const std::int32_t value = minimax(board, level, seen);
       group.atomic(*counted).fetch_add(seen);

@@ -123,7 +123,7 @@ struct DeltaSssp {
     const Length limit = limit_of(bucket);
     auto& queues = group.local().queue;
     Length nearest = unreached;
-    const bool alone = group.local_size() == 1;
+    const bool alone = group.alone();
     Near<Group> finds{.sink = {group, near[(state.turn + 1) % 3]},
                       .queue = queues[0],
                       .queued = 0,

@@ -123,7 +123,7 @@ struct Octree {
     Local& local = group.local();
     const auto next = group.view(buffers[(box.depth + 1) % 2]);
     const auto leaves = group.view(result);
-    const bool alone = group.local_size() == 1;
+    const bool alone = group.alone();
     bool leaf[8];
     for (std::uint32_t i = 0; i < 8; ++i) leaf[i] = becomes_leaf(local.count[i], box.depth + 1);
     for (const std::size_t i : group.local_stride(box.end - box.begin)) {

@@ -191,7 +191,7 @@ class Engine {
   /// Starts a kernel. Throws Error{bad_options} for options that cannot run.
   template <class Kernel>
   Job launch(Kernel kernel, const LaunchOptions& options = {}) {
-    const std::uint32_t groups = checked(options);
+    const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
     if (!options.resizable) {
       return Job{start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(
                            std::move(kernel), groups),
@@ -210,7 +210,7 @@ class Engine {
     static_assert(NamesBuffers<Kernel>,
                   "cohort: to be restored a kernel names its memory: `template <class Visit> void "
                   "buffers(Visit& visit) const { visit(\"name\", pointer, count); ... }`");
-    const std::uint32_t groups = checked(options);
+    const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
     if (!options.resizable) refuse_static_restore();
     auto body = std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(
         std::move(kernel), groups);
@@ -264,7 +264,7 @@ class Engine {
   class Core;
 
   /// The job's max_groups, or an Error.
-  [[nodiscard]] std::uint32_t checked(const LaunchOptions& options) const;
+  [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
   /// `priority`: of a task; a job has none. `restored`: it starts with the kept State.
   std::shared_ptr<cohort::detail::JobControl> start(std::unique_ptr<detail::Body> body,

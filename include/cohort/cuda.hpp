@@ -211,7 +211,7 @@ class Engine {
   /// stands for the engine's choice, the largest block that the kernel's registers allow.
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
-    const std::uint32_t groups = checked(options);
+    const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
     if (!options.resizable) {
       return Job{
           start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::fixed>>(kernel, groups),
@@ -228,7 +228,7 @@ class Engine {
   ResidentJob<Task, Tasks...> launch(const Kernel& kernel, const LaunchOptions& options = {},
                                      Scheduler scheduler = Scheduler::device) {
     auto body = std::make_unique<detail::TypedBody<Kernel, protocol::Role::member, Task, Tasks...>>(
-        kernel, checked_resident(options));
+        kernel, checked_resident(options, Contract<Kernel>::traits));
     body->scheduler = scheduler;
     return ResidentJob<Task, Tasks...>{start(std::move(body), options)};
   }
@@ -242,7 +242,7 @@ class Engine {
     static_assert(NamesBuffers<Kernel>,
                   "cohort: to be restored a kernel names its memory: `template <class Visit> void "
                   "buffers(Visit& visit) const { visit(\"name\", pointer, count); ... }`");
-    const std::uint32_t groups = checked(options);
+    const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
     if (!options.resizable) refuse_static_restore();
     auto body = std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(kernel, groups);
     body->load(file, *memory_);
@@ -312,9 +312,10 @@ class Engine {
   template <class... Tasks>
   friend class ResidentJob;
 
-  [[nodiscard]] std::uint32_t checked(const LaunchOptions& options) const;
+  [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
-  [[nodiscard]] std::uint32_t checked_resident(const LaunchOptions& options) const;
+  [[nodiscard]] std::uint32_t checked_resident(const LaunchOptions& options,
+                                                const Traits& traits) const;
   std::shared_ptr<cohort::detail::JobControl> start(std::unique_ptr<detail::Body> body,
                                                     const LaunchOptions& options,
                                                     std::optional<int> priority = {},

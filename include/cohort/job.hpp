@@ -20,8 +20,6 @@ namespace cohort {
 
 /// The most groups a job can have, on any engine.
 inline constexpr std::uint32_t max_groups_limit = 4096;
-/// The most threads a group can have, on any engine.
-inline constexpr std::uint32_t max_local_size = 1024;
 
 /// Where a job is.
 enum class Status : std::uint8_t {
@@ -46,7 +44,7 @@ struct LaunchOptions {
   std::optional<std::uint32_t> start_groups = {};
   /// Pins the job's target from the start, as Job::set_target does.
   std::optional<std::uint32_t> target = {};
-  /// Threads in a group: 1 to max_local_size.
+  /// Threads in a group: 1 to what the kernel allows, see Traits::max_local_size.
   std::uint32_t local_size = 1;
   /// This job's part of the machine, beside other jobs'.
   std::uint32_t weight = 1;

@@ -55,6 +55,9 @@ enum class ResizingBarrier : std::uint8_t {
   modelled,  ///< section 3.1: barrier, fork, barrier, kill, barrier
 };
 
+/// The most threads a group can have, on any engine.
+inline constexpr std::uint32_t max_local_size = 1024;
+
 /// What a kernel declares about itself: `static constexpr cohort::Traits traits{...};`
 struct Traits {
   KillOrder kill_order = KillOrder::highest_first;
@@ -63,6 +66,8 @@ struct Traits {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// False allows `offer_kill()` without the state; the job can then not be suspended.
   bool suspendable = true;
+  /// The most threads that its groups can have. On a GPU fewer leave more registers to each.
+  std::uint32_t max_local_size = cohort::max_local_size;
 
   friend constexpr bool operator==(const Traits&, const Traits&) = default;
 };

@@ -41,8 +41,8 @@ std::uint32_t Engine::checked(const TaskOptions& options) const {
   return cohort::checked(options, capacity());
 }
 
-std::uint32_t Engine::checked(const LaunchOptions& options) const {
-  const std::uint32_t groups = cohort::checked(options, capacity());
+std::uint32_t Engine::checked(const LaunchOptions& options, const Traits& traits) const {
+  const std::uint32_t groups = cohort::checked(options, capacity(), traits);
   if (!options.resizable && groups > capacity()) {
     throw Error{Errc::bad_options,
                 "launch: a static launch of " + std::to_string(groups) +

@@ -41,6 +41,7 @@ void Engine::Core::start() {
 
   check(cudaStreamCreateWithPriority(&control_, cudaStreamNonBlocking, high_),
         "engine: the control stream");
+  check(cudaEventCreateWithFlags(&written_, cudaEventDisableTiming), "engine: an event");
   low_streams_.open(low_);
   high_streams_.open(high_);
 
@@ -75,6 +76,7 @@ void Engine::Core::stop() {
   if (control_ != nullptr) {
     cudaStreamSynchronize(control_);
     cudaStreamDestroy(control_);
+    cudaEventDestroy(written_);
   }
   control_memory_.free_all();
   pinned_memory_.free_all();
@@ -222,15 +224,23 @@ std::uint32_t Engine::Core::demanded() const {
   return sum;
 }
 
-/// The target as the job's groups see it.
-std::uint32_t Engine::Core::target_of(const Record& job) const {
+/// How many blocks of the job should be there: its groups, and those that run its resident task.
+std::uint32_t Engine::Core::blocks_of(const Record& job) const {
   if (job.cancelled) return 0;
   if (!job.options.resizable) return job.body->max_groups;
   Recorder own;
   own.bundle = job.bundle;
-  const std::uint32_t target = own.target(job.share_word, demanded(), job.before_word);
+  return own.target(job.share_word, demanded(), job.before_word);
+}
+
+/// The target as the job's groups see it.
+std::uint32_t Engine::Core::target_of(const Record& job) const {
+  const std::uint32_t target = blocks_of(job);
   const bool lends = job.run != nullptr && job.run->mail != nullptr;
-  return lends ? own.target(target, seen(job.run->mail->lent), 0) : target;
+  if (!lends || target == 0) return target;
+  Recorder own;
+  own.bundle = job.bundle;
+  return own.target(target, seen(job.run->mail->lent), 0);
 }
 
 // ---- decisions
@@ -321,7 +331,7 @@ void Engine::Core::publish_order() {
 void Engine::Core::refill(Record& job) {
   if (!job.open() || now() < job.refill_after) return;
   const std::uint32_t present = job.run->launched - job.run->gone;
-  const std::uint32_t wanted = target_of(job);
+  const std::uint32_t wanted = blocks_of(job);
   if (wanted <= present) return;
   if (grids_ + task_grids < most_grids) {
     launch_grid(job, wanted - present, false);

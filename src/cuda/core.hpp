@@ -150,6 +150,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void rest(Record& job, Status status);
   void lose(const std::string& why);
   [[nodiscard]] std::uint32_t demanded() const;
+  [[nodiscard]] std::uint32_t blocks_of(const Record& job) const;
   [[nodiscard]] std::uint32_t target_of(const Record& job) const;
 
   // runs.cpp: grids and their memory
@@ -196,6 +197,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::string lost_;  // why every call fails
 
   cudaStream_t control_ = nullptr;  // for writes of control words
+  cudaEvent_t written_ = nullptr;   // there: the memory of the newest run
   Streams low_streams_;
   Streams high_streams_;
   Demands* demands_ = nullptr;           // on the device

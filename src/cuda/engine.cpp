@@ -78,16 +78,17 @@ std::uint32_t Engine::checked(const TaskOptions& options) const {
   return cohort::checked(options, capacity());
 }
 
-std::uint32_t Engine::checked(const LaunchOptions& options) const {
-  return cohort::checked(options, capacity());
+std::uint32_t Engine::checked(const LaunchOptions& options, const Traits& traits) const {
+  return cohort::checked(options, capacity(), traits);
 }
 
-std::uint32_t Engine::checked_resident(const LaunchOptions& options) const {
+std::uint32_t Engine::checked_resident(const LaunchOptions& options,
+                                       const Traits& traits) const {
   if (!options.resizable) {
     throw Error{Errc::bad_options,
                 "launch: a static job (resizable = false) has no blocks to spare for tasks"};
   }
-  return checked(options);
+  return checked(options, traits);
 }
 
 std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,

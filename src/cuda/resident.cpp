@@ -84,6 +84,7 @@ void Engine::Core::start_scheduler(Record& job) {
   Run& run = *job.run;
   run.grids.push_back((run.high ? high_streams_ : low_streams_).take());
   ++grids_;
+  check(cudaStreamWaitEvent(run.grids.back(), written_), "the launch of a scheduler");
   check(launch_scheduler(run.desk, run.grids.back()), "the launch of a scheduler");
 }
 

@@ -187,7 +187,10 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   std::memcpy(image.data() + shared_at, static_cast<const void*>(&shared), sizeof shared);
   const std::vector<std::byte> states = body.states(memory + box_states_at);
   std::memcpy(image.data() + states_at, states.data(), states.size());
-  memory_->write(memory, image.data(), image.size());
+  // In the order of the control words that will be written later; the first grid waits for it.
+  check(cudaMemcpyAsync(memory, image.data(), size, cudaMemcpyHostToDevice, control_),
+        "a run's memory");
+  check(cudaEventRecord(written_, control_), "a run's memory");
   return run;
 }
 
@@ -227,7 +230,10 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
   cudaStream_t const stream = streams.take();
   detail::Desk desk = run.desk;
   desk.first = first;
-  const cudaError_t result = job.body->launch(desk, blocks, job.threads, job.memory, stream);
+  cudaError_t result = first ? cudaStreamWaitEvent(stream, written_) : cudaSuccess;
+  if (result == cudaSuccess) {
+    result = job.body->launch(desk, blocks, job.threads, job.memory, stream);
+  }
   if (result != cudaSuccess) streams.give(stream);
   check(result, "a launch");
   run.grids.push_back(stream);

@@ -183,6 +183,9 @@ struct Places {
 
 /// Sums, prefixes and broadcasts that every thread checks.
 struct Collecting {
+  struct Local {
+    std::uint32_t counts[2];
+  };
   std::uint32_t* wrong;
 
   template <class Group>
@@ -196,6 +199,15 @@ struct Collecting {
     good = good && group.inclusive_scan(id, add) == id * (id + 1) / 2;
     good = good && group.exclusive_scan(id + 1, std::uint64_t{7}, add) == 7 + id * (id + 1) / 2;
     good = good && group.broadcast(id, static_cast<std::uint32_t>(size - 1)) == size - 1;
+    auto& counts = group.local().counts;  // of the even threads and of the odd ones
+    if (id < 2) counts[id] = 0;
+    group.barrier();
+    const std::uint64_t claimed = group.claim(counts[id % 2]);
+    group.barrier();
+    const std::uint64_t even = (size + 1) / 2;
+    const std::uint64_t odd = size / 2;
+    good = good && claimed < (id % 2 == 0 ? even : odd) && counts[0] == even && counts[1] == odd;
+    good = good && group.reduce(claimed, add) == even * (even - 1) / 2 + odd * (odd - 1) / 2;
     if (!good) group.atomic(*wrong).fetch_add(1U);
   }
 };

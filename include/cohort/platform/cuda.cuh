@@ -158,19 +158,13 @@ class AtomicRef {
   COHORT_FN T fetch_and(T value, Order order = Order::relaxed) const {
     return ref().fetch_and(value, detail::map(order));
   }
-  /// A read alone when the word is small enough already.
   COHORT_FN T fetch_min(T value, Order order = Order::relaxed) const {
-    T seen = load(order);
-    while (value < seen && !compare_exchange(seen, value, order)) {
-    }
-    return seen;
+    return ref().fetch_min(value, detail::map(order));
   }
   COHORT_FN T fetch_max(T value, Order order = Order::relaxed) const {
-    T seen = load(order);
-    while (seen < value && !compare_exchange(seen, value, order)) {
-    }
-    return seen;
+    return ref().fetch_max(value, detail::map(order));
   }
+  [[nodiscard]] COHORT_FN const T* address() const { return word_; }
 
  private:
   COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{*word_}; }
@@ -281,10 +275,11 @@ struct Threads {
     return lead_all(point, [&act, any] { return act(any); });
   }
 
-  /// One addition for all lanes that are here together.
+  /// One addition for all lanes that are here together and count on the same counter.
   template <class T>
   __device__ T claim(AtomicRef<T> counter) const {
-    const std::uint32_t here = __activemask();
+    const auto which = reinterpret_cast<std::uintptr_t>(counter.address());
+    const std::uint32_t here = __match_any_sync(__activemask(), which);
     const auto leader = static_cast<std::uint32_t>(__ffs(static_cast<int>(here)) - 1);
     T first{};
     if (lane() == leader) first = counter.fetch_add(static_cast<T>(__popc(here)));
@@ -429,8 +424,22 @@ struct Platform {
   }
 
 #ifdef __CUDACC__
-  /// Cycles for which a target that was seen in an earlier barrier will do: some 8 us.
-  static constexpr long long recent = 16'000;
+  /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is looked
+  /// at again after a third of them.
+  static constexpr long long recent = 24'000;
+  /// The same for a target that was seen in an earlier offer: some 2 us.
+  static constexpr long long calm = 4'000;
+
+  /// Whether the group has seen in an offer just now that all is as wanted.
+  template <class Member>
+  __device__ static bool looked_lately(const Member& member) {
+    const Sampler last = member.sampler;
+    return last.target == member.active && clock64() - last.at < calm && !member.left;
+  }
+  template <class Member>
+  __device__ static void note_look(Member& member, std::uint32_t target) {
+    member.sampler = {target, clock64()};
+  }
 
   /// Whether the leader has to look at the target itself: only that of group 0, and only if the
   /// last look was long ago, or saw something. A block of one warp has nobody else to look.
@@ -569,7 +578,7 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
   if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive();
   const long long at = clock64();
-  if (at - recent.at < Platform::recent / 2) return;
+  if (at - recent.at < Platform::recent / 3) return;
   recent = {Platform::here().shared->target(), at};
 }
 

@@ -71,6 +71,8 @@ class Group {
   [[nodiscard]] COHORT_FN bool joined() const { return member_->joined; }
   [[nodiscard]] COHORT_FN std::uint32_t local_id() const { return threads_.local_id(); }
   [[nodiscard]] COHORT_FN std::uint32_t local_size() const { return threads_.local_size(); }
+  /// Whether this thread is the whole group: never on a GPU, and there the compiler knows.
+  [[nodiscard]] COHORT_FN bool alone() const { return threads_.alone(); }
   [[nodiscard]] COHORT_FN std::size_t global_id() const {
     return static_cast<std::size_t>(group_id()) * local_size() + local_id();
   }
@@ -182,6 +184,7 @@ class Group {
         protocol::nobody_waits(*shared_)) [[likely]]
       return false;
     return left(threads_.lead(Point::offer, [member = member_, &state] {
+      if (protocol::looked_lately(*member)) return Verdict::stay;
       const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
       if (verdict != Verdict::stay) return verdict;
       const std::uint32_t forked = protocol::request_fork<P, traits>(*member, state);
@@ -301,6 +304,7 @@ class Group {
     if (!probe_.offer(*member_) && protocol::calm<P, traits>(*shared_, *member_)) [[likely]]
       return false;
     return left(threads_.lead(Point::offer_kill, [member = member_, state] {
+      if (protocol::looked_lately(*member)) return Verdict::stay;
       return protocol::offer_kill<P, traits>(*member, state);
     }));
   }

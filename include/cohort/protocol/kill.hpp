@@ -270,6 +270,17 @@ COHORT_DETAIL_INLINE COHORT_FN bool calm(const Shared<P>& shared, Member<P, Stat
   }
 }
 
+/// Whether an offer need not look, on platforms where a look is a round trip: the group's last one
+/// was just now, and found nothing to do. As if the offer had been made then.
+template <class P, class State>
+COHORT_FN bool looked_lately(const Member<P, State>& member) {
+  if constexpr (requires { P::looked_lately(member); }) {
+    return P::looked_lately(member);
+  } else {
+    return false;
+  }
+}
+
 /// The scheduler may take the calling group away. Costs two loads when nothing is wanted.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
@@ -284,6 +295,7 @@ COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
   }
   if (!stays) return offer_kill_slowly<P, traits>(member, state, shared.offer_wait);
   member.active = now.active();
+  if constexpr (requires { P::note_look(member, target); }) P::note_look(member, target);
   return Verdict::stay;
 }
 
@@ -292,24 +304,29 @@ template <class P, class State>
 COHORT_FN void finish(Member<P, State>& member) {
   auto& shared = member.shared;
   Roster old = shared.look();
-  Roster next;
-  do {
-    if (old.faulted()) {
-      abandon(member);
-      return;
-    }
-    if (!old.draining() && old.arrived() != 0) {  // they wait for a group that will never come
+  bool counted = false;
+  while (!counted && !old.draining() && !old.faulted()) {
+    if (old.arrived() != 0) {  // they wait for a group that will never come
       raise(shared, Fault::returned_in_barrier);
       abandon(member);
       return;
     }
-    next = Roster{(old.word | Roster::drain) + Roster::one_arrival};
+    // The first to return starts the count, in one step with having found nobody in a barrier.
     // Release pairs with the last finisher's acquire, which closes the job after everybody's work.
-  } while (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel));
+    const std::uint64_t first = (old.word | Roster::drain) + Roster::one_arrival;
+    counted = shared.roster.compare_exchange(old.word, first, Order::acq_rel);
+  }
+  // The others need not swap: many at once would do so one by one. Who comes to a barrier now ends
+  // the job by a fault, so all that count are finishers. Release and acquire as above.
+  if (!counted) old = Roster{shared.roster.fetch_add(Roster::one_arrival, Order::acq_rel)};
+  if (old.faulted()) {
+    abandon(member);
+    return;
+  }
   member.trace(Trace::finish);
   P::notify(shared.offer_event);
   P::notify(shared.lobby_event);  // nobody can join any more
-  if (next.finished()) close(shared);
+  if (Roster{(old.word | Roster::drain) + Roster::one_arrival}.finished()) close(shared);
 }
 
 }  // namespace cohort::protocol
