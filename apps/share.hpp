@@ -14,9 +14,11 @@ namespace cohort::apps {
 COHORT_FN constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
 COHORT_FN constexpr std::size_t most(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
-/// Asks for memory that is needed soon. Where threads hide latency by their number, nothing.
-COHORT_FN inline void prefetch([[maybe_unused]] const void* memory) {
-#ifndef __CUDA_ARCH__
+/// Asks for memory that is needed soon.
+COHORT_FN inline void prefetch(const void* memory) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(memory)));
+#else
   __builtin_prefetch(memory);
 #endif
 }

@@ -18,6 +18,8 @@ struct alignas(64) Count {
 };
 
 struct Worklist {
+  static constexpr std::uint32_t short_block = 64;  ///< of a short list, for each group
+
   Node* slots;              ///< num_slots times `room`
   Node* spill;              ///< room for every node
   Count* counts;            ///< of the slots, then of the spill
@@ -41,6 +43,14 @@ struct Worklist {
     std::size_t sum = 0;
     for (std::uint32_t i = 0; i <= num_slots; ++i) sum += group.atomic(counts[i].nodes).load();
     return sum;
+  }
+
+  /// Asks for this group's part, should the list be short, while its length is still under way: on a
+  /// GPU each is a round trip. There is room for `nodes`.
+  template <class Group>
+  COHORT_FN void ahead(const Group& group, std::size_t nodes) const {
+    const std::size_t at = std::size_t{group.group_id()} * short_block + group.local_id();
+    if (!group.alone() && group.local_id() < short_block && at < nodes) prefetch(spill + at);
   }
 
   /// By one thread, while nobody fills or reads this list.
@@ -102,7 +112,7 @@ struct Worklist {
     }
     // A short list is spread out, so that each thread has an edge or two; of a long one each thread
     // gets a node.
-    std::size_t block = 64;
+    std::size_t block = short_block;
     if (count > groups * block) block = most(block, least(group.local_size(), count / groups));
     for (std::size_t i = begin + group.group_id() * block; i < end; i += groups * block)
       for_range(group, i, least(i + block, end), visit);

@@ -62,6 +62,7 @@ struct Bfs {
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const std::uint32_t now = state.turn % 3;
+    lists[now].ahead(group, graph.num_nodes());
     Plan plan = group.view(plans)[state.turn % 2];
     const Count all = lists[now].total(group);
     const std::size_t size = all.nodes;

@@ -52,6 +52,7 @@ struct DeltaSssp {
   COHORT_FN Next step(Group& group, State& state) const {
     const Plan plan = group.view(plans)[state.turn % 2];
     const Worklist& list = near[state.turn % 3];
+    list.ahead(group, graph.num_nodes());
     const std::size_t size = list.size(group);
     if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
 

@@ -208,8 +208,8 @@ struct Recorder {
   }
 };
 
-/// The target as group 0 saw it in an earlier barrier. Those that follow closely rely on it rather
-/// than wait for a load.
+/// The target as group 0 saw it in an earlier barrier, or any group in an earlier offer. Those that
+/// follow closely rely on it rather than wait for a load.
 struct alignas(16) Sampler {
   std::uint32_t target = 0;
   long long at = -(1LL << 62);  ///< by the SM's clock; at first, long ago
@@ -228,11 +228,12 @@ __device__ void leave_task(Pool& pool);  // cuda_pool.cuh
 struct Here {
   protocol::Shared<Platform>* shared;
   const Demands* demands;  // null: no lease can want anything of this job
-  Sampler* recent;
+  Sampler* recent;         // of who looks ahead in barriers; else null
   Tape tape = {};
   protocol::Shared<Platform>* home = nullptr;   // the job that this block stays with; else null
   const Atomic<std::uint32_t>* lent = nullptr;  // SMs that the tasks of such a job have
   detail::Pool* task = nullptr;                 // while the block is one of these
+  Sampler* offers = nullptr;                    // the group's own
 };
 
 #ifdef __CUDACC__
@@ -332,6 +333,7 @@ struct Threads {
   template <class Function>
   __device__ auto lead_all(protocol::Point point, Function act) const;
   static __device__ __noinline__ void read_ahead(Sampler& recent);
+  static __device__ __noinline__ void look_ahead(Sampler& offers);
 
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
   [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
@@ -427,14 +429,14 @@ struct Platform {
   /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is looked
   /// at again after a third of them.
   static constexpr long long recent = 24'000;
-  /// The same for a target that was seen in an earlier offer: some 2 us.
-  static constexpr long long calm = 4'000;
+  /// The same after an offer: some 8 us.
+  static constexpr long long recent_offer = 16'000;
 
-  /// Whether the group has seen in an offer just now that all is as wanted.
+  /// Whether the group has seen after an offer just now that all is as wanted.
   template <class Member>
   __device__ static bool looked_lately(const Member& member) {
     const Sampler last = member.sampler;
-    return last.target == member.active && clock64() - last.at < calm && !member.left;
+    return last.target == member.active && clock64() - last.at < recent_offer && !member.left;
   }
   template <class Member>
   __device__ static void note_look(Member& member, std::uint32_t target) {
@@ -582,8 +584,17 @@ __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
   recent = {Platform::here().shared->target(), at};
 }
 
-/// While the leader is in a barrier the last thread of group 0 looks at the target, so that the
-/// next one knows it without waiting: each look is a round trip.
+/// For the next offer. Who waits in the lobby, or a fault, has to be seen by the leader itself.
+__device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
+  const auto& shared = *Platform::here().shared;
+  const bool nobody = shared.waiting.load(Order::relaxed) == 0;
+  const std::uint32_t target = shared.target();
+  offers = {nobody ? target : ~0U, clock64()};
+}
+
+/// While the leader is in a barrier the last thread of group 0 looks at the target, and after an
+/// offer, while the leader goes on, that of any group: so that the next one knows it without
+/// waiting. Each look is a round trip.
 template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
@@ -593,6 +604,9 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
     if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
   __syncthreads();
+  if ((point == Point::offer || point == Point::offer_kill) && threadIdx.x + 1 == blockDim.x) {
+    look_ahead(*Platform::here().offers);
+  }
   return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive
 }
 #endif

@@ -87,6 +87,7 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
     new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
     member->votes = Contract<Kernel>::step_style;
     Platform::here() = {desk.shared, desk.demands, nullptr};
+    Platform::here().offers = &member->sampler;
     if (desk.pool != nullptr) {
       Platform::here().home = desk.shared;
       Platform::here().lent = &desk.pool->lent;

@@ -185,8 +185,9 @@ class Group {
       return false;
     return left(threads_.lead(Point::offer, [member = member_, &state] {
       if (protocol::looked_lately(*member)) return Verdict::stay;
+      const bool nobody = protocol::nobody_waits(member->shared);  // under way with the next looks
       const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
-      if (verdict != Verdict::stay) return verdict;
+      if (verdict != Verdict::stay || nobody) return verdict;
       const std::uint32_t forked = protocol::request_fork<P, traits>(*member, state);
       return forked == protocol::fork_gone ? Verdict::leave : Verdict::stay;
     }));
