@@ -45,8 +45,8 @@ struct Worklist {
     return sum;
   }
 
-  /// Asks for this group's part, should the list be short, while its length is still under way: on a
-  /// GPU each is a round trip. There is room for `nodes`.
+  /// Asks for this group's part, should the list be short, while its length is still under way: on
+  /// a GPU each is a round trip. There is room for `nodes`.
   template <class Group>
   COHORT_FN void ahead(const Group& group, std::size_t nodes) const {
     const std::size_t at = std::size_t{group.group_id()} * short_block + group.local_id();

@@ -315,7 +315,7 @@ class Engine {
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
   [[nodiscard]] std::uint32_t checked_resident(const LaunchOptions& options,
-                                                const Traits& traits) const;
+                                               const Traits& traits) const;
   std::shared_ptr<cohort::detail::JobControl> start(std::unique_ptr<detail::Body> body,
                                                     const LaunchOptions& options,
                                                     std::optional<int> priority = {},

@@ -82,8 +82,7 @@ std::uint32_t Engine::checked(const LaunchOptions& options, const Traits& traits
   return cohort::checked(options, capacity(), traits);
 }
 
-std::uint32_t Engine::checked_resident(const LaunchOptions& options,
-                                       const Traits& traits) const {
+std::uint32_t Engine::checked_resident(const LaunchOptions& options, const Traits& traits) const {
   if (!options.resizable) {
     throw Error{Errc::bad_options,
                 "launch: a static job (resizable = false) has no blocks to spare for tasks"};

@@ -426,8 +426,8 @@ struct Platform {
   }
 
 #ifdef __CUDACC__
-  /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is looked
-  /// at again after a third of them.
+  /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is
+  /// looked at again after a third of them.
   static constexpr long long recent = 24'000;
   /// The same after an offer: some 8 us.
   static constexpr long long recent_offer = 16'000;

@@ -137,16 +137,14 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
 
 template <class Kernel, protocol::Role role>
 __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
-    run_groups(const __grid_constant__ Kernel kernel,
-                           const __grid_constant__ Desk desk) {
+    run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
   stay<Kernel, role>(kernel, desk, desk.first);
 }
 
 /// The same for a resident job: who is taken away runs tasks, and comes back.
 template <class Kernel, class... Tasks>
 __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
-    run_resident(const __grid_constant__ Kernel kernel,
-                             const __grid_constant__ Desk desk) {
+    run_resident(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
   __shared__ Errand errand;
   Pool& pool = *desk.pool;
   std::uint32_t served = 0;
