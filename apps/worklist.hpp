@@ -50,7 +50,8 @@ struct Worklist {
   template <class Group>
   COHORT_FN void ahead(const Group& group, std::size_t nodes) const {
     const std::size_t at = std::size_t{group.group_id()} * short_block + group.local_id();
-    if (!group.alone() && group.local_id() < short_block && at < nodes) prefetch(spill + at);
+    const bool mine = num_slots == 0 && group.local_id() < short_block && at < nodes;
+    if (!group.alone() && mine) prefetch(spill + at);
   }
 
   /// By one thread, while nobody fills or reads this list.

@@ -239,6 +239,8 @@ struct Contract {
     return result;
   }();
 
+  static_assert(traits.max_local_size >= 1 && traits.max_local_size <= cohort::max_local_size,
+                "cohort: Traits::max_local_size is 1 to 1024");
   static_assert(!(traits.kill_order == KillOrder::any && step_style),
                 "cohort: a step kernel has a barrier after each step, which KillOrder::any cannot "
                 "offer: its ids are "

@@ -76,7 +76,7 @@ void Engine::Core::stop() {
   if (control_ != nullptr) {
     cudaStreamSynchronize(control_);
     cudaStreamDestroy(control_);
-    cudaEventDestroy(written_);
+    if (written_ != nullptr) cudaEventDestroy(written_);
   }
   control_memory_.free_all();
   pinned_memory_.free_all();
@@ -237,7 +237,7 @@ std::uint32_t Engine::Core::blocks_of(const Record& job) const {
 std::uint32_t Engine::Core::target_of(const Record& job) const {
   const std::uint32_t target = blocks_of(job);
   const bool lends = job.run != nullptr && job.run->mail != nullptr;
-  if (!lends || target == 0) return target;
+  if (!lends) return target;
   Recorder own;
   own.bundle = job.bundle;
   return own.target(target, seen(job.run->mail->lent), 0);

@@ -95,15 +95,16 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     detail::Desk desk;
     std::uint32_t* lines = nullptr;  // the diary
     std::uint32_t last_line = 0;
-    std::uint32_t read = 0;      // lines, so far
-    std::uint32_t in = 0;        // groups checked in or admitted
-    std::uint32_t joined = 0;    // of those: not by the check-in of a first run
-    std::uint32_t out = 0;       // groups that are out again
-    std::uint32_t left = 0;      // of those: taken away
-    std::uint32_t finished = 0;  // of those: returned
-    std::uint32_t refused = 0;   // blocks that were not admitted
-    std::uint32_t gone = 0;      // blocks that are done with everything
-    bool closed = false;         // the job admits nobody any more
+    std::uint32_t read = 0;                      // lines, so far
+    std::uint32_t in = 0;                        // groups checked in or admitted
+    std::uint32_t joined = 0;                    // of those: not by the check-in of a first run
+    std::uint32_t out = 0;                       // groups that are out again
+    std::uint32_t left = 0;                      // of those: taken away
+    std::uint32_t finished = 0;                  // of those: returned
+    std::uint32_t refused = 0;                   // blocks that were not admitted
+    std::uint32_t gone = 0;                      // blocks that are done with everything
+    bool closed = false;                         // the job admits nobody any more
+    std::vector<std::vector<std::byte>> images;  // of its memory, until it is there
     std::size_t states_size = 0;
     std::uint64_t first_seen = 0;   // a line of the diary, by the host's clock
     std::uint32_t launched = 0;     // blocks
@@ -159,7 +160,8 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::unique_ptr<Run> make_run(const Record& job, std::uint32_t quorum,
                                               std::uint32_t share);
   void launch_grid(Record& job, std::uint32_t blocks, bool first);
-  [[nodiscard]] Tapes make_tapes(const Record& job);
+  void write(Run& run, void* to, std::vector<std::byte> bytes);
+  [[nodiscard]] Tapes make_tapes(const Record& job, Run& run);
   void play_tapes(const Record& job) const;
   void bury(std::unique_ptr<Run> run);
 
@@ -197,7 +199,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::string lost_;  // why every call fails
 
   cudaStream_t control_ = nullptr;  // for writes of control words
-  cudaEvent_t written_ = nullptr;   // there: the memory of the newest run
+  cudaEvent_t written_ = nullptr;   // there: the memory of all runs so far
   Streams low_streams_;
   Streams high_streams_;
   Demands* demands_ = nullptr;           // on the device

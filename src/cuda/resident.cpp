@@ -75,7 +75,8 @@ void Engine::Core::make_pool(const Record& job, Run& run) {
   pool.open.store(detail::opening(job.errand_serial, 0), Order::relaxed);
   pool.host_gives_back = job.body->scheduler == Scheduler::host;
   pool.mail = run.mail;
-  memory_->write(run.desk.pool, static_cast<const void*>(&pool), sizeof pool);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&pool);
+  write(run, run.desk.pool, {bytes, bytes + sizeof pool});
 }
 
 /// On the device, if it is to be there.

@@ -32,12 +32,13 @@ void Engine::Core::shape(Record& job) const {
   check(cudaFuncGetAttributes(&attributes, function), "launch: the kernel's attributes");
   const auto most_threads = std::min<std::uint32_t>(
       max_local_size, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
+  const std::uint32_t largest = most_threads < 32 ? most_threads : most_threads / 32 * 32;
   const bool chosen = job.options.local_size > 1;
   if (job.options.local_size > most_threads) {
     throw Error{Errc::bad_options,
                 "launch: local_size = " + std::to_string(job.options.local_size) +
-                    "; the registers of this kernel allow blocks of at most " +
-                    std::to_string(most_threads) + " threads"};
+                    "; this kernel allows blocks of at most " + std::to_string(most_threads) +
+                    " threads"};
   }
   const std::size_t own = attributes.sharedSizeBytes;
   if (own + body.local_memory > block_memory_) {
@@ -65,8 +66,8 @@ void Engine::Core::shape(Record& job) const {
   };
   const std::uint32_t wanted = job.priority ? 1 : (body.max_groups + sms_ - 1) / sms_;
   for (std::uint32_t bundle = wanted; bundle > 0; --bundle) {
-    for (std::uint32_t threads = chosen ? job.options.local_size : most_threads / 32 * 32;
-         threads > 0; threads = threads > 128 ? threads / 64 * 32 : 0) {
+    for (std::uint32_t threads = chosen ? job.options.local_size : largest; threads > 0;
+         threads = threads > 128 ? threads / 64 * 32 : 0) {
       if (fits(bundle, threads, memory_for(bundle))) {
         job.bundle = bundle;
         job.threads = threads;
@@ -107,6 +108,15 @@ void Engine::Core::Run::catch_up() {
     gone += tells(is_gone);
     closed = closed || tells(found_closed) != 0;
   }
+}
+
+/// Writes what the blocks of a run will find, in the order of the control words that are written
+/// later; its grids wait for it.
+void Engine::Core::write(Run& run, void* to, std::vector<std::byte> bytes) {
+  const auto& kept = run.images.emplace_back(std::move(bytes));
+  check(cudaMemcpyAsync(to, kept.data(), kept.size(), cudaMemcpyHostToDevice, control_),
+        "a run's memory");
+  check(cudaEventRecord(written_, control_), "a run's memory");
 }
 
 /// The memory of a run that starts with `quorum` groups, ready for its blocks.
@@ -151,7 +161,7 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   run->desk.bundle = job.bundle;
   const bool resizable = job.options.resizable;
   run->desk.demands = resizable ? demands_ : nullptr;
-  if (job.options.tracer != nullptr) run->desk.tapes = make_tapes(job);
+  if (job.options.tracer != nullptr) run->desk.tapes = make_tapes(job, *run);
   if (body.resident) make_pool(job, *run);
 
   std::vector<std::byte> image(size);  // all zero: boxes are empty, nobody has a place
@@ -187,10 +197,7 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   std::memcpy(image.data() + shared_at, static_cast<const void*>(&shared), sizeof shared);
   const std::vector<std::byte> states = body.states(memory + box_states_at);
   std::memcpy(image.data() + states_at, states.data(), states.size());
-  // In the order of the control words that will be written later; the first grid waits for it.
-  check(cudaMemcpyAsync(memory, image.data(), size, cudaMemcpyHostToDevice, control_),
-        "a run's memory");
-  check(cudaEventRecord(written_, control_), "a run's memory");
+  write(*run, memory, std::move(image));
   return run;
 }
 
@@ -218,6 +225,7 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
     launch_grid(job, count, true);
     post(job);
   } catch (const Error& error) {
+    static_cast<void>(cudaStreamSynchronize(control_));  // what is written comes from the run
     job.error = error.what();
     rest(job, Status::failed);
   }
@@ -230,7 +238,7 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
   cudaStream_t const stream = streams.take();
   detail::Desk desk = run.desk;
   desk.first = first;
-  cudaError_t result = first ? cudaStreamWaitEvent(stream, written_) : cudaSuccess;
+  cudaError_t result = cudaStreamWaitEvent(stream, written_);
   if (result == cudaSuccess) {
     result = job.body->launch(desk, blocks, job.threads, job.memory, stream);
   }
@@ -242,7 +250,7 @@ void Engine::Core::launch_grid(Record& job, std::uint32_t blocks, bool first) {
 }
 
 /// A tape for each block that can be alive at a time; those of an SM are neighbours.
-Tapes Engine::Core::make_tapes(const Record& job) {
+Tapes Engine::Core::make_tapes(const Record& job, Run& run) {
   const std::size_t lanes = std::size_t{sms_} * job.bundle;
   const std::size_t stays = lanes * tape_stays;
   const std::size_t arrivals = lanes * tape_arrivals;
@@ -255,7 +263,8 @@ Tapes Engine::Core::make_tapes(const Record& job) {
                     .arrivals = events + stays,
                     .lanes = static_cast<std::uint32_t>(lanes)};
   const std::vector<TapeHead> heads(lanes);
-  memory_->write(tapes.heads, heads.data(), lanes * sizeof(TapeHead));
+  const auto bytes = std::as_bytes(std::span{heads});
+  write(run, tapes.heads, {bytes.begin(), bytes.end()});
   return tapes;
 }
 

@@ -448,22 +448,26 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
 static void cohort_finish(cohort_group* group) {
   __global cohort_job* job = group->job;
   cohort_roster old = cohort_look(job);
-  cohort_roster next;
-  do {
-    if (cohort_faulted(old)) {
-      cohort_abandon(group);
-      return;
-    }
-    if (!cohort_draining(old) && cohort_arrived_of(old) != 0) {  // they wait for a group that will never come
+  bool counted = false;
+  while (!counted && !cohort_draining(old) && !cohort_faulted(old)) {
+    if (cohort_arrived_of(old) != 0) {  // they wait for a group that will never come
       cohort_raise(job, cohort_returned_in_barrier);
       cohort_abandon(group);
       return;
     }
-    next = (old | COHORT_DRAIN) + COHORT_ONE_ARRIVAL;
+    // The first to return starts the count, in one step with having found nobody in a barrier.
     // Release pairs with the last finisher's acquire, which closes the job after everybody's work.
-  } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
+    const cohort_roster first = (old | COHORT_DRAIN) + COHORT_ONE_ARRIVAL;
+    counted = COHORT_SWAP(job->roster, old, first, acq_rel);
+  }
+  // The others need not swap. Who comes to a barrier now ends the job by a fault, so all that count are finishers.
+  if (!counted && !cohort_faulted(old)) old = COHORT_ADD(job->roster, COHORT_ONE_ARRIVAL, acq_rel);
+  if (cohort_faulted(old)) {
+    cohort_abandon(group);
+    return;
+  }
   cohort_trace(group, cohort_t_finish, 0);
-  if (cohort_finished(next)) cohort_close(job);
+  if (cohort_finished((old | COHORT_DRAIN) + COHORT_ONE_ARRIVAL)) cohort_close(job);
 }
 
 // ---- fork.hpp

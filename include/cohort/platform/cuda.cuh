@@ -211,6 +211,8 @@ struct Recorder {
 /// The target as group 0 saw it in an earlier barrier, or any group in an earlier offer. Those that
 /// follow closely rely on it rather than wait for a load.
 struct alignas(16) Sampler {
+  static constexpr std::uint32_t something = ~0U;  ///< for a target: there is something to do
+
   std::uint32_t target = 0;
   long long at = -(1LL << 62);  ///< by the SM's clock; at first, long ago
 };
@@ -438,10 +440,6 @@ struct Platform {
     const Sampler last = member.sampler;
     return last.target == member.active && clock64() - last.at < recent_offer && !member.left;
   }
-  template <class Member>
-  __device__ static void note_look(Member& member, std::uint32_t target) {
-    member.sampler = {target, clock64()};
-  }
 
   /// Whether the leader has to look at the target itself: only that of group 0, and only if the
   /// last look was long ago, or saw something. A block of one warp has nobody else to look.
@@ -584,12 +582,15 @@ __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
   recent = {Platform::here().shared->target(), at};
 }
 
-/// For the next offer. Who waits in the lobby, or a fault, has to be seen by the leader itself.
+/// All that the next offer would look at. If there is anything to do, the leader has to see it
+/// itself.
 __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
   const auto& shared = *Platform::here().shared;
   const bool nobody = shared.waiting.load(Order::relaxed) == 0;
+  const protocol::Roster now = shared.look();
   const std::uint32_t target = shared.target();
-  offers = {nobody ? target : ~0U, clock64()};
+  const bool calm = nobody && !now.faulted() && now.active() == target;
+  offers = {calm ? target : Sampler::something, clock64()};
 }
 
 /// While the leader is in a barrier the last thread of group 0 looks at the target, and after an
@@ -604,7 +605,8 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
     if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
   __syncthreads();
-  if ((point == Point::offer || point == Point::offer_kill) && threadIdx.x + 1 == blockDim.x) {
+  const bool offers = point == Point::offer || point == Point::offer_kill;
+  if (offers && threadIdx.x + 1 == blockDim.x && blockDim.x > 32) {
     look_ahead(*Platform::here().offers);
   }
   return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive

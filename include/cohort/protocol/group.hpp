@@ -188,7 +188,8 @@ class Group {
       const bool nobody = protocol::nobody_waits(member->shared);  // under way with the next looks
       const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
       if (verdict != Verdict::stay || nobody) return verdict;
-      const std::uint32_t forked = protocol::request_fork<P, traits>(*member, state);
+      const std::uint32_t forked =
+          protocol::request_fork_slowly<P, traits>(*member, state, protocol::Entry::run);
       return forked == protocol::fork_gone ? Verdict::leave : Verdict::stay;
     }));
   }

@@ -270,8 +270,9 @@ COHORT_DETAIL_INLINE COHORT_FN bool calm(const Shared<P>& shared, Member<P, Stat
   }
 }
 
-/// Whether an offer need not look, on platforms where a look is a round trip: the group's last one
-/// was just now, and found nothing to do. As if the offer had been made then.
+/// Whether an offer need not look, on platforms where a look is a round trip: the group has just
+/// looked at all that an offer looks at, and found nothing to do. As if the offer had been made
+/// then.
 template <class P, class State>
 COHORT_FN bool looked_lately(const Member<P, State>& member) {
   if constexpr (requires { P::looked_lately(member); }) {
@@ -295,7 +296,6 @@ COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
   }
   if (!stays) return offer_kill_slowly<P, traits>(member, state, shared.offer_wait);
   member.active = now.active();
-  if constexpr (requires { P::note_look(member, target); }) P::note_look(member, target);
   return Verdict::stay;
 }
 
@@ -318,7 +318,9 @@ COHORT_FN void finish(Member<P, State>& member) {
   }
   // The others need not swap: many at once would do so one by one. Who comes to a barrier now ends
   // the job by a fault, so all that count are finishers. Release and acquire as above.
-  if (!counted) old = Roster{shared.roster.fetch_add(Roster::one_arrival, Order::acq_rel)};
+  if (!counted && !old.faulted()) {
+    old = Roster{shared.roster.fetch_add(Roster::one_arrival, Order::acq_rel)};
+  }
   if (old.faulted()) {
     abandon(member);
     return;
