@@ -207,8 +207,13 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
   if (grids_ >= most) return false;
   const bool resizable = job.options.resizable;
   const std::uint32_t share = resizable ? job.groups_on(units) : job.body->max_groups;
-  const std::uint32_t count = std::min(share, job.options.start_groups.value_or(share));
+  std::uint32_t count = std::min(share, job.options.start_groups.value_or(share));
   if (count == 0) return false;
+  if (resizable) {  // those that leases want now would have to leave at once
+    Recorder own;
+    own.bundle = job.bundle;
+    count = std::min(count, own.target(share, demanded(), 0));
+  }
   try {
     job.run = make_run(job, count, share);
     job.status = Status::running;
@@ -263,8 +268,8 @@ Tapes Engine::Core::make_tapes(const Record& job, Run& run) {
                     .arrivals = events + stays,
                     .lanes = static_cast<std::uint32_t>(lanes)};
   const std::vector<TapeHead> heads(lanes);
-  const auto bytes = std::as_bytes(std::span{heads});
-  write(run, tapes.heads, {bytes.begin(), bytes.end()});
+  const auto empty = std::as_bytes(std::span{heads});
+  write(run, tapes.heads, {empty.begin(), empty.end()});
   return tapes;
 }
 
