@@ -182,6 +182,9 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
+  std::string unrolling(unsigned times) const override {
+    return times == 0 ? "COHORT_CL_UNROLL_ALL" : "COHORT_CL_UNROLL(" + std::to_string(times) + ")";
+  }
   std::string copy_array(const std::string& to, const std::string& from) const override {
     return "__builtin_memcpy(&" + to + ", &" + from + ", sizeof(" + to + "));";
   }

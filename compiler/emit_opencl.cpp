@@ -128,6 +128,10 @@ class OpenCl final : public Printer {
     return print_postfix(element.getBase()) + (element.isArrow() ? "->" : ".") +
            element.getAccessor().getName().str();
   }
+  std::string unrolling(unsigned times) const override {
+    const std::string how = times == 0 ? "" : "(" + std::to_string(times) + ")";
+    return "__attribute__((opencl_unroll_hint" + how + "))";
+  }
   std::string copy_array(const std::string& to, const std::string& from) const override {
     return "for (uint cohort_i = 0; cohort_i < sizeof(" + to +
            "); ++cohort_i) ((__private char*)&" + to + ")[cohort_i] = ((__private char*)&" + from +

@@ -5,6 +5,7 @@
 #include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/collect.hpp"
 #include "compiler/liveness.hpp"
@@ -469,12 +470,13 @@ void Printer::print_statement(const clang::Stmt* stmt) {
     line("}");
   } else if (const auto* loop = dyn_cast<clang::WhileStmt>(stmt)) {
     const std::string condition = print(loop->getCond());
-    line("while (" + (span_of(loop).any() ? "cohort_skip != 0 || (" + condition + ")" : condition) +
-         ") {");
+    begin_loop("while (" +
+               (span_of(loop).any() ? "cohort_skip != 0 || (" + condition + ")" : condition) +
+               ") {");
     print_block(loop->getBody(), {loop->getCond()});
     line("}");
   } else if (const auto* do_loop = dyn_cast<clang::DoStmt>(stmt)) {
-    line("do {");
+    begin_loop("do {");
     print_block(do_loop->getBody(), {do_loop->getCond()});
     line("} while (" + print(do_loop->getCond()) + ");");
   } else if (const auto* for_loop = dyn_cast<clang::ForStmt>(stmt)) {
@@ -492,8 +494,8 @@ void Printer::print_statement(const clang::Stmt* stmt) {
     hoist_here_.pop_back();
     std::string condition = for_loop->getCond() == nullptr ? "" : print(for_loop->getCond());
     if (skipping && !condition.empty()) condition = "cohort_skip != 0 || (" + condition + ")";
-    line("for (; " + condition + "; " +
-         (for_loop->getInc() == nullptr ? "" : print(for_loop->getInc())) + ") {");
+    begin_loop("for (; " + condition + "; " +
+               (for_loop->getInc() == nullptr ? "" : print(for_loop->getInc())) + ") {");
     print_block(for_loop->getBody(), {for_loop->getCond(), for_loop->getInc()});
     line("}");
     close();
@@ -529,10 +531,35 @@ void Printer::print_statement(const clang::Stmt* stmt) {
       line("goto " + frame.end + ";");
     }
   } else if (const auto* marked = dyn_cast<clang::AttributedStmt>(stmt)) {
+    note_unrolling(*marked);
     print_statement(marked->getSubStmt());
+    unrolling_.clear();
   } else if (isa<clang::NullStmt>(stmt)) {
     line(";");
   }
+}
+
+/// Whether the author wants the loop unrolled: by OpenCL's attribute, or by a pragma.
+void Printer::note_unrolling(const clang::AttributedStmt& marked) {
+  for (const clang::Attr* attribute : marked.getAttrs()) {
+    if (const auto* hint = dyn_cast<clang::OpenCLUnrollHintAttr>(attribute)) {
+      unrolling_ = unrolling(hint->getUnrollHint());
+    } else if (const auto* pragma = dyn_cast<clang::LoopHintAttr>(attribute)) {
+      if (pragma->getOption() == clang::LoopHintAttr::UnrollCount) {
+        const auto times = pragma->getValue()->EvaluateKnownConstInt(program_.context);
+        unrolling_ = unrolling(static_cast<unsigned>(times.getZExtValue()));
+      } else if (pragma->getOption() == clang::LoopHintAttr::Unroll &&
+                 pragma->getState() != clang::LoopHintAttr::Disable) {
+        unrolling_ = unrolling(0);
+      }
+    }
+  }
+}
+
+/// The line with which a loop begins.
+void Printer::begin_loop(const std::string& words) {
+  if (!unrolling_.empty()) line(std::exchange(unrolling_, {}));
+  line(words);
 }
 
 void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {

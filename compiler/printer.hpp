@@ -52,6 +52,8 @@ class Printer {
   /// of a point, instead of by jumps: for compilers that cannot do with jumps into loops.
   virtual bool skips() const { return false; }
   /// A name that the file declares, as it is written.
+  /// What stands before a loop that its author wants unrolled so often; 0: altogether.
+  virtual std::string unrolling(unsigned times) const = 0;
   virtual std::string in_file(llvm::StringRef name) const { return escaped(name); }
   /// Told of what has just been evaluated: a statement, or a condition at the start of what depends
   /// on it.
@@ -125,6 +127,8 @@ class Printer {
   Marks mark(const clang::Stmt* stmt);
   void print_body(const clang::CompoundStmt& block);
   const Point* point_at(const clang::Stmt& stmt) const;
+  void note_unrolling(const clang::AttributedStmt& marked);
+  void begin_loop(const std::string& words);
   void print_variable(const clang::VarDecl& variable, bool hoist);
   void initialise(const clang::VarDecl& variable, const std::string& name);
   bool print_inlined(const clang::CallExpr& call);
@@ -145,6 +149,7 @@ class Printer {
   std::map<const clang::CallExpr*, std::string> results_;  // calls that have been written in place
   std::map<const clang::Stmt*, std::string> default_entries_;  // a case beside a switch's default
   unsigned labels_ = 0;
+  std::string unrolling_;  // of the loop that follows, if any
 };
 
 }  // namespace cohort::compiler

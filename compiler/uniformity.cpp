@@ -1,8 +1,9 @@
 #include "compiler/uniformity.hpp"
 
+#include <llvm/ADT/STLExtras.h>
+
 #include <algorithm>
 #include <optional>
-#include <ranges>
 
 #include "compiler/diagnostics.hpp"
 
@@ -131,7 +132,7 @@ class Run {
       env.dead = true;
     } else if (isa<clang::ContinueStmt>(stmt)) {
       Call& call = *calls_.back();
-      for (Breakable* const scope : std::views::reverse(call.scopes)) {
+      for (Breakable* const scope : llvm::reverse(call.scopes)) {
         const Fact here = control();
         scope->skipped = join(scope->skipped, here);
         if (!scope->loop) continue;
@@ -485,7 +486,7 @@ class Run {
            thread ? Say::divergent_primitive : Say::group_divergent_primitive)
         << &builtin << call.getSourceRange();
     report(engine, here.why, thread ? Say::depends_on_thread_here : Say::depends_on_group_here);
-    for (const auto* step : std::views::reverse(chain_)) {
+    for (const auto* step : llvm::reverse(chain_)) {
       report(engine, step->getBeginLoc(), Say::called_here) << callee_of(*step);
     }
   }

@@ -1,7 +1,5 @@
 #include "apps/color/color.hpp"
 
-#include <ranges>
-
 #include "apps/color/app.hpp"
 #include "apps/order.hpp"
 #include "cohort/cpu.hpp"
@@ -28,7 +26,8 @@ std::optional<std::string> check_color(const Csr& graph, Priority priority,
   }
   std::vector<Node> order = ascending(graph.num_nodes(), priority == Priority::hashed);
   std::vector<std::int64_t> expected(graph.num_nodes(), -1);
-  for (const Node node : std::views::reverse(order)) {
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Node node = order[i];
     std::int64_t highest = -1;  // those of higher priority have theirs already
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
       highest = std::max(highest, expected[graph.targets[edge]]);

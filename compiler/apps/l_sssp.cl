@@ -18,13 +18,13 @@ bool reach(work w, uint node, uint edge, uint next) {
 
 kernel void l_sssp(global const uint *row, global const uint *target, global const uint *weight, global uint *distance,
                    global uint *stamp, global uint *list0, global uint *list1, global uint *size0, global uint *size1) {
-  local uint nodes[MOST_THREADS], before[MOST_THREADS];
+  local chunk chunk;
   transmit uint round = 0;
   transmit worklist in = {list0, size0};
   transmit worklist out = {list1, size1};
   while (*in.size > 0) {
     work w = {row, target, weight, distance, stamp, round};
-    expand(w, in, out, nodes, before);
+    expand(w, in, out, &chunk);
     worklist last = in;
     in = out;
     out = last;

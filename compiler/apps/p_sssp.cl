@@ -12,6 +12,7 @@ kernel void p_sssp(global const uint *row, global const uint *source, global con
     EACH_NODE(node, nodes) {
       uint best = x[node];
       // Nothing to guess, so that loads of many edges are under way at once: what is unreached stays so by saturation.
+      __attribute__((opencl_unroll_hint(4)))
       for (uint edge = row[node], end = row[node + 1]; edge < end; edge++) best = min(best, add_sat(x[source[edge]], weight[edge]));
       if (best != x[node]) {
         y[node] = best;

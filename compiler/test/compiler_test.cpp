@@ -156,6 +156,38 @@ TEST(CppOutput, IsTheSameForEveryEngineButForWhereItRuns) {
   EXPECT_THAT(cuda, testing::HasSubstr("cohort::cuda::Engine"));
 }
 
+TEST(Outputs, KeepWhatTheAuthorSaysOfUnrolling) {
+  const auto emitted = [](Output output) {
+    CompileOptions options;
+    options.file = "unrolled.cl";
+    options.text = R"(kernel void unrolled(global uint *out, uint n) {
+  uint sum = 0;
+  __attribute__((opencl_unroll_hint(4)))
+  for (uint i = 0; i < n; i++) sum += out[i];
+  #pragma unroll 8
+  for (uint i = 0; i < n; i++) sum ^= out[i];
+  #pragma unroll
+  for (uint i = 0; i < 3; i++) sum += out[i];
+  if (get_global_id() == 0) out[0] = sum;
+})";
+    options.output = output;
+    const CompileResult result = compile(options);
+    EXPECT_TRUE(result.fine) << result.diagnostics;
+    return result.output;
+  };
+  for (const Output output : {Output::cpu, Output::cuda}) {
+    EXPECT_THAT(emitted(output), testing::ContainsRegex("COHORT_CL_UNROLL\\(4\\)\n *for"));
+    EXPECT_THAT(emitted(output), testing::ContainsRegex("COHORT_CL_UNROLL\\(8\\)\n *for"));
+    EXPECT_THAT(emitted(output), testing::ContainsRegex("COHORT_CL_UNROLL_ALL\n *for"));
+  }
+  for (const Output output : {Output::opencl, Output::plain}) {
+    EXPECT_THAT(emitted(output), testing::HasSubstr("__attribute__((opencl_unroll_hint(4)))"));
+    EXPECT_THAT(emitted(output), testing::HasSubstr("__attribute__((opencl_unroll_hint(8)))"));
+    EXPECT_THAT(emitted(output), testing::HasSubstr("__attribute__((opencl_unroll_hint))"));
+    expect_opencl(emitted(output));
+  }
+}
+
 TEST(Stats, CountWhatTable1OfThePaperCounts) {
   CompileOptions options;
   options.file = (folder / "figure4.cl").string();

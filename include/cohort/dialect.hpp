@@ -13,7 +13,7 @@
 #include "cohort/kernel.hpp"
 
 #ifdef __CUDACC__
-#include <cuda/atomic>
+#include "cohort/platform/cuda_groups.cuh"
 #else
 #include <atomic>
 #endif
@@ -27,10 +27,15 @@
 #define COHORT_CL_MAX_LOCAL 64
 #endif
 
+#define COHORT_CL_PRAGMA(words) _Pragma(#words)
 #ifdef __CUDACC__
 #define COHORT_CL_CONSTANT __constant__ const
+#define COHORT_CL_UNROLL(times) COHORT_CL_PRAGMA(unroll times)
+#define COHORT_CL_UNROLL_ALL COHORT_CL_PRAGMA(unroll)
 #else
 #define COHORT_CL_CONSTANT [[maybe_unused]] const
+#define COHORT_CL_UNROLL(times) COHORT_CL_PRAGMA(GCC unroll times)
+#define COHORT_CL_UNROLL_ALL
 #endif
 
 namespace cohort::cl {
@@ -407,15 +412,25 @@ COHORT_CL_FETCH(sub, return atomic_at(at).fetch_sub(value, order_of(order));)
 COHORT_CL_FETCH(and, return atomic_at(at).fetch_and(value, order_of(order));)
 COHORT_CL_FETCH(or, return atomic_at(at).fetch_or(value, order_of(order));)
 COHORT_CL_FETCH(xor, return atomic_at(at).fetch_xor(value, order_of(order));)
+#ifdef __CUDA_ARCH__
+COHORT_CL_FETCH(min, return atomic_at(at).fetch_min(value, order_of(order));)
+COHORT_CL_FETCH(max, return atomic_at(at).fetch_max(value, order_of(order));)
+#else
 COHORT_CL_FETCH(min, return atomic_update(at, order,
                                           [value](T seen) { return seen < value ? seen : value; });)
 COHORT_CL_FETCH(max, return atomic_update(at, order,
                                           [value](T seen) { return seen > value ? seen : value; });)
+#endif
 #undef COHORT_CL_FETCH
 
+/// On a GPU neighbours that count together share an addition.
 template <class T>
 COHORT_FN T atomic_inc(volatile T* at) {
+#ifdef __CUDA_ARCH__
+  return cuda::Threads{}.claim(cuda::AtomicRef<T>{const_cast<T&>(*at)});
+#else
   return atomic_add(at, T{1});
+#endif
 }
 template <class T>
 COHORT_FN T atomic_dec(volatile T* at) {
