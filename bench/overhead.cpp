@@ -37,8 +37,8 @@ struct Overhead {
 };
 
 double geomean(const std::vector<Overhead>& overheads, double Overhead::*what = &Overhead::ratio) {
-  std::vector<double> values;
-  for (const Overhead& each : overheads) values.push_back(each.*what);
+  std::vector<double> values(overheads.size());
+  std::ranges::transform(overheads, values.begin(), what);
   return geometric_mean(values);
 }
 
