@@ -2,13 +2,13 @@
 
 #include <clang/AST/Attr.h>
 #include <clang/Basic/SourceManager.h>
-#include <llvm/Support/JSON.h>
-#include <llvm/Support/raw_ostream.h>
+
+#include <nlohmann/json.hpp>
 
 namespace cohort::compiler {
 namespace {
 
-namespace json = llvm::json;
+using Json = nlohmann::json;
 
 const char* name_of(Primitive which) {
   switch (which) {
@@ -51,11 +51,11 @@ std::int64_t bytes(const clang::ASTContext& context, clang::QualType type) {
              : context.getTypeSizeInChars(type).getQuantity();
 }
 
-json::Object parameter(const clang::ASTContext& context, const clang::ParmVarDecl& decl) {
+Json parameter(const clang::ASTContext& context, const clang::ParmVarDecl& decl) {
   const clang::QualType type = decl.getType().getUnqualifiedType();
-  json::Object result{{"name", decl.getName()},
-                      {"type", type.getAsString(context.getPrintingPolicy())},
-                      {"size", bytes(context, type)}};
+  Json result{{"name", decl.getName().str()},
+              {"type", type.getAsString(context.getPrintingPolicy())},
+              {"size", bytes(context, type)}};
   if (type->isPointerType()) {
     const clang::QualType element = type->getPointeeType();
     result["kind"] =
@@ -70,8 +70,8 @@ json::Object parameter(const clang::ASTContext& context, const clang::ParmVarDec
   return result;
 }
 
-json::Object state(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
-  json::Array fields;
+Json state(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
+  auto fields = Json::array();
   std::int64_t offset = 0;
   std::int64_t alignment = 1;
   const auto add = [&](llvm::StringRef name, clang::QualType type) {
@@ -79,74 +79,70 @@ json::Object state(const clang::ASTContext& context, const Kernel& kernel, Trans
     offset = (offset + align - 1) / align * align;
     alignment = std::max(alignment, align);
     fields.push_back(
-        json::Object{{"name", name},
-                     {"type", type.getUnqualifiedType().getAsString(context.getPrintingPolicy())},
-                     {"offset", offset},
-                     {"size", bytes(context, type)}});
+        Json{{"name", name.str()},
+             {"type", type.getUnqualifiedType().getAsString(context.getPrintingPolicy())},
+             {"offset", offset},
+             {"size", bytes(context, type)}});
     offset += bytes(context, type);
   };
   add("phase", context.UnsignedIntTy);
   for (const Variable& each : kernel.state) add(each.decl->getName(), each.decl->getType());
   const std::int64_t size = (offset + alignment - 1) / alignment * alignment;
-  json::Object result{{"fields", std::move(fields)}, {"mode", name_of(mode)}};
+  Json result{{"fields", std::move(fields)}, {"mode", name_of(mode)}};
   // By thread, the layout depends on the largest group.
   if (mode != Transmit::per_thread) result["size"] = size;
   return result;
 }
 
-json::Object describe(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
+Json describe(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
   const auto& sources = context.getSourceManager();
-  json::Array parameters;
+  auto parameters = Json::array();
   std::int64_t offset = 0;  // in a structure of all of them, as the OpenCL output declares it
   for (const clang::ParmVarDecl* each : kernel.decl->parameters()) {
-    json::Object described = parameter(context, *each);
+    Json described = parameter(context, *each);
     const std::int64_t align = context.getTypeAlignInChars(each->getType()).getQuantity();
     offset = (offset + align - 1) / align * align;
     described["offset"] = offset;
     offset += bytes(context, each->getType());
     parameters.push_back(std::move(described));
   }
-  json::Array points;
+  auto points = Json::array();
   for (const Point& point : kernel.points) {
     const clang::PresumedLoc at = sources.getPresumedLoc(point.chain.back()->getBeginLoc());
-    json::Array transmits;
-    for (const Variable& each : point.transmits) transmits.push_back(each.decl->getName());
-    json::Array through;
+    auto transmits = Json::array();
+    for (const Variable& each : point.transmits) transmits.push_back(each.decl->getName().str());
+    auto through = Json::array();
     for (std::size_t i = 0; i + 1 < point.chain.size(); ++i)
-      through.push_back(callee_of(*point.chain[i])->getName());
-    points.push_back(json::Object{{"phase", point.phase},
-                                  {"kind", name_of(point.kind)},
-                                  {"line", at.getLine()},
-                                  {"column", at.getColumn()},
-                                  {"through", std::move(through)},
-                                  {"transmits", std::move(transmits)}});
+      through.push_back(callee_of(*point.chain[i])->getName().str());
+    points.push_back(Json{{"phase", point.phase},
+                          {"kind", name_of(point.kind)},
+                          {"line", at.getLine()},
+                          {"column", at.getColumn()},
+                          {"through", std::move(through)},
+                          {"transmits", std::move(transmits)}});
   }
-  json::Value local_size = nullptr;
+  Json local_size = nullptr;
   if (const auto* required = kernel.decl->getAttr<clang::ReqdWorkGroupSizeAttr>()) {
-    local_size = json::Array{required->getXDim(), required->getYDim(), required->getZDim()};
+    local_size = {required->getXDim(), required->getYDim(), required->getZDim()};
   }
-  return json::Object{{"name", kernel.decl->getName()},
-                      {"parameters", std::move(parameters)},
-                      {"state", state(context, kernel, mode)},
-                      {"points", std::move(points)},
-                      {"kill_order", kernel.kill_any ? "any" : "highest_first"},
-                      {"survivors", kernel.may_all_leave ? "may_all_leave" : "keep_one"},
-                      {"resizes", kernel.at_barriers() ? "at_barriers" : "anywhere"},
-                      {"suspendable", kernel.suspendable},
-                      {"required_local_size", std::move(local_size)}};
+  return {{"name", kernel.decl->getName().str()},
+          {"parameters", std::move(parameters)},
+          {"state", state(context, kernel, mode)},
+          {"points", std::move(points)},
+          {"kill_order", kernel.kill_any ? "any" : "highest_first"},
+          {"survivors", kernel.may_all_leave ? "may_all_leave" : "keep_one"},
+          {"resizes", kernel.at_barriers() ? "at_barriers" : "anywhere"},
+          {"suspendable", kernel.suspendable},
+          {"required_local_size", std::move(local_size)}};
 }
 
 }  // namespace
 
 std::string describe(const Program& program, Transmit mode) {
-  json::Array kernels;
+  auto kernels = Json::array();
   for (const Kernel& each : program.kernels)
     kernels.push_back(describe(program.context, each, mode));
-  std::string text;
-  llvm::raw_string_ostream stream{text};
-  stream << llvm::formatv(
-      "{0:2}", json::Value(json::Object{{"format", 1}, {"kernels", std::move(kernels)}}));
-  return stream.str() + "\n";
+  return Json{{"format", 1}, {"kernels", std::move(kernels)}}.dump(2) + "\n";
 }
 
 }  // namespace cohort::compiler

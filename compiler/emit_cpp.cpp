@@ -375,7 +375,7 @@ class Cpp final : public Printer {
       line(declare(each->getType().getUnqualifiedType(), name_of(*each)) + ";");
     line("");
     print_state(kernel);
-    if (mode_ == Transmit::per_thread) locals_.push_back("State cohort_stage;");
+    if (mode_ == Transmit::per_thread) locals_.emplace_back("State cohort_stage;");
     if (!locals_.empty()) {
       line("struct Local {");
       open();
