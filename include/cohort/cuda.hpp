@@ -84,7 +84,7 @@ class Body {
 /// Host copies of the buffers that a kernel names.
 class BufferCopies {
  public:
-  explicit BufferCopies(const std::vector<NamedMemory>& buffers);
+  explicit BufferCopies(std::vector<NamedMemory> buffers);
   void read(cohort::detail::Memory& memory);
   void write(cohort::detail::Memory& memory) const;
   [[nodiscard]] const std::vector<NamedMemory>& all() const { return copies_; }

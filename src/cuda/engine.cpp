@@ -101,7 +101,7 @@ void Engine::refuse_static_restore() { cohort::refuse_static_restore(); }
 
 namespace detail {
 
-BufferCopies::BufferCopies(const std::vector<NamedMemory>& buffers) : buffers_(buffers) {
+BufferCopies::BufferCopies(std::vector<NamedMemory> buffers) : buffers_(std::move(buffers)) {
   for (const NamedMemory& each : buffers_) {
     bytes_.emplace_back(each.bytes.size());
     copies_.push_back({each.name, bytes_.back()});

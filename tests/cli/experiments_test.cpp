@@ -298,7 +298,7 @@ TEST_F(Tool, HasAManualPageOfAllItsCommands) {
   EXPECT_EQ(manual.status, 0);
   EXPECT_THAT(manual.out, StartsWith(".TH COHORT 1"));
   for (const char* text : {".SH NAME", ".SH EXIT STATUS", "cohort bench multitask",
-                           "\\-\\-task\\-groups", "cohort report", "COHORT_DATA"})
+                           R"(\-\-task\-groups)", "cohort report", "COHORT_DATA"})
     EXPECT_THAT(manual.out, HasSubstr(text));
 }
 
