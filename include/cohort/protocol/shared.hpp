@@ -137,7 +137,7 @@ struct States {
 /// One group's own view of the job, shared by its threads and changed only by its leader inside a
 /// primitive.
 template <class P, class JobState>
-struct alignas(16) alignas(JobState) Member {
+struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
   using State = JobState;
 
   Shared<P>& shared;
