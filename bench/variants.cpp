@@ -125,14 +125,16 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
 }
 
 /// The paper's pools and ours, for the apps that steal work.
-std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::string& input) {
+/// `chunk`: particles of a task; 0: all of its box.
+std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::string& input,
+                                           std::uint32_t chunk) {
   using Kind = apps::PoolOptions::Kind;
   if (app == "octree") {
     const auto count = apps::number_in(input, apps::particles_spec, "the number", 1, 1U << 30U);
     const auto particles = std::make_shared<const std::vector<apps::Particle>>(
         apps::make_particles(static_cast<std::uint32_t>(count)));
-    const auto with = [particles](Kind kind) {
-      const apps::OctreeOptions how{.pools = {.kind = kind}};
+    const auto with = [particles, chunk](Kind kind) {
+      const apps::OctreeOptions how{.pools = {.kind = kind}, .chunk = chunk};
       return on_any_engine(
           [=](auto& engine, auto& options) {
             return apps::run_octree(engine, *particles, options, how);
@@ -182,7 +184,7 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
       source = kind_of(pair.input) == "rmat" ? hub(*graph) : 0;
       algorithms = graph_algorithms(pair.app, graph, source, pair.chunked ? 1024 : 0);
     } else {
-      algorithms = stealing_algorithms(pair.app, pair.input);
+      algorithms = stealing_algorithms(pair.app, pair.input, pair.chunked ? 1U << 16U : 0);
     }
     for (Algorithm& each : algorithms) {
       result.push_back({.pair = pair,

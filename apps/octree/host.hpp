@@ -16,6 +16,7 @@ struct OctreeOptions {
   std::uint32_t max_leaf = 5;
   std::uint32_t max_depth = 40;  ///< where coincident particles become a leaf
   std::uint32_t boxes = 0;       ///< that there is room for; 0: a guess that is large enough mostly
+  std::uint32_t chunk = 0;       ///< the most particles of a task; 0: all of its box
 };
 
 struct OctreeResult {
@@ -63,6 +64,7 @@ template <class Engine>
                  .z = 0,
                  .half = 256};
   boxes.write(std::span{&root, 1});
+  const auto done = engine.template fill<std::uint32_t>(how.chunk != 0 ? num_boxes : 0, 0);
   const PoolMemory pools{engine, options, how.pools, 1U << 16U};
   pools.start(count, 1);
   OctreeResult tree;
@@ -74,7 +76,9 @@ template <class Engine>
                                       .boxes = boxes.data(),
                                       .num_boxes = num_boxes,
                                       .max_leaf = how.max_leaf,
-                                      .max_depth = how.max_depth};
+                                      .max_depth = how.max_depth,
+                                      .chunk = how.chunk,
+                                      .done = done.data()};
     return run(engine, kernel, options);
   });
   pools.check("octree", "the tree has more boxes than there is room for; give more than boxes=" +

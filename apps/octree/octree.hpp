@@ -44,6 +44,8 @@ struct Octree {
   std::uint32_t num_boxes;  // that there is room for
   std::uint32_t max_leaf;
   std::uint32_t max_depth;  // where even coincident particles become a leaf
+  std::uint32_t chunk;      // the most particles of a task; 0: all of its box
+  std::uint32_t* done;      // by box, where tasks are portions of one: its particles that are
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -67,26 +69,101 @@ struct Octree {
   template <class Group>
   COHORT_FN void divide(Group& group, std::uint32_t task) const {
     const Box box = group.view(static_cast<const Box*>(boxes))[task];
+    if (chunk != 0 && box.end - box.begin > chunk) {
+      divide_a_portion(group, task, box);
+      return;
+    }
+    count(group, box, box.begin, box.end);
+    std::uint32_t first = Box::leaf;
+    if (group.local_id() == 0) first = add_children(group, task, box);
+    first = group.broadcast(first);
+    if (first == Box::leaf) return;  // there is no room: everybody stops
+    scatter(group, box, box.begin, box.end);
+    group.barrier();  // before the leader tells others of the particles
+    if (group.local_id() == 0) hand_on(group, first);
+    group.barrier();  // before the local memory is used again
+  }
+
+  /// A portion of a large box: its particles are counted, and later put into the boxes below. What
+  /// is left is a task again. Meanwhile `done` of a box below says how many it has.
+  template <class Group>
+  COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
+    const std::uint32_t size = box.end - box.begin;
+    const std::uint32_t at = group.view(done)[task];  // counted, or `size` and those in place
+    const std::uint32_t begin = at < size ? box.begin + at : box.begin + (at - size);
+    const auto end = static_cast<std::uint32_t>(least(std::size_t{begin} + chunk, box.end));
+    const bool leader = group.local_id() == 0;
+    if (at < size) {
+      count(group, box, begin, end);
+      std::uint32_t first = box.children;
+      if (leader && at == 0) first = add_children(group, task, box);
+      if (leader && at != 0) add_counts(group, box);
+      if (group.broadcast(first) == Box::leaf) return;  // there is no room: everybody stops
+    } else {
+      if (leader) find_places(group, box.children);
+      group.barrier();
+      scatter(group, box, begin, end);
+      group.barrier();  // before the leader tells others of the particles
+      if (leader) note_places(group, box.children, end == box.end);
+    }
+    if (leader) {
+      group.view(done)[task] = at + (end - begin);
+      if (at >= size && end == box.end) {
+        hand_on(group, box.children);
+      } else {
+        work.push(group, task);
+      }
+    }
+    group.barrier();  // before the local memory is used again
+  }
+
+  template <class Group>
+  COHORT_FN void count(Group& group, const Box& box, std::uint32_t begin, std::uint32_t end) const {
     const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
     Local& local = group.local();
     for (const std::size_t i : group.local_stride(8)) local.count[i] = 0;
     group.barrier();
     std::uint32_t mine[8] = {};
-    for (const std::size_t i : group.local_stride(box.end - box.begin))
-      ++mine[side(box, from[box.begin + i])];
+    for (const std::size_t i : group.local_stride(end - begin)) ++mine[side(box, from[begin + i])];
     for (std::uint32_t i = 0; i < 8; ++i) {
       if (mine[i] != 0) group.atomic(local.count[i]).fetch_add(mine[i]);
     }
     group.barrier();
+  }
 
-    std::uint32_t first = Box::leaf;
-    if (group.local_id() == 0) first = add_children(group, task, box);
-    first = group.broadcast(first);
-    if (first == Box::leaf) return;  // there is no room: everybody stops
-    scatter(group, box, from);
-    group.barrier();  // before the leader tells others of the particles
-    if (group.local_id() == 0) hand_on(group, first);
-    group.barrier();  // before the local memory is used again
+  /// By the leader: the boxes below are larger by what was counted.
+  template <class Group>
+  COHORT_FN void add_counts(Group& group, const Box& box) const {
+    const auto below = group.view(boxes + box.children);
+    std::uint32_t at = box.begin;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      Box child = below[i];
+      const std::uint32_t size = child.end - child.begin + group.local().count[i];
+      child.begin = at;
+      at += size;
+      child.end = at;
+      below[i] = child;
+    }
+  }
+
+  /// By the leader: where the next particles of each box go.
+  template <class Group>
+  COHORT_FN void find_places(Group& group, std::uint32_t first) const {
+    Local& local = group.local();
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const Box child = group.view(static_cast<const Box*>(boxes))[first + i];
+      local.count[i] = child.end - child.begin;
+      local.at[i] = child.begin + group.view(done)[first + i];
+    }
+  }
+
+  /// By the leader, afterwards. `all`: each box has its particles, and can be divided itself.
+  template <class Group>
+  COHORT_FN void note_places(Group& group, std::uint32_t first, bool all) const {
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const Box child = group.view(static_cast<const Box*>(boxes))[first + i];
+      group.view(done)[first + i] = all ? 0 : group.local().at[i] - child.begin;
+    }
   }
 
   /// By the leader: the eight boxes below. Returns the first; Box::leaf when there is no room.
@@ -118,16 +195,18 @@ struct Octree {
     return first;
   }
 
-  template <class Group, class From>
-  COHORT_FN void scatter(Group& group, const Box& box, const From& from) const {
+  template <class Group>
+  COHORT_FN void scatter(Group& group, const Box& box, std::uint32_t begin,
+                         std::uint32_t end) const {
+    const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
     Local& local = group.local();
     const auto next = group.view(buffers[(box.depth + 1) % 2]);
     const auto leaves = group.view(result);
     const bool alone = group.alone();
     bool leaf[8];
     for (std::uint32_t i = 0; i < 8; ++i) leaf[i] = becomes_leaf(local.count[i], box.depth + 1);
-    for (const std::size_t i : group.local_stride(box.end - box.begin)) {
-      const Particle particle = from[box.begin + i];
+    for (const std::size_t i : group.local_stride(end - begin)) {
+      const Particle particle = from[begin + i];
       const std::uint32_t to = side(box, particle);
       const std::uint32_t at = alone ? local.at[to]++ : group.atomic(local.at[to]).fetch_add(1);
       if (leaf[to]) {

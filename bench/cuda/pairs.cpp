@@ -12,6 +12,9 @@ std::vector<Variant> cuda_variants(bool quick, std::string_view only, bool chunk
   Pair components = *road;
   components.app = "cc";
   pairs.push_back(std::move(components));
+  Pair tree = *std::ranges::find(pairs, "octree", &Pair::app);
+  tree.chunked = true;
+  pairs.push_back(std::move(tree));
   for (Pair& pair : pairs) {
     if (pair.input == "rmat:22") pair.input = "rmat:20";
     if (pair.app == "game" && !quick) pair.input = "connect4:9";

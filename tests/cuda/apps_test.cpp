@@ -52,6 +52,7 @@ std::vector<Case> cases() {
   }
   for (const std::string kill : {"kill=highest", "kill=any"}) {
     result.push_back({"octree", "particles:200000", {kill}});
+    result.push_back({"octree", "particles:200000", {kill, "chunk=4096"}});
     result.push_back({"game", "connect4:7", {kill}});
   }
   return result;

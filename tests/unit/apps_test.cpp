@@ -331,6 +331,22 @@ TEST(Octree, IsRightForEveryNumberOfGroupsAndThreads) {
   }
 }
 
+TEST(Octree, IsTheSameInPortions) {
+  const auto particles = make_particles(test_scale() < 1 ? 1000 : 5000);
+  cpu::Engine engine{{.capacity = 4}};
+  for (const std::uint32_t chunk : {1U, 6U, 999U, 4999U, 5000U, ~0U}) {
+    for (const std::uint32_t local_size : {1U, 7U}) {
+      RunOptions options = resized_at_random(4, chunk);
+      options.launch.local_size = local_size;
+      const OctreeOptions how{.chunk = chunk};
+      const auto result = run_octree(engine, particles, options, how);
+      ASSERT_EQ(result.report.status, Status::finished);
+      EXPECT_EQ(check_octree(particles, result, how), std::nullopt)
+          << chunk << " particles, " << local_size << " threads";
+    }
+  }
+}
+
 TEST(Octree, TakesFewParticlesAndCoincidentOnes) {
   cpu::Engine engine{{.capacity = 2}};
   for (const std::uint32_t count : {0U, 1U, 5U, 6U}) {
