@@ -42,7 +42,8 @@ constexpr std::array apps{
         .run = &cc_app<cpu::Engine>},
     App{.name = "octree",
         .summary = "octree partitioning by work stealing; on particles:N",
-        .options = "pools=deque|mutex kill=highest|any max-leaf=N max-depth=N boxes=N chunk=N pool-room=N",
+        .options =
+            "pools=deque|mutex kill=highest|any max-leaf=N max-depth=N boxes=N chunk=N pool-room=N",
         .run = &octree_app<cpu::Engine>},
     App{.name = "game",
         .summary = "connect four by work stealing; on connect4:DEPTH",
