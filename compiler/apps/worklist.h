@@ -71,7 +71,7 @@ void share_out(work w, global const uint *in, uint count, worklist out, local ch
 // Visits the edges of a list. A short one is spread out, so that each thread has an edge or two.
 void expand(work w, worklist in, worklist out, local chunk *chunk) {
   uint size = *in.size, block = 64;
-  if (size > get_num_groups() * block) block = clamp(size / (uint)get_num_groups(), block, (uint)max((size_t)block, get_local_size()));
+  if (size > get_num_groups() * block) block = clamp(size / (uint)get_num_groups(), block, max(block, (uint)get_local_size()));
   for (uint first = get_group_id() * block; first < size; first += get_num_groups() * block) {
     if (get_local_size() == 1) walk(w, in.node + first, min(size - first, block), out);
     else for (uint i = first; i < min(first + block, size); i += get_local_size()) {

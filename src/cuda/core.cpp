@@ -228,19 +228,14 @@ std::uint32_t Engine::Core::demanded() const {
 std::uint32_t Engine::Core::blocks_of(const Record& job) const {
   if (job.cancelled) return 0;
   if (!job.options.resizable) return job.body->max_groups;
-  Recorder own;
-  own.bundle = job.bundle;
-  return own.target(job.share_word, demanded(), job.before_word);
+  return job.keeps(job.share_word, demanded(), job.before_word);
 }
 
 /// The target as the job's groups see it.
 std::uint32_t Engine::Core::target_of(const Record& job) const {
   const std::uint32_t target = blocks_of(job);
   const bool lends = job.run != nullptr && job.run->mail != nullptr;
-  if (!lends) return target;
-  Recorder own;
-  own.bundle = job.bundle;
-  return own.target(target, seen(job.run->mail->lent), 0);
+  return lends ? job.keeps(target, seen(job.run->mail->lent)) : target;
 }
 
 // ---- decisions

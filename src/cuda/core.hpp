@@ -261,6 +261,9 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
 
   /// Groups that units are good for.
   [[nodiscard]] std::uint32_t groups_on(std::uint32_t units) const;
+  /// What it keeps of a share when so many SMs are wanted of it, less what others give first.
+  [[nodiscard]] std::uint32_t keeps(std::uint32_t share, std::uint32_t sms,
+                                    std::uint32_t others = 0) const;
   /// Groups inside the kernel.
   [[nodiscard]] std::uint32_t inside() const { return run == nullptr ? 0 : run->in - run->out; }
   [[nodiscard]] scheduler::Claim claim() const;

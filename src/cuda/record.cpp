@@ -6,6 +6,13 @@
 
 namespace cohort::cuda {
 
+std::uint32_t Engine::Core::Record::keeps(std::uint32_t share, std::uint32_t sms,
+                                          std::uint32_t others) const {
+  Recorder own;  // as the device works it out
+  own.bundle = bundle;
+  return own.target(share, sms, others);
+}
+
 std::uint32_t Engine::Core::Record::groups_on(std::uint32_t its_units) const {
   const std::uint32_t most = std::min(body->max_groups, target.value_or(body->max_groups));
   return static_cast<std::uint32_t>(

@@ -209,11 +209,8 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
   const std::uint32_t share = resizable ? job.groups_on(units) : job.body->max_groups;
   std::uint32_t count = std::min(share, job.options.start_groups.value_or(share));
   if (count == 0) return false;
-  if (resizable) {  // those that leases want now would have to leave at once
-    Recorder own;
-    own.bundle = job.bundle;
-    count = std::min(count, own.target(share, demanded(), 0));
-  }
+  // Those that leases want now would have to leave at once.
+  if (resizable) count = std::min(count, job.keeps(share, demanded()));
   try {
     job.run = make_run(job, count, share);
     job.status = Status::running;

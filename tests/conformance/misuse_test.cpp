@@ -76,6 +76,14 @@ TYPED_TEST(BadOptions, OfALaunchAreRefused) {
   EXPECT_EQ(engine.launch(Brief{}).wait().status, Status::finished);  // none of it has stayed
 }
 
+TYPED_TEST(BadOptions, AKernelsOwnLimitIsKept) {
+  using Small = With<Brief, Traits{.max_local_size = 4}>;
+  TypeParam engine{{.capacity = 2}};
+  EXPECT_EQ(engine.launch(Small{}, {.local_size = 4}).wait().status, Status::finished);
+  expect_error([&] { engine.launch(Small{}, {.local_size = 5}); }, Errc::bad_options,
+               "local_size = 5; it can be 1 to 4");
+}
+
 TYPED_TEST(BadOptions, LimitsThemselvesAreAllowed) {
   TypeParam engine{{.capacity = 2}};
   EXPECT_EQ(engine.launch(Brief{}, {.max_groups = max_groups_limit}).wait().status,
