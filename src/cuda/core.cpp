@@ -200,7 +200,6 @@ void Engine::Core::observe(Record& job) {
   const std::uint64_t at = now();
   job.note(at);
   Run& run = *job.run;
-  if (run.first_seen == 0 && run.in > 0) run.first_seen = at;
   if (job.priority) {
     if (!job.gathered && run.in >= job.body->max_groups) {
       job.gathered = true;

@@ -107,6 +107,7 @@ void Engine::Core::Run::catch_up() {
     refused += tells(is_gone) & ~tells(came_out);
     gone += tells(is_gone);
     closed = closed || tells(found_closed) != 0;
+    if (desk.tapes.heads != nullptr && (line & (came_in | came_out)) != 0) heard.push_back(now());
   }
 }
 
@@ -270,13 +271,10 @@ Tapes Engine::Core::make_tapes(const Record& job, Run& run) {
   return tapes;
 }
 
-/// Tells the tracer what is on the tapes of the job's run, by the host's clock. The host hears of
-/// what happens on the device a little later: of the first event and of the last one, the one that
-/// it heard of sooner tells how the clocks compare.
+/// Tells the tracer what is on the tapes of the job's run, by the host's clock.
 void Engine::Core::play_tapes(const Record& job) const {
   const Tapes& tapes = job.run->desk.tapes;
   if (tapes.heads == nullptr) return;
-  const std::uint64_t last_seen = now();
   const auto read = [this](auto& to, const auto* from, std::size_t count) {
     to.resize(count);
     memory_->read(to.data(), from, count * sizeof *from);
@@ -287,12 +285,7 @@ void Engine::Core::play_tapes(const Record& job) const {
   const bool arrived = std::any_of(recording.heads.begin(), recording.heads.end(),
                                    [](const TapeHead& head) { return head.arrivals > 0; });
   if (arrived) read(recording.arrivals, tapes.arrivals, std::size_t{tapes.lanes} * tape_arrivals);
-  const TapeTimes times = times_of(recording);
-  const auto ahead = [](std::uint64_t host, std::uint64_t device) {
-    return static_cast<std::int64_t>(host - device);
-  };
-  play(recording, std::min(ahead(job.run->first_seen, times.first), ahead(last_seen, times.last)),
-       *job.options.tracer);
+  play(recording, ahead_of(recording, job.run->heard), *job.options.tracer);
 }
 
 /// No block of the run is left, nor will one start.

@@ -1,11 +1,14 @@
 #include "cuda/tapes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <unordered_map>
 
 namespace cohort::cuda {
 namespace {
+
+Trace what(const TapeEvent& event) { return static_cast<Trace>(event.word >> 26U); }
 
 /// One lane's tape.
 class Lane {
@@ -14,10 +17,13 @@ class Lane {
       : stays_(recording.stays.data() + lane * tape_stays,
                std::min(recording.heads[lane].stays, tape_stays)),
         ring_(recording.arrivals.data() + lane * tape_arrivals),
+        lost_(recording.heads[lane].stays > tape_stays),
         end_(recording.heads[lane].arrivals),
         begin_(end_ - std::min(end_, tape_arrivals)) {}
 
   [[nodiscard]] std::span<const TapeEvent> stays() const { return stays_; }
+  /// Whether there was no room for the last ones.
+  [[nodiscard]] bool lost() const { return lost_; }
   template <class Visit>
   void each_arrival(Visit visit) const {
     for (std::uint32_t i = begin_; i != end_; ++i) visit(ring_[i % tape_arrivals]);
@@ -30,6 +36,7 @@ class Lane {
  private:
   std::span<const TapeEvent> stays_;
   const TapeEvent* ring_;
+  bool lost_;
   std::uint32_t end_;
   std::uint32_t begin_;
 };
@@ -42,13 +49,21 @@ std::vector<Lane> lanes_of(const Recording& recording) {
 
 }  // namespace
 
-TapeTimes times_of(const Recording& recording) {
-  TapeTimes result;
+std::int64_t ahead_of(const Recording& recording, const std::vector<std::uint64_t>& heard) {
+  std::vector<std::uint64_t> moves;
+  std::uint64_t complete_until = ~std::uint64_t{0};
   for (const Lane& lane : lanes_of(recording)) {
     for (const TapeEvent& each : lane.stays()) {
-      result.first = std::min(result.first, each.time);
-      result.last = std::max(result.last, each.time);
+      if (what(each) != Trace::resize && what(each) != Trace::fork) moves.push_back(each.time);
     }
+    if (lane.lost()) complete_until = std::min(complete_until, lane.stays().back().time);
+  }
+  std::sort(moves.begin(), moves.end());
+  // Whoever was heard of first, that was not before somebody had moved; and so on.
+  std::int64_t result = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < std::min(moves.size(), heard.size()); ++i) {
+    if (moves[i] <= complete_until)
+      result = std::min(result, static_cast<std::int64_t>(heard[i] - moves[i]));
   }
   return result;
 }
@@ -60,6 +75,7 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
   std::unordered_map<std::uint32_t, std::uint64_t> releases;  // by generation
   for (const Lane& lane : lanes) {
     lane.each_arrival([&](const TapeEvent& arrival) {
+      if (what(arrival) != Trace::arrive) return;
       std::uint64_t& release = releases[arrival.value];
       release = std::max(release, arrival.time);
     });
@@ -67,10 +83,10 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
 
   std::vector<TraceEvent> all;
   for (std::uint32_t unit = 0; unit < lanes.size(); ++unit) {
-    const auto tell = [&](const TapeEvent& event, Trace what, std::uint64_t time,
+    const auto tell = [&](const TapeEvent& event, Trace which, std::uint64_t time,
                           std::uint32_t value) {
       all.push_back({.nanoseconds = time + static_cast<std::uint64_t>(ahead),
-                     .what = what,
+                     .what = which,
                      .group = event.word >> 13U & 0x1fffU,
                      .active = event.word & 0x1fffU,
                      .value = value,
@@ -81,13 +97,14 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
     const auto tell_stays_before = [&](std::uint64_t time) {
       for (; told < stays.size() && stays[told].time <= time; ++told) {
         const TapeEvent& event = stays[told];
-        tell(event, static_cast<Trace>(event.word >> 26U), event.time, event.value);
+        tell(event, what(event), event.time, event.value);
       }
     };
     lanes[unit].each_arrival([&](const TapeEvent& arrival) {
       if (arrival.time < complete_from) return;
       tell_stays_before(arrival.time);
-      tell(arrival, Trace::arrive, arrival.time, arrival.value);
+      tell(arrival, what(arrival), arrival.time, arrival.value);
+      if (what(arrival) != Trace::arrive) return;
       const std::uint64_t release = releases[arrival.value];
       tell_stays_before(release - 1);  // a resize is told of by one who is inside
       tell(arrival, Trace::pass, release, arrival.value + 1);

@@ -14,12 +14,11 @@ struct Recording {
   std::vector<TapeEvent> arrivals;  ///< tape_arrivals of each lane; none if nobody has arrived
 };
 
-/// When the events were, by the device's timer.
-struct TapeTimes {
-  std::uint64_t first = ~std::uint64_t{0};
-  std::uint64_t last = 0;
-};
-[[nodiscard]] TapeTimes times_of(const Recording& recording);
+/// How far the host's clock is ahead of the device's timer. `heard`: when the host heard that a
+/// group had come or gone, by its clock, in that order. It hears of each a little later, so the one
+/// that it heard of soonest tells.
+[[nodiscard]] std::int64_t ahead_of(const Recording& recording,
+                                    const std::vector<std::uint64_t>& heard);
 
 /// Tells a tracer everything in the order of time, `ahead` nanoseconds later than the device's
 /// timer has it. A group passes a barrier when the last one arrives there: nobody writes that down.

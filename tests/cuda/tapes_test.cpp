@@ -39,6 +39,10 @@ struct Written : Recording {
     arrivals[lane * tape_arrivals + heads[lane].arrivals++ % tape_arrivals] =
         event(Trace::arrive, time, group, gen);
   }
+  void offer(std::size_t lane, std::uint64_t time, std::uint32_t group) {
+    arrivals[lane * tape_arrivals + heads[lane].arrivals++ % tape_arrivals] =
+        event(Trace::offer, time, group, 0);
+  }
   static TapeEvent event(Trace what, std::uint64_t time, std::uint32_t group, std::uint32_t value) {
     return {time, value, static_cast<std::uint32_t>(what) << 26U | group << 13U | 2U};
   }
@@ -57,8 +61,39 @@ TEST(Tapes, StaysAreToldInTheirOrderByTheHostsClock) {
   EXPECT_THAT(tape.played(1000).lanes[1],
               ElementsAre("start 5 0 @1010", "kill 5 0 @1020", "join 4 0 @1030"));
   EXPECT_THAT(tape.played().lanes[0], IsEmpty());
-  EXPECT_EQ(times_of(tape).first, 10U);
-  EXPECT_EQ(times_of(tape).last, 30U);
+}
+
+TEST(Tapes, TheClocksAreComparedByWhatWasHeardOfSoonest) {
+  Written tape{2};
+  tape.note(0, Trace::start, 10, 0);
+  tape.note(1, Trace::start, 12, 1);
+  tape.note(0, Trace::resize, 15, 0);  // nobody tells the host of this
+  tape.note(1, Trace::kill, 20, 1);
+  tape.note(0, Trace::finish, 40, 0);
+  // Of the one at 12 before the one at 10: the order does not matter.
+  EXPECT_EQ(ahead_of(tape, {1019, 1019, 1023, 1060}), 1003);
+}
+
+TEST(Tapes, TheClocksAreComparedOnlyWhileNothingIsLost) {
+  Written tape{2};
+  for (std::uint32_t i = 0; i < tape_stays; ++i) tape.note(0, Trace::join, i, 0);
+  tape.heads[0].stays += 1;  // at 300
+  tape.note(1, Trace::finish, 500, 1);
+  std::vector<std::uint64_t> heard;
+  for (std::uint32_t i = 0; i < tape_stays; ++i) heard.push_back(100 + i);
+  heard.push_back(400);  // would be taken for what was at 500
+  heard.push_back(600);
+  EXPECT_EQ(ahead_of(tape, heard), 100);
+}
+
+TEST(Tapes, OffersAreToldAmongTheStays) {
+  Written tape{1};
+  tape.note(0, Trace::start, 1, 0);
+  tape.offer(0, 10, 0);
+  tape.offer(0, 20, 0);
+  tape.note(0, Trace::kill, 21, 0);
+  EXPECT_THAT(tape.played().lanes[0], ElementsAre("start 0 0 @1", "offer 0 0 @10", "offer 0 0 @20",
+                                                  "kill 0 0 @21"));
 }
 
 TEST(Tapes, ABarrierIsPassedWhenTheLastOneArrives) {

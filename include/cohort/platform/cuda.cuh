@@ -576,7 +576,7 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 
 #ifdef __CUDACC__
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
-  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive();
+  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive(Trace::arrive);
   const long long at = clock64();
   if (at - recent.at < Platform::recent / 3) return;
   recent = {Platform::here().shared->target(), at};
@@ -585,6 +585,7 @@ __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
 /// All that the next offer would look at. If there is anything to do, the leader has to see it
 /// itself.
 __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
+  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive(Trace::offer);
   const auto& shared = *Platform::here().shared;
   const bool nobody = shared.waiting.load(Order::relaxed) == 0;
   const protocol::Roster now = shared.look();

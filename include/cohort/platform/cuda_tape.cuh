@@ -16,7 +16,7 @@ struct alignas(16) TapeEvent {
   std::uint32_t word = 0;  ///< what, group, active
 };
 
-/// Events that a tape has room for: comings and goings, and arrivals at barriers.
+/// Events that a tape has room for: comings and goings, and arrivals at barriers or offers.
 inline constexpr std::uint32_t tape_stays = 256;
 inline constexpr std::uint32_t tape_arrivals = 1024;  ///< a power of two
 
@@ -72,10 +72,10 @@ struct Tape {
     if (stays < tape_stays) stays_at[stays] = event(what, active, value);
     ++stays;
   }
-  /// By the last thread of the block, while the leader is in the barrier.
-  __device__ void arrive() {
+  /// By the last thread of the block, while the leader is in the barrier or after its offer.
+  __device__ void arrive(Trace at) {
     arrivals_at[arrivals++ % tape_arrivals] =
-        event(Trace::arrive, 0, *static_cast<const volatile std::uint32_t*>(gen));
+        event(at, 0, *static_cast<const volatile std::uint32_t*>(gen));
   }
 
  private:
