@@ -184,21 +184,7 @@ void PlainEngine::refuse_direct_style() {
               "loop, so use grid sync"};
 }
 
-Buffer<std::uint64_t> PlainEngine::prepare_marks(const LaunchOptions& options) {
-  const std::size_t blocks = options.max_groups.value_or(capacity());
-  return engine_.fill<std::uint64_t>(room_ == 0 ? 0 : blocks * (room_ + 1), 0);
-}
-
-void PlainEngine::keep_marks(const Buffer<std::uint64_t>& marks) {
-  marks_.clear();
-  const std::vector<std::uint64_t> all = marks.read();
-  for (std::size_t i = 0; i < all.size(); i += room_ + 1) {
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(i + 1);
-    marks_.emplace_back(first, first + static_cast<std::ptrdiff_t>(all[i]));
-  }
-}
-
-Report PlainEngine::persist(const Call& call, std::array<void*, 3> arguments) {
+Report PlainEngine::persist(const Call& call, std::array<void*, 2> arguments) {
   facts_.registers = registers(call.function);
   allow(call.function, call.memory);
   const Stream stream;

@@ -25,13 +25,6 @@ enum class PlainWay : std::uint8_t {
 
 namespace plain {
 
-/// Where group 0 of a step kernel, or each group of a direct one, could have been resized, by the
-/// device's clock in nanoseconds: for each group how many there are, then `room` of them.
-struct Marks {
-  std::uint64_t* at = nullptr;  ///< null: nobody asks
-  std::uint32_t room = 0;
-};
-
 /// What a step leaves for the next where each is a launch. Changed by the last block of a step.
 template <class State>
 struct Progress {
@@ -51,7 +44,7 @@ class Group {
   using Local = LocalOf<Kernel>;
   static constexpr Traits traits = Contract<Kernel>::traits;
 
-  __device__ Group(Local& local, const Marks& marks) : local_(&local), marks_(&marks) {}
+  explicit __device__ Group(Local& local) : local_(&local) {}
 
   [[nodiscard]] __device__ std::uint32_t group_id() const { return blockIdx.x; }
   [[nodiscard]] __device__ std::uint32_t num_groups() const { return gridDim.x; }
@@ -105,34 +98,21 @@ class Group {
     return threads().inclusive_scan(value, op);
   }
 
-  [[nodiscard]] __device__ bool offer_kill(const State& /*state*/) const { return pass(); }
-  [[nodiscard]] __device__ bool offer_kill() const { return pass(); }
+  [[nodiscard]] __device__ bool offer_kill(const State& /*state*/) const { return false; }
+  [[nodiscard]] __device__ bool offer_kill() const { return false; }
   __device__ std::uint32_t request_fork(const State& /*state*/) const { return 0; }
-  [[nodiscard]] __device__ bool offer(const State& /*state*/) const { return pass(); }
+  [[nodiscard]] __device__ bool offer(const State& /*state*/) const { return false; }
   [[nodiscard]] __device__ std::uint32_t query() const { return 0; }
   __device__ void global_barrier() const { cooperative_groups::this_grid().sync(); }
   [[nodiscard]] __device__ bool resizing_global_barrier(const State& /*state*/) const {
     global_barrier();
-    if (group_id() == 0) mark();
     return false;
-  }
-
-  /// This group could be resized here.
-  __device__ void mark() const {
-    if (marks_->at == nullptr || threadIdx.x != 0) return;
-    std::uint64_t* const mine = marks_->at + std::size_t{blockIdx.x} * (marks_->room + 1);
-    if (*mine < marks_->room) mine[++*mine] = cuda::Platform::timer();
   }
 
  private:
   static __device__ cuda::Threads threads() { return {}; }  // nobody leads
-  __device__ bool pass() const {
-    mark();
-    return false;
-  }
 
   Local* local_;
-  const Marks* marks_;
 };
 
 template <class Local>
@@ -146,9 +126,8 @@ __device__ Local& local_memory() {
 /// The whole kernel, as a CUDA programmer would write it: `votes` are three words, of which one is
 /// read, one written and one cleared.
 template <class Kernel>
-__global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes,
-                        const __grid_constant__ Marks marks) {
-  Group<Kernel> group{local_memory<LocalOf<Kernel>>(), marks};
+__global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
+  Group<Kernel> group{local_memory<LocalOf<Kernel>>()};
   const auto grid = cooperative_groups::this_grid();
   if constexpr (HasSetup<Kernel>) {
     kernel.setup(group);
@@ -157,7 +136,6 @@ __global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* vo
   if constexpr (Contract<Kernel>::step_style) {
     StateOf<Kernel> state{};
     for (std::uint32_t vote = 0;; vote = vote == 2 ? 0 : vote + 1) {
-      if (blockIdx.x == 0) group.mark();
       const bool mine = kernel.step(group, state) == Next::again;
       const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
       if (threadIdx.x == 0) {
@@ -176,8 +154,7 @@ __global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* vo
 template <class Kernel>
 __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf<Kernel>>* progress,
                          std::uint32_t* told, cudaGraphConditionalHandle handle) {
-  const Marks no_marks;
-  Group<Kernel> group{local_memory<LocalOf<Kernel>>(), no_marks};
+  Group<Kernel> group{local_memory<LocalOf<Kernel>>()};
   const std::uint32_t step = progress->step;
   StateOf<Kernel> state = progress->states[step % 2];
   const bool mine = kernel.step(group, state) == Next::again;
@@ -216,11 +193,6 @@ class PlainEngine {
   };
   [[nodiscard]] const Facts& facts() const { return facts_; }
 
-  /// From now on notes resizing points, at most so many a group; 0: no more.
-  void mark(std::uint32_t room) { room_ = room; }
-  /// Those of the last run, by group.
-  [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& marks() const { return marks_; }
-
   [[nodiscard]] std::uint32_t capacity() const { return engine_.capacity(); }
   template <class T>
   [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
@@ -244,14 +216,9 @@ class PlainEngine {
     Kernel copy = kernel;
     if (way_ == PlainWay::grid_sync) {
       const auto votes = engine_.fill<std::uint32_t>(3, 0);
-      const auto marks = prepare_marks(options);
       std::uint32_t* at = votes.data();
-      plain::Marks into{marks.size() == 0 ? nullptr : marks.data(), room_};
-      Report report =
-          persist({reinterpret_cast<const void*>(&plain::run_all<Kernel>), memory, options},
-                  {&copy, &at, &into});
-      keep_marks(marks);
-      return over(std::move(report));
+      return over(persist({reinterpret_cast<const void*>(&plain::run_all<Kernel>), memory, options},
+                          {&copy, &at}));
     }
     if constexpr (Contract<Kernel>::step_style && !HasSetup<Kernel>) {
       const auto progress = engine_.fill<Progress>(1, Progress{});
@@ -277,17 +244,13 @@ class PlainEngine {
   [[nodiscard]] static int registers(const void* function);
   [[nodiscard]] static Job over(Report report);
   [[noreturn]] static void refuse_direct_style();
-  [[nodiscard]] Buffer<std::uint64_t> prepare_marks(const LaunchOptions& options);
-  void keep_marks(const Buffer<std::uint64_t>& marks);
-  Report persist(const Call& call, std::array<void*, 3> arguments);
+  Report persist(const Call& call, std::array<void*, 2> arguments);
   /// The last two arguments are filled in: where to tell, and the graph's condition.
   Report step(const Call& call, std::array<void*, 4> arguments);
 
   cuda::Engine& engine_;
   PlainWay way_;
   Facts facts_;
-  std::uint32_t room_ = 0;
-  std::vector<std::vector<std::uint64_t>> marks_;
 };
 
 template <>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <random>
 #include <thread>
 
@@ -27,24 +26,10 @@ using Serve = std::function<Load::Served()>;
 
 double ns(nanoseconds time) { return static_cast<double>(time.count()); }
 
-double sum(const std::vector<std::uint64_t>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
+/// As the engine's traces have it.
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(nanoseconds{Clock::now().time_since_epoch()}.count());
 }
-
-/// An app that ran again and again, and what was served beside it.
-struct Beside {
-  std::vector<std::uint64_t> job_times;
-  std::vector<TaskSample> tasks;
-  std::uint64_t wrong = 0;
-  std::size_t verified = 0;  // jobs; a wrong one throws
-};
-
-/// How long to go on: until both have been reached, or for so long.
-struct Enough {
-  nanoseconds job_time{0};
-  std::size_t tasks = 0;
-  std::chrono::seconds at_most{3};
-};
 
 apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   apps::RunOptions options;
@@ -52,26 +37,6 @@ apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   options.launch.local_size = cuda_local_size;
   options.launch.resizable = resizable;
   return options;
-}
-
-/// Runs an app until it is enough, and verifies it now and then.
-Beside run_beside(const Variant& variant, AnyEngine engine, apps::RunOptions how, Load load,
-                  const Enough& enough, const std::stop_token& stop) {
-  Beside result;
-  Checks checks;
-  how.drive = [&load](const Job& job) { return load.drive(job); };
-  const auto until = Clock::now() + enough.at_most;
-  do {
-    if (stop.stop_requested()) throw Stopped{};
-    const bool verify = load.job_times().size() % 16 == 0;
-    static_cast<void>(variant.run(engine, how, verify ? &checks : nullptr));
-  } while ((sum(load.job_times()) < ns(enough.job_time) || load.tasks().size() < enough.tasks) &&
-           Clock::now() < until);
-  result.job_times = load.job_times();
-  result.tasks = load.tasks();
-  result.wrong = load.wrong();
-  result.verified = checks.wait();
-  return result;
 }
 
 std::vector<double> values_of(const std::vector<TaskSample>& tasks,
@@ -83,69 +48,121 @@ std::vector<double> values_of(const std::vector<TaskSample>& tasks,
 
 // ---- gather
 
-/// From moments at random to the next point where `wanted` groups have passed a resizing point.
-/// A kernel with barriers has one list of points, others one for each group.
-std::vector<double> times_to_resize(const std::vector<std::vector<std::uint64_t>>& points,
-                                    std::uint32_t wanted, bool barriers) {
-  std::vector<double> result;
-  const std::vector<std::uint64_t>& first = points.front();
-  if (first.size() < 2) return result;
-  std::mt19937_64 random{1};
-  std::uniform_int_distribution<std::uint64_t> moment{first.front(), first.back() - 1};
-  const std::size_t from = barriers ? 0 : points.size() - wanted;  // the highest leave
-  const std::size_t to = barriers ? 1 : points.size();
-  for (int i = 0; i < 2000; ++i) {
-    const std::uint64_t now = moment(random);
-    std::uint64_t last = now;
-    for (std::size_t group = from; group < to; ++group) {
-      const auto next = std::ranges::upper_bound(points[group], now);
-      if (next != points[group].end()) last = std::max(last, *next);
-    }
-    result.push_back(static_cast<double>(last - now));
+/// The resizing points that a job has passed: those of all its groups at barriers, of each group at
+/// offers. Told in the order of time.
+class Points final : public Tracer {
+ public:
+  void record(const TraceEvent& event) noexcept override {
+    const std::uint64_t time = event.nanoseconds;
+    if (event.what == Trace::offer) offers_[event.group].push_back(time);
+    if (event.what == Trace::pass && (barriers_.empty() || barriers_.back() != time))
+      barriers_.push_back(time);
   }
-  return result;
-}
+
+  /// When the groups from `first` on have all passed one since `asked`, if they have by `held`.
+  [[nodiscard]] std::optional<std::uint64_t> next(std::uint64_t asked, std::uint64_t held,
+                                                  std::uint32_t first) const {
+    std::optional<std::uint64_t> result = next_of(barriers_, asked, held);
+    for (auto its = offers_.lower_bound(first); its != offers_.end(); ++its)
+      result = std::max(result, next_of(its->second, asked, held));
+    return result;
+  }
+
+ private:
+  /// Nothing either while the job was starting.
+  static std::optional<std::uint64_t> next_of(const std::vector<std::uint64_t>& points,
+                                              std::uint64_t asked, std::uint64_t held) {
+    const auto next = std::ranges::upper_bound(points, asked);
+    if (next == points.begin() || next == points.end() || *next > held) return std::nullopt;
+    return *next;
+  }
+
+  std::vector<std::uint64_t> barriers_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // by group
+};
+
+/// Demands at random beside an app, each compared with the next resizing point of that same run.
+class Gathers {
+ public:
+  Gathers(const Variant& variant, cuda::Engine& engine, Holder& holder)
+      : variant_(variant), engine_(engine), holder_(holder) {
+    const Report alone = variant.run(engine, with_groups(engine.capacity()));
+    longest_pause_ = std::min<nanoseconds>(alone.run_time, milliseconds{2});
+  }
+
+  struct Samples {
+    std::vector<double> held;   ///< since the demand
+    std::vector<double> point;  ///< likewise
+  };
+  Samples measure(std::uint32_t sms, Checks& checks, const ScenarioOptions& options) {
+    Samples samples;
+    const std::size_t enough = options.quick ? 5 : 100;
+    const auto until = Clock::now() + std::chrono::seconds{4};
+    for (bool first = true; samples.held.size() < enough && Clock::now() < until; first = false) {
+      if (options.stop.stop_requested()) throw Stopped{};
+      run_once(sms, first ? &checks : nullptr, samples);
+    }
+    return samples;
+  }
+
+ private:
+  void run_once(std::uint32_t sms, Checks* checks, Samples& samples) {
+    Points points;
+    std::vector<std::pair<std::uint64_t, double>> demands;
+    apps::RunOptions how = with_groups(engine_.capacity());
+    how.launch.tracer = &points;
+    how.drive = [&](const Job& job) {
+      std::uniform_int_distribution<nanoseconds::rep> pause{0, longest_pause_.count()};
+      while (!job.wait_for(nanoseconds{pause(random_)})) {
+        const std::uint64_t asked = now();
+        demands.emplace_back(asked, holder_.hold(sms));
+      }
+      return job.wait();
+    };
+    static_cast<void>(variant_.run(engine_, how, checks));
+    for (const auto& [asked, held] : demands) {
+      const auto next = points.next(asked, asked + static_cast<std::uint64_t>(held),
+                                    engine_.capacity() - sms);  // the highest leave
+      if (!next) continue;                                      // it was starting, or over
+      samples.held.push_back(held);
+      samples.point.push_back(static_cast<double>(*next - asked));
+    }
+  }
+
+  const Variant& variant_;
+  cuda::Engine& engine_;
+  Holder& holder_;
+  nanoseconds longest_pause_{0};
+  std::mt19937_64 random_{1};
+};
 
 Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
                    const std::map<std::uint32_t, std::vector<double>>& idle,
                    const ScenarioOptions& options) {
   constexpr double allowed = 20'000;
-  const std::uint32_t sms = engine.capacity();
-  apps::PlainEngine plain{engine, apps::PlainWay::grid_sync};
-  plain.mark(1U << 14U);
-  static_cast<void>(variant.run(plain, with_groups(sms)));
+  Gathers gathers{variant, engine, holder};
+  Checks checks;
   auto entries = Json::array();
   for (const auto& [wanted, alone] : idle) {
-    const std::vector<double> ahead =
-        times_to_resize(plain.marks(), wanted, variant.pair.style == Style::barriers);
-    const Serve serve = [&holder, sms = wanted] {
-      Load::Served served;
-      served.report.run_time = nanoseconds{static_cast<nanoseconds::rep>(holder.hold(sms))};
-      served.right = true;
-      return served;
-    };
-    const Beside ran = run_beside(
-        variant, engine, with_groups(sms), Load{serve, microseconds{1370}},
-        {.tasks = options.quick ? 5U : 40U, .at_most = std::chrono::seconds{3}}, options.stop);
-    if (ahead.empty() || ran.tasks.size() < 2) continue;  // too short for it
-    std::vector<double> times = values_of(ran.tasks, &TaskSample::run);
-    times.erase(times.begin());  // while the job was starting
-    const double extra = median(times) - median(alone) - median(ahead);
-    std::cout << "  " << wanted << " SMs held after " << in_us(median(times))
+    const auto [held, point] = gathers.measure(wanted, checks, options);
+    if (held.empty()) continue;  // too short for it
+    std::vector<double> extras;  // over what could not be sooner
+    for (std::size_t i = 0; i < held.size(); ++i)
+      extras.push_back(held[i] - std::max(median(alone), point[i]));
+    const double extra = median(extras);
+    std::cout << "  " << std::setw(3) << wanted << " SMs held after " << in_us(median(held))
               << " us, on the idle GPU " << in_us(median(alone)) << " us; next resizing point in "
-              << in_us(median(ahead)) << " us (p50): " << in_us(extra) << " us more"
+              << in_us(median(point)) << " us (p50 of " << held.size() << "): p50 " << in_us(extra)
+              << " us more, p99 " << in_us(percentile(extras, 99)) << " us"
               << (extra <= allowed ? "" : ", NOT within 20") << std::endl;
     entries.push_back({{"sms", wanted},
-                       {"held", numbers(times)},
+                       {"held", numbers(held)},
                        {"idle_p50", median(alone)},
-                       {"to_resizing_point",
-                        {{"p50", median(ahead)},
-                         {"p99", percentile(ahead, 99)},
-                         {"max", percentile(ahead, 100)}}},
-                       {"extra_p50", extra},
-                       {"within", extra <= allowed},
-                       {"verified", ran.verified}});
+                       {"to_resizing_point", numbers(point)},
+                       {"extra", numbers(extras)},
+                       {"within", extra <= allowed}});
   }
+  checks.wait();
   return entries;
 }
 
@@ -227,19 +244,26 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
     served.right = true;  // all the same: looked at once, in the end
     return served;
   };
-  const Beside ran = run_beside(
-      variant, engine, with_groups(sms), Load{serve, lease_period},
-      {.tasks = options.quick ? 10U : 200U, .at_most = std::chrono::seconds{6}}, options.stop);
-  const std::vector<double> times = values_of(ran.tasks, &TaskSample::run);
+  Load load{serve, lease_period};
+  apps::RunOptions how = with_groups(sms);
+  how.drive = [&load](const Job& job) { return load.drive(job); };
+  Checks checks;
+  const std::size_t enough = options.quick ? 10 : 200;
+  const auto until = Clock::now() + std::chrono::seconds{6};
+  do {
+    if (options.stop.stop_requested()) throw Stopped{};
+    static_cast<void>(variant.run(engine, how, load.job_times().empty() ? &checks : nullptr));
+  } while (load.tasks().size() < enough && Clock::now() < until);
+  const std::vector<double> times = values_of(load.tasks(), &TaskSample::run);
   const double ratio = percentile(times, 99) / percentile(idle, 99);
   row("beside " + variant.pair.name(), times);
   std::cout << "    p99 " << ratio << "x of the idle GPU's"
             << (ratio <= allowed ? "" : ", NOT within 1.5") << std::endl;
   return {{"app", variant.name()},
           {"chunked", variant.pair.chunked},
-          {"verified", ran.verified},
+          {"verified", checks.wait()},
           {"product_right", products.right()},
-          {"jobs", ran.job_times.size()},
+          {"jobs", load.job_times().size()},
           {"leased", numbers(times)},
           {"p50_over_idle", percentile(times, 50) / percentile(idle, 50)},
           {"p99_over_idle", ratio},
@@ -248,26 +272,74 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
 
 // ---- the paper's tasks
 
-/// How much of the jobs' time tasks were running beside them.
-double lent_part(const Beside& ran) {
-  double lent = 0;
-  double begin = 0;
-  std::size_t job = 0;
-  for (const TaskSample& task : ran.tasks) {
-    const auto start = static_cast<double>(task.start);
-    const double asked = start - static_cast<double>(task.gather);
-    while (job < ran.job_times.size() && asked >= begin + static_cast<double>(ran.job_times[job]))
-      begin += static_cast<double>(ran.job_times[job++]);
-    if (job == ran.job_times.size()) break;
-    const double end = begin + static_cast<double>(ran.job_times[job]);
-    lent += std::max(0.0, std::min(start + static_cast<double>(task.run), end) - start);
-  }
-  return lent / sum(ran.job_times);
+/// A stretch of time, in nanoseconds.
+struct Span {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+double length(const std::vector<Span>& spans) {
+  double result = 0;
+  for (const Span& each : spans) result += static_cast<double>(each.end - each.begin);
+  return result;
 }
 
-double mean(const std::vector<std::uint64_t>& values) {
-  return sum(values) / static_cast<double>(values.size());
+/// How much of `spans` is in `others`.
+double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) {
+  double result = 0;
+  for (const Span& one : spans) {
+    for (const Span& other : others) {
+      const std::uint64_t begin = std::max(one.begin, other.begin);
+      const std::uint64_t end = std::min(one.end, other.end);
+      if (begin < end) result += static_cast<double>(end - begin);
+    }
+  }
+  return result / length(spans);
 }
+
+/// Products that come when they come, by a thread of their own: one is due every period, and one
+/// that is late delays the next.
+class Due {
+ public:
+  Due(const CudaProduct& product, std::uint32_t groups, nanoseconds period)
+      : thread_([this, &product, groups, period](const std::stop_token& stop) {
+          try {
+            serve(product, groups, period, stop);
+          } catch (...) {
+            error_ = std::current_exception();
+          }
+        }) {}
+
+  /// Serves no more. Throws what went wrong with a task.
+  void end() {
+    thread_.request_stop();
+    thread_.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+  /// While they had their SMs. After the end, like the others.
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+  [[nodiscard]] const std::vector<double>& gathers() const { return gathers_; }
+  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  void serve(const CudaProduct& product, std::uint32_t groups, nanoseconds period,
+             const std::stop_token& stop) {
+    for (auto next = Clock::now(); !stop.stop_requested(); std::this_thread::sleep_until(next)) {
+      const TaskReport report = product.run(groups);
+      const std::uint64_t end = now();
+      spans_.push_back({end - static_cast<std::uint64_t>(report.run_time.count()), end});
+      gathers_.push_back(ns(report.gather));
+      wrong_ += product.right() ? 0 : 1;
+      next = std::max<Clock::time_point>(next + period, Clock::now());
+    }
+  }
+
+  std::vector<Span> spans_;
+  std::vector<double> gathers_;
+  std::uint64_t wrong_ = 0;
+  std::exception_ptr error_;
+  std::jthread thread_;
+};
 
 /// One app under all loads.
 class Background {
@@ -279,50 +351,58 @@ class Background {
     struct Figures {
       std::vector<double> slowdowns;
       std::vector<double> ideals;
+      std::vector<double> ideals_alone;  // that know nothing of the tasks' use of caches and memory
       std::vector<double> over_ideal;
       std::vector<double> lent;
       std::vector<double> gathers;
       std::vector<double> runs;
       std::uint64_t wrong = 0;
     };
+    Checks checks;
+    static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
-    std::map<std::string_view, double> rests;  // by share
+    std::map<std::string_view, double> rests;  // by share; nothing runs on the others
+    std::map<std::pair<milliseconds, std::string_view>, double> rests_beside;  // or these tasks do
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
-      const double alone = mean(run(variant, Load{}).job_times);
+      const double alone = mean(jobs(variant, checks));
       if (alone < ns(shortest) && !options_.quick) {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();
       }
       for (const std::string_view share : shares) {
-        if (round == 0)
-          rests[share] =
-              time_on(variant, engine_.capacity() - groups_of(share, engine_.capacity()));
+        if (round > 0) break;
+        const std::uint32_t groups = groups_of(share, engine_.capacity());
+        rests[share] = time_without(variant, groups, nullptr);
+        for (const LoadClass& load : load_classes) {
+          double& rest = rests_beside[{load.work, share}];
+          if (rest == 0) rest = time_without(variant, groups, &product_of(load));
+        }
       }
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         for (const LoadClass& load : load_classes) {
-          const CudaProduct& product = product_of(load);
-          const Beside ran =
-              run(variant, Load{[&] {
-                                  return Load::Served{product.run(groups), product.right()};
-                                },
-                                load.period});
+          Due tasks{product_of(load), groups, load.period};
+          const std::vector<Span> ran = jobs(variant, checks);
+          tasks.end();
           Figures& figures = all[{load.name, share}];
-          const double lent = lent_part(ran);
-          const double ideal = 1 / (1 - lent + lent * alone / rests[share]);
-          const double slowdown = mean(ran.job_times) / alone;
+          const double lent = overlap(ran, tasks.spans());
+          const auto ideal_with = [&](double rest) { return 1 / (1 - lent + lent * alone / rest); };
+          const double ideal = ideal_with(rests_beside[{load.work, share}]);
+          const double slowdown = mean(ran) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
+          figures.ideals_alone.push_back(ideal_with(rests[share]));
           figures.over_ideal.push_back(slowdown / ideal);
           figures.lent.push_back(lent);
-          figures.wrong += ran.wrong;
-          for (const TaskSample& task : ran.tasks) {
-            figures.gathers.push_back(static_cast<double>(task.gather));
-            figures.runs.push_back(static_cast<double>(task.run));
-          }
+          figures.wrong += tasks.wrong();
+          figures.gathers.insert(figures.gathers.end(), tasks.gathers().begin(),
+                                 tasks.gathers().end());
+          for (const Span& each : tasks.spans())
+            figures.runs.push_back(static_cast<double>(each.end - each.begin));
         }
       }
     }
+    checks.wait();
     auto result = Json::array();
     for (const auto& [key, figures] : all) {
       const double over = median(figures.over_ideal);
@@ -333,7 +413,8 @@ class Background {
       };
       std::cout << "  " << std::left << std::setw(8) << key.first << std::setw(12) << key.second
                 << std::right << " slowdown " << words(median(figures.slowdowns)) << ", ideal "
-                << words(median(figures.ideals)) << ": " << words(over) << "x"
+                << words(median(figures.ideals)) << " (without the tasks' memory traffic "
+                << words(median(figures.ideals_alone)) << "): " << words(over) << "x"
                 << (over <= allowed ? "" : " NOT within 1.05") << "; lent "
                 << words(median(figures.lent)) << ", gather p50 "
                 << in_us(figures.gathers.empty() ? 0 : median(figures.gathers)) << " us"
@@ -349,6 +430,7 @@ class Background {
                         {"lent", figures.lent},
                         {"slowdowns", figures.slowdowns},
                         {"ideals", figures.ideals},
+                        {"ideals_nothing_beside", figures.ideals_alone},
                         {"tasks", figures.runs.size()},
                         {"wrong", figures.wrong},
                         {"gather_ns", figures.gathers},
@@ -376,36 +458,58 @@ class Background {
 
   static constexpr milliseconds shortest{2};  // job that tasks can be beside
 
-  Beside run(const Variant& variant, Load load) const {
-    const milliseconds span{options_.quick ? 50 : 300};
-    return run_beside(variant, engine_, with_groups(engine_.capacity()), std::move(load),
-                      {.job_time = span}, options_.stop);
+  static double mean(const std::vector<Span>& spans) {
+    return length(spans) / static_cast<double>(spans.size());
   }
 
-  /// A static launch of `groups` groups, in nanoseconds: the mean of a few. Infinite where it would
-  /// take very long: on a single SM it may.
-  [[nodiscard]] double time_on(const Variant& variant, std::uint32_t groups) const {
-    std::vector<std::uint64_t> times;
+  /// Jobs one after the other, until it is enough; the first is verified.
+  std::vector<Span> jobs(const Variant& variant, Checks& checks) const {
+    std::vector<Span> ran;
+    apps::RunOptions how = with_groups(engine_.capacity());
+    how.drive = [&ran](const Job& job) {
+      const std::uint64_t begin = now();
+      Report report = job.wait();
+      ran.push_back({begin, now()});
+      return report;
+    };
+    const milliseconds enough{options_.quick ? 50 : 300};
+    const auto until = Clock::now() + std::chrono::seconds{3};
+    do {
+      if (options_.stop.stop_requested()) throw Stopped{};
+      static_cast<void>(variant.run(engine_, how, ran.empty() ? &checks : nullptr));
+    } while (length(ran) < ns(enough) && Clock::now() < until);
+    return ran;
+  }
+
+  /// A static launch without `lent` SMs, in nanoseconds: the mean of a few. On those, nothing, or
+  /// one product after the other. Infinite where it would take very long: on a single SM it may.
+  [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
+                                    const CudaProduct* product) const {
+    const std::uint32_t left = engine_.capacity() - lent;
+    std::vector<Span> ran;
     bool too_long = false;
-    apps::RunOptions how = with_groups(groups, false);
+    apps::RunOptions how = with_groups(left, left == 1);  // a static launch cannot be cancelled
     how.drive = [&](const Job& job) {
-      const auto begin = Clock::now();
-      const auto report = job.wait_for(std::chrono::seconds{1});
-      times.push_back(static_cast<std::uint64_t>(ns(Clock::now() - begin)));
+      const std::uint64_t begin = now();
+      auto report = job.wait_for(std::chrono::seconds{1});
+      ran.push_back({begin, now()});
+      too_long = !report;
       if (report) return *report;
-      too_long = true;
       job.cancel();
       return job.wait();
     };
-    while (times.size() < 5 && sum(times) < 2e8) {
-      try {
+    std::optional<Due> tasks;
+    if (product != nullptr) tasks.emplace(*product, lent, nanoseconds{0});
+    try {
+      while (ran.size() < 2 || (ran.size() < 6 && length(ran) < 2e8))
         static_cast<void>(variant.run(engine_, how));
-      } catch (const std::runtime_error&) {
-        if (!too_long) throw;  // else it is that it was cancelled
-        return std::numeric_limits<double>::infinity();
-      }
+    } catch (const std::runtime_error&) {
+      if (!too_long) throw;  // else it is that it was cancelled
     }
-    return mean(times);
+    if (tasks) tasks->end();
+    if (too_long) return std::numeric_limits<double>::infinity();
+    ran.erase(ran.begin());  // the first is slow
+    return mean(ran);
   }
 
   const CudaProduct& product_of(const LoadClass& load) {
@@ -442,7 +546,7 @@ Json gather_beside_apps(const ScenarioOptions& options) {
   }
   Json result;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
-    std::cout << variant.name() << ", SMs demanded every 1.37 ms" << std::endl;
+    std::cout << variant.name() << ", SMs demanded at random" << std::endl;
     result[variant.name()] = gather_beside(variant, engine, holder, idle, options);
   }
   std::cout << std::endl;

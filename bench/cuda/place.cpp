@@ -51,7 +51,6 @@ class CudaPlace final : public Place {
   }
   /// Our algorithms only.
   [[nodiscard]] std::optional<Pair> adapt(Pair pair) const override {
-    if (pair.chunked) return {};
     std::erase(pair.settings, "algorithm=paper");
     return pair;
   }
