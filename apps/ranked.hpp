@@ -3,6 +3,7 @@
 
 #include "apps/priority.hpp"
 #include "apps/settings.hpp"
+#include "apps/share.hpp"
 #include "graph/build.hpp"
 #include "graph/spec.hpp"
 
@@ -13,7 +14,8 @@ struct RankedOptions {
 
   Algorithm algorithm = Algorithm::eager;
   Priority priority = Priority::hashed;
-  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
+  /// Nodes for each group in a step; 0: all.
+  std::uint64_t chunk = even_chunk;
 };
 
 /// From an app's own options; there are no others. Throws Error{bad_options}.
@@ -22,7 +24,7 @@ struct RankedOptions {
   RankedOptions how;
   how.algorithm = static_cast<Algorithm>(settings.choice("algorithm", {"eager", "paper"}));
   how.priority = static_cast<Priority>(settings.choice("priority", {"hashed", "id"}));
-  how.chunk = settings.number("chunk", 0);
+  how.chunk = settings.number("chunk", even_chunk);
   settings.check_all_used();
   return how;
 }

@@ -30,13 +30,36 @@ struct Portion {
   bool last;  ///< of this phase
 };
 
+/// A chunk that depends on the items: a few times as many as a group has while all groups are
+/// there. So a step is whole while little is lent, and where few groups are left the others need
+/// not wait for long until they can come back.
+inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
+
+/// What a chunk is for `count` items; 0: all.
+template <class Group>
+COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk) {
+  constexpr std::uint32_t times = 4;
+  if (chunk != even_chunk) return chunk;
+  if (group.num_groups() * times >= group.max_groups()) return 0;
+  const std::size_t worth_a_barrier = group.alone() ? 4096 : group.local_size();
+  return most(worth_a_barrier, count / group.max_groups() * times);
+}
+
+/// Of kernels that are to be as in the paper: there a step is whole.
+constexpr std::uint64_t chunk_in_paper(std::uint64_t chunk) {
+  return chunk != even_chunk ? chunk : 0;
+}
+
 /// What is left of `count` items from `at` on; at most `chunk` for each group if that is not 0.
 /// Every group gets the same answer, so `at` may live in the State.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
-                          std::size_t chunk) {
-  if (chunk == 0 || (count - at) / group.num_groups() <= chunk) return {at, count, true};
-  const std::size_t end = at + chunk * group.num_groups();
+                          std::uint64_t chunk) {
+  chunk = chunk_for(group, count, chunk);
+  if (chunk == 0) return {at, count, true};
+  const std::uint32_t groups = group.num_groups();
+  if ((count - at) / groups <= chunk) return {at, count, true};
+  const std::size_t end = at + chunk * groups;
   return {at, end, end == count};
 }
 

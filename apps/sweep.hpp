@@ -26,7 +26,8 @@ struct Sweep {
   template <class Group, class Decide>
   COHORT_FN Next step(Group& group, State& state, Decide decide) const {
     const std::size_t blocks = (std::size_t{num_nodes} + block_size - 1) / block_size;
-    const Portion now = portion(group, state.at, blocks, (chunk + block_size - 1) / block_size);
+    const std::size_t nodes = chunk_for(group, num_nodes, chunk);
+    const Portion now = portion(group, state.at, blocks, (nodes + block_size - 1) / block_size);
     bool left = false;
     for (std::size_t i = now.begin + group.group_id(); i < now.end; i += group.num_groups())
       left |= visit(group, i, state.turn == 0, decide) > 0;

@@ -17,11 +17,14 @@ struct alignas(64) Count {
   std::uint64_t edges = 0;  ///< of those nodes, where somebody asked
 };
 
+/// In a list: a place that was claimed in vain.
+inline constexpr Node nobody = ~Node{0};
+
 struct Worklist {
   static constexpr std::uint32_t short_block = 64;  ///< of a short list, for each group
 
   Node* slots;              ///< num_slots times `room`
-  Node* spill;              ///< room for every node
+  Node* spill;              ///< room for every node, and for places claimed in vain
   Count* counts;            ///< of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
   std::uint32_t room;
@@ -150,6 +153,14 @@ class Sink {
     nodes_[size_++] = node;
   }
 
+  /// By a thread of a larger group: a place for what it may find, before it looks; it puts what it
+  /// has found, or nobody, there.
+  [[nodiscard]] COHORT_FN std::uint32_t claim() const { return group_.claim(spilt()); }
+  COHORT_FN void put(std::uint32_t place, Node found) {
+    any_ = any_ || found != nobody;
+    group_.view(into_.spill)[place] = found;
+  }
+
   /// Whether this thread has pushed a node.
   [[nodiscard]] COHORT_FN bool any() const { return any_; }
 
@@ -186,7 +197,7 @@ class Sink {
 
   using Nodes = decltype(std::declval<const Group&>().view(static_cast<Node*>(nullptr)));
 
-  const Group& group_;
+  Group group_;  // by value: a device keeps it in registers then
   const Worklist& into_;
   Node batch_[batch_room];
   Nodes nodes_;
@@ -249,11 +260,11 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   const std::uint32_t me = group.local_id();
   for (std::size_t first = 0; first < count; first += group.local_size()) {
     const auto here = static_cast<std::uint32_t>(least(count - first, group.local_size()));
+    const Node node = me < here ? list[first + me] : nobody;
     std::uint32_t its = skipped;
     std::uint64_t first_edge = 0;
     std::uint32_t degree = 0;
-    if (me < here) {
-      const Node node = list[first + me];
+    if (node != nobody) {
       its = value(node);
       first_edge = graph.first_edge(node);
       if (its != skipped) degree = static_cast<std::uint32_t>(graph.degree(node));
@@ -274,6 +285,26 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
       const std::uint64_t edge = chunk.first_edge[owner] + (mine - chunk.before[owner]);
       const Node target = graph.target(edge);
       if (visit(chunk.value[owner], edge, target)) into.push(target);
+    }
+  }
+}
+
+/// The same for a short list of nodes that have few edges each: four threads take a node and nobody
+/// meets anybody, and a place is claimed for each edge before it is visited. On a GPU, where only
+/// waiting counts then, that is less of it.
+template <class Group, class Visit>
+COHORT_FN void expand_few(const Group& group, const CsrView& graph, const Node* nodes,
+                          std::size_t count, Sink<Group>& into, Visit visit) {
+  constexpr std::uint32_t width = 4;
+  const auto list = group.view(nodes);
+  for (const std::size_t i : group.local_stride(count * width)) {
+    const Node node = list[i / width];
+    if (node == nobody) continue;
+    const std::uint64_t end = graph.first_edge(node + 1);
+    for (std::uint64_t edge = graph.first_edge(node) + i % width; edge < end; edge += width) {
+      const Node target = graph.target(edge);
+      const std::uint32_t place = into.claim();  // while the target is under way
+      into.put(place, visit(0, edge, target) ? target : nobody);
     }
   }
 }

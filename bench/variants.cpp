@@ -125,7 +125,7 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
 }
 
 /// The paper's pools and ours, for the apps that steal work.
-/// `chunk`: particles of a task; 0: all of its box.
+/// `chunk`: particles of a task; 0: as the algorithm has it.
 std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::string& input,
                                            std::uint32_t chunk) {
   using Kind = apps::PoolOptions::Kind;
@@ -134,7 +134,8 @@ std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::st
     const auto particles = std::make_shared<const std::vector<apps::Particle>>(
         apps::make_particles(static_cast<std::uint32_t>(count)));
     const auto with = [particles, chunk](Kind kind) {
-      const apps::OctreeOptions how{.pools = {.kind = kind}, .chunk = chunk};
+      apps::OctreeOptions how{.pools = {.kind = kind}};
+      if (chunk != 0 || kind == Kind::mutex) how.chunk = chunk;
       return on_any_engine(
           [=](auto& engine, auto& options) {
             return apps::run_octree(engine, *particles, options, how);
@@ -144,7 +145,7 @@ std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::st
     return {{"paper", with(Kind::mutex)}, {"deque", with(Kind::deque)}};
   }
   const auto depth = apps::number_in(input, apps::connect4_spec, "the depth", 1, 42);
-  const auto with = [depth](Kind kind, std::uint32_t grain) {
+  const auto with = [depth](Kind kind, std::optional<std::uint32_t> grain) {
     const apps::GameOptions how{
         .pools = {.kind = kind}, .depth = static_cast<std::uint32_t>(depth), .grain = grain};
     return on_any_engine(
@@ -153,7 +154,7 @@ std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::st
         },
         [=](auto& result) { return apps::check_game(apps::start_board(), how.depth, result); });
   };
-  return {{"paper", with(Kind::mutex, 0)}, {"deque", with(Kind::deque, 2)}};
+  return {{"paper", with(Kind::mutex, 0)}, {"deque", with(Kind::deque, std::nullopt)}};
 }
 
 }  // namespace
@@ -182,9 +183,10 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
         graphs[pair.input] = graph;
       }
       source = kind_of(pair.input) == "rmat" ? hub(*graph) : 0;
-      algorithms = graph_algorithms(pair.app, graph, source, pair.chunked ? 1024 : 0);
+      algorithms =
+          graph_algorithms(pair.app, graph, source, pair.chunked ? 1024 : apps::even_chunk);
     } else {
-      algorithms = stealing_algorithms(pair.app, pair.input, pair.chunked ? 1U << 16U : 0);
+      algorithms = stealing_algorithms(pair.app, pair.input, pair.chunked ? 1U << 14U : 0);
     }
     for (Algorithm& each : algorithms) {
       result.push_back({.pair = pair,

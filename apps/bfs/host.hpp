@@ -20,7 +20,8 @@ struct BfsOptions {
   Algorithm algorithm = Algorithm::one_barrier;
   /// Of the one-barrier algorithm. Automatic: both for graphs of eight edges a node or more.
   Direction direction = Direction::automatic;
-  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: a whole level
+  /// Nodes for each group in a step; 0: a whole level.
+  std::uint64_t chunk = even_chunk;
   /// Levels up to this size are group 0's alone (one-barrier, one direction). Nothing: by local
   /// size.
   std::optional<std::uint32_t> solo = {};
@@ -42,9 +43,10 @@ Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* le
   const WorklistMemory lists[] = {{engine, view.num_nodes(), options, true},
                                   {engine, view.num_nodes(), options, true}};
   lists[0].put(source, 0);
-  const PaperBfs kernel{
-      .rounds = {.graph = view, .lists = {lists[0].view(), lists[1].view()}, .chunk = how.chunk},
-      .levels = {levels}};
+  const PaperBfs kernel{.rounds = {.graph = view,
+                                   .lists = {lists[0].view(), lists[1].view()},
+                                   .chunk = chunk_in_paper(how.chunk)},
+                        .levels = {levels}};
   return run(engine, kernel, options);
 }
 
@@ -62,7 +64,11 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
   std::optional<GraphMemory> incoming;
   if (both && &turned != &graph) incoming.emplace(engine, turned);
 
-  const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
+  const Node hub_node = hub(graph);
+  const bool few =
+      !both && graph.offsets[hub_node + 1] - graph.offsets[hub_node] <= Bfs::most_few_edges;
+  const std::size_t places = few ? 2 * std::size_t{nodes} : nodes;
+  const auto list = [&] { return WorklistMemory{engine, places, options, true}; };
   const WorklistMemory lists[] = {list(), list(), list()};
   lists[0].put(source, graph.offsets[source + 1] - graph.offsets[source]);
   const std::size_t words = both ? nodes / 64 + 1 : 0;
@@ -79,6 +85,7 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .chunk = how.chunk,
       .solo = both ? 0 : how.solo.value_or(local_size == 1 ? 128 : local_size),
       .both_directions = both,
+      .few_edges = few,
   };
   return run(engine, kernel, options);
 }

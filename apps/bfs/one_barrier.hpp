@@ -36,9 +36,12 @@ struct Bfs {
   std::uint64_t* bits[3];  // likewise; a bit for each node
   Plan* plans;             // by turn modulo 2
   Levels levels;
-  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint64_t chunk;   // nodes for each group in a step; 0: all; or even_chunk
   std::uint32_t solo;    // frontiers up to this size are group 0's; 0: none
   bool both_directions;  // may go up
+  bool few_edges;        // no node has more than most_few_edges, and lists have twice the room
+
+  static constexpr std::uint32_t most_few_edges = 16;
 
   /// All that changes while it runs.
   template <class Visit>
@@ -48,10 +51,11 @@ struct Bfs {
                                          {"slots 2", "spill 2", "counts 2"}};
     constexpr const char* bit_names[3] = {"bits 0", "bits 1", "bits 2"};
     const std::size_t nodes = graph.num_nodes();
+    const std::size_t places = few_edges ? 2 * nodes : nodes;
     for (std::uint32_t i = 0; i < 3; ++i) {
       const Worklist& list = lists[i];
       visit(names[i][0], list.slots, std::size_t{list.num_slots} * list.room);
-      visit(names[i][1], list.spill, nodes);
+      visit(names[i][1], list.spill, places);
       visit(names[i][2], list.counts, std::size_t{list.num_slots} + 1);
       visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
     }
@@ -98,31 +102,46 @@ struct Bfs {
   }
 
   /// Visits a piece of a frontier. Counts the edges of what it reaches, if somebody will ask.
+  /// `early`: with expand_few().
   template <class Group>
   COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
-                       std::uint32_t level, std::uint64_t& edges) const {
+                       std::uint32_t level, std::uint64_t& edges, bool early) const {
     const bool counts = both_directions;
     // Where edges are few, half of them lead to new nodes; and on a GPU a look is a round trip.
     const bool rarely = !both_directions && !group.alone();
-    expand(
-        group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
-        [of = levels.of](Node target) { prefetch(of + target); },
-        [&group, &edges, graph = graph, levels = levels, level, counts, rarely](
-            std::uint32_t, std::uint64_t, Node target) {
-          if (!levels.reach(group, target, level, rarely)) return false;
-          if (counts) edges += graph.degree(target);
-          return true;
-        });
+    const auto reach = [group, &edges, graph = graph, levels = levels, level, counts, rarely](
+                           std::uint32_t, std::uint64_t, Node target) {
+      const bool reached = levels.reach(group, target, level, rarely);
+      if (counts && reached) edges += graph.degree(target);
+      return reached;
+    };
+    if (early) {
+      expand_few(group, graph, nodes, count, sink, reach);
+    } else {
+      expand(
+          group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
+          [of = levels.of](Node target) { prefetch(of + target); }, reach);
+    }
+  }
+
+  /// For a level of one portion. A list has twice the room where nodes have few edges; this one is
+  /// so short that no thread of any group gets a second node.
+  template <class Group>
+  COHORT_FN bool claims_early(const Group& group, std::size_t size) const {
+    const std::size_t most_nodes = std::size_t{group.num_groups()} * Worklist::short_block;
+    return few_edges && !group.alone() && size <= most_nodes &&
+           most_nodes * most_few_edges <= graph.num_nodes();
   }
 
   template <class Group>
   COHORT_FN Next down(Group& group, State& state, Plan& plan, std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     const Portion now = portion(group, state.at, size, chunk);
+    const bool early = now.begin == 0 && now.last && claims_early(group, size);
     Sink sink{group, lists[(state.turn + 1) % 3]};
     std::uint64_t edges = 0;
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
-      visit(group, nodes, count, sink, plan.level + 1, edges);
+      visit(group, nodes, count, sink, plan.level + 1, edges, early);
     });
     if (both_directions) {
       sink.close(edges);
@@ -150,7 +169,7 @@ struct Bfs {
       std::uint64_t edges = 0;
       ++plan.level;
       in.for_range(group, 0, its_size, [&](const Node* nodes, std::size_t count) {
-        visit(group, nodes, count, sink, plan.level, edges);
+        visit(group, nodes, count, sink, plan.level, edges, false);
       });
       sink.close();
       group.barrier();
@@ -215,7 +234,8 @@ struct Bfs {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
     const std::uint32_t next = plan.level + 1;
-    const Portion now = portion(group, state.at, graph.num_nodes(), (chunk + 63) / 64 * 64);
+    const std::size_t nodes = chunk_for(group, graph.num_nodes(), chunk);
+    const Portion now = portion(group, state.at, graph.num_nodes(), (nodes + 63) / 64 * 64);
     std::uint32_t found = 0;
     const auto look = [&](Node node) {
       if (group.atomic(levels.of[node]).load() != Levels::unreached) return false;

@@ -10,7 +10,7 @@ namespace cohort::apps {
 template <class Engine>
 Outcome cc_app(Engine& engine, Request& request) {
   CcOptions how;
-  how.chunk = request.settings.number("chunk", 0);
+  how.chunk = request.settings.number("chunk", even_chunk);
   request.settings.check_all_used();
   const Csr graph = load_graph(request.input);
   const CcResult result = run_cc(engine, graph, request.options, how);

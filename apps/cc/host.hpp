@@ -14,7 +14,8 @@
 namespace cohort::apps {
 
 struct CcOptions {
-  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
+  /// Nodes for each group in a step; 0: all.
+  std::uint64_t chunk = even_chunk;
   /// Whether each edge is there in both directions, if known; else it is looked up.
   std::optional<bool> both_ways = {};
 };

@@ -43,7 +43,7 @@ template <class Engine>
                             .colour_of = colours.data(),
                             .rival = rivals.data(),
                             .flags = flags.data(),
-                            .chunk = how.chunk};
+                            .chunk = chunk_in_paper(how.chunk)};
     result.report = run(engine, kernel, options);
   } else {
     refuse_paper_variant();

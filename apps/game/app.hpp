@@ -12,7 +12,7 @@ Outcome game_app(Engine& engine, Request& request) {
   Settings& settings = request.settings;
   GameOptions how;
   how.pools = PoolOptions::from(settings);
-  how.grain = static_cast<std::uint32_t>(settings.number("grain", 2, 0, 16));
+  how.grain = settings.number_if_given("grain");
   how.positions = static_cast<std::uint32_t>(settings.number("positions", 0, 0, 1U << 28U));
   settings.check_all_used();
   how.depth =

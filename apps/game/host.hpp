@@ -14,7 +14,9 @@ namespace cohort::apps {
 struct GameOptions {
   PoolOptions pools = {};
   std::uint32_t depth = 6;
-  std::uint32_t grain = 2;      ///< levels that a task looks ahead by itself; 0: as in the paper
+  /// Levels that a task looks ahead by itself; 0: none, as in the paper. Nothing: 2, or 4 for
+  /// groups of many threads, which share them.
+  std::optional<std::uint32_t> grain = {};
   std::uint32_t positions = 0;  ///< that there is room for; 0: for every position there can be
 };
 
@@ -32,10 +34,11 @@ struct GameResult {
 template <class Engine>
 [[nodiscard]] GameResult run_game(Engine& engine, const Board& start,
                                   const RunOptions& options = {}, const GameOptions& how = {}) {
-  if (how.depth == 0 || how.grain > Game<DequePools, KillOrder::any>::max_grain)
+  const std::uint32_t grain = how.grain.value_or(options.launch.local_size == 1 ? 2 : 4);
+  if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
     throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
   std::uint64_t needed = 7;  // positions that are tasks: those above the grain
-  for (std::uint32_t level = 1; level + how.grain < how.depth && needed < (1U << 28U); ++level)
+  for (std::uint32_t level = 1; level + grain < how.depth && needed < (1U << 28U); ++level)
     needed = 7 + needed * 7;
   const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);
   if (room > (1U << 28U) || room < 7) {
@@ -71,7 +74,7 @@ template <class Engine>
                                     .num_positions = room,
                                     .counted = counted.data(),
                                     .depth = how.depth,
-                                    .grain = how.grain};
+                                    .grain = grain};
     return run(engine, kernel, options);
   });
   pools.check("game", "there are more positions than there is room for; give more than positions=" +

@@ -14,7 +14,7 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
   Settings& settings = request.settings;
   how.algorithm =
       static_cast<ListSsspOptions::Algorithm>(settings.choice("algorithm", {"delta", "paper"}));
-  how.chunk = settings.number("chunk", 0);
+  how.chunk = settings.number("chunk", even_chunk);
   how.delta = settings.number("delta", 0);
   how.budget = settings.number_if_given("budget");
   how.piles = static_cast<std::uint32_t>(settings.number("piles", how.piles, 1, 16));

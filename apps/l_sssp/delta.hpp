@@ -84,7 +84,7 @@ struct DeltaSssp {
     Node* queue;
     std::uint32_t queued;
     std::uint32_t room;
-    const Group& group;
+    Group group;
     std::uint32_t* stamp;
     std::uint32_t turn;
 
@@ -135,7 +135,7 @@ struct DeltaSssp {
     const auto visit = [&](const Node* nodes, std::size_t count) {
       expand(
           group, graph, group.local().chunk, nodes, count, finds,
-          [&](Node node) {
+          [group, distance = distance, expanded = expanded](Node node) {
             // Relaxed, here and below: a distance that is too old is that of a path all the same,
             // and whoever lowers it pushes its node.
             const Length its = group.atomic(distance[node]).load();
@@ -145,8 +145,8 @@ struct DeltaSssp {
             return node;
           },
           [distance = distance](Node target) { prefetch(distance + target); },
-          [&, graph = graph, distance = distance, limit](Node node, std::uint64_t edge,
-                                                         Node target) {
+          [this, group, &plan, &nearest, graph = graph, distance = distance, limit](
+              Node node, std::uint64_t edge, Node target) {
             const Length through = group.atomic(distance[node]).load() + graph.weight(edge);
             const auto its = group.atomic(distance[target]);
             if (through >= its.load()) return false;

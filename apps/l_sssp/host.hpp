@@ -11,7 +11,8 @@ struct ListSsspOptions {
   enum class Algorithm : std::uint8_t { delta, paper };
 
   Algorithm algorithm = Algorithm::delta;
-  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: a whole list
+  /// Nodes for each group in a step; 0: a whole list.
+  std::uint64_t chunk = even_chunk;
   Distance delta = 0;       ///< of delta-stepping; 0: by weights and degrees
   /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
   /// edges, none where they have many and going on would visit many of them again.
@@ -37,7 +38,7 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
   const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
   const PaperListSssp kernel{.rounds = {.graph = memory.view(),
                                         .lists = {lists[0].view(), lists[1].view()},
-                                        .chunk = how.chunk},
+                                        .chunk = chunk_in_paper(how.chunk)},
                              .distance = distances.data(),
                              .stamp = stamps.data()};
   SsspResult result;

@@ -45,7 +45,7 @@ template <class Engine>
                           .rival = rivals.data(),
                           .stopped = stopped.data(),
                           .undecided_left = left.data(),
-                          .chunk = how.chunk};
+                          .chunk = chunk_in_paper(how.chunk)};
     result.report = run(engine, kernel, options);
   } else {
     refuse_paper_variant();

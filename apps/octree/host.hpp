@@ -16,7 +16,7 @@ struct OctreeOptions {
   std::uint32_t max_leaf = 5;
   std::uint32_t max_depth = 40;  ///< where coincident particles become a leaf
   std::uint32_t boxes = 0;       ///< that there is room for; 0: a guess that is large enough mostly
-  std::uint32_t chunk = 0;       ///< the most particles of a task; 0: all of its box
+  std::uint32_t chunk = 1U << 16U;  ///< the most particles of a task; 0: all of its box
 };
 
 struct OctreeResult {

@@ -14,7 +14,7 @@ Outcome p_sssp_app(Engine& engine, Request& request) {
   Settings& settings = request.settings;
   how.algorithm =
       static_cast<PullSsspOptions::Algorithm>(settings.choice("algorithm", {"in-place", "paper"}));
-  how.chunk = settings.number("chunk", 0);
+  how.chunk = settings.number("chunk", even_chunk);
   const SourceChoice chosen{request};
   settings.check_all_used();
   const Csr graph = with_weights(load_graph(request.input));

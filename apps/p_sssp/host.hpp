@@ -12,7 +12,8 @@ struct PullSsspOptions {
   enum class Algorithm : std::uint8_t { in_place, paper };
 
   Algorithm algorithm = Algorithm::in_place;
-  std::uint64_t chunk = 0;  ///< nodes for each group in a step; 0: all
+  /// Nodes for each group in a step; 0: all.
+  std::uint64_t chunk = even_chunk;
   /// The graph with its edges turned round, if it is at hand; else it is made.
   const Csr* incoming = nullptr;
 };
@@ -58,7 +59,7 @@ template <class Engine>
                                .x = old.data(),
                                .y = distances.data(),
                                .changed = flags.data(),
-                               .chunk = how.chunk};
+                               .chunk = chunk_in_paper(how.chunk)};
     result.report = run(engine, kernel, options);
   } else {
     refuse_paper_variant();

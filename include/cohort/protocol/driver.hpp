@@ -13,7 +13,8 @@ COHORT_FN void run_steps(const Kernel& kernel, Group<P, Kernel, role>& group,
                          StateOf<Kernel> state) {
   for (;;) {
     const Next vote = kernel.step(group, state);
-    if (group.next_step(state, vote) != Verdict::stay) return;
+    const StateOf<Kernel> kept = state;  // whose address is known: `state` can stay in registers
+    if (group.next_step(kept, vote) != Verdict::stay) return;
   }
 }
 

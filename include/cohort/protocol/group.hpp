@@ -66,7 +66,7 @@ class Group {
     return member_->active;
   }
   /// N: the most groups this job can have.
-  [[nodiscard]] COHORT_FN std::uint32_t max_groups() const { return member_->shared.max_groups; }
+  [[nodiscard]] COHORT_FN std::uint32_t max_groups() const { return member_->max_groups; }
   /// True in a group that was not there at the start: it did not run setup().
   [[nodiscard]] COHORT_FN bool joined() const { return member_->joined; }
   [[nodiscard]] COHORT_FN std::uint32_t local_id() const { return threads_.local_id(); }

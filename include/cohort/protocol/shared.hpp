@@ -142,6 +142,7 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
 
   Shared<P>& shared;
   States<State>& states;
+  std::uint32_t max_groups = shared.max_groups;  // a copy that is near
   std::uint32_t id = 0;
   std::uint32_t active = 0;  // M at this group's last primitive; 0: ask the roster
   std::uint32_t gen = 0;     // barriers passed
