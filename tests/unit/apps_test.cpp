@@ -1,6 +1,9 @@
 // The apps: right on every kind of graph, by every algorithm, for every shape of job, and while
 // groups come and go; what does not fit is refused.
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "apps/bfs/host.hpp"
 #include "apps/cc/host.hpp"
@@ -12,6 +15,7 @@
 #include "apps/p_sssp/host.hpp"
 #include "apps_support.hpp"
 #include "graph/build.hpp"
+#include "graph/spec.hpp"
 
 namespace cohort::apps {
 namespace {
@@ -224,6 +228,59 @@ TEST(GraphApps, FollowEdgesInTheirDirection) {
   EXPECT_THAT(run_p_sssp(engine, one_way, 0).distances, ElementsAre(0, 1, 1, 2, infinite));
   EXPECT_THAT(run_l_sssp(engine, one_way, 0).distances, ElementsAre(0, 1, 1, 2, infinite));
   EXPECT_THAT(run_cc(engine, one_way).component, ElementsAre(0, 0, 0, 0, 0)) << "weakly connected";
+}
+
+// Larger groups leave gaps in their lists, which those of one thread do not make themselves.
+TEST(Bfs, GoesOnInGroupsOfOneThreadWhereLargerOnesHaveLeftIt) {
+  const Csr graph = load_graph("grid:200x200");
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("cohort-bfs-gaps-" + std::to_string(::getpid()));
+  cpu::Engine engine{{.capacity = 2}};
+  std::uint32_t moved = 0;
+  for (std::uint32_t pause = 0; pause < 20; ++pause) {
+    RunOptions options;
+    options.movable = true;
+    options.launch.local_size = 16;
+    options.drive = [&](const Job& job) {
+      if (auto report = job.wait_for(std::chrono::microseconds{pause * 300})) return *report;
+      if (job.suspend() == Status::suspended) job.checkpoint(file);
+      return job.report();
+    };
+    if (run_bfs(engine, graph, 0, options).report.status != Status::suspended) continue;
+    ++moved;
+    RunOptions rest;
+    rest.movable = true;
+    rest.restore = file;
+    const BfsResult result = run_bfs(engine, graph, 0, rest);
+    EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt) << pause;
+  }
+  std::filesystem::remove(file);
+  EXPECT_GT(moved, 0U);
+}
+
+/// As much of a Group as portion() asks for.
+struct FewGroups {
+  std::uint32_t groups;
+  [[nodiscard]] std::uint32_t num_groups() const { return groups; }
+  [[nodiscard]] static std::uint32_t max_groups() { return 64; }
+  [[nodiscard]] static std::uint32_t local_size() { return 1; }
+  [[nodiscard]] static bool alone() { return true; }
+};
+
+TEST(Portions, AreWholeWhileLittleIsLentAndAsLongAsEverWhenMuchIs) {
+  constexpr std::size_t count = 6'400'000;
+  for (const std::uint32_t groups : {64U, 63U, 32U, 16U})
+    EXPECT_TRUE(portion(FewGroups{groups}, 0, count, even_chunk).last) << groups;
+  std::uint32_t steps = 0;
+  for (std::size_t at = 0; at < count; ++steps) {
+    const Portion now = portion(FewGroups{1}, at, count, even_chunk);
+    EXPECT_EQ(now.begin, at);
+    EXPECT_LE(now.end - now.begin, 4 * count / 64);
+    at = now.end;
+  }
+  EXPECT_EQ(steps, 16U);
+  EXPECT_TRUE(portion(FewGroups{1}, 0, 4096, even_chunk).last);  // not worth a barrier
+  EXPECT_TRUE(portion(FewGroups{1}, 0, count, 0).last);
 }
 
 TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {

@@ -429,7 +429,7 @@ struct Platform {
 
 #ifdef __CUDACC__
   /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is
-  /// looked at again after a third of them.
+  /// looked at again after two thirds of them.
   static constexpr long long recent = 24'000;
   /// The same after an offer: some 8 us.
   static constexpr long long recent_offer = 16'000;
@@ -578,7 +578,7 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
   if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive(Trace::arrive);
   const long long at = clock64();
-  if (at - recent.at < Platform::recent / 3) return;
+  if (at - recent.at < Platform::recent * 2 / 3) return;
   recent = {Platform::here().shared->target(), at};
 }
 

@@ -120,7 +120,8 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
       tape.note(member->joined ? Trace::join : Trace::start, member->active, member->gen);
     }
     // The last thread looks ahead for group 0, and writes down the arrivals of all that are traced.
-    if ((member->id == 0 || tape.head != nullptr) && blockDim.x > 32) {
+    const bool looks = member->id == 0 && role == protocol::Role::member;
+    if ((looks || tape.head != nullptr) && blockDim.x > 32) {
       Platform::here().recent = &member->sampler;
     }
   }
