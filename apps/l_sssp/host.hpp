@@ -13,7 +13,7 @@ struct ListSsspOptions {
   Algorithm algorithm = Algorithm::delta;
   /// Nodes for each group in a step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
-  Distance delta = 0;       ///< of delta-stepping; 0: by weights and degrees
+  Distance delta = 0;  ///< of delta-stepping; 0: by weights and degrees
   /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
   /// edges, none where they have many and going on would visit many of them again.
   std::optional<std::uint32_t> budget = {};

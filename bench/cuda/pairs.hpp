@@ -11,6 +11,15 @@ namespace cohort::bench {
 /// Threads of a group, where nothing else is said.
 inline constexpr std::uint32_t cuda_local_size = 256;
 
+/// A run on so many SMs.
+[[nodiscard]] inline apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
+  apps::RunOptions options;
+  options.launch.max_groups = groups;
+  options.launch.local_size = cuda_local_size;
+  options.launch.resizable = resizable;
+  return options;
+}
+
 /// Our algorithms of the paper's apps and of cc. Of large inputs each run's upload takes longer
 /// than the run: R-MAT graphs are smaller than on the CPU. Only those whose name contains `only`.
 [[nodiscard]] std::vector<Variant> cuda_variants(bool quick, std::string_view only,

@@ -1,6 +1,7 @@
 // How the CUDA scenarios put figures into tables and records.
 #pragma once
 
+#include <chrono>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,8 @@ inline nlohmann::ordered_json described() {
           {"driver", device.driver},
           {"runtime", device.runtime}};
 }
+
+inline double ns(std::chrono::nanoseconds time) { return static_cast<double>(time.count()); }
 
 inline std::string in_us(double ns, int digits = 1) {
   std::ostringstream text;

@@ -60,12 +60,13 @@ std::int64_t ahead_of(const Recording& recording, const std::vector<std::uint64_
   }
   std::sort(moves.begin(), moves.end());
   // Whoever was heard of first, that was not before somebody had moved; and so on.
-  std::int64_t result = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+  std::int64_t result = unknown;
   for (std::size_t i = 0; i < std::min(moves.size(), heard.size()); ++i) {
     if (moves[i] <= complete_until)
       result = std::min(result, static_cast<std::int64_t>(heard[i] - moves[i]));
   }
-  return result;
+  return result == unknown ? 0 : result;
 }
 
 void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {

@@ -92,8 +92,8 @@ TEST(Tapes, OffersAreToldAmongTheStays) {
   tape.offer(0, 10, 0);
   tape.offer(0, 20, 0);
   tape.note(0, Trace::kill, 21, 0);
-  EXPECT_THAT(tape.played().lanes[0], ElementsAre("start 0 0 @1", "offer 0 0 @10", "offer 0 0 @20",
-                                                  "kill 0 0 @21"));
+  EXPECT_THAT(tape.played().lanes[0],
+              ElementsAre("start 0 0 @1", "offer 0 0 @10", "offer 0 0 @20", "kill 0 0 @21"));
 }
 
 TEST(Tapes, ABarrierIsPassedWhenTheLastOneArrives) {

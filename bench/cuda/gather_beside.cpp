@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "apps/cuda/runs.hpp"
+#include "bench/cuda/beside.hpp"
+#include "bench/cuda/hold.hpp"
+#include "bench/cuda/pairs.hpp"
+#include "bench/cuda/words.hpp"
+
+namespace cohort::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+/// The resizing points that a job has passed: those of all its groups at barriers, of each group at
+/// offers. Told in the order of time.
+class Points final : public Tracer {
+ public:
+  void record(const TraceEvent& event) noexcept override {
+    const std::uint64_t time = event.nanoseconds;
+    if (event.what == Trace::offer) offers_[event.group].push_back(time);
+    if (event.what == Trace::pass && (barriers_.empty() || barriers_.back() != time))
+      barriers_.push_back(time);
+  }
+
+  /// When the groups from `first` on have all passed one since `asked`, if they have by `held`.
+  [[nodiscard]] std::optional<std::uint64_t> next(std::uint64_t asked, std::uint64_t held,
+                                                  std::uint32_t first) const {
+    std::optional<std::uint64_t> result = next_of(barriers_, asked, held);
+    for (auto its = offers_.lower_bound(first); its != offers_.end(); ++its)
+      result = std::max(result, next_of(its->second, asked, held));
+    return result;
+  }
+
+ private:
+  /// Nothing either while the job was starting.
+  static std::optional<std::uint64_t> next_of(const std::vector<std::uint64_t>& points,
+                                              std::uint64_t asked, std::uint64_t held) {
+    const auto next = std::ranges::upper_bound(points, asked);
+    if (next == points.begin() || next == points.end() || *next > held) return std::nullopt;
+    return *next;
+  }
+
+  std::vector<std::uint64_t> barriers_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // by group
+};
+
+/// Demands at random beside an app, each compared with the next resizing point of that same run.
+class Gathers {
+ public:
+  Gathers(const Variant& variant, cuda::Engine& engine, Holder& holder)
+      : variant_(variant), engine_(engine), holder_(holder) {
+    const Report alone = variant.run(engine, with_groups(engine.capacity()));
+    longest_pause_ = std::min<nanoseconds>(alone.run_time, milliseconds{2});
+  }
+
+  struct Samples {
+    std::vector<double> held;   ///< since the demand
+    std::vector<double> point;  ///< likewise
+  };
+  Samples measure(std::uint32_t sms, Checks& checks, const ScenarioOptions& options) {
+    Samples samples;
+    const std::size_t enough = options.quick ? 5 : 100;
+    const auto until = Clock::now() + std::chrono::seconds{4};
+    for (bool first = true; samples.held.size() < enough && Clock::now() < until; first = false) {
+      if (options.stop.stop_requested()) throw Stopped{};
+      run_once(sms, first ? &checks : nullptr, samples);
+    }
+    return samples;
+  }
+
+ private:
+  void run_once(std::uint32_t sms, Checks* checks, Samples& samples) {
+    Points points;
+    std::vector<std::pair<std::uint64_t, double>> demands;
+    apps::RunOptions how = with_groups(engine_.capacity());
+    how.launch.tracer = &points;
+    how.drive = [&](const Job& job) {
+      std::uniform_int_distribution<nanoseconds::rep> pause{0, longest_pause_.count()};
+      while (!job.wait_for(nanoseconds{pause(random_)})) {
+        const std::uint64_t asked = cpu::now();
+        demands.emplace_back(asked, holder_.hold(sms));
+      }
+      return job.wait();
+    };
+    static_cast<void>(variant_.run(engine_, how, checks));
+    for (const auto& [asked, held] : demands) {
+      const auto next = points.next(asked, asked + static_cast<std::uint64_t>(held),
+                                    engine_.capacity() - sms);  // the highest leave
+      if (!next) continue;                                      // it was starting, or over
+      samples.held.push_back(held);
+      samples.point.push_back(static_cast<double>(*next - asked));
+    }
+  }
+
+  const Variant& variant_;
+  cuda::Engine& engine_;
+  Holder& holder_;
+  nanoseconds longest_pause_{0};
+  std::mt19937_64 random_{1};
+};
+
+Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
+                   const std::map<std::uint32_t, std::vector<double>>& idle,
+                   const ScenarioOptions& options) {
+  constexpr double allowed = 20'000;
+  Gathers gathers{variant, engine, holder};
+  Checks checks;
+  auto entries = Json::array();
+  for (const auto& [wanted, alone] : idle) {
+    const auto [held, point] = gathers.measure(wanted, checks, options);
+    if (held.empty()) continue;  // too short for it
+    std::vector<double> extras;  // over what could not be sooner
+    for (std::size_t i = 0; i < held.size(); ++i)
+      extras.push_back(held[i] - std::max(median(alone), point[i]));
+    const double extra = median(extras);
+    std::cout << "  " << std::setw(3) << wanted << " SMs held after " << in_us(median(held))
+              << " us, on the idle GPU " << in_us(median(alone)) << " us; next resizing point in "
+              << in_us(median(point)) << " us (p50 of " << held.size() << "): p50 " << in_us(extra)
+              << " us more, p99 " << in_us(percentile(extras, 99)) << " us"
+              << (extra <= allowed ? "" : ", NOT within 20") << std::endl;
+    entries.push_back({{"sms", wanted},
+                       {"held", numbers(held)},
+                       {"idle_p50", median(alone)},
+                       {"to_resizing_point", numbers(point)},
+                       {"extra", numbers(extras)},
+                       {"within", extra <= allowed}});
+  }
+  checks.wait();
+  return entries;
+}
+
+}  // namespace
+
+Json gather_beside_apps(const ScenarioOptions& options) {
+  cuda::Engine engine;
+  Holder holder{engine};
+  const std::uint32_t sms = engine.capacity();
+  std::map<std::uint32_t, std::vector<double>> idle;  // by SMs
+  for (const std::uint32_t wanted : {sms / 4, sms / 2, sms - 1}) {
+    for (int i = 0; i < 50; ++i) idle[wanted].push_back(holder.hold(wanted));
+  }
+  Json result;
+  for (const Variant& variant : cuda_variants(options.quick, options.only)) {
+    std::cout << variant.name() << ", SMs demanded at random" << std::endl;
+    result[variant.name()] = gather_beside(variant, engine, holder, idle, options);
+  }
+  std::cout << std::endl;
+  return result;
+}
+
+}  // namespace cohort::bench
