@@ -8,6 +8,7 @@
 #include "bench/cuda/hold.hpp"
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/words.hpp"
+#include "cohort/cpu.hpp"
 
 namespace cohort::bench {
 namespace {
