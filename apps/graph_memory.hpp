@@ -31,17 +31,17 @@ class GraphMemory {
   Node num_nodes_;
 };
 
-/// A worklist with so many places. Groups of one thread get slots, if wanted and if the job is
+/// A worklist with room for every node. Groups of one thread get slots, if wanted and if the job is
 /// to stay here.
 class WorklistMemory {
  public:
   template <class Engine>
-  WorklistMemory(Engine& engine, std::size_t places, const RunOptions& options, bool slots)
+  WorklistMemory(Engine& engine, Node num_nodes, const RunOptions& options, bool slots)
       : num_slots_(slots && options.launch.local_size == 1 && !options.movable
                        ? most_groups(engine, options)
                        : 0),
         slots_(engine.template fill<Node>(std::size_t{num_slots_} * room, 0)),
-        spill_(engine.template fill<Node>(places, 0)),
+        spill_(engine.template fill<Node>(num_nodes, 0)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}
 
   /// The only node of an empty list.

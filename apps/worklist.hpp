@@ -24,7 +24,7 @@ struct Worklist {
   static constexpr std::uint32_t short_block = 64;  ///< of a short list, for each group
 
   Node* slots;              ///< num_slots times `room`
-  Node* spill;              ///< room for every node, and for places claimed in vain
+  Node* spill;              ///< room for every node
   Count* counts;            ///< of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
   std::uint32_t room;
@@ -241,11 +241,12 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     constexpr std::uint64_t later = 12;  // edges of the same node
     const CsrView edges = graph;         // not to be read again after each atomic access
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + far < count) prefetch(edges.offsets() + list[i + far]);
+      const Node later_on = i + far < count ? list[i + far] : nobody;
+      if (later_on != nobody) prefetch(edges.offsets() + later_on);
       const Node soon = i + near < count ? list[i + near] : nobody;
       if (soon != nobody) graph_ahead(edges, edges.first_edge(soon));
       const Node node = list[i];
-      if (node == nobody) continue;  // of larger groups, on another engine
+      if (node == nobody) continue;  // of larger groups, before the job was taken out
       const std::uint32_t its = value(node);
       if (its == skipped) continue;
       const std::uint64_t end = edges.first_edge(node + 1);

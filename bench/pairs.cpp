@@ -34,7 +34,7 @@ constexpr std::array rows{
     Row{"p-sssp", "USA-road NW", "road-NW.topology.gr", "road:1200000", "road:2000",
         "with made-up weights", "algorithm=paper", Style::barriers, false, "road:60000"},
     Row{"bfs", "rmat", "rmat:22", "", "rmat:17", "seed and degree are not the paper's",
-        "algorithm=paper source=hub chunk=0", Style::barriers, false, "rmat:20"},
+        "algorithm=paper source=hub", Style::barriers, false, "rmat:20"},
     Row{"bfs", "USA-road W", "road-NW.topology.gr", "road:1200000", "road:60000",
         "USA-road NW instead", "algorithm=paper"},
     Row{"l-sssp", "rmat", "rmat:20", "", "rmat:13", "seed and degree are not the paper's",

@@ -125,17 +125,16 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
 }
 
 /// The paper's pools and ours, for the apps that steal work.
-/// `chunk`: particles of a task; 0: as the algorithm has it.
+/// `chunk`: particles of a task; nothing: as the algorithm has it.
 std::vector<Algorithm> stealing_algorithms(const std::string& app, const std::string& input,
-                                           std::uint32_t chunk) {
+                                           std::optional<std::uint32_t> chunk) {
   using Kind = apps::PoolOptions::Kind;
   if (app == "octree") {
     const auto count = apps::number_in(input, apps::particles_spec, "the number", 1, 1U << 30U);
     const auto particles = std::make_shared<const std::vector<apps::Particle>>(
         apps::make_particles(static_cast<std::uint32_t>(count)));
     const auto with = [particles, chunk](Kind kind) {
-      apps::OctreeOptions how{.pools = {.kind = kind}};
-      if (chunk != 0 || kind == Kind::mutex) how.chunk = chunk;
+      const apps::OctreeOptions how{.pools = {.kind = kind}, .chunk = chunk};
       return on_any_engine(
           [=](auto& engine, auto& options) {
             return apps::run_octree(engine, *particles, options, how);
@@ -186,7 +185,8 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
       algorithms =
           graph_algorithms(pair.app, graph, source, pair.chunked ? 1024 : apps::even_chunk);
     } else {
-      algorithms = stealing_algorithms(pair.app, pair.input, pair.chunked ? 1U << 14U : 0);
+      algorithms = stealing_algorithms(pair.app, pair.input,
+                                       pair.chunked ? std::optional{1U << 14U} : std::nullopt);
     }
     for (Algorithm& each : algorithms) {
       result.push_back({.pair = pair,

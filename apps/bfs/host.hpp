@@ -50,6 +50,12 @@ Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* le
   return run(engine, kernel, options);
 }
 
+/// Of a node.
+inline std::uint64_t most_edges(const Csr& graph) {
+  const Node node = hub(graph);
+  return graph.offsets[node + 1] - graph.offsets[node];
+}
+
 template <class Engine>
 Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& memory,
                            std::uint32_t* levels, Node source, const RunOptions& options,
@@ -64,11 +70,7 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
   std::optional<GraphMemory> incoming;
   if (both && &turned != &graph) incoming.emplace(engine, turned);
 
-  const Node hub_node = hub(graph);
-  const bool few =
-      !both && graph.offsets[hub_node + 1] - graph.offsets[hub_node] <= Bfs::most_few_edges;
-  const std::size_t places = few ? 2 * std::size_t{nodes} : nodes;
-  const auto list = [&] { return WorklistMemory{engine, places, options, true}; };
+  const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
   const WorklistMemory lists[] = {list(), list(), list()};
   lists[0].put(source, graph.offsets[source + 1] - graph.offsets[source]);
   const std::size_t words = both ? nodes / 64 + 1 : 0;
@@ -85,7 +87,7 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .chunk = how.chunk,
       .solo = both ? 0 : how.solo.value_or(local_size == 1 ? 128 : local_size),
       .both_directions = both,
-      .few_edges = few,
+      .few_edges = !both && most_edges(graph) <= Bfs::most_few_edges,
   };
   return run(engine, kernel, options);
 }

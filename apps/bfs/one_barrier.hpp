@@ -39,7 +39,7 @@ struct Bfs {
   std::uint64_t chunk;   // nodes for each group in a step; 0: all; or even_chunk
   std::uint32_t solo;    // frontiers up to this size are group 0's; 0: none
   bool both_directions;  // may go up
-  bool few_edges;        // no node has more than most_few_edges, and lists have twice the room
+  bool few_edges;        // no node has more than most_few_edges
 
   static constexpr std::uint32_t most_few_edges = 16;
 
@@ -51,11 +51,10 @@ struct Bfs {
                                          {"slots 2", "spill 2", "counts 2"}};
     constexpr const char* bit_names[3] = {"bits 0", "bits 1", "bits 2"};
     const std::size_t nodes = graph.num_nodes();
-    const std::size_t places = few_edges ? 2 * nodes : nodes;
     for (std::uint32_t i = 0; i < 3; ++i) {
       const Worklist& list = lists[i];
       visit(names[i][0], list.slots, std::size_t{list.num_slots} * list.room);
-      visit(names[i][1], list.spill, places);
+      visit(names[i][1], list.spill, nodes);
       visit(names[i][2], list.counts, std::size_t{list.num_slots} + 1);
       visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
     }
@@ -124,8 +123,8 @@ struct Bfs {
     }
   }
 
-  /// For a level of one portion. A list has twice the room where nodes have few edges; this one is
-  /// so short that no thread of any group gets a second node.
+  /// For a level of one portion, into an empty list: one place for each edge of so few nodes is no
+  /// more than there is room for.
   template <class Group>
   COHORT_FN bool claims_early(const Group& group, std::size_t size) const {
     const std::size_t most_nodes = std::size_t{group.num_groups()} * Worklist::short_block;

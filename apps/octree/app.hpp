@@ -15,8 +15,7 @@ Outcome octree_app(Engine& engine, Request& request) {
   how.max_leaf = static_cast<std::uint32_t>(settings.number("max-leaf", 5, 1, 1U << 20U));
   how.max_depth = static_cast<std::uint32_t>(settings.number("max-depth", 40, 1, 1000));
   how.boxes = static_cast<std::uint32_t>(settings.number("boxes", 0, 0, 1U << 31U));
-  how.chunk = static_cast<std::uint32_t>(settings.number(
-      "chunk", how.pools.kind == PoolOptions::Kind::mutex ? 0 : how.chunk, 0, 1U << 31U));
+  how.chunk = settings.number_if_given("chunk");
   settings.check_all_used();
   const auto count = static_cast<std::uint32_t>(
       number_in(request.input, particles_spec, "the number of particles", 0, 1U << 28U));

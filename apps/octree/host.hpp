@@ -16,7 +16,9 @@ struct OctreeOptions {
   std::uint32_t max_leaf = 5;
   std::uint32_t max_depth = 40;  ///< where coincident particles become a leaf
   std::uint32_t boxes = 0;       ///< that there is room for; 0: a guess that is large enough mostly
-  std::uint32_t chunk = 1U << 16U;  ///< the most particles of a task; 0: all of its box
+  /// The most particles of a task; 0: all of its box. Nothing: 65536, or 0 as in the paper with its
+  /// pools.
+  std::optional<std::uint32_t> chunk = {};
 };
 
 struct OctreeResult {
@@ -64,7 +66,9 @@ template <class Engine>
                  .z = 0,
                  .half = 256};
   boxes.write(std::span{&root, 1});
-  const auto done = engine.template fill<std::uint32_t>(how.chunk != 0 ? num_boxes : 0, 0);
+  const bool as_in_paper = how.pools.kind == PoolOptions::Kind::mutex;
+  const std::uint32_t chunk = how.chunk.value_or(as_in_paper ? 0 : 1U << 16U);
+  const auto done = engine.template fill<std::uint32_t>(chunk != 0 ? num_boxes : 0, 0);
   const PoolMemory pools{engine, options, how.pools, 1U << 16U};
   pools.start(count, 1);
   OctreeResult tree;
@@ -77,7 +81,7 @@ template <class Engine>
                                       .num_boxes = num_boxes,
                                       .max_leaf = how.max_leaf,
                                       .max_depth = how.max_depth,
-                                      .chunk = how.chunk,
+                                      .chunk = chunk,
                                       .done = done.data()};
     return run(engine, kernel, options);
   });

@@ -143,10 +143,12 @@ class Background {
           figures.over_ideal.push_back(slowdown / ideal);
           figures.lent.push_back(lent);
           figures.wrong += tasks.wrong();
-          figures.gathers.insert(figures.gathers.end(), tasks.gathers().begin(),
-                                 tasks.gathers().end());
-          for (const Span& each : tasks.spans())
-            figures.runs.push_back(static_cast<double>(each.end - each.begin));
+          for (std::size_t i = 0; i < tasks.spans().size(); ++i) {
+            const Span& task = tasks.spans()[i];
+            if (overlap(ran, {task}) == 0) continue;  // it met no job
+            figures.gathers.push_back(tasks.gathers()[i]);
+            figures.runs.push_back(static_cast<double>(task.end - task.begin));
+          }
         }
       }
     }
@@ -255,6 +257,7 @@ class Background {
       if (!too_long) throw;  // else it is that it was cancelled
     }
     if (tasks) tasks->end();
+    if (tasks && tasks->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (too_long) return std::numeric_limits<double>::infinity();
     ran.erase(ran.begin());  // the first is slow
     return mean(ran);

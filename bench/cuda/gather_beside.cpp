@@ -29,7 +29,8 @@ class Points final : public Tracer {
       barriers_.push_back(time);
   }
 
-  /// When the groups from `first` on have all passed one since `asked`, if they have by `held`.
+  /// When those of the groups from `first` on that were there had passed one since `asked`; nothing
+  /// if none had by `held`.
   [[nodiscard]] std::optional<std::uint64_t> next(std::uint64_t asked, std::uint64_t held,
                                                   std::uint32_t first) const {
     std::optional<std::uint64_t> result = next_of(barriers_, asked, held);
@@ -132,7 +133,8 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
                        {"extra", numbers(extras)},
                        {"within", extra <= allowed}});
   }
-  checks.wait();
+  const std::size_t verified = checks.wait();
+  for (Json& each : entries) each["verified"] = verified;  // of all shares
   return entries;
 }
 

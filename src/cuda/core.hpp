@@ -106,7 +106,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     bool closed = false;                         // the job admits nobody any more
     std::vector<std::vector<std::byte>> images;  // of its memory, until it is there
     std::size_t states_size = 0;
-    std::vector<std::uint64_t> heard;  // by the host's clock, of comings and goings; if traced
+    std::vector<std::uint64_t> heard;  // by the host's clock, of who is out; if traced
     std::uint32_t launched = 0;        // blocks
     std::uint32_t gone_before = 0;     // as of the last look at the grids
     std::uint32_t looks = 0;           // at the grids since then

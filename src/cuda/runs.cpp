@@ -107,7 +107,7 @@ void Engine::Core::Run::catch_up() {
     refused += tells(is_gone) & ~tells(came_out);
     gone += tells(is_gone);
     closed = closed || tells(found_closed) != 0;
-    if (desk.tapes.heads != nullptr && (line & (came_in | came_out)) != 0) heard.push_back(now());
+    if (desk.tapes.heads != nullptr && (line & came_out) != 0) heard.push_back(now());
   }
 }
 

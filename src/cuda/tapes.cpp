@@ -50,21 +50,23 @@ std::vector<Lane> lanes_of(const Recording& recording) {
 }  // namespace
 
 std::int64_t ahead_of(const Recording& recording, const std::vector<std::uint64_t>& heard) {
-  std::vector<std::uint64_t> moves;
+  std::vector<std::uint64_t> ends;
   std::uint64_t complete_until = ~std::uint64_t{0};
   for (const Lane& lane : lanes_of(recording)) {
     for (const TapeEvent& each : lane.stays()) {
-      if (what(each) != Trace::resize && what(each) != Trace::fork) moves.push_back(each.time);
+      const Trace its = what(each);
+      if (its == Trace::kill || its == Trace::finish || its == Trace::fault)
+        ends.push_back(each.time);
     }
     if (lane.lost()) complete_until = std::min(complete_until, lane.stays().back().time);
   }
-  std::sort(moves.begin(), moves.end());
-  // Whoever was heard of first, that was not before somebody had moved; and so on.
+  std::sort(ends.begin(), ends.end());
+  // Whoever was heard of first, that was not before somebody had gone; and so on.
   constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
   std::int64_t result = unknown;
-  for (std::size_t i = 0; i < std::min(moves.size(), heard.size()); ++i) {
-    if (moves[i] <= complete_until)
-      result = std::min(result, static_cast<std::int64_t>(heard[i] - moves[i]));
+  for (std::size_t i = 0; i < std::min(ends.size(), heard.size()); ++i) {
+    if (ends[i] <= complete_until)
+      result = std::min(result, static_cast<std::int64_t>(heard[i] - ends[i]));
   }
   return result == unknown ? 0 : result;
 }

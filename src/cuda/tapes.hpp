@@ -15,8 +15,8 @@ struct Recording {
 };
 
 /// How far the host's clock is ahead of the device's timer. `heard`: when the host heard that a
-/// group had come or gone, by its clock, in that order. It hears of each a little later, so the one
-/// that it heard of soonest tells.
+/// group was out, by its clock, in that order. It hears of each a little later, so the one that it
+/// heard of soonest tells.
 [[nodiscard]] std::int64_t ahead_of(const Recording& recording,
                                     const std::vector<std::uint64_t>& heard);
 

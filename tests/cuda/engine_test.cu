@@ -232,6 +232,37 @@ TEST(Cuda, ATracerHearsOfEveryStay) {
   EXPECT_EQ(count[Trace::arrive], count[Trace::pass]);
 }
 
+TEST(Cuda, ATracerHearsOfOffers) {
+  const std::uint32_t tasks = 400 * engine().capacity();  // fewer each than a tape has room for
+  const Held ids;
+  const Word next;
+  const Word stop;
+  const auto done = engine().fill<std::uint32_t>(tasks, 0);
+  TraceLog log;
+  const ScopedJob job =
+      engine().launch(Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks,
+                                                       done.data(), 20'000, stop.data()},
+                      {.local_size = 128, .tracer = &log});
+  while (next.get() < tasks / 4) std::this_thread::yield();
+  job.set_target(engine().capacity() / 2);
+  const Report report = job.wait();
+  std::map<std::uint32_t, Trace> last;  // by unit
+  std::map<std::uint32_t, std::uint64_t> offers;
+  std::uint64_t kills = 0;
+  for (const LoggedEvent& logged : log.events()) {
+    const TraceEvent& event = logged.event;
+    if (event.what == Trace::offer) ++offers[event.group];
+    if (event.what == Trace::kill) {
+      ++kills;
+      EXPECT_EQ(last[event.unit], Trace::offer) << "group " << event.group;
+    }
+    last[event.unit] = event.what;
+  }
+  EXPECT_EQ(kills, report.leaves);
+  EXPECT_GT(kills, 0U);
+  EXPECT_EQ(offers.size(), report.start_groups + report.joins);
+}
+
 TEST(Cuda, SuspendAndResume) {
   const Marched march;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128});

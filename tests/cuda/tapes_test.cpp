@@ -65,18 +65,22 @@ TEST(Tapes, StaysAreToldInTheirOrderByTheHostsClock) {
 
 TEST(Tapes, TheClocksAreComparedByWhatWasHeardOfSoonest) {
   Written tape{2};
-  tape.note(0, Trace::start, 10, 0);
-  tape.note(1, Trace::start, 12, 1);
-  tape.note(0, Trace::resize, 15, 0);  // nobody tells the host of this
+  tape.note(0, Trace::start, 1, 0);  // of this and of a resize the host hears nothing
+  tape.note(1, Trace::start, 2, 1);
+  tape.note(0, Trace::resize, 5, 0);
+  tape.note(0, Trace::kill, 10, 0);
+  tape.note(1, Trace::kill, 12, 1);
+  tape.note(1, Trace::join, 13, 1);
   tape.note(1, Trace::kill, 20, 1);
+  tape.note(0, Trace::join, 25, 0);
   tape.note(0, Trace::finish, 40, 0);
-  // Of the one at 12 before the one at 10: the order does not matter.
+  // Perhaps of the one at 12 before the one at 10: the order does not matter.
   EXPECT_EQ(ahead_of(tape, {1019, 1019, 1023, 1060}), 1003);
 }
 
 TEST(Tapes, TheClocksAreComparedOnlyWhileNothingIsLost) {
   Written tape{2};
-  for (std::uint32_t i = 0; i < tape_stays; ++i) tape.note(0, Trace::join, i, 0);
+  for (std::uint32_t i = 0; i < tape_stays; ++i) tape.note(0, Trace::kill, i, 0);
   tape.heads[0].stays += 1;  // at 300
   tape.note(1, Trace::finish, 500, 1);
   std::vector<std::uint64_t> heard;

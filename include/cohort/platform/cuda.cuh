@@ -576,7 +576,7 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 
 #ifdef __CUDACC__
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
-  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive(Trace::arrive);
+  Platform::here().tape.arrive_if_open(Trace::arrive);
   const long long at = clock64();
   if (at - recent.at < Platform::recent * 2 / 3) return;
   recent = {Platform::here().shared->target(), at};
@@ -585,7 +585,6 @@ __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
 /// All that the next offer would look at. If there is anything to do, the leader has to see it
 /// itself.
 __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
-  if (Platform::here().tape.head != nullptr) Platform::here().tape.arrive(Trace::offer);
   const auto& shared = *Platform::here().shared;
   const bool nobody = shared.waiting.load(Order::relaxed) == 0;
   const protocol::Roster now = shared.look();
@@ -602,14 +601,14 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
   if (threadIdx.x == 0) *answer = static_cast<std::uint32_t>(act());
-  if (point == Point::resizing_global_barrier && threadIdx.x + 1 == blockDim.x) {
+  const bool offers = point == Point::offer || point == Point::offer_kill;
+  const bool last = threadIdx.x + 1 == blockDim.x;
+  if (point == Point::resizing_global_barrier && last) {
     if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
   }
+  if (offers && last && blockDim.x > 32) Platform::here().tape.arrive_if_open(Trace::offer);
   __syncthreads();
-  const bool offers = point == Point::offer || point == Point::offer_kill;
-  if (offers && threadIdx.x + 1 == blockDim.x && blockDim.x > 32) {
-    look_ahead(*Platform::here().offers);
-  }
+  if (offers && last && blockDim.x > 32) look_ahead(*Platform::here().offers);
   return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive
 }
 #endif

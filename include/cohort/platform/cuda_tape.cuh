@@ -72,8 +72,9 @@ struct Tape {
     if (stays < tape_stays) stays_at[stays] = event(what, active, value);
     ++stays;
   }
-  /// By the last thread of the block, while the leader is in the barrier or after its offer.
-  __device__ void arrive(Trace at) {
+  /// By the last thread of the block, while the leader is in the barrier or in its offer.
+  __device__ void arrive_if_open(Trace at) {
+    if (head == nullptr) return;
     arrivals_at[arrivals++ % tape_arrivals] =
         event(at, 0, *static_cast<const volatile std::uint32_t*>(gen));
   }
