@@ -129,10 +129,11 @@ template <class Group>
 class Sink {
  public:
   COHORT_FN Sink(const Group& group, const Worklist& into)
-      : group_(group), into_(into), nodes_(group.view(batch_)) {
-    if (!group.alone()) return;
+      : group_(group), into_(into), nodes_(group.view(static_cast<Node*>(nullptr))) {
+    if (!group.alone()) return;  // nothing points into this: a device keeps it in registers
     if (into.num_slots == 0) {
       room_ = batch_room;
+      nodes_ = group.view(batch_);
       return;
     }
     slot_ = true;

@@ -86,11 +86,13 @@ Pairs paper_pairs(bool quick, std::string_view only) {
     }
     result.runnable.push_back(std::move(pair));
   }
-  if (result.runnable.empty()) {
-    throw Error{Errc::bad_options, "--only '" + std::string{only} +
-                                       "': no such pair; there is bfs rmat, color G3_circuit, ..."};
-  }
+  if (result.runnable.empty()) no_such_pair(only);
   return result;
+}
+
+void no_such_pair(std::string_view only) {
+  throw Error{Errc::bad_options, "--only '" + std::string{only} +
+                                     "': no such pair; there is bfs rmat, color G3_circuit, ..."};
 }
 
 }  // namespace cohort::bench

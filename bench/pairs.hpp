@@ -37,5 +37,7 @@ struct Pairs {
 /// `quick`: small inputs of the same kind. Only those whose name() contains `only`; throws
 /// Error{bad_options} when there is none.
 [[nodiscard]] Pairs paper_pairs(bool quick, std::string_view only);
+/// Throws Error{bad_options}: none of them contains `only`.
+[[noreturn]] void no_such_pair(std::string_view only);
 
 }  // namespace cohort::bench

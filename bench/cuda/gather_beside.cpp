@@ -8,7 +8,6 @@
 #include "bench/cuda/hold.hpp"
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/words.hpp"
-#include "cohort/cpu.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -19,11 +18,13 @@ using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
 /// The resizing points that a job has passed: those of all its groups at barriers, of each group at
-/// offers. Told in the order of time.
+/// offers; and who has left when. Told in the order of time. All times are the device's.
 class Points final : public Tracer {
  public:
+  void clock(std::int64_t ahead) noexcept override { ahead_ = ahead; }
   void record(const TraceEvent& event) noexcept override {
-    const std::uint64_t time = event.nanoseconds;
+    const std::uint64_t time = event.nanoseconds - static_cast<std::uint64_t>(ahead_);
+    if (event.what == Trace::kill) gone_.push_back(time);
     if (event.what == Trace::offer) offers_[event.group].push_back(time);
     if (event.what == Trace::pass && (barriers_.empty() || barriers_.back() != time))
       barriers_.push_back(time);
@@ -38,6 +39,12 @@ class Points final : public Tracer {
       result = std::max(result, next_of(its->second, asked, held));
     return result;
   }
+  /// When the last of those who left between `asked` and `held` was out; nothing if nobody did.
+  [[nodiscard]] std::optional<std::uint64_t> out(std::uint64_t asked, std::uint64_t held) const {
+    const auto after = std::ranges::upper_bound(gone_, held);
+    if (after == gone_.begin() || *std::prev(after) < asked) return std::nullopt;
+    return *std::prev(after);
+  }
 
  private:
   /// Nothing either while the job was starting.
@@ -48,6 +55,8 @@ class Points final : public Tracer {
     return *next;
   }
 
+  std::int64_t ahead_ = 0;
+  std::vector<std::uint64_t> gone_;
   std::vector<std::uint64_t> barriers_;
   std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // by group
 };
@@ -62,8 +71,9 @@ class Gathers {
   }
 
   struct Samples {
-    std::vector<double> held;   ///< since the demand
-    std::vector<double> point;  ///< likewise
+    std::vector<double> out;    ///< the gather time: from the demand until the groups are out
+    std::vector<double> point;  ///< from the demand until the next resizing point
+    std::vector<double> held;   ///< from the call until the host knows that the SMs are held
   };
   Samples measure(std::uint32_t sms, Checks& checks, const ScenarioOptions& options) {
     Samples samples;
@@ -79,24 +89,24 @@ class Gathers {
  private:
   void run_once(std::uint32_t sms, Checks* checks, Samples& samples) {
     Points points;
-    std::vector<std::pair<std::uint64_t, double>> demands;
+    std::vector<Holder::Stamped> demands;
     apps::RunOptions how = with_groups(engine_.capacity());
     how.launch.tracer = &points;
     how.drive = [&](const Job& job) {
       std::uniform_int_distribution<nanoseconds::rep> pause{0, longest_pause_.count()};
-      while (!job.wait_for(nanoseconds{pause(random_)})) {
-        const std::uint64_t asked = cpu::now();
-        demands.emplace_back(asked, holder_.hold(sms));
-      }
+      while (!job.wait_for(nanoseconds{pause(random_)}))
+        demands.push_back(holder_.hold_stamped(sms));
       return job.wait();
     };
     static_cast<void>(variant_.run(engine_, how, checks));
-    for (const auto& [asked, held] : demands) {
-      const auto next = points.next(asked, asked + static_cast<std::uint64_t>(held),
-                                    engine_.capacity() - sms);  // the highest leave
-      if (!next) continue;                                      // it was starting, or over
-      samples.held.push_back(held);
+    for (const auto& [held, asked] : demands) {
+      const std::uint64_t until = asked + static_cast<std::uint64_t>(held);
+      const auto next = points.next(asked, until, engine_.capacity() - sms);  // the highest leave
+      const auto out = points.out(asked, until);
+      if (!next || !out) continue;  // it was starting, or over
+      samples.out.push_back(static_cast<double>(*out - asked));
       samples.point.push_back(static_cast<double>(*next - asked));
+      samples.held.push_back(held);
     }
   }
 
@@ -115,23 +125,25 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
   Checks checks;
   auto entries = Json::array();
   for (const auto& [wanted, alone] : idle) {
-    const auto [held, point] = gathers.measure(wanted, checks, options);
+    const auto [out, point, held] = gathers.measure(wanted, checks, options);
     if (held.empty()) continue;  // too short for it
-    std::vector<double> extras;  // over what could not be sooner
-    for (std::size_t i = 0; i < held.size(); ++i)
-      extras.push_back(held[i] - std::max(median(alone), point[i]));
+    std::vector<double> extras;
+    for (std::size_t i = 0; i < out.size(); ++i) extras.push_back(out[i] - point[i]);
     const double extra = median(extras);
-    std::cout << "  " << std::setw(3) << wanted << " SMs held after " << in_us(median(held))
-              << " us, on the idle GPU " << in_us(median(alone)) << " us; next resizing point in "
-              << in_us(median(point)) << " us (p50 of " << held.size() << "): p50 " << in_us(extra)
-              << " us more, p99 " << in_us(percentile(extras, 99)) << " us"
-              << (extra <= allowed ? "" : ", NOT within 20") << std::endl;
+    std::cout << "  " << std::setw(3) << wanted << " SMs gathered in " << in_us(median(out))
+              << " us, next resizing point in " << in_us(median(point)) << " us (p50 of "
+              << out.size() << "): p50 " << in_us(extra) << " us more, p99 "
+              << in_us(percentile(extras, 99)) << " us"
+              << (extra <= allowed ? "" : ", NOT within 20")
+              << "; held, as the host sees it, after " << in_us(median(held)) << " us (idle GPU "
+              << in_us(median(alone)) << ")" << std::endl;
     entries.push_back({{"sms", wanted},
-                       {"held", numbers(held)},
-                       {"idle_p50", median(alone)},
+                       {"gather", numbers(out)},
                        {"to_resizing_point", numbers(point)},
                        {"extra", numbers(extras)},
-                       {"within", extra <= allowed}});
+                       {"within", extra <= allowed},
+                       {"held", numbers(held)},
+                       {"idle_held_p50", median(alone)}});
   }
   const std::size_t verified = checks.wait();
   for (Json& each : entries) each["verified"] = verified;  // of all shares
@@ -146,7 +158,7 @@ Json gather_beside_apps(const ScenarioOptions& options) {
   const std::uint32_t sms = engine.capacity();
   std::map<std::uint32_t, std::vector<double>> idle;  // by SMs
   for (const std::uint32_t wanted : {sms / 4, sms / 2, sms - 1}) {
-    for (int i = 0; i < 50; ++i) idle[wanted].push_back(holder.hold(wanted));
+    for (int i = 0; i < 50; ++i) idle[wanted].push_back(holder.hold_stamped(wanted).held);
   }
   Json result;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {

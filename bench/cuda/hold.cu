@@ -22,6 +22,9 @@ __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint
   __syncthreads();
 }
 
+/// Just before what follows in the stream.
+__global__ void stamp(std::uint64_t* at) { *at = cuda::Platform::timer(); }
+
 void check_hold(cudaError_t error) {
   if (error == cudaSuccess) return;
   throw Error{Errc::device_lost, std::string{"bench: "} + cudaGetErrorString(error)};
@@ -35,15 +38,18 @@ Holder::Holder(cuda::Engine& engine) : engine_(engine), count_(engine.fill<std::
   check_hold(cudaDeviceGetStreamPriorityRange(&low, &high));
   check_hold(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, high));
   check_hold(cudaHostAlloc(reinterpret_cast<void**>(&told_), sizeof *told_, cudaHostAllocMapped));
+  check_hold(cudaHostAlloc(reinterpret_cast<void**>(&asked_), sizeof *asked_, cudaHostAllocMapped));
   check_hold(cudaFuncSetAttribute(stay, cudaFuncAttributeMaxDynamicSharedMemorySize, memory));
   *told_ = 0;
+  *asked_ = 0;
 }
 Holder::~Holder() {
   cudaFreeHost(told_);
+  cudaFreeHost(asked_);
   cudaStreamDestroy(stream_);
 }
 
-double Holder::hold(std::uint32_t sms) {
+double Holder::hold(std::uint32_t sms, bool stamped) {
   using Clock = std::chrono::steady_clock;
   check_hold(cudaStreamSynchronize(stream_));  // of the last time
   const auto begin = Clock::now();
@@ -51,6 +57,7 @@ double Holder::hold(std::uint32_t sms) {
     return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
   };
   held_ += sms;
+  if (stamped) stamp<<<1, 1, 0, stream_>>>(asked_);
   const cuda::Lease lease = engine_.lease(stream_, {.sms = sms});
   stay<<<sms, 128, memory, stream_>>>(count_.data(), held_, told_);
   check_hold(cudaGetLastError());

@@ -18,12 +18,24 @@ class Holder {
 
   /// From the demand until so many SMs are held at the same time and the host knows it, in
   /// nanoseconds. Throws Error{bad_state} when they do not come within a second.
-  double hold(std::uint32_t sms);
+  double hold(std::uint32_t sms) { return hold(sms, false); }
+
+  struct Stamped {
+    double held;          ///< nanoseconds from the call
+    std::uint64_t asked;  ///< when the stream came to the demand, by the device's clock
+  };
+  Stamped hold_stamped(std::uint32_t sms) {
+    const double held = hold(sms, true);
+    return {held, *static_cast<volatile std::uint64_t*>(asked_)};
+  }
 
  private:
+  double hold(std::uint32_t sms, bool stamped);
+
   cuda::Engine& engine_;
   cudaStream_t stream_ = nullptr;
-  std::uint32_t* told_ = nullptr;  // pinned
+  std::uint32_t* told_ = nullptr;   // pinned
+  std::uint64_t* asked_ = nullptr;  // pinned
   Buffer<std::uint32_t> count_;
   std::uint32_t held_ = 0;  // blocks, ever
 };

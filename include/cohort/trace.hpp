@@ -54,6 +54,9 @@ class Tracer {
   virtual void record(const TraceEvent& event) noexcept = 0;
   /// By the engine; for whoever wants to know.
   virtual void gathered(const TraceGather& /*gather*/) noexcept {}
+  /// By an engine whose device has a clock of its own: what to add to its nanoseconds, on CUDA
+  /// `%globaltimer`, to get those of the events that follow.
+  virtual void clock(std::int64_t /*ahead*/) noexcept {}
 
  protected:
   Tracer() = default;

@@ -118,6 +118,7 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
   std::stable_sort(all.begin(), all.end(), [](const TraceEvent& a, const TraceEvent& b) {
     return a.nanoseconds < b.nanoseconds;
   });
+  tracer.clock(ahead);
   for (const TraceEvent& each : all) tracer.record(each);
 }
 

@@ -299,6 +299,15 @@ TEST(Cuda, SuspendInOffers) {
   EXPECT_THAT(done.read(), testing::Each(1U));
 }
 
+/// Nothing but barriers that do not resize.
+struct MeetsForever {
+  struct State {};
+  template <class Group>
+  COHORT_FN void run(Group& group, State /*state*/) const {
+    for (;;) group.global_barrier();
+  }
+};
+
 TEST(Cuda, CancelEndsEveryKindOfKernel) {
   const auto quickly = [](const Job& job) {
     std::this_thread::sleep_for(5ms);
@@ -310,6 +319,9 @@ TEST(Cuda, CancelEndsEveryKindOfKernel) {
   EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.local_size = 128}))) << "resizing";
   EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.max_groups = 1}))) << "one group";
   EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.resizable = false}))) << "static";
+  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.local_size = 32, .resizable = false})))
+      << "static, a warp each";
+  EXPECT_TRUE(quickly(engine().launch(MeetsForever{}))) << "plain barriers";
   const Held ids;
   const Word next;
   const Word stop;

@@ -156,6 +156,12 @@ class Threads {
   /// A group of one thread: it need not ask others before it acts.
   [[nodiscard]] bool alone() const noexcept { return team_ == nullptr; }
 
+  /// Neighbours have nothing to share here.
+  template <class Ref>
+  auto claim(Ref counter) const {
+    return counter.fetch_add(1);
+  }
+
   void barrier() const {
     if (team_ != nullptr) team_->meet(local_id_, Point::barrier, nullptr, nullptr, nullptr);
   }

@@ -334,7 +334,7 @@ struct Threads {
  private:
   template <class Function>
   __device__ auto lead_all(protocol::Point point, Function act) const;
-  static __device__ __noinline__ void read_ahead(Sampler& recent);
+  static __device__ __noinline__ void read_ahead(Sampler& recent, bool writes_down);
   static __device__ __noinline__ void look_ahead(Sampler& offers);
 
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
@@ -575,8 +575,8 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 }
 
 #ifdef __CUDACC__
-__device__ __noinline__ inline void Threads::read_ahead(Sampler& recent) {
-  Platform::here().tape.arrive_if_open(Trace::arrive);
+__device__ __noinline__ inline void Threads::read_ahead(Sampler& recent, bool writes_down) {
+  if (writes_down) Platform::here().tape.arrive_if_open(Trace::arrive);
   const long long at = clock64();
   if (at - recent.at < Platform::recent * 2 / 3) return;
   recent = {Platform::here().shared->target(), at};
@@ -602,9 +602,11 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using Result = decltype(act());
   if (threadIdx.x == 0) *answer = static_cast<std::uint32_t>(act());
   const bool offers = point == Point::offer || point == Point::offer_kill;
+  const bool resizing = point == Point::resizing_global_barrier;
   const bool last = threadIdx.x + 1 == blockDim.x;
-  if (point == Point::resizing_global_barrier && last) {
-    if (Sampler* const recent = Platform::here().recent) read_ahead(*recent);
+  if ((resizing || point == Point::global_barrier) && last) {
+    Sampler* const recent = Platform::here().recent;
+    if (recent != nullptr) read_ahead(*recent, resizing && blockDim.x > 32);
   }
   if (offers && last && blockDim.x > 32) Platform::here().tape.arrive_if_open(Trace::offer);
   __syncthreads();

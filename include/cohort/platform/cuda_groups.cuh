@@ -119,11 +119,9 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
       tape.group = member->id;
       tape.note(member->joined ? Trace::join : Trace::start, member->active, member->gen);
     }
-    // The last thread looks ahead for group 0, and writes down the arrivals of all that are traced.
-    const bool looks = member->id == 0 && role == protocol::Role::member;
-    if ((looks || tape.head != nullptr) && blockDim.x > 32) {
-      Platform::here().recent = &member->sampler;
-    }
+    // The last thread looks ahead for group 0, which is also how quick barriers hear of a cancel,
+    // and writes down the arrivals of all that are traced.
+    if (member->id == 0 || tape.head != nullptr) Platform::here().recent = &member->sampler;
   }
   __syncthreads();
   if (runs) protocol::live<Platform, role>(kernel, *member, *local, Threads::here());

@@ -293,6 +293,11 @@ class Threads {
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
   [[nodiscard]] bool alone() const noexcept { return local_size_ == 1; }
 
+  template <class Ref>
+  auto claim(Ref counter) const {
+    return counter.fetch_add(1);
+  }
+
   void barrier() const {
     if (local_size_ > 1) detail::meet(team_, local_id_, Point::barrier, nullptr, nullptr, nullptr);
   }

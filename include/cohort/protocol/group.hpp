@@ -62,7 +62,8 @@ class Group {
   [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
   /// M, as of this group's last primitive.
   [[nodiscard]] COHORT_FN std::uint32_t num_groups() const {
-    if (member_->active == 0) member_->active = shared_->look().active();  // after a mere glance
+    if (threads_.alone() && member_->active == 0)  // after a mere glance
+      member_->active = shared_->look().active();
     return member_->active;
   }
   /// N: the most groups this job can have.
@@ -115,11 +116,7 @@ class Group {
   /// `atomic(counter).fetch_add(1)`, but neighbours share an addition where that is cheaper.
   template <class T>
   [[nodiscard]] COHORT_FN T claim(T& counter) const {
-    if constexpr (requires { threads_.claim(atomic(counter)); }) {
-      return threads_.claim(atomic(counter));
-    } else {
-      return atomic(counter).fetch_add(1);
-    }
+    return threads_.claim(atomic(counter));
   }
 
   /// All threads of this group meet.
