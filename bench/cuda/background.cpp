@@ -2,6 +2,7 @@
 #include <exception>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -45,14 +46,38 @@ double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) 
   return result / length(spans);
 }
 
-/// Products that come when they come, by a thread of their own: one is due every period, and one
-/// that is late delays the next.
+/// The time that jobs have run. It stands still while the next one is prepared, so that tasks meet
+/// a job as they would one that runs on and on, and not what they leave in its caches beforehand.
+class JobTime {
+ public:
+  void job_begins() {
+    const std::scoped_lock lock{mutex_};
+    since_ = Clock::now();
+  }
+  void job_ends() {
+    const std::scoped_lock lock{mutex_};
+    before_ += Clock::now() - *since_;
+    since_.reset();
+  }
+  [[nodiscard]] nanoseconds now() const {
+    const std::scoped_lock lock{mutex_};
+    return since_ ? before_ + (Clock::now() - *since_) : before_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  nanoseconds before_{0};
+  std::optional<Clock::time_point> since_;
+};
+
+/// Products that come when they come, by a thread of their own: one is due every period of the
+/// jobs' time, and one that is late delays the next.
 class Due {
  public:
-  Due(const CudaProduct& product, std::uint32_t groups, nanoseconds period)
-      : thread_([this, &product, groups, period](const std::stop_token& stop) {
+  Due(const CudaProduct& product, std::uint32_t groups, nanoseconds period, const JobTime& time)
+      : thread_([this, &product, groups, period, &time](const std::stop_token& stop) {
           try {
-            serve(product, groups, period, stop);
+            serve(product, groups, period, time, stop);
           } catch (...) {
             error_ = std::current_exception();
           }
@@ -71,14 +96,18 @@ class Due {
 
  private:
   void serve(const CudaProduct& product, std::uint32_t groups, nanoseconds period,
-             const std::stop_token& stop) {
-    for (auto next = Clock::now(); !stop.stop_requested(); std::this_thread::sleep_until(next)) {
+             const JobTime& time, const std::stop_token& stop) {
+    for (nanoseconds next = time.now() + period / 2; !stop.stop_requested();) {
+      if (time.now() < next) {
+        std::this_thread::sleep_for(std::chrono::microseconds{20});
+        continue;
+      }
       const TaskReport report = product.run(groups);
       const std::uint64_t end = cpu::now();
       spans_.push_back({end - static_cast<std::uint64_t>(report.run_time.count()), end});
       gathers_.push_back(ns(report.gather));
       wrong_ += product.right() ? 0 : 1;
-      next = std::max<Clock::time_point>(next + period, Clock::now());
+      next = std::max(next + period, time.now());
     }
   }
 
@@ -129,7 +158,7 @@ class Background {
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         for (const LoadClass& load : load_classes) {
-          Due tasks{product_of(load), groups, load.period};
+          Due tasks{product_of(load), groups, load.period, time_};
           const std::vector<Span> ran = jobs(variant, checks);
           tasks.end();
           Figures& figures = all[{load.name, share}];
@@ -213,12 +242,14 @@ class Background {
   }
 
   /// Jobs one after the other, until it is enough; the first is verified.
-  std::vector<Span> jobs(const Variant& variant, Checks& checks) const {
+  std::vector<Span> jobs(const Variant& variant, Checks& checks) {
     std::vector<Span> ran;
     apps::RunOptions how = with_groups(engine_.capacity());
-    how.drive = [&ran](const Job& job) {
+    how.drive = [this, &ran](const Job& job) {
       const std::uint64_t begin = cpu::now();
+      time_.job_begins();
       Report report = job.wait();
+      time_.job_ends();
       ran.push_back({begin, cpu::now()});
       return report;
     };
@@ -249,7 +280,7 @@ class Background {
       return job.wait();
     };
     std::optional<Due> tasks;
-    if (product != nullptr) tasks.emplace(*product, lent, nanoseconds{0});
+    if (product != nullptr) tasks.emplace(*product, lent, nanoseconds{0}, time_);
     try {
       while (ran.size() < 2 || (ran.size() < 6 && length(ran) < 2e8))
         static_cast<void>(variant.run(engine_, how));
@@ -281,6 +312,7 @@ class Background {
 
   const ScenarioOptions& options_;
   cuda::Engine& engine_;
+  JobTime time_;
   std::map<milliseconds, std::unique_ptr<CudaProduct>> made_;
   std::map<milliseconds, std::uint32_t> sides_;
 };

@@ -299,15 +299,6 @@ TEST(Cuda, SuspendInOffers) {
   EXPECT_THAT(done.read(), testing::Each(1U));
 }
 
-/// Nothing but barriers that do not resize.
-struct MeetsForever {
-  struct State {};
-  template <class Group>
-  COHORT_FN void run(Group& group, State /*state*/) const {
-    for (;;) group.global_barrier();
-  }
-};
-
 TEST(Cuda, CancelEndsEveryKindOfKernel) {
   const auto quickly = [](const Job& job) {
     std::this_thread::sleep_for(5ms);

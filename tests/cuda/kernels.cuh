@@ -256,4 +256,13 @@ struct Gang {
   }
 };
 
+/// Nothing but barriers that do not resize.
+struct MeetsForever {
+  struct State {};
+  template <class Group>
+  COHORT_FN void run(Group& group, State /*state*/) const {
+    for (;;) group.global_barrier();
+  }
+};
+
 }  // namespace cohort::test

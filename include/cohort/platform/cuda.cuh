@@ -431,8 +431,8 @@ struct Platform {
   /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is
   /// looked at again after two thirds of them.
   static constexpr long long recent = 24'000;
-  /// The same after an offer: some 4 us.
-  static constexpr long long recent_offer = 8'000;
+  /// The same after an offer: some 8 us.
+  static constexpr long long recent_offer = 16'000;
 
   /// Whether the group has seen after an offer just now that all is as wanted.
   template <class Member>

@@ -54,9 +54,10 @@ COHORT_FN void wait_for_turn(const Member<P, State>& member, std::uint64_t patie
   auto& shared = member.shared;
   const std::uint32_t id = member.id;
   P::await_for(shared.offer_event, patience, [&] {
+    const std::uint32_t target = shared.target();  // under way with the next look
+    // Pairs with those who leave before this group; the target is looked at again before it goes.
     const Roster now = shared.look(Order::acquire);
-    return now.active() <= id + 1 || now.arrived() != 0 || now.faulted() ||
-           id < shared.target(Order::acquire);
+    return now.active() <= id + 1 || now.arrived() != 0 || now.faulted() || id < target;
   });
 }
 
@@ -70,6 +71,11 @@ COHORT_FN auto& rests_in(Shared<P>& shared, std::uint32_t id) {
 }
 COHORT_FN constexpr std::uint64_t rest_bit(std::uint32_t id) {
   return std::uint64_t{1} << (id % 64);
+}
+
+/// Those of the ids from `lowest` to `highest`, all in one word.
+COHORT_FN constexpr std::uint64_t bits_between(std::uint32_t lowest, std::uint32_t highest) {
+  return ~std::uint64_t{0} >> (63 - highest % 64) & ~std::uint64_t{0} << (lowest % 64);
 }
 
 /// Of the ids in `set`, those from `highest` down to the first that is missing, or to `lowest`. All
@@ -94,12 +100,12 @@ COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::
     const std::uint32_t first = highest / 64 * 64;  // of its word
     const std::uint32_t lowest = first > least ? first : least;
     auto& word = rests_in(shared, highest);
-    const std::uint64_t wanted = run_down(word.load(Order::relaxed), highest, lowest);
-    if (wanted == 0) break;
+    // All of them, without a look at who rests first: that would be a round trip more.
+    const std::uint64_t wanted = bits_between(lowest, highest);
     // Acquire pairs with rest(): what they did comes before the swap that takes them away.
     const std::uint64_t got = word.fetch_and(~wanted, Order::acq_rel) & wanted;
     const std::uint64_t run = run_down(got, highest, lowest);
-    if (got != run) {                             // somebody in between got up
+    if (got != run) {                             // somebody in between does not rest
       word.fetch_or(got & ~run, Order::release);  // pairs with rest()
       P::notify(shared.offer_event);
     }
