@@ -30,19 +30,18 @@ struct Portion {
   bool last;  ///< of this phase
 };
 
-/// A chunk that depends on the items: a few times as many as a group has while all groups are
-/// there. So a step is whole while little is lent, and where few groups are left the others need
-/// not wait for long until they can come back.
+/// A chunk that depends on the items: steps are whole while a quarter of the groups is there; where
+/// fewer are left each takes what it would have among all. So the others, when they may come back,
+/// wait no longer than for a step of all groups.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
 /// What a chunk is for `count` items; 0: all.
 template <class Group>
 COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk) {
-  constexpr std::uint32_t times = 4;
   if (chunk != even_chunk) return chunk;
-  if (group.num_groups() * times >= group.max_groups()) return 0;
+  if (group.num_groups() * 4 >= group.max_groups()) return 0;
   const std::size_t worth_a_barrier = group.alone() ? 4096 : group.local_size();
-  return most(worth_a_barrier, count / group.max_groups() * times);
+  return most(worth_a_barrier, count / group.max_groups());
 }
 
 /// Of kernels that are to be as in the paper: there a step is whole.

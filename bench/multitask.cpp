@@ -585,6 +585,12 @@ const Pair shown{.app = "color",
                  .note = {},
                  .chunked = false};
 
+void record_timeline(Experiment& experiment, const Place& place,
+                     const std::filesystem::path& file) {
+  const std::optional<Pair> here = place.adapt(shown);
+  if (here) experiment.record_timeline({&*here, one_pass, &load_classes.back(), "half"}, file);
+}
+
 Json run(const ScenarioOptions& options, Wish wish) {
   PlaceOptions where{.engine = options.engine, .capacity = options.capacity};
   if (options.engine == "cpu" && !where.capacity)  // shares need something to be shares of
@@ -614,7 +620,7 @@ Json run(const ScenarioOptions& options, Wish wish) {
   Experiment experiment{options, *store, *place};
   const std::filesystem::path timeline = options.folder / "timeline.trace.json";
   if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline))
-    experiment.record_timeline({&shown, one_pass, &load_classes.back(), "half"}, timeline);
+    record_timeline(experiment, *place, timeline);
   measure_all(experiment, pairs, configurations(pairs.runnable, wish, capacity), options);
   return summarise_multitask(store->header(), store->samples());
 }
