@@ -73,9 +73,10 @@ void expand(work w, worklist in, worklist out, local chunk *chunk) {
   uint size = *in.size, block = 64;
   if (size > get_num_groups() * block) block = clamp(size / (uint)get_num_groups(), block, max(block, (uint)get_local_size()));
   for (uint first = get_group_id() * block; first < size; first += get_num_groups() * block) {
-    if (get_local_size() == 1) walk(w, in.node + first, min(size - first, block), out);
-    else for (uint i = first; i < min(first + block, size); i += get_local_size()) {
-      share_out(w, in.node + i, min(size - i, (uint)get_local_size()), out, chunk);
+    uint end = min(first + block, size);
+    if (get_local_size() == 1) walk(w, in.node + first, end - first, out);
+    else for (uint i = first; i < end; i += get_local_size()) {
+      share_out(w, in.node + i, min(end - i, (uint)get_local_size()), out, chunk);
     }
   }
 }
