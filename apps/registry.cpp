@@ -18,7 +18,7 @@ constexpr std::array apps{
     App{.name = "bfs",
         .summary = "breadth-first search, level by level",
         .options = "algorithm=one-barrier|paper direction=auto|both|down source=NODE|hub chunk=N "
-                   "solo=N",
+                   "solo=N lists=slots|shared",
         .run = &bfs_app<cpu::Engine>},
     App{.name = "color",
         .summary = "graph colouring by priorities",
@@ -34,7 +34,8 @@ constexpr std::array apps{
         .run = &p_sssp_app<cpu::Engine>},
     App{.name = "l-sssp",
         .summary = "shortest paths with worklists",
-        .options = "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N",
+        .options = "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N "
+                   "lists=slots|shared",
         .run = &l_sssp_app<cpu::Engine>},
     App{.name = "cc",
         .summary = "connected components by linking trees",

@@ -16,6 +16,7 @@ Outcome bfs_app(Engine& engine, Request& request) {
       static_cast<BfsOptions::Algorithm>(settings.choice("algorithm", {"one-barrier", "paper"}));
   how.direction =
       static_cast<BfsOptions::Direction>(settings.choice("direction", {"auto", "both", "down"}));
+  how.slots = settings.choice("lists", {"slots", "shared"}) == 0;
   how.chunk = settings.number("chunk", even_chunk);
   how.solo = settings.number_if_given("solo");
   const SourceChoice chosen{request};

@@ -20,6 +20,8 @@ struct BfsOptions {
   Algorithm algorithm = Algorithm::one_barrier;
   /// Of the one-barrier algorithm. Automatic: both for graphs of eight edges a node or more.
   Direction direction = Direction::automatic;
+  /// Of the paper's algorithm, for groups of one thread: a part of the list for each.
+  bool slots = true;
   /// Nodes for each group in a step; 0: a whole level.
   std::uint64_t chunk = even_chunk;
   /// Levels up to this size are group 0's alone (one-barrier, one direction). Nothing: by local
@@ -40,8 +42,8 @@ template <class Engine>
 Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* levels, Node source,
                      const RunOptions& options, const BfsOptions& how) {
   const CsrView view = graph.view();
-  const WorklistMemory lists[] = {{engine, view.num_nodes(), options, true},
-                                  {engine, view.num_nodes(), options, true}};
+  const WorklistMemory lists[] = {{engine, view.num_nodes(), options, how.slots},
+                                  {engine, view.num_nodes(), options, how.slots}};
   lists[0].put(source, 0);
   const PaperBfs kernel{.rounds = {.graph = view,
                                    .lists = {lists[0].view(), lists[1].view()},

@@ -14,6 +14,7 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
   Settings& settings = request.settings;
   how.algorithm =
       static_cast<ListSsspOptions::Algorithm>(settings.choice("algorithm", {"delta", "paper"}));
+  how.slots = settings.choice("lists", {"slots", "shared"}) == 0;
   how.chunk = settings.number("chunk", even_chunk);
   how.delta = settings.number("delta", 0);
   how.budget = settings.number_if_given("budget");

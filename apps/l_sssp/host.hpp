@@ -11,6 +11,8 @@ struct ListSsspOptions {
   enum class Algorithm : std::uint8_t { delta, paper };
 
   Algorithm algorithm = Algorithm::delta;
+  /// Of the paper's algorithm, for groups of one thread: a part of the list for each.
+  bool slots = true;
   /// Nodes for each group in a step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
   Distance delta = 0;  ///< of delta-stepping; 0: by weights and degrees
@@ -33,7 +35,8 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
                             const RunOptions& options, const ListSsspOptions& how) {
   const Node nodes = memory.view().num_nodes();
   const auto distances = distances_from<Distance>(engine, nodes, source);
-  const WorklistMemory lists[] = {{engine, nodes, options, true}, {engine, nodes, options, true}};
+  const WorklistMemory lists[] = {{engine, nodes, options, how.slots},
+                                  {engine, nodes, options, how.slots}};
   lists[0].put(source, 0);
   const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
   const PaperListSssp kernel{.rounds = {.graph = memory.view(),

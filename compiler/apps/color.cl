@@ -13,12 +13,15 @@ kernel void color(global const uint *row, global const uint *target, uint nodes,
     EACH_NODE(node, nodes) {
       if (colour[node] != -1) continue;
       uint best = node;
+      ulong top = priority_of(node);
       bool waits = false;
-      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
+      for (uint edge = row[node], end = row[node + 1]; edge < end; edge++) {
         uint next = target[edge];
         if (next == node || colour[next] != -1) continue;
         waits = true;
-        if (is_higher(next, best)) best = next;
+        ulong its = priority_of(next);
+        best = its > top ? next : best;
+        top = max(its, top);
       }
       highest[node] = best;
       any |= waits;

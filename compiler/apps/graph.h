@@ -3,17 +3,12 @@
 
 #define UNREACHED 0xffffffffu
 
-// SplitMix64's output for state `id`: priorities that are distinct up to ties, which ids break.
+// SplitMix64's output for state `id`: no two are the same, since each step can be undone.
 ulong priority_of(uint id) {
   ulong z = id + 0x9E3779B97F4A7C15ul;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ul;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBul;
   return z ^ (z >> 31);
-}
-
-bool is_higher(uint a, uint b) {
-  ulong pa = priority_of(a), pb = priority_of(b);
-  return pa > pb || (pa == pb && a > b);
 }
 
 // This thread's nodes. Blocks of them go round the groups, so that groups keep out of each other's cache lines.
@@ -23,6 +18,6 @@ bool is_higher(uint a, uint b) {
 
 uint block_of(uint nodes) {
   uint even = nodes / ((uint)get_num_groups() * 8) / 64 * 64;
-  return clamp(even, max(64u, (uint)get_local_size()), 4096u);
+  return clamp(even, max(64u, (uint)get_local_size()), 65536u);
 }
 

@@ -12,9 +12,13 @@ kernel void mis(global const uint *row, global const uint *target, uint nodes, g
       if (mark[node] != UNDECIDED) continue;
       any = true;
       uint best = node;
-      for (uint edge = row[node]; edge < row[node + 1]; edge++) {
+      ulong bottom = priority_of(node);
+      for (uint edge = row[node], end = row[node + 1]; edge < end; edge++) {
         uint next = target[edge];
-        if (next != node && mark[next] == UNDECIDED && is_higher(best, next)) best = next;
+        if (mark[next] != UNDECIDED) continue;
+        ulong its = priority_of(next);
+        best = its < bottom ? next : best;
+        bottom = min(its, bottom);
       }
       lowest[node] = best;
     }

@@ -3,6 +3,7 @@
 // Before this file an app declares `work`, with row and target in it, and `reach`, which tells whether an edge pushes its target.
 #define MOST_THREADS 1024
 #define BATCH 64
+#define STRETCH 4096
 
 typedef struct {
   global uint *node;
@@ -68,11 +69,13 @@ void share_out(work w, global const uint *in, uint count, worklist out, local ch
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Visits the edges of a list. A short one is spread out, so that each thread has an edge or two.
+// Visits the edges of a list. A short one is spread out, so that each thread has an edge or two; of a longer one a group of one
+// thread takes a stretch, which keeps neighbours together, unless it is so long that the degrees have to be evened out.
 void expand(work w, worklist in, worklist out, local chunk *chunk) {
-  uint size = *in.size, block = 64;
-  if (size > get_num_groups() * block) block = clamp(size / (uint)get_num_groups(), block, max(block, (uint)get_local_size()));
-  for (uint first = get_group_id() * block; first < size; first += get_num_groups() * block) {
+  uint size = *in.size, groups = get_num_groups(), block = 64, even = (size + groups - 1) / groups;
+  if (even > block && get_local_size() > 1) block = min(even, max(block, (uint)get_local_size()));
+  else if (even > block && even <= STRETCH) block = even;
+  for (uint first = get_group_id() * block; first < size; first += groups * block) {
     uint end = min(first + block, size);
     if (get_local_size() == 1) walk(w, in.node + first, end - first, out);
     else for (uint i = first; i < end; i += get_local_size()) {
