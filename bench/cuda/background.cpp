@@ -46,8 +46,9 @@ double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) 
   return result / length(spans);
 }
 
-/// The time that jobs have run. It stands still while the next one is prepared, so that tasks meet
-/// a job as they would one that runs on and on, and not what they leave in its caches beforehand.
+/// The time that jobs have run. It stands still while the next one is prepared, so that a task
+/// begins beside a job and its traces in the caches are those of one that was lent SMs. What of it
+/// outlives a job is lent to nobody: beside short jobs less is lent than a class says (`lent`).
 class JobTime {
  public:
   void job_begins() {
@@ -269,7 +270,8 @@ class Background {
     const std::uint32_t left = engine_.capacity() - lent;
     std::vector<Span> ran;
     bool too_long = false;
-    apps::RunOptions how = with_groups(left, left == 1);  // a static launch cannot be cancelled
+    apps::RunOptions how =
+        with_groups(left, left == 1);  // of static launches those with offers cannot be cancelled
     how.drive = [&](const Job& job) {
       const std::uint64_t begin = cpu::now();
       auto report = job.wait_for(std::chrono::seconds{1});
@@ -339,6 +341,8 @@ Json cuda_background_scenario(const ScenarioOptions& options) {
       measurements.push_back(std::move(each));
     }
   }
+  if (measurements.empty())
+    throw Error{Errc::bad_options, "background: none of these apps runs long enough for it"};
   std::vector<double> all;
   for (const Json& each : measurements) all.push_back(each["over_ideal"]);
   record["summary"] = {

@@ -39,11 +39,12 @@ class Points final : public Tracer {
       result = std::max(result, next_of(its->second, asked, held));
     return result;
   }
-  /// When the last of those who left between `asked` and `held` was out; nothing if nobody did.
-  [[nodiscard]] std::optional<std::uint64_t> out(std::uint64_t asked, std::uint64_t held) const {
-    const auto after = std::ranges::upper_bound(gone_, held);
-    if (after == gone_.begin() || *std::prev(after) < asked) return std::nullopt;
-    return *std::prev(after);
+  /// When as many groups as were wanted had left since `asked`; nothing if fewer had by `held`.
+  [[nodiscard]] std::optional<std::uint64_t> out(std::uint64_t asked, std::uint64_t held,
+                                                 std::uint32_t wanted) const {
+    const auto first = std::ranges::lower_bound(gone_, asked);
+    if (gone_.end() - first < wanted || *(first + wanted - 1) > held) return std::nullopt;
+    return *(first + wanted - 1);
   }
 
  private:
@@ -102,8 +103,8 @@ class Gathers {
     for (const auto& [held, asked] : demands) {
       const std::uint64_t until = asked + static_cast<std::uint64_t>(held);
       const auto next = points.next(asked, until, engine_.capacity() - sms);  // the highest leave
-      const auto out = points.out(asked, until);
-      if (!next || !out) continue;  // it was starting, or over
+      const auto out = points.out(asked, until, sms);
+      if (!next || !out) continue;  // it was starting, over, or not yet whole again
       samples.out.push_back(static_cast<double>(*out - asked));
       samples.point.push_back(static_cast<double>(*next - asked));
       samples.held.push_back(held);

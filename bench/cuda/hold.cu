@@ -22,7 +22,7 @@ __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint
   __syncthreads();
 }
 
-/// Just before what follows in the stream.
+/// Before what follows in the stream. There has to be room for a warp beside the job.
 __global__ void stamp(std::uint64_t* at) { *at = cuda::Platform::timer(); }
 
 void check_hold(cudaError_t error) {

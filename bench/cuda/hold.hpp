@@ -22,7 +22,7 @@ class Holder {
 
   struct Stamped {
     double held;          ///< nanoseconds from the call
-    std::uint64_t asked;  ///< when the stream came to the demand, by the device's clock
+    std::uint64_t asked;  ///< by the device's clock, when the stream was about to come to it
   };
   Stamped hold_stamped(std::uint32_t sms) {
     const double held = hold(sms, true);

@@ -21,9 +21,9 @@ std::vector<Variant> cuda_variants(bool quick, std::string_view only, bool chunk
   }
   std::erase_if(pairs,
                 [only](const Pair& pair) { return pair.name().find(only) == std::string::npos; });
-  if (pairs.empty()) no_such_pair(only);
   std::vector<Variant> variants = variants_of(pairs, chunked);
   std::erase_if(variants, [](const Variant& variant) { return variant.algorithm == "paper"; });
+  if (variants.empty()) no_such_pair(only);
   return variants;
 }
 

@@ -22,7 +22,9 @@ class Listener final : public Tracer {
                                 std::to_string(event.group) + " " + std::to_string(event.value) +
                                 " @" + std::to_string(event.nanoseconds));
   }
+  void clock(std::int64_t by) noexcept override { ahead = by; }
   std::map<std::uint32_t, std::vector<std::string>> lanes;
+  std::int64_t ahead = 0;
 };
 
 /// Tapes as a device would have written them.
@@ -60,6 +62,7 @@ TEST(Tapes, StaysAreToldInTheirOrderByTheHostsClock) {
   tape.note(1, Trace::join, 30, 4);
   EXPECT_THAT(tape.played(1000).lanes[1],
               ElementsAre("start 5 0 @1010", "kill 5 0 @1020", "join 4 0 @1030"));
+  EXPECT_EQ(tape.played(1000).ahead, 1000);
   EXPECT_THAT(tape.played().lanes[0], IsEmpty());
 }
 

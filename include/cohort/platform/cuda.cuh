@@ -442,7 +442,7 @@ struct Platform {
   }
 
   /// Whether the leader has to look at the target itself: only that of group 0, and only if the
-  /// last look was long ago, or saw something. A block of one warp has nobody else to look.
+  /// last look was long ago, or saw something. In a block of one warp nobody else looks meanwhile.
   template <class Member>
   __device__ static bool looks(const Member& member) {
     const Sampler last = member.sampler;

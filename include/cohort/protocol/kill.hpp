@@ -54,8 +54,10 @@ COHORT_FN void wait_for_turn(const Member<P, State>& member, std::uint64_t patie
   auto& shared = member.shared;
   const std::uint32_t id = member.id;
   P::await_for(shared.offer_event, patience, [&] {
-    const std::uint32_t target = shared.target();  // under way with the next look
-    // Pairs with those who leave before this group; the target is looked at again before it goes.
+    // Where a look is a round trip this one is under way with the next; where groups sleep, events
+    // ask for acquire. The target is looked at again before the group goes.
+    const std::uint32_t target = shared.target(Fenced<P> ? Order::relaxed : Order::acquire);
+    // Pairs with those who leave before this group.
     const Roster now = shared.look(Order::acquire);
     return now.active() <= id + 1 || now.arrived() != 0 || now.faulted() || id < target;
   });
@@ -77,6 +79,8 @@ COHORT_FN constexpr std::uint64_t rest_bit(std::uint32_t id) {
 COHORT_FN constexpr std::uint64_t bits_between(std::uint32_t lowest, std::uint32_t highest) {
   return ~std::uint64_t{0} >> (63 - highest % 64) & ~std::uint64_t{0} << (lowest % 64);
 }
+static_assert(bits_between(64, 127) == ~std::uint64_t{0} && bits_between(63, 63) == 1ULL << 63U &&
+              bits_between(65, 66) == 6);
 
 /// Of the ids in `set`, those from `highest` down to the first that is missing, or to `lowest`. All
 /// in one word.
