@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -37,10 +38,19 @@ class Whereabouts {
 #endif
   }
 
+  /// A fibre is about to begin on these bytes, which end at `top`. Who ran there before may have
+  /// left without a word (a fibre's first functions never return): what it marked is void.
+  void begin_on(void* top, std::size_t bytes) {
+    bottom_ = static_cast<char*>(top) - bytes;
+    size_ = bytes;
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(bottom_, bytes);
+#endif
+  }
   /// Just before this side switches to `other`; `ends`: it will not come back.
   void before_switch_to([[maybe_unused]] Whereabouts& other, [[maybe_unused]] bool ends = false) {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom, other.size);
+    __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom_, other.size_);
 #endif
 #if defined(__SANITIZE_THREAD__)
     __tsan_switch_to_fiber(other.tsan_, 0);
@@ -49,14 +59,13 @@ class Whereabouts {
   /// Just after this side has got control; `from` learns its own bounds if it did not know them.
   void after_switch_from([[maybe_unused]] Whereabouts& from) {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom, &from.size);
+    __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.size_);
 #endif
   }
 
-  const void* bottom = nullptr;
-  std::size_t size = 0;
-
  private:
+  const void* bottom_ = nullptr;
+  std::size_t size_ = 0;
 #if defined(__SANITIZE_ADDRESS__)
   void* fake_stack_ = nullptr;
 #endif

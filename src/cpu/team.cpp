@@ -63,8 +63,7 @@ struct Team::Fibres {
     thread.done = false;
     thread.handling = {};
     thread.whereabouts = std::make_unique<Whereabouts>();
-    thread.whereabouts->bottom = static_cast<char*>(thread.stack.sp) - thread.stack.size;
-    thread.whereabouts->size = thread.stack.size;
+    thread.whereabouts->begin_on(thread.stack.sp, thread.stack.size);
     thread.fibre = context::fiber{
         std::allocator_arg, context::preallocated{thread.stack.sp, thread.stack.size, thread.stack},
         KeepStack{}, [this, &thread, local_id, body, with](context::fiber&& conductor) {

@@ -124,9 +124,8 @@ void World::Impl::start_fibre(Actor& actor) {
   if (actor.stack.sp == nullptr) {
     context::protected_fixedsize_stack allocator{stack_bytes};
     actor.stack = allocator.allocate();
-    actor.whereabouts.bottom = static_cast<char*>(actor.stack.sp) - actor.stack.size;
-    actor.whereabouts.size = actor.stack.size;
   }
+  actor.whereabouts.begin_on(actor.stack.sp, actor.stack.size);
   actor.fresh = false;
   actor.handling = {};
   actor.fibre = context::fiber{std::allocator_arg,

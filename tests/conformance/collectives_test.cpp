@@ -1,7 +1,11 @@
 // What the threads of one group do together: barrier, local memory, broadcast, reduce and the
 // scans.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <functional>
 #include <numeric>
+#include <vector>
 
 #include "conformance/support.hpp"
 
@@ -216,7 +220,7 @@ struct Deep : Checking {
   std::uint32_t descend(Group& group, std::uint32_t depth) const {
     if (depth == 0) return 0;
     volatile std::uint8_t frame[1024];
-    frame[depth] = static_cast<std::uint8_t>(depth);
+    for (volatile std::uint8_t& byte : frame) byte = static_cast<std::uint8_t>(depth);
     group.barrier();
     return descend(group, depth - 1) + frame[depth];
   }
@@ -225,6 +229,21 @@ struct Deep : Checking {
 TYPED_TEST(Collectives, ThreadsHaveRoomForDeepCalls) {
   TypeParam engine{{.capacity = 2}};
   for (const std::uint32_t local_size : {1U, 4U, 33U}) expect_right<Deep>(engine, local_size);
+}
+
+TEST(Stacks, ThreadsMayBeginWhereOthersEnded) {
+  // A page that stays lets the next engine's stacks lie elsewhere in the same memory.
+  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<void*> pages;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    {
+      cpu::Engine engine{{.capacity = 2}};
+      expect_right<Deep>(engine, 33);
+    }
+    pages.push_back(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(pages.back(), MAP_FAILED);
+  }
+  for (void* page : pages) munmap(page, bytes);
 }
 
 }  // namespace
