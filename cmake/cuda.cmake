@@ -25,7 +25,7 @@ if(COHORT_CUDA)
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer for what comes after
-    set(COHORT_APP_ARCHITECTURES 90)  # of apps and tests: there are many kernels, and they are no part of the library
+    set(COHORT_APP_ARCHITECTURES 90)  # of apps, tests and figures: there are many kernels, and they are no part of the library
   else()
     set(COHORT_APP_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
   endif()

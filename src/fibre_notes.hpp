@@ -6,11 +6,13 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "sanitizers.hpp"
+
+#if COHORT_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if COHORT_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -20,12 +22,12 @@ namespace cohort {
 class Whereabouts {
  public:
   Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
-#if defined(__SANITIZE_THREAD__)
+#if COHORT_THREAD_SANITIZER
     tsan_ = __tsan_create_fiber(0);
 #endif
   }
   explicit Whereabouts(bool /*here*/) {
-#if defined(__SANITIZE_THREAD__)
+#if COHORT_THREAD_SANITIZER
     tsan_ = __tsan_get_current_fiber();
     borrowed_ = true;
 #endif
@@ -33,7 +35,7 @@ class Whereabouts {
   Whereabouts(const Whereabouts&) = delete;
   Whereabouts& operator=(const Whereabouts&) = delete;
   ~Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
-#if defined(__SANITIZE_THREAD__)
+#if COHORT_THREAD_SANITIZER
     if (!borrowed_) __tsan_destroy_fiber(tsan_);
 #endif
   }
@@ -43,22 +45,22 @@ class Whereabouts {
   void begin_on(void* top, std::size_t bytes) {
     bottom_ = static_cast<char*>(top) - bytes;
     size_ = bytes;
-#if defined(__SANITIZE_ADDRESS__)
+#if COHORT_ADDRESS_SANITIZER
     __asan_unpoison_memory_region(bottom_, bytes);
 #endif
   }
   /// Just before this side switches to `other`; `ends`: it will not come back.
   void before_switch_to([[maybe_unused]] Whereabouts& other, [[maybe_unused]] bool ends = false) {
-#if defined(__SANITIZE_ADDRESS__)
+#if COHORT_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom_, other.size_);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if COHORT_THREAD_SANITIZER
     __tsan_switch_to_fiber(other.tsan_, 0);
 #endif
   }
   /// Just after this side has got control; `from` learns its own bounds if it did not know them.
   void after_switch_from([[maybe_unused]] Whereabouts& from) {
-#if defined(__SANITIZE_ADDRESS__)
+#if COHORT_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.size_);
 #endif
   }
@@ -66,10 +68,10 @@ class Whereabouts {
  private:
   const void* bottom_ = nullptr;
   std::size_t size_ = 0;
-#if defined(__SANITIZE_ADDRESS__)
+#if COHORT_ADDRESS_SANITIZER
   void* fake_stack_ = nullptr;
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if COHORT_THREAD_SANITIZER
   void* tsan_ = nullptr;
   bool borrowed_ = false;
 #endif

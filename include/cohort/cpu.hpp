@@ -55,10 +55,10 @@ struct Visit {
 /// One launched kernel, type-erased: its shared state, and a way for a worker to run a group of it.
 class Body {
  public:
-  Body() = default;
+  explicit Body(std::uint32_t max_groups);
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
-  virtual ~Body() = default;
+  virtual ~Body();
 
   virtual Stay run_group(Visit& visit) = 0;
   /// Writes the kept State and the kernel's buffers to a file; false if the kernel names none.
@@ -75,7 +75,7 @@ class Body {
   bool suspendable = true;
   bool may_all_leave = false;
 
- protected:
+ private:
   std::vector<protocol::Box<Platform>> boxes_;
   std::vector<Atomic<std::uint64_t>> free_ids_;
 };
@@ -87,10 +87,7 @@ class TypedBody final : public Body {
 
  public:
   TypedBody(Kernel kernel, std::uint32_t max_groups)
-      : kernel_(std::move(kernel)), box_states_(max_groups) {
-    boxes_ = std::vector<protocol::Box<Platform>>(max_groups);
-    free_ids_ = std::vector<Atomic<std::uint64_t>>(protocol::id_words(max_groups));
-    shared.max_groups = max_groups;
+      : Body(max_groups), kernel_(std::move(kernel)), box_states_(max_groups) {
     states_.boxes = box_states_.data();
     suspendable = traits.suspendable && role != protocol::Role::fixed;
     may_all_leave = traits.survivors == Survivors::may_all_leave;

@@ -21,6 +21,13 @@ Patience patience_for(std::uint32_t capacity) {
 
 namespace detail {
 
+Body::Body(std::uint32_t max_groups)
+    : boxes_(max_groups), free_ids_(protocol::id_words(max_groups)) {
+  shared.max_groups = max_groups;
+}
+
+Body::~Body() = default;
+
 void Body::fail(std::exception_ptr thrown) noexcept {
   auto none = Fault::none;
   if (shared.fault.compare_exchange(none, Fault::exception, Order::acq_rel)) {

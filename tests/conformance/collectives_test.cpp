@@ -22,7 +22,7 @@ constexpr std::uint32_t rounds = 3;
 template <class Test>
 void for_each_local_size(Test test) {
   for (const std::uint32_t local_size : {1U, 2U, 4U, 33U, 256U, 1024U}) {
-    if (thread_sanitized && local_size > 256) continue;  // each fibre costs it a millisecond
+    if (thread_sanitized && local_size > 256) continue;  // a fibre costs it a millisecond
     SCOPED_TRACE(testing::Message() << local_size << " threads");
     test(local_size);
   }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "cohort/cpu.hpp"
+#include "sanitizers.hpp"
 
 namespace cohort::test {
 
@@ -41,16 +42,8 @@ struct EngineNames {
 /// Groups that can be active on the engines under test: more than most machines have cores.
 inline constexpr std::uint32_t capacity = 16;
 
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool thread_sanitized = true;
-#else
-inline constexpr bool thread_sanitized = false;
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = thread_sanitized;
-#endif
+inline constexpr bool thread_sanitized = COHORT_THREAD_SANITIZER;
+inline constexpr bool sanitized = COHORT_ADDRESS_SANITIZER || thread_sanitized;
 
 /// COHORT_TEST_SCALE: how much of the repetition in a test is wanted, 1 unless set.
 inline double scale() {
@@ -150,6 +143,7 @@ void for_each_shape(Test test) {
       scale() < 0.5 ? std::vector{1U, 2U, 5U, 16U} : std::vector{1U, 2U, 3U, 5U, 8U, 16U};
   for (const std::uint32_t local_size : {1U, 4U}) {
     for (const std::uint32_t groups : sizes) {
+      if (thread_sanitized && groups * local_size > 20) continue;  // a fibre costs it a millisecond
       SCOPED_TRACE(testing::Message() << groups << " groups of " << local_size << " threads");
       test(Shape{.groups = groups, .local_size = local_size});
       if (testing::Test::HasFailure()) return;
