@@ -1,6 +1,10 @@
 // Graphs and worklists in an engine's memory. Invariant: each owns what its view points to.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
+
 #include "apps/run.hpp"
 #include "apps/worklist.hpp"
 #include "cohort/buffer.hpp"
@@ -31,6 +35,31 @@ class GraphMemory {
   Node num_nodes_;
 };
 
+/// Graphs that stay in engines' memory from one run to the next. Thread-safe. They are known by
+/// their addresses, and so must outlive it.
+class ResidentGraphs {
+ public:
+  template <class Engine>
+  std::shared_ptr<const GraphMemory> of(Engine& engine, const Csr& graph) {
+    const std::scoped_lock lock{mutex_};
+    auto& memory = all_[{&engine, &graph}];
+    if (memory == nullptr) memory = std::make_shared<GraphMemory>(engine, graph);
+    return memory;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const void*, const Csr*>, std::shared_ptr<const GraphMemory>> all_;
+};
+
+/// The caller's `graph`, where it is resident, or a copy.
+template <class Engine>
+std::shared_ptr<const GraphMemory> in_memory(Engine& engine, const Csr& graph,
+                                             const RunOptions& options) {
+  return options.graphs != nullptr ? options.graphs->of(engine, graph)
+                                   : std::make_shared<const GraphMemory>(engine, graph);
+}
+
 /// A worklist with room for every node. Groups of one thread get slots, if wanted and if the job is
 /// to stay here.
 class WorklistMemory {
@@ -40,8 +69,9 @@ class WorklistMemory {
       : num_slots_(slots && options.launch.local_size == 1 && !options.movable
                        ? most_groups(engine, options)
                        : 0),
-        slots_(engine.template fill<Node>(std::size_t{num_slots_} * room, 0)),
-        spill_(engine.template fill<Node>(num_nodes, 0)),
+        slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),
+        spill_(options.movable ? engine.template fill<Node>(num_nodes, 0)  // it goes into a file
+                               : engine.template allocate<Node>(num_nodes)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}
 
   /// The only node of an empty list.

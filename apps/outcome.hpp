@@ -13,13 +13,13 @@ namespace cohort::apps {
 
 /// `numbers()` tells the result, `check()` the first difference from the right one, if any.
 template <class Numbers, class Check>
-Outcome outcome(std::string input, const Report& report, bool verify, Numbers numbers,
+Outcome outcome(std::string input, const Report& report, const Request& request, Numbers numbers,
                 Check check) {
   Outcome result{
       .input = std::move(input), .report = report, .result = {}, .verified = {}, .difference = {}};
-  if (report.status != Status::finished) return result;
+  if (report.status != Status::finished || !request.options.results) return result;
   result.result = numbers();
-  if (verify) {
+  if (request.verify) {
     const std::optional<std::string> difference = check();
     result.verified = !difference;
     result.difference = difference.value_or("");

@@ -29,11 +29,4 @@ struct RankedOptions {
   return how;
 }
 
-/// The graph of that spec; edges that have one direction only get the other.
-[[nodiscard]] inline Csr load_undirected(const std::string& spec) {
-  Csr graph = load_graph(spec);
-  if (!is_symmetric(graph)) graph = symmetrise(graph);
-  return graph;
-}
-
 }  // namespace cohort::apps

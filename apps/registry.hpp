@@ -22,14 +22,14 @@ struct Request {
   std::string input;  ///< a spec
   Settings settings;
   RunOptions options;
-  bool verify = false;
+  bool verify = false;  ///< the results, if they are wanted
 };
 
 /// How a run went.
 struct Outcome {
   std::string input;  ///< in words, e.g. "1000000 nodes, 3996000 edges"
   Report report;
-  /// What came out, in numbers by name; empty when the job was not finished.
+  /// What came out, in numbers by name; empty when the job was not finished or nobody wants it.
   std::vector<std::pair<std::string, std::int64_t>> result;
   std::optional<bool> verified;  ///< nothing when it was not asked for, or there is no result
   std::string difference;        ///< why it is not verified

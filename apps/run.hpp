@@ -38,12 +38,18 @@ inline constexpr bool has_paper_barriers = has_paper_variants<Engine>;
               "paper's"};
 }
 
+class ResidentGraphs;
+
 /// How to run an app.
 struct RunOptions {
   LaunchOptions launch;
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Sees the job through to its end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
+  /// Where graphs stay between runs that pass the same one; nothing: each run has a copy.
+  ResidentGraphs* graphs = nullptr;
+  /// Reads back what came out. Without, only the report is wanted.
+  bool results = true;
   /// Lays the job's memory out alike for every engine and any number of groups, so that its
   /// checkpoint can be continued elsewhere.
   bool movable = false;

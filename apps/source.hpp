@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "apps/known_graph.hpp"
 #include "apps/registry.hpp"
 #include "cohort/error.hpp"
 #include "graph/arguments.hpp"
@@ -16,8 +17,8 @@ class SourceChoice {
   explicit SourceChoice(Request& request)
       : text_(request.settings.text("source", kind_of(request.input) == "rmat" ? "hub" : "0")) {}
 
-  [[nodiscard]] Node of(const Csr& graph) const {
-    if (text_ == "hub") return hub(graph);
+  [[nodiscard]] Node of(const KnownGraph& graph) const {
+    if (text_ == "hub") return graph.get(&hub);
     Node node = 0;
     const char* const end = text_.data() + text_.size();
     const auto [stopped, error] = std::from_chars(text_.data(), end, node);

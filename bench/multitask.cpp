@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "apps/kept.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
 #include "bench/place.hpp"
@@ -19,7 +20,6 @@
 #include "bench/record.hpp"
 #include "bench/store.hpp"
 #include "bench/timeline.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -245,6 +245,7 @@ class Experiment {
       request.options.launch.stop = options_.stop;
       request.options.launch.tracer = tracer;
       request.options.barrier = what.barrier.kind;
+      request.options.results = request.verify;
       request.options.drive = [&load](const Job& job) { return load->drive(job); };
       const apps::Outcome ran = place_.run(what.pair->app, request);
       if (options_.stop.stop_requested()) throw Stopped{};
@@ -600,7 +601,7 @@ Json run(const ScenarioOptions& options, Wish wish) {
   wish.paper_barriers = wish.paper_barriers && place->paper_barriers();
   const Pairs pairs = pairs_for(*place, options.quick, options.only);
   for (const Pair& each : pairs.runnable) place->prepare(each.app);
-  const KeepInput keep{pairs.runnable.size()};
+  const apps::KeepInput keep{pairs.runnable.size()};
   const Json about = header(options, *place, pairs);
   std::optional<Store> store;
   if (options.folder.empty()) {

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/kept.hpp"
 #include "bench/harness.hpp"
 #include "bench/place.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -56,7 +56,7 @@ nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
   if (options.engine == "cpu" && !where.capacity) where.capacity = cpu_groups;
   const std::unique_ptr<Place> place = make_place(where);
   const std::uint32_t groups = place->capacity();
-  const KeepInput keep;
+  const apps::KeepInput keep;
   const std::vector<Placed> variants =
       place->variants(pairs_for(*place, options.quick, options.only).runnable);
   auto measurements = nlohmann::ordered_json::array();

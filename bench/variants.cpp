@@ -22,7 +22,7 @@
 namespace cohort::bench {
 namespace {
 
-using Graph = std::shared_ptr<const Csr>;
+using Graph = std::shared_ptr<const apps::KnownGraph>;
 using Run = std::function<Report(AnyEngine, const apps::RunOptions&, Checks*)>;
 
 /// An algorithm of an app; `run` for an input that has been loaded.
@@ -55,9 +55,11 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
       const apps::ColorOptions how{.algorithm = chosen, .chunk = chunk};
       return on_any_engine(
           [=](auto& engine, auto& options) {
-            return apps::run_color(engine, *graph, options, how);
+            return apps::run_color(engine, graph->csr(), options, how);
           },
-          [=](auto& result) { return apps::check_color(*graph, how.priority, result.colours); });
+          [=](auto& result) {
+            return apps::check_color(graph->csr(), how.priority, result.colours);
+          });
     };
     return {{"paper", with(apps::ColorOptions::Algorithm::paper)},
             {"eager", with(apps::ColorOptions::Algorithm::eager)}};
@@ -66,22 +68,24 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
     const auto with = [=](apps::MisOptions::Algorithm chosen) {
       const apps::MisOptions how{.algorithm = chosen, .chunk = chunk};
       return on_any_engine(
-          [=](auto& engine, auto& options) { return apps::run_mis(engine, *graph, options, how); },
-          [=](auto& result) { return apps::check_mis(*graph, how.priority, result.marks); });
+          [=](auto& engine, auto& options) {
+            return apps::run_mis(engine, graph->csr(), options, how);
+          },
+          [=](auto& result) { return apps::check_mis(graph->csr(), how.priority, result.marks); });
     };
     return {{"paper", with(apps::MisOptions::Algorithm::paper)},
             {"eager", with(apps::MisOptions::Algorithm::eager)}};
   }
   const auto check_paths = [=](auto& result) {
-    return apps::check_paths(*graph, source, result.distances);
+    return apps::check_paths(graph->csr(), source, result.distances);
   };
   if (app == "p-sssp") {
     const auto with = [=](apps::PullSsspOptions::Algorithm chosen) {
       return on_any_engine(
           [=](auto& engine, auto& options) {
             const apps::PullSsspOptions how{
-                .algorithm = chosen, .chunk = chunk, .incoming = graph.get()};
-            return apps::run_p_sssp(engine, *graph, source, options, how);
+                .algorithm = chosen, .chunk = chunk, .incoming = &graph->csr()};
+            return apps::run_p_sssp(engine, graph->csr(), source, options, how);
           },
           check_paths);
     };
@@ -90,33 +94,34 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
   }
   if (app == "bfs") {
     const auto with = [=](apps::BfsOptions::Algorithm chosen) {
+      apps::BfsOptions how{.algorithm = chosen};
+      how.chunk = chunk;
+      apps::tell(*graph, how);
       return on_any_engine(
           [=](auto& engine, auto& options) {
-            apps::BfsOptions how{.algorithm = chosen};
-            how.chunk = chunk;
-            how.incoming = graph.get();
-            return apps::run_bfs(engine, *graph, source, options, how);
+            return apps::run_bfs(engine, graph->csr(), source, options, how);
           },
-          [=](auto& result) { return apps::check_bfs(*graph, source, result.levels); });
+          [=](auto& result) { return apps::check_bfs(graph->csr(), source, result.levels); });
     };
     return {{"paper", with(apps::BfsOptions::Algorithm::paper)},
             {"one-barrier", with(apps::BfsOptions::Algorithm::one_barrier)}};
   }
   if (app == "cc") {
-    return {
-        {"afforest", on_any_engine(
-                         [=](auto& engine, auto& options) {
-                           const apps::CcOptions how{.chunk = chunk, .both_ways = true};
-                           return apps::run_cc(engine, *graph, options, how);
-                         },
-                         [=](auto& result) { return apps::check_cc(*graph, result.component); })}};
+    return {{"afforest",
+             on_any_engine(
+                 [=](auto& engine, auto& options) {
+                   const apps::CcOptions how{.chunk = chunk, .both_ways = true};
+                   return apps::run_cc(engine, graph->csr(), options, how);
+                 },
+                 [=](auto& result) { return apps::check_cc(graph->csr(), result.component); })}};
   }
   const auto with = [=](apps::ListSsspOptions::Algorithm chosen) {
+    apps::ListSsspOptions how{.algorithm = chosen};
+    how.chunk = chunk;
+    apps::tell(*graph, how);
     return on_any_engine(
         [=](auto& engine, auto& options) {
-          apps::ListSsspOptions how{.algorithm = chosen};
-          how.chunk = chunk;
-          return apps::run_l_sssp(engine, *graph, source, options, how);
+          return apps::run_l_sssp(engine, graph->csr(), source, options, how);
         },
         check_paths);
   };
@@ -178,10 +183,10 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
     if (pair.style == Style::barriers) {
       graph = graphs[pair.input];
       if (!graph) {
-        graph = std::make_shared<const Csr>(with_weights(load_graph(pair.input)));
+        graph = apps::known_graph(pair.input, apps::Edges::weighted);
         graphs[pair.input] = graph;
       }
-      source = kind_of(pair.input) == "rmat" ? hub(*graph) : 0;
+      source = kind_of(pair.input) == "rmat" ? graph->get(&hub) : 0;
       algorithms =
           graph_algorithms(pair.app, graph, source, pair.chunked ? 1024 : apps::even_chunk);
     } else {
@@ -192,14 +197,16 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
       result.push_back({.pair = pair,
                         .algorithm = each.name,
                         .start =
-                            [run = std::move(each.run), name = pair.name()](
-                                AnyEngine engine, auto& options, Checks* checks) {
+                            [run = std::move(each.run), name = pair.name(), graph](
+                                AnyEngine engine, apps::RunOptions options, Checks* checks) {
+                              if (graph) options.graphs = &graph->residents();
+                              options.results = checks != nullptr;
                               Report report = run(engine, options, checks);
                               if (report.status != Status::finished)
                                 throw std::runtime_error{name + " is " + to_string(report.status)};
                               return report;
                             },
-                        .graph = graph,
+                        .graph = {graph, graph ? &graph->csr() : nullptr},
                         .source = source});
     }
   }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <deque>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -140,21 +138,7 @@ std::optional<fs::path> find_input(std::string_view spec) {
   return std::nullopt;
 }
 
-namespace {
-
-struct Kept {
-  std::mutex mutex;
-  int keepers = 0;
-  std::size_t most = 0;
-  std::deque<std::pair<std::string, Csr>> graphs;  // the one that was used last is in front
-};
-
-Kept& kept() {
-  static Kept instance;
-  return instance;
-}
-
-Csr load(std::string_view spec) {
+Csr load_graph(std::string_view spec) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (kind_of(spec) != kind_of(kinds[i].syntax)) continue;
     SpecArguments arguments{spec, kinds[i]};
@@ -162,38 +146,6 @@ Csr load(std::string_view spec) {
   }
   if (const auto file = find_input(spec)) return read_cached(*file);
   refuse(spec);
-}
-
-}  // namespace
-
-KeepInput::KeepInput(std::size_t graphs) {
-  const std::lock_guard lock{kept().mutex};
-  ++kept().keepers;
-  kept().most = std::max(kept().most, graphs);
-}
-
-KeepInput::~KeepInput() {
-  const std::lock_guard lock{kept().mutex};
-  if (--kept().keepers > 0) return;
-  kept().most = 0;
-  kept().graphs.clear();
-}
-
-Csr load_graph(std::string_view spec) {
-  Kept& memory = kept();
-  const std::lock_guard lock{memory.mutex};
-  if (memory.most == 0) return load(spec);
-  auto& graphs = memory.graphs;
-  const auto found =
-      std::ranges::find_if(graphs, [&](const auto& each) { return each.first == spec; });
-  if (found == graphs.end()) {
-    // Before the next is made: one more may not fit.
-    if (graphs.size() == memory.most) graphs.pop_back();
-    graphs.emplace_front(spec, load(spec));
-  } else {
-    std::rotate(graphs.begin(), found, found + 1);
-  }
-  return graphs.front().second;
 }
 
 }  // namespace cohort

@@ -18,17 +18,6 @@ namespace cohort {
 /// Error{bad_file} for a file that is not right.
 [[nodiscard]] Csr load_graph(std::string_view spec);
 
-/// While there is one, load_graph remembers the last graphs it loaded and gives copies of them: for
-/// whoever runs on the same inputs again and again.
-class KeepInput {
- public:
-  /// So many; where there are several keepers, the most that one of them asked for.
-  explicit KeepInput(std::size_t graphs = 1);
-  KeepInput(const KeepInput&) = delete;
-  KeepInput& operator=(const KeepInput&) = delete;
-  ~KeepInput();
-};
-
 /// The file that `spec` names: as it is, or in the folder $COHORT_DATA; in both places also with
 /// .gz or .xz after it.
 [[nodiscard]] std::optional<std::filesystem::path> find_input(std::string_view spec);

@@ -1,4 +1,5 @@
-// Which sanitizer this code is compiled with. GCC defines a macro for each, Clang answers a question.
+// Which sanitizer this code is compiled with. GCC defines a macro for each, Clang answers a
+// question.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

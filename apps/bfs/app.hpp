@@ -4,7 +4,6 @@
 #include "apps/bfs/host.hpp"
 #include "apps/outcome.hpp"
 #include "apps/source.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::apps {
 
@@ -21,11 +20,14 @@ Outcome bfs_app(Engine& engine, Request& request) {
   how.solo = settings.number_if_given("solo");
   const SourceChoice chosen{request};
   settings.check_all_used();
-  const Csr graph = load_graph(request.input);
-  const Node source = chosen.of(graph);
+  const auto known = known_graph(request.input);
+  const Csr& graph = known->csr();
+  const Node source = chosen.of(*known);
+  tell(*known, how);
+  request.options.graphs = &known->residents();
   const BfsResult result = run_bfs(engine, graph, source, request.options, how);
   return outcome(
-      in_words(graph), result.report, request.verify,
+      in_words(graph), result.report, request,
       [&] {
         std::int64_t depth = 0;
         std::int64_t reached = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/bfs/one_barrier.hpp"
-#include "apps/graph_memory.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/registry.hpp"
 #include "graph/build.hpp"
 
@@ -29,7 +29,30 @@ struct BfsOptions {
   std::optional<std::uint32_t> solo = {};
   /// The graph with its edges turned round, if it is at hand; else it is made where it is needed.
   const Csr* incoming = nullptr;
+  /// most_edges(), if known; else it is looked up.
+  std::optional<std::uint64_t> most_edges = {};
 };
+
+/// Of a node.
+[[nodiscard]] inline std::uint64_t most_edges(const Csr& graph) {
+  const Node node = hub(graph);
+  return graph.offsets[node + 1] - graph.offsets[node];
+}
+
+/// Whether levels are searched from their own nodes and from those that are not reached yet.
+[[nodiscard]] inline bool both_directions(const Csr& graph, const BfsOptions& how) {
+  using Direction = BfsOptions::Direction;
+  return how.algorithm == BfsOptions::Algorithm::one_barrier &&
+         (how.direction == Direction::both ||
+          (how.direction == Direction::automatic && graph.num_edges() / 8 >= graph.num_nodes()));
+}
+
+/// What the search has to know of its graph.
+inline void tell(const KnownGraph& graph, BfsOptions& how) {
+  how.most_edges = graph.get(&most_edges);
+  if (both_directions(graph.csr(), how))
+    how.incoming = graph.get(&is_symmetric) ? &graph.csr() : &graph.get(&transpose);
+}
 
 struct BfsResult {
   std::vector<std::uint32_t> levels;  ///< by node; Levels::unreached where there is no path
@@ -52,25 +75,18 @@ Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* le
   return run(engine, kernel, options);
 }
 
-/// Of a node.
-inline std::uint64_t most_edges(const Csr& graph) {
-  const Node node = hub(graph);
-  return graph.offsets[node + 1] - graph.offsets[node];
-}
-
 template <class Engine>
 Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& memory,
                            std::uint32_t* levels, Node source, const RunOptions& options,
                            const BfsOptions& how) {
-  using Direction = BfsOptions::Direction;
   const Node nodes = graph.num_nodes();
-  const bool both = how.direction == Direction::both ||
-                    (how.direction == Direction::automatic && graph.num_edges() / 8 >= nodes);
-  Csr made;
-  if (both && how.incoming == nullptr) made = transpose(graph);
-  const Csr& turned = how.incoming == nullptr ? made : *how.incoming;
-  std::optional<GraphMemory> incoming;
-  if (both && &turned != &graph) incoming.emplace(engine, turned);
+  const bool both = both_directions(graph, how);
+  std::shared_ptr<const GraphMemory> incoming;
+  if (both && how.incoming == nullptr) {
+    incoming = std::make_shared<const GraphMemory>(engine, transpose(graph));
+  } else if (both && how.incoming != &graph) {
+    incoming = in_memory(engine, *how.incoming, options);
+  }
 
   const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
   const WorklistMemory lists[] = {list(), list(), list()};
@@ -89,7 +105,8 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .chunk = how.chunk,
       .solo = both ? 0 : how.solo.value_or(local_size == 1 ? 128 : local_size),
       .both_directions = both,
-      .few_edges = !both && most_edges(graph) <= Bfs::most_few_edges,
+      .few_edges =
+          !both && (how.most_edges ? *how.most_edges : most_edges(graph)) <= Bfs::most_few_edges,
   };
   return run(engine, kernel, options);
 }
@@ -102,22 +119,20 @@ template <class Engine>
 [[nodiscard]] BfsResult run_bfs(Engine& engine, const Csr& graph, Node source,
                                 const RunOptions& options = {}, const BfsOptions& how = {}) {
   check_source("bfs", graph, source);
-  const GraphMemory memory{engine, graph};
+  const auto memory = in_memory(engine, graph, options);
   const auto levels =
       engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{Levels::unreached});
-  std::vector<std::uint32_t> start(source + 1, Levels::unreached);
-  start[source] = 0;
-  levels.write(start);
+  levels.write(std::vector{0U}, source);
   BfsResult result;
   if (how.algorithm != BfsOptions::Algorithm::paper) {
     result.report =
-        detail::run_one_barrier_bfs(engine, graph, memory, levels.data(), source, options, how);
+        detail::run_one_barrier_bfs(engine, graph, *memory, levels.data(), source, options, how);
   } else if constexpr (has_paper_variants<Engine>) {
-    result.report = detail::run_paper_bfs(engine, memory, levels.data(), source, options, how);
+    result.report = detail::run_paper_bfs(engine, *memory, levels.data(), source, options, how);
   } else {
     refuse_paper_variant();
   }
-  result.levels = levels.read();
+  if (options.results) result.levels = levels.read();
   return result;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "apps/cc/host.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/outcome.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::apps {
 
@@ -12,10 +12,13 @@ Outcome cc_app(Engine& engine, Request& request) {
   CcOptions how;
   how.chunk = request.settings.number("chunk", even_chunk);
   request.settings.check_all_used();
-  const Csr graph = load_graph(request.input);
+  const auto known = known_graph(request.input);
+  const Csr& graph = known->csr();
+  how.both_ways = known->get(&is_symmetric);
+  request.options.graphs = &known->residents();
   const CcResult result = run_cc(engine, graph, request.options, how);
   return outcome(
-      in_words(graph), result.report, request.verify,
+      in_words(graph), result.report, request,
       [&] {
         std::int64_t components = 0;
         for (Node node = 0; node < graph.num_nodes(); ++node)

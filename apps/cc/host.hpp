@@ -29,19 +29,19 @@ struct CcResult {
 template <class Engine>
 [[nodiscard]] CcResult run_cc(Engine& engine, const Csr& graph, const RunOptions& options = {},
                               const CcOptions& how = {}) {
-  const GraphMemory memory{engine, graph};
+  const auto memory = in_memory(engine, graph, options);
   std::vector<Node> start(graph.num_nodes());
   std::iota(start.begin(), start.end(), Node{0});
   const auto parents = engine.upload(start);
   const auto frequent = engine.template fill<Node>(1, Node{Components::no_node});
-  const Components kernel{.graph = memory.view(),
+  const Components kernel{.graph = memory->view(),
                           .parent = parents.data(),
                           .frequent = frequent.data(),
                           .chunk = how.chunk,
                           .both_ways = how.both_ways ? *how.both_ways : is_symmetric(graph)};
   CcResult result;
   result.report = run(engine, kernel, options);
-  result.component = parents.read();
+  if (options.results) result.component = parents.read();
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/color/host.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/outcome.hpp"
 
 namespace cohort::apps {
@@ -11,10 +12,12 @@ namespace cohort::apps {
 template <class Engine>
 Outcome color_app(Engine& engine, Request& request) {
   const ColorOptions how = ranked_options(request.settings);
-  const Csr graph = load_undirected(request.input);
+  const auto known = known_graph(request.input, Edges::undirected);
+  const Csr& graph = known->csr();
+  request.options.graphs = &known->residents();
   const ColorResult result = run_color(engine, graph, request.options, how);
   return outcome(
-      in_words(graph), result.report, request.verify,
+      in_words(graph), result.report, request,
       [&] {
         std::int64_t colours = 0;
         for (const std::uint32_t each : result.colours)

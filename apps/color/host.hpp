@@ -25,12 +25,12 @@ template <class Engine>
 [[nodiscard]] ColorResult run_color(Engine& engine, const Csr& graph,
                                     const RunOptions& options = {}, const ColorOptions& how = {}) {
   const Node nodes = graph.num_nodes();
-  const GraphMemory memory{engine, graph};
+  const auto memory = in_memory(engine, graph, options);
   const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
   ColorResult result;
   if (how.algorithm != ColorOptions::Algorithm::paper) {
     const SweepMemory sweep{engine, nodes, how.chunk};
-    const EagerColor kernel{.graph = memory.view(),
+    const EagerColor kernel{.graph = memory->view(),
                             .ranking = Ranking{how.priority},
                             .colour_of = colours.data(),
                             .sweep = sweep.view()};
@@ -38,7 +38,7 @@ template <class Engine>
   } else if constexpr (has_paper_variants<Engine>) {
     const auto rivals = engine.template fill<Node>(nodes, 0);
     const auto flags = engine.template fill<std::uint32_t>(32, 0);
-    const PaperColor kernel{.graph = memory.view(),
+    const PaperColor kernel{.graph = memory->view(),
                             .ranking = Ranking{how.priority},
                             .colour_of = colours.data(),
                             .rival = rivals.data(),
@@ -48,7 +48,7 @@ template <class Engine>
   } else {
     refuse_paper_variant();
   }
-  result.colours = colours.read();
+  if (options.results) result.colours = colours.read();
   return result;
 }
 

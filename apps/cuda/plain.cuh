@@ -199,6 +199,10 @@ class PlainEngine {
     return engine_.fill(count, value);
   }
   template <class T>
+  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
+    return engine_.template allocate<T>(count);
+  }
+  template <class T>
   [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
     return engine_.upload(values);
   }

@@ -77,8 +77,9 @@ template <class Engine>
 Outcome dialect_bfs(Engine& engine, ProgramKernel kernel, Request& request) {
   const SourceChoice chosen{request};
   request.settings.check_all_used();
-  const Csr graph = load_graph(request.input);
-  const Node source = chosen.of(graph);
+  const auto known = known_graph(request.input);
+  const Csr& graph = known->csr();
+  const Node source = chosen.of(*known);
   check_source("bfs", graph, source);
   const DialectGraph memory{engine, graph};
   const DialectLists lists{engine, graph.num_nodes(), source};
@@ -89,7 +90,7 @@ Outcome dialect_bfs(Engine& engine, ProgramKernel kernel, Request& request) {
   const Report report = see_through(engine, kernel, request.options);
   const std::vector<std::uint32_t> result = levels.read();
   return outcome(
-      in_words(graph), report, request.verify,
+      in_words(graph), report, request,
       [&] {
         std::int64_t depth = 0;
         std::int64_t reached = 0;
@@ -106,7 +107,8 @@ Outcome dialect_bfs(Engine& engine, ProgramKernel kernel, Request& request) {
 template <class Engine>
 Outcome dialect_color(Engine& engine, ProgramKernel kernel, Request& request) {
   request.settings.check_all_used();
-  const Csr graph = load_undirected(request.input);
+  const auto known = known_graph(request.input, Edges::undirected);
+  const Csr& graph = known->csr();
   const DialectGraph memory{engine, graph};
   const auto colours =
       engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{uncoloured});
@@ -118,7 +120,7 @@ Outcome dialect_color(Engine& engine, ProgramKernel kernel, Request& request) {
   const Report report = see_through(engine, kernel, request.options);
   const std::vector<std::uint32_t> result = colours.read();
   return outcome(
-      in_words(graph), report, request.verify,
+      in_words(graph), report, request,
       [&] {
         const auto last = std::max_element(result.begin(), result.end());
         return Numbers{{"colours", last == result.end() ? 0 : std::int64_t{*last} + 1}};
@@ -129,7 +131,8 @@ Outcome dialect_color(Engine& engine, ProgramKernel kernel, Request& request) {
 template <class Engine>
 Outcome dialect_mis(Engine& engine, ProgramKernel kernel, Request& request) {
   request.settings.check_all_used();
-  const Csr graph = load_undirected(request.input);
+  const auto known = known_graph(request.input, Edges::undirected);
+  const Csr& graph = known->csr();
   const DialectGraph memory{engine, graph};
   const auto marks =
       engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{undecided});
@@ -142,7 +145,7 @@ Outcome dialect_mis(Engine& engine, ProgramKernel kernel, Request& request) {
   const Report report = see_through(engine, kernel, request.options);
   const std::vector<std::uint32_t> result = marks.read();
   return outcome(
-      in_words(graph), report, request.verify,
+      in_words(graph), report, request,
       [&] {
         return Numbers{{"size", std::count(result.begin(), result.end(), std::uint32_t{Mark::in})}};
       },
@@ -153,10 +156,11 @@ template <class Engine>
 Outcome dialect_p_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   const SourceChoice chosen{request};
   request.settings.check_all_used();
-  const Csr graph = with_weights(load_graph(request.input));
-  const Node source = chosen.of(graph);
+  const auto known = known_graph(request.input, Edges::weighted);
+  const Csr& graph = known->csr();
+  const Node source = chosen.of(*known);
   check_source("p-sssp", graph, source);
-  const DialectGraph memory{engine, transpose(graph)};
+  const DialectGraph memory{engine, known->get(&transpose)};
   const auto old = engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{unreached});
   const auto found = start_at(engine, graph.num_nodes(), source);
   const auto changed = engine.template fill<std::uint32_t>(1, 0);
@@ -167,7 +171,7 @@ Outcome dialect_p_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   const Report report = see_through(engine, kernel, request.options);
   const std::vector<Distance> result = distances(found);
   return outcome(
-      in_words(graph), report, request.verify, [&] { return paths_in_numbers(result); },
+      in_words(graph), report, request, [&] { return paths_in_numbers(result); },
       [&] { return check_paths(graph, source, result); });
 }
 
@@ -175,8 +179,9 @@ template <class Engine>
 Outcome dialect_l_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   const SourceChoice chosen{request};
   request.settings.check_all_used();
-  const Csr graph = with_weights(load_graph(request.input));
-  const Node source = chosen.of(graph);
+  const auto known = known_graph(request.input, Edges::weighted);
+  const Csr& graph = known->csr();
+  const Node source = chosen.of(*known);
   check_source("l-sssp", graph, source);
   const DialectGraph memory{engine, graph};
   const DialectLists lists{engine, graph.num_nodes(), source};
@@ -189,7 +194,7 @@ Outcome dialect_l_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   const Report report = see_through(engine, kernel, request.options);
   const std::vector<Distance> result = distances(found);
   return outcome(
-      in_words(graph), report, request.verify, [&] { return paths_in_numbers(result); },
+      in_words(graph), report, request, [&] { return paths_in_numbers(result); },
       [&] { return check_paths(graph, source, result); });
 }
 

@@ -107,7 +107,7 @@ Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
   for (const Four& each : buffers[2].read())
     result.particles.push_back({each[0], each[1], each[2]});
   return outcome(
-      std::to_string(count) + " particles", result.report, request.verify,
+      std::to_string(count) + " particles", result.report, request,
       [&] {
         const TreeSize size = tree_size(result);
         return Numbers{{"tasks", size.tasks},
@@ -153,7 +153,7 @@ Outcome dialect_game(Engine& engine, ProgramKernel kernel, Request& request) {
   for (std::size_t i = 0; i < columns.size(); ++i) result.values[columns[i]] = all[i].value;
   result.positions = used.read().front();
   return outcome(
-      "connect four to depth " + std::to_string(depth), result.report, request.verify,
+      "connect four to depth " + std::to_string(depth), result.report, request,
       [&] {
         Numbers numbers;
         for (std::size_t i = 0; i < result.values.size(); ++i) {

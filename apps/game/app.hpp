@@ -20,7 +20,7 @@ Outcome game_app(Engine& engine, Request& request) {
   const Board start = start_board();
   const GameResult result = run_game(engine, start, request.options, how);
   return outcome(
-      "connect four to depth " + std::to_string(how.depth), result.report, request.verify,
+      "connect four to depth " + std::to_string(how.depth), result.report, request,
       [&] {
         std::vector<std::pair<std::string, std::int64_t>> numbers;
         for (std::size_t i = 0; i < result.values.size(); ++i) {

@@ -79,6 +79,7 @@ template <class Engine>
   });
   pools.check("game", "there are more positions than there is room for; give more than positions=" +
                           std::to_string(room));
+  if (!options.results) return result;
   const std::vector<Position> all = positions.read();
   result.values.resize(Board::columns);
   for (std::size_t i = 0; i < columns.size(); ++i) result.values[columns[i]] = all[i].value;

@@ -4,7 +4,6 @@
 #include "apps/l_sssp/host.hpp"
 #include "apps/outcome.hpp"
 #include "apps/source.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::apps {
 
@@ -21,12 +20,14 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
   how.piles = static_cast<std::uint32_t>(settings.number("piles", how.piles, 1, 16));
   const SourceChoice chosen{request};
   settings.check_all_used();
-  const Csr graph = with_weights(load_graph(request.input));
-  const Node source = chosen.of(graph);
+  const auto known = known_graph(request.input, Edges::weighted);
+  const Csr& graph = known->csr();
+  const Node source = chosen.of(*known);
+  tell(*known, how);
+  request.options.graphs = &known->residents();
   const SsspResult result = run_l_sssp(engine, graph, source, request.options, how);
   return outcome(
-      in_words(graph), result.report, request.verify,
-      [&] { return paths_in_numbers(result.distances); },
+      in_words(graph), result.report, request, [&] { return paths_in_numbers(result.distances); },
       [&] { return check_paths(graph, source, result.distances); });
 }
 

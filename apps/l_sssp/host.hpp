@@ -1,6 +1,7 @@
 // Shortest paths with worklists, the host side.
 #pragma once
 
+#include "apps/known_graph.hpp"
 #include "apps/l_sssp/delta.hpp"
 #include "apps/l_sssp/l_sssp.hpp"
 #include "apps/p_sssp/host.hpp"
@@ -20,6 +21,8 @@ struct ListSsspOptions {
   /// edges, none where they have many and going on would visit many of them again.
   std::optional<std::uint32_t> budget = {};
   std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
+  /// longest_path(), if known; else it is looked up.
+  std::optional<Distance> longest = {};
 };
 
 /// A delta that does well: large where weights are large and nodes have few edges.
@@ -27,6 +30,12 @@ struct ListSsspOptions {
 
 /// No shortest path of `graph` is longer.
 [[nodiscard]] Distance longest_path(const Csr& graph);
+
+/// What the search has to know of its graph.
+inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
+  if (how.delta == 0) how.delta = graph.get(&fitting_delta);
+  how.longest = graph.get(&longest_path);
+}
 
 namespace detail {
 
@@ -46,7 +55,7 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
                              .stamp = stamps.data()};
   SsspResult result;
   result.report = run(engine, kernel, options);
-  result.distances = distances.read();
+  if (options.results) result.distances = distances.read();
   return result;
 }
 
@@ -85,6 +94,7 @@ SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Dis
 
   SsspResult result;
   result.report = run(engine, kernel, options);
+  if (!options.results) return result;
   const std::vector<Length> found = distances.read();
   result.distances.reserve(found.size());
   for (const Length each : found)
@@ -102,10 +112,10 @@ template <class Engine>
                                     const RunOptions& options = {},
                                     const ListSsspOptions& how = {}) {
   check_source("l-sssp", graph, source);
-  const GraphMemory memory{engine, graph};
+  const auto memory = in_memory(engine, graph, options);
   if (how.algorithm == ListSsspOptions::Algorithm::paper) {
     if constexpr (has_paper_variants<Engine>) {
-      return detail::run_paper_l_sssp(engine, memory, source, options, how);
+      return detail::run_paper_l_sssp(engine, *memory, source, options, how);
     } else {
       refuse_paper_variant();
     }
@@ -114,9 +124,9 @@ template <class Engine>
     throw Error{Errc::bad_options, "l-sssp: piles must be from 1 to 16"};
   const Distance delta = how.delta == 0 ? fitting_delta(graph) : how.delta;
   constexpr Distance short_paths = 0xFFFF'FFF0U;
-  return longest_path(graph) < short_paths
-             ? detail::run_delta<std::uint32_t>(engine, memory, source, delta, options, how)
-             : detail::run_delta<Distance>(engine, memory, source, delta, options, how);
+  return (how.longest ? *how.longest : longest_path(graph)) < short_paths
+             ? detail::run_delta<std::uint32_t>(engine, *memory, source, delta, options, how)
+             : detail::run_delta<Distance>(engine, *memory, source, delta, options, how);
 }
 
 extern template SsspResult run_l_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,

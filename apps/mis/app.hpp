@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apps/known_graph.hpp"
 #include "apps/mis/host.hpp"
 #include "apps/outcome.hpp"
 
@@ -11,10 +12,12 @@ namespace cohort::apps {
 template <class Engine>
 Outcome mis_app(Engine& engine, Request& request) {
   const MisOptions how = ranked_options(request.settings);
-  const Csr graph = load_undirected(request.input);
+  const auto known = known_graph(request.input, Edges::undirected);
+  const Csr& graph = known->csr();
+  request.options.graphs = &known->residents();
   const MisResult result = run_mis(engine, graph, request.options, how);
   return outcome(
-      in_words(graph), result.report, request.verify,
+      in_words(graph), result.report, request,
       [&] {
         const auto size = std::count(result.marks.begin(), result.marks.end(), Mark::in);
         return std::vector<std::pair<std::string, std::int64_t>>{{"size", size}};

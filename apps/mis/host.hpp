@@ -25,12 +25,12 @@ template <class Engine>
 [[nodiscard]] MisResult run_mis(Engine& engine, const Csr& graph, const RunOptions& options = {},
                                 const MisOptions& how = {}) {
   const Node nodes = graph.num_nodes();
-  const GraphMemory memory{engine, graph};
+  const auto memory = in_memory(engine, graph, options);
   const auto marks = engine.template fill<std::uint32_t>(nodes, std::uint32_t{undecided});
   MisResult result;
   if (how.algorithm != MisOptions::Algorithm::paper) {
     const SweepMemory sweep{engine, nodes, how.chunk};
-    const EagerMis kernel{.graph = memory.view(),
+    const EagerMis kernel{.graph = memory->view(),
                           .ranking = Ranking{how.priority},
                           .mark = marks.data(),
                           .sweep = sweep.view()};
@@ -39,7 +39,7 @@ template <class Engine>
     const auto rivals = engine.template fill<Node>(nodes, 0);
     const auto stopped = engine.template fill<std::uint32_t>(nodes, 0);
     const auto left = engine.template fill<std::uint32_t>(1, 0);
-    const PaperMis kernel{.graph = memory.view(),
+    const PaperMis kernel{.graph = memory->view(),
                           .ranking = Ranking{how.priority},
                           .mark = marks.data(),
                           .rival = rivals.data(),
@@ -50,7 +50,7 @@ template <class Engine>
   } else {
     refuse_paper_variant();
   }
-  result.marks = marks.read();
+  if (options.results) result.marks = marks.read();
   return result;
 }
 

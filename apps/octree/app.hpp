@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/inputs.hpp"
+#include "apps/kept.hpp"
 #include "apps/octree/host.hpp"
 #include "apps/outcome.hpp"
 
@@ -19,10 +20,12 @@ Outcome octree_app(Engine& engine, Request& request) {
   settings.check_all_used();
   const auto count = static_cast<std::uint32_t>(
       number_in(request.input, particles_spec, "the number of particles", 0, 1U << 28U));
-  const std::vector<Particle> particles = make_particles(count);
+  const auto all =
+      kept<std::vector<Particle>>(request.input, [=] { return make_particles(count); });
+  const std::vector<Particle>& particles = *all;
   const OctreeResult result = run_octree(engine, particles, request.options, how);
   return outcome(
-      std::to_string(count) + " particles", result.report, request.verify,
+      std::to_string(count) + " particles", result.report, request,
       [&] {
         const TreeSize size = tree_size(result);
         return std::vector<std::pair<std::string, std::int64_t>>{

@@ -54,8 +54,8 @@ template <class Engine>
     throw Error{Errc::bad_options, "octree: boxes=" + std::to_string(num_boxes) +
                                        " leaves no room for a single division; give 9 or more"};
   const Buffer<Particle> buffers[2] = {engine.upload(particles),
-                                       engine.template fill<Particle>(count, Particle{})};
-  const auto result = engine.template fill<Particle>(count, Particle{});
+                                       engine.template allocate<Particle>(count)};
+  const auto result = engine.template allocate<Particle>(count);
   const auto boxes = engine.template fill<Box>(num_boxes, Box{});
   const Box root{.children = Box::leaf,
                  .begin = 0,
@@ -87,6 +87,7 @@ template <class Engine>
   });
   pools.check("octree", "the tree has more boxes than there is room for; give more than boxes=" +
                             std::to_string(num_boxes));
+  if (!options.results) return tree;
   tree.boxes = boxes.read();
   tree.boxes.resize(pools.progress().next_place);
   tree.particles = result.read();

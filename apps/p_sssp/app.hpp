@@ -4,7 +4,6 @@
 #include "apps/outcome.hpp"
 #include "apps/p_sssp/host.hpp"
 #include "apps/source.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::apps {
 
@@ -17,12 +16,14 @@ Outcome p_sssp_app(Engine& engine, Request& request) {
   how.chunk = settings.number("chunk", even_chunk);
   const SourceChoice chosen{request};
   settings.check_all_used();
-  const Csr graph = with_weights(load_graph(request.input));
-  const Node source = chosen.of(graph);
+  const auto known = known_graph(request.input, Edges::weighted);
+  const Csr& graph = known->csr();
+  const Node source = chosen.of(*known);
+  how.incoming = &known->get(&transpose);
+  request.options.graphs = &known->residents();
   const SsspResult result = run_p_sssp(engine, graph, source, request.options, how);
   return outcome(
-      in_words(graph), result.report, request.verify,
-      [&] { return paths_in_numbers(result.distances); },
+      in_words(graph), result.report, request, [&] { return paths_in_numbers(result.distances); },
       [&] { return check_paths(graph, source, result.distances); });
 }
 

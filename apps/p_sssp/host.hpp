@@ -28,9 +28,9 @@ namespace detail {
 /// Nothing is known yet but where a search starts. The largest `Length` is infinite.
 template <class Length, class Engine>
 Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
-  std::vector<Length> start(nodes, static_cast<Length>(infinite));
-  start[source] = 0;
-  return engine.upload(start);
+  auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));
+  distances.write(std::vector{Length{0}}, source);
+  return distances;
 }
 
 }  // namespace detail
@@ -43,19 +43,21 @@ template <class Engine>
                                     const PullSsspOptions& how = {}) {
   check_source("p-sssp", graph, source);
   const Node nodes = graph.num_nodes();
-  const GraphMemory memory{engine, how.incoming == nullptr ? transpose(graph) : *how.incoming};
+  const auto memory = how.incoming == nullptr
+                          ? std::make_shared<const GraphMemory>(engine, transpose(graph))
+                          : in_memory(engine, *how.incoming, options);
   const auto distances = detail::distances_from<Distance>(engine, nodes, source);
   const auto flags = engine.template fill<std::uint32_t>(32, 0);
   SsspResult result;
   if (how.algorithm != PullSsspOptions::Algorithm::paper) {
-    const PullSssp kernel{.incoming = memory.view(),
+    const PullSssp kernel{.incoming = memory->view(),
                           .distance = distances.data(),
                           .flags = flags.data(),
                           .chunk = how.chunk};
     result.report = run(engine, kernel, options);
   } else if constexpr (has_paper_variants<Engine>) {
     const auto old = engine.template fill<Distance>(nodes, infinite);
-    const PaperPullSssp kernel{.incoming = memory.view(),
+    const PaperPullSssp kernel{.incoming = memory->view(),
                                .x = old.data(),
                                .y = distances.data(),
                                .changed = flags.data(),
@@ -64,7 +66,7 @@ template <class Engine>
   } else {
     refuse_paper_variant();
   }
-  result.distances = distances.read();
+  if (options.results) result.distances = distances.read();
   return result;
 }
 

@@ -65,9 +65,9 @@ class Buffer {
     if (size_ != 0) memory_->read(values.data(), data_, size_ * sizeof(T));
     return values;
   }
-  /// Replaces the first `values.size()` elements, which must not be more than there are.
-  void write(std::span<const T> values) const {
-    if (!values.empty()) memory_->write(data_, values.data(), values.size_bytes());
+  /// Replaces the elements from `first` on by `values`, which must not be more than there are.
+  void write(std::span<const T> values, std::size_t first = 0) const {
+    if (!values.empty()) memory_->write(data_ + first, values.data(), values.size_bytes());
   }
   void fill(const T& value) const {
     if (size_ != 0) memory_->fill(data_, &value, sizeof(T), size_);

@@ -288,6 +288,11 @@ class Engine {
     buffer.fill(value);
     return buffer;
   }
+  /// `count` elements that the kernel will set.
+  template <class T>
+  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
+    return Buffer<T>{memory_, count};
+  }
   /// A copy of `values`.
   template <class T>
   [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {

@@ -87,6 +87,11 @@ class Engine {
     buffer.fill(value);
     return buffer;
   }
+  /// `count` elements that the kernel will set. Here they are zero.
+  template <class T>
+  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
+    return fill(count, T{});
+  }
   /// A copy of `values`.
   template <class T>
   [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cohort/error.hpp"
+#include "repeat.hpp"
 
 namespace cohort::cpu {
 namespace {
@@ -46,15 +47,7 @@ class HostMemory final : public cohort::detail::Memory {
     std::memcpy(to, from, bytes);
   }
   void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
-    // Doubling: each copy is as long as what is there already.
-    auto* const bytes = static_cast<std::byte*>(to);
-    const std::size_t total = size * count;
-    std::memcpy(bytes, value, size);
-    for (std::size_t done = size; done < total;) {
-      const std::size_t more = done < total - done ? done : total - done;
-      std::memcpy(bytes + done, bytes, more);
-      done += more;
-    }
+    repeat(to, value, size, size * count);
   }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "repeat.hpp"
+
 namespace cohort::opencl {
 
 void* SharedMemory::allocate(std::size_t bytes) {
@@ -34,8 +36,7 @@ void SharedMemory::read(void* to, const void* from, std::size_t bytes) {
 }
 
 void SharedMemory::fill(void* to, const void* value, std::size_t size, std::size_t count) {
-  auto* const bytes = static_cast<std::byte*>(to);
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * size, value, size);
+  repeat(to, value, size, size * count);
 }
 
 bool SharedMemory::owns(const void* pointer) const {

@@ -596,6 +596,27 @@ TEST(Cuda, BrokenRulesSurface) {
   EXPECT_THROW(cuda::Engine({.device = 77}), Error);
 }
 
+TEST(Cuda, BuffersAreFilledHoweverLargeTheyAre) {
+  struct Odd {
+    std::uint32_t words[7];
+  };
+  const Odd value{{1, 2, 3, 4, 5, 6, 7}};
+  const auto few = engine().fill<Odd>(3, value);
+  const auto many = engine().fill<Odd>(1'000'001, value);  // more than is copied at once
+  for (const auto* buffer : {&few, &many}) {
+    std::size_t wrong = 0;
+    for (const Odd& each : buffer->read())
+      wrong += std::equal(each.words, each.words + 7, value.words) ? 0 : 1;
+    EXPECT_EQ(wrong, 0U) << "of " << buffer->size();
+  }
+  struct Huge {
+    std::uint32_t words[2'000'000];
+  };
+  const auto large = std::make_unique<Huge>();
+  large->words[1'999'999] = 9;
+  EXPECT_EQ(engine().fill<Huge>(2, *large).read().back().words[1'999'999], 9U);
+}
+
 TEST(Cuda, MemoryNeverWaitsForAJob) {
   const Marched march;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 1});

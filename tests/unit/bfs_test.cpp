@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr ResizingBarrier barriers[] = {ResizingBarrier::one_pass, ResizingBarrier::query,
                                         ResizingBarrier::plain, ResizingBarrier::modelled};
@@ -54,6 +55,23 @@ TEST(Bfs, IsRightForEveryNumberOfGroupsAndThreads) {
       }
     }
   }
+}
+
+TEST(Bfs, LeavesItsGraphForTheNextRun) {
+  const Csr graph = grid(40, 30);
+  ResidentGraphs residents;
+  cpu::Engine engine{{.capacity = 2}};
+  RunOptions options;
+  options.graphs = &residents;
+  for (const Node source : {0U, 700U}) {
+    EXPECT_EQ(check_bfs(graph, source, run_bfs(engine, graph, source, options).levels),
+              std::nullopt);
+  }
+  EXPECT_EQ(residents.of(engine, graph), residents.of(engine, graph));
+  options.results = false;
+  const BfsResult result = run_bfs(engine, graph, 0, options);
+  EXPECT_EQ(result.report.status, Status::finished);
+  EXPECT_THAT(result.levels, IsEmpty());
 }
 
 TEST(Bfs, TakesTheLargestGroupsThereAre) {

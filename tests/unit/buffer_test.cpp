@@ -17,6 +17,9 @@ TEST(Buffer, IsFilledUploadedWrittenAndRead) {
   const auto some = engine.upload(std::vector<std::uint16_t>{1, 2, 3});
   some.write(std::vector<std::uint16_t>{9, 8});
   EXPECT_THAT(some.read(), ElementsAre(9, 8, 3));
+  some.write(std::vector<std::uint16_t>{7}, 2);
+  EXPECT_THAT(some.read(), ElementsAre(9, 8, 7));
+  EXPECT_EQ(engine.allocate<std::uint32_t>(5).read().size(), 5U);
 }
 
 TEST(Buffer, MayBeEmptyAndMoved) {

@@ -2,6 +2,7 @@
 // them: static and while groups come and go. Real graphs are taken from the folder $COHORT_DATA.
 #include <gmock/gmock.h>
 
+#include "apps/kept.hpp"
 #include "apps/registry.hpp"
 #include "apps_support.hpp"
 #include "graph/spec.hpp"
