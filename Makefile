@@ -31,10 +31,11 @@ help:
 setup:
 	@scripts/setup
 
-# Configures once; afterwards the build itself notices changed CMake files.
+# Configures once; afterwards the build itself notices changed CMake files. Afresh, for another compiler in the presets
+# would make CMake forget the rest of them.
 build/%/build.ninja: CMakePresets.json | setup
 	@echo '== $*: configure'
-	@cmake --preset $* > /dev/null
+	@cmake --fresh --preset $* > /dev/null
 	@touch $@
 
 build: build/release/build.ninja

@@ -42,14 +42,15 @@ class ResidentGraphs {
   template <class Engine>
   std::shared_ptr<const GraphMemory> of(Engine& engine, const Csr& graph) {
     const std::scoped_lock lock{mutex_};
-    auto& memory = all_[{&engine, &graph}];
+    auto& memory = all_[{&engine.memory(), &graph}];
     if (memory == nullptr) memory = std::make_shared<GraphMemory>(engine, graph);
     return memory;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<const void*, const Csr*>, std::shared_ptr<const GraphMemory>> all_;
+  std::map<std::pair<const cohort::detail::Memory*, const Csr*>, std::shared_ptr<const GraphMemory>>
+      all_;
 };
 
 /// The caller's `graph`, where it is resident, or a copy.

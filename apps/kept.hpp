@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <typeinfo>
 
 namespace cohort::apps {
 
@@ -25,11 +26,12 @@ Loaded kept(const std::string& key, const std::function<Loaded()>& load);
 
 }  // namespace detail
 
-/// What is kept under `key`, or else `load()` has made. Keys of different types are different.
+/// The `T` that is kept under `key`, or else what `load()` makes.
 template <class T, class Load>
 std::shared_ptr<const T> kept(const std::string& key, Load load) {
   return std::static_pointer_cast<const T>(
-      detail::kept(key, [&]() -> detail::Loaded { return std::make_shared<const T>(load()); }));
+      detail::kept(key + " of " + typeid(T).name(),
+                   [&]() -> detail::Loaded { return std::make_shared<const T>(load()); }));
 }
 
 }  // namespace cohort::apps

@@ -16,7 +16,7 @@ std::shared_ptr<const KnownGraph> known_graph(const std::string& spec, Edges edg
     }
     return graph;
   };
-  return kept<KnownGraph>("graph " + std::to_string(static_cast<int>(edges)) + " " + spec, load);
+  return kept<KnownGraph>(spec + " with edges " + std::to_string(static_cast<int>(edges)), load);
 }
 
 }  // namespace cohort::apps

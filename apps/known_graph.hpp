@@ -35,6 +35,12 @@ class KnownGraph {
   mutable ResidentGraphs residents_;
 };
 
+/// `options` for a run on `graph`, which must outlive them.
+[[nodiscard]] inline RunOptions on(const KnownGraph& graph, RunOptions options) {
+  options.graphs = &graph.residents();
+  return options;
+}
+
 /// What is wanted of a graph.
 enum class Edges : std::uint8_t {
   as_they_are,

@@ -4,8 +4,6 @@
 #include "apps/priority.hpp"
 #include "apps/settings.hpp"
 #include "apps/share.hpp"
-#include "graph/build.hpp"
-#include "graph/spec.hpp"
 
 namespace cohort::apps {
 

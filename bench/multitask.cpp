@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iomanip>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "apps/kept.hpp"
 #include "bench/harness.hpp"
@@ -19,6 +17,7 @@
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
 #include "bench/store.hpp"
+#include "bench/summary.hpp"
 #include "bench/timeline.hpp"
 
 namespace cohort::bench {
@@ -29,18 +28,10 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using std::chrono::milliseconds;
 
-struct Barrier {
-  std::string_view name;
-  ResizingBarrier kind;
-};
-constexpr Barrier one_pass{"one-pass", ResizingBarrier::one_pass};
-constexpr std::array all_barriers{Barrier{"plain", ResizingBarrier::plain},
-                                  Barrier{"query", ResizingBarrier::query}, one_pass};
-
 /// One thing to measure, again in every round.
 struct Configuration {
   const Pair* pair;
-  Barrier barrier;
+  NamedBarrier barrier;
   const LoadClass* load;   // null: alone
   std::string_view share;  // of the tasks
 
@@ -61,7 +52,7 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
                                           std::uint32_t capacity) {
   std::vector<Configuration> result;
   for (const Pair& pair : pairs) {
-    for (const Barrier& barrier : all_barriers) {
+    for (const NamedBarrier& barrier : all_barriers) {
       if (barrier.kind != ResizingBarrier::one_pass &&
           !(wish.paper_barriers && pair.style == Style::barriers))
         continue;
@@ -299,201 +290,6 @@ class Experiment {
   std::map<std::string, Cost> pair_costs_;
 };
 
-// ---- from samples to figures
-
-/// The samples of one configuration, all rounds together.
-struct Pooled {  // NOLINT(bugprone-exception-escape): Json's moves do not say that they cannot
-                 // throw
-  Json about;
-  std::vector<double> slowdowns;  // one a round
-  std::vector<double> gathers;
-  std::vector<double> runs;
-  std::vector<double> periods;  // from start to start, within a round
-  std::uint64_t tasks = 0;
-  std::uint64_t wrong = 0;
-  std::uint32_t rounds = 0;
-};
-
-double mean(const Json& values) {
-  double sum = 0;
-  for (const Json& each : values) sum += each.get<double>();
-  return sum / static_cast<double>(values.size());
-}
-
-Json or_null(const std::vector<double>& values) {
-  return values.empty() ? Json() : Json(median(values));  // braces would make an array
-}
-
-void pool(Pooled& into, const Json& sample, const Json* alone) {
-  if (into.about.is_null()) {
-    for (const char* name : {"pair", "app", "barrier", "class", "share", "groups", "side"})
-      into.about[name] = sample[name];
-  }
-  ++into.rounds;
-  into.wrong += sample["wrong"].get<std::uint64_t>();
-  if (alone != nullptr) into.slowdowns.push_back(mean(sample["job_ns"]) / mean((*alone)["job_ns"]));
-  std::vector<TaskSample> tasks;
-  for (const Json& task : sample["tasks"]) {
-    tasks.push_back({.start = task[0], .gather = task[1], .run = task[2]});
-    into.gathers.push_back(task[1].get<double>());
-    into.runs.push_back(task[2].get<double>());
-  }
-  into.tasks += tasks.size();
-  for (std::size_t i = 1; i < tasks.size(); ++i)
-    into.periods.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
-}
-
-Json to_json(const Pooled& pooled) {
-  Json result = pooled.about;
-  result["rounds"] = pooled.rounds;
-  result["tasks"] = pooled.tasks;
-  result["wrong"] = pooled.wrong;
-  result["slowdown"] = or_null(pooled.slowdowns);
-  result["slowdowns"] = pooled.slowdowns;
-  result["period_ns"] = or_null(pooled.periods);
-  result["gather_ns"] = or_null(pooled.gathers);
-  result["gather_p99_ns"] = pooled.gathers.empty() ? Json() : Json(percentile(pooled.gathers, 99));
-  result["run_ns"] = or_null(pooled.runs);
-  return result;
-}
-
-bool is_chunked(const Json& about) {
-  return about["pair"].get<std::string>().ends_with(" chunked");
-}
-
-/// Medians over the pairs, as in the paper's figure 6.
-Json performance(const std::map<std::string, Pooled>& pooled) {
-  auto result = Json::array();
-  for (const Barrier& barrier : all_barriers) {
-    for (const LoadClass& load : load_classes) {
-      for (const std::string_view share : share_names) {
-        std::vector<double> slowdowns;
-        std::vector<double> periods;
-        std::vector<double> gathers;
-        double worst = 0;
-        std::string worst_pair;
-        for (const auto& [key, each] : pooled) {
-          if (each.about["barrier"] != barrier.name || each.about["class"] != load.name ||
-              each.about["share"] != share || is_chunked(each.about) || each.slowdowns.empty())
-            continue;
-          const double slowdown = median(each.slowdowns);
-          slowdowns.push_back(slowdown);
-          if (slowdown > worst) {
-            worst = slowdown;
-            worst_pair = each.about["pair"];
-          }
-          if (!each.periods.empty()) periods.push_back(median(each.periods));
-          if (!each.gathers.empty()) gathers.push_back(median(each.gathers));
-        }
-        if (slowdowns.empty()) continue;
-        result.push_back({{"barrier", barrier.name},
-                          {"class", load.name},
-                          {"share", share},
-                          {"pairs", slowdowns.size()},
-                          {"slowdown", median(slowdowns)},
-                          {"worst_slowdown", worst},
-                          {"worst_pair", worst_pair},
-                          {"period_ns", or_null(periods)},
-                          {"gather_ns", or_null(gathers)}});
-      }
-    }
-  }
-  return result;
-}
-
-/// Table 3: our barrier at the smallest share that meets the period, beside the paper's model of
-/// kernel-level preemption, and beside suspending the job.
-Json preemption(const Json& performance) {
-  // A period counts as met when it is missed by no more than a frame's jitter.
-  constexpr double tolerance = 1.05;
-  auto result = Json::array();
-  for (const LoadClass& load : load_classes) {
-    const double period = std::chrono::duration<double, std::nano>{load.period}.count();
-    const double work = std::chrono::duration<double, std::nano>{load.work}.count();
-    Json row{{"class", load.name},     {"period_ns", period},
-             {"work_ns", work},        {"model", period / (period - work)},
-             {"cooperative", nullptr}, {"share", nullptr},
-             {"suspend", nullptr},     {"suspend_period_ns", nullptr},
-             {"hybrid", nullptr},      {"hybrid_choice", nullptr}};
-    for (const Json& each : performance) {
-      if (each["class"] != load.name || each["barrier"] != one_pass.name) continue;
-      if (each["share"] == "all") {
-        row["suspend"] = each["slowdown"];
-        row["suspend_period_ns"] = each["period_ns"];
-      } else if (row["cooperative"].is_null() && each["period_ns"].is_number() &&
-                 each["period_ns"].get<double>() <= period * tolerance) {
-        row["cooperative"] = each["slowdown"];
-        row["share"] = each["share"];
-      }
-    }
-    // The paper's proposal: gather for light tasks, suspend for those that need half or more.
-    const bool small = row["share"] == "one" || row["share"] == "quarter";
-    row["hybrid_choice"] = small ? "gather" : "suspend";
-    row["hybrid"] = small ? row["cooperative"] : row["suspend"];
-    result.push_back(std::move(row));
-  }
-  return result;
-}
-
-Json outlier(const std::map<std::string, Pooled>& pooled) {
-  auto result = Json::array();
-  for (const auto& [key, each] : pooled) {
-    if (each.about["class"] == "medium" && each.about["share"] == "all-but-one" &&
-        each.about["pair"].get<std::string>().starts_with("bfs rmat"))
-      result.push_back(to_json(each));
-  }
-  return result;
-}
-
-// ---- words
-
-std::string in_ms(const Json& nanoseconds) {
-  if (!nanoseconds.is_number()) return "-";
-  std::ostringstream text;
-  const double value = nanoseconds.get<double>() / 1e6;
-  text << std::fixed << std::setprecision(value < 10 ? 2 : 0) << value;
-  return text.str();
-}
-
-std::string ratio(const Json& value) {
-  if (!value.is_number()) return "-";
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(2) << value.get<double>() << 'x';
-  return text.str();
-}
-
-void print_performance(const Json& summary) {
-  std::cout
-      << "medians over the pairs: slowdown of the app, period of the tasks (ms), gather (ms)\n"
-      << "  " << std::left << std::setw(10) << "class" << std::setw(10) << "barrier"
-      << std::setw(13) << "groups" << std::right << std::setw(10) << "slowdown" << std::setw(10)
-      << "period" << std::setw(10) << "gather"
-      << "   worst\n";
-  for (const Json& each : summary["performance"]) {
-    std::cout << "  " << std::left << std::setw(10) << each["class"].get<std::string>()
-              << std::setw(10) << each["barrier"].get<std::string>() << std::setw(13)
-              << each["share"].get<std::string>() << std::right << std::setw(10)
-              << ratio(each["slowdown"]) << std::setw(10) << in_ms(each["period_ns"])
-              << std::setw(10) << in_ms(each["gather_ns"]) << "   " << ratio(each["worst_slowdown"])
-              << ' ' << each["worst_pair"].get<std::string>() << '\n';
-  }
-  std::cout << std::endl;
-}
-
-void print_preemption(const Json& summary) {
-  std::cout << "slowdown at the smallest share that meets the period, and what else could be done\n"
-            << "  class     model P/(P-E)   cooperative on        suspend   hybrid\n";
-  for (const Json& each : summary["preemption"]) {
-    std::cout << "  " << std::left << std::setw(10) << each["class"].get<std::string>()
-              << std::right << std::setw(13) << ratio(each["model"]) << std::setw(14)
-              << ratio(each["cooperative"]) << " " << std::left << std::setw(12)
-              << (each["share"].is_null() ? "none does" : each["share"].get<std::string>())
-              << std::right << std::setw(8) << ratio(each["suspend"]) << std::setw(9)
-              << ratio(each["hybrid"]) << '\n';
-  }
-  std::cout << std::endl;
-}
-
 Json header(const ScenarioOptions& options, const Place& place, const Pairs& pairs) {
   Json result{{"experiment", "multitask"}};
   result.update(provenance());
@@ -630,44 +426,6 @@ Json run(const ScenarioOptions& options, Wish wish) {
 
 std::string multitask_file(std::string_view engine, bool fixed_duration) {
   return file_of(fixed_duration ? "multitask-fixed-duration" : "multitask", engine, ".jsonl");
-}
-
-Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
-  std::map<std::string, const Json*> alone;  // by pair, barrier and round
-  const auto place = [](const Json& sample) {
-    return sample["pair"].get<std::string>() + " | " + sample["barrier"].get<std::string>() +
-           " | " + std::to_string(sample["round"].get<std::uint32_t>());
-  };
-  Json summary{{"header", header}, {"calibration", Json::array()}, {"lacking", Json::array()}};
-  std::uint64_t sets = 0;
-  std::uint64_t unverified = 0;
-  for (const Json& sample : samples) {
-    if (sample.contains("calibration")) {
-      summary["calibration"].push_back(sample);
-    } else if (sample.contains("lacking")) {
-      summary["lacking"].push_back(sample["lacking"]);
-    } else {
-      ++sets;
-      unverified += sample["verified"] == false ? 1 : 0;
-      if (sample["class"].is_null()) alone[place(sample)] = &sample;
-    }
-  }
-  std::map<std::string, Pooled> pooled;
-  for (const Json& sample : samples) {
-    if (!sample.contains("tasks")) continue;
-    const auto found = alone.find(place(sample));
-    std::string key = sample["key"];
-    key.erase(key.rfind(" | "));
-    pool(pooled[key], sample, found == alone.end() ? nullptr : found->second);
-  }
-  summary["sample_sets"] = sets;
-  summary["wrong_results"] = unverified;
-  summary["configurations"] = Json::array();
-  for (const auto& [key, each] : pooled) summary["configurations"].push_back(to_json(each));
-  summary["performance"] = performance(pooled);
-  summary["preemption"] = preemption(summary["performance"]);
-  summary["outlier"] = outlier(pooled);
-  return summary;
 }
 
 Json multitask_scenario(const ScenarioOptions& options) {

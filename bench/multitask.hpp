@@ -13,11 +13,6 @@ namespace cohort::bench {
 /// What table 3 needs: our barrier, and shares up to all groups, which suspends the job.
 [[nodiscard]] nlohmann::ordered_json preemption_scenario(const ScenarioOptions& options);
 
-/// From the lines of a store to what tables and figures show: configurations with their samples'
-/// medians, and their medians over the pairs. Works on what there is of an unfinished run.
-[[nodiscard]] nlohmann::ordered_json summarise_multitask(
-    const nlohmann::ordered_json& header, const std::vector<nlohmann::ordered_json>& samples);
-
 /// The file in a results' folder that holds the samples.
 [[nodiscard]] std::string multitask_file(std::string_view engine, bool fixed_duration);
 

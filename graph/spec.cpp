@@ -1,10 +1,8 @@
 #include "graph/spec.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "cohort/error.hpp"
 #include "graph/cache.hpp"

@@ -11,6 +11,7 @@
 #include "bench/multitask.hpp"
 #include "bench/record.hpp"
 #include "bench/store.hpp"
+#include "bench/summary.hpp"
 #include "cohort/error.hpp"
 #include "cohort/version.hpp"
 #include "report/assets.hpp"

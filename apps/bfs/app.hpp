@@ -24,8 +24,7 @@ Outcome bfs_app(Engine& engine, Request& request) {
   const Csr& graph = known->csr();
   const Node source = chosen.of(*known);
   tell(*known, how);
-  request.options.graphs = &known->residents();
-  const BfsResult result = run_bfs(engine, graph, source, request.options, how);
+  const BfsResult result = run_bfs(engine, graph, source, on(*known, request.options), how);
   return outcome(
       in_words(graph), result.report, request,
       [&] {

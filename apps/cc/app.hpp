@@ -15,8 +15,7 @@ Outcome cc_app(Engine& engine, Request& request) {
   const auto known = known_graph(request.input);
   const Csr& graph = known->csr();
   how.both_ways = known->get(&is_symmetric);
-  request.options.graphs = &known->residents();
-  const CcResult result = run_cc(engine, graph, request.options, how);
+  const CcResult result = run_cc(engine, graph, on(*known, request.options), how);
   return outcome(
       in_words(graph), result.report, request,
       [&] {

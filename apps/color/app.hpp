@@ -14,8 +14,7 @@ Outcome color_app(Engine& engine, Request& request) {
   const ColorOptions how = ranked_options(request.settings);
   const auto known = known_graph(request.input, Edges::undirected);
   const Csr& graph = known->csr();
-  request.options.graphs = &known->residents();
-  const ColorResult result = run_color(engine, graph, request.options, how);
+  const ColorResult result = run_color(engine, graph, on(*known, request.options), how);
   return outcome(
       in_words(graph), result.report, request,
       [&] {

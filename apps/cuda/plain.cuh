@@ -200,12 +200,13 @@ class PlainEngine {
   }
   template <class T>
   [[nodiscard]] Buffer<T> allocate(std::size_t count) {
-    return engine_.template allocate<T>(count);
+    return engine_.allocate<T>(count);
   }
   template <class T>
   [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
     return engine_.upload(values);
   }
+  [[nodiscard]] const detail::Memory& memory() const { return engine_.memory(); }
 
 #ifdef __CUDACC__
   /// Runs `kernel` to its end: max_groups blocks of local_size threads. Throws Error{bad_options}

@@ -24,8 +24,7 @@ Outcome l_sssp_app(Engine& engine, Request& request) {
   const Csr& graph = known->csr();
   const Node source = chosen.of(*known);
   tell(*known, how);
-  request.options.graphs = &known->residents();
-  const SsspResult result = run_l_sssp(engine, graph, source, request.options, how);
+  const SsspResult result = run_l_sssp(engine, graph, source, on(*known, request.options), how);
   return outcome(
       in_words(graph), result.report, request, [&] { return paths_in_numbers(result.distances); },
       [&] { return check_paths(graph, source, result.distances); });

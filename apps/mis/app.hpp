@@ -14,8 +14,7 @@ Outcome mis_app(Engine& engine, Request& request) {
   const MisOptions how = ranked_options(request.settings);
   const auto known = known_graph(request.input, Edges::undirected);
   const Csr& graph = known->csr();
-  request.options.graphs = &known->residents();
-  const MisResult result = run_mis(engine, graph, request.options, how);
+  const MisResult result = run_mis(engine, graph, on(*known, request.options), how);
   return outcome(
       in_words(graph), result.report, request,
       [&] {

@@ -254,7 +254,7 @@ class Background {
       ran.push_back({begin, cpu::now()});
       return report;
     };
-    const milliseconds enough{options_.quick ? 50 : 800};
+    const milliseconds enough{options_.quick ? 50 : 800};  // twenty tasks of the heavy class
     const auto until = Clock::now() + std::chrono::seconds{3};
     do {
       if (options_.stop.stop_requested()) throw Stopped{};

@@ -239,10 +239,10 @@ class Engine {
     buffer.fill(value);
     return buffer;
   }
-  /// `count` elements that the kernel will set. Here they are zero.
+  /// `count` elements that the kernel will set before it reads them.
   template <class T>
   [[nodiscard]] Buffer<T> allocate(std::size_t count) {
-    return fill(count, T{});
+    return fill(count, T{});  // so that no page is missing when the kernel wants it
   }
   /// A copy of `values`.
   template <class T>
@@ -255,6 +255,8 @@ class Engine {
   [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
     return buffer.read();
   }
+  /// Where its buffers are.
+  [[nodiscard]] const cohort::detail::Memory& memory() const { return *memory_; }
 
   /// Units that can be in use at a time.
   [[nodiscard]] std::uint32_t capacity() const;

@@ -288,7 +288,7 @@ class Engine {
     buffer.fill(value);
     return buffer;
   }
-  /// `count` elements that the kernel will set.
+  /// `count` elements that the kernel will set before it reads them.
   template <class T>
   [[nodiscard]] Buffer<T> allocate(std::size_t count) {
     return Buffer<T>{memory_, count};
@@ -304,6 +304,8 @@ class Engine {
   [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
     return buffer.read();
   }
+  /// Where its buffers are.
+  [[nodiscard]] const cohort::detail::Memory& memory() const { return *memory_; }
 
   /// SMs that can be in use at a time.
   [[nodiscard]] std::uint32_t capacity() const;

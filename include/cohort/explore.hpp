@@ -64,10 +64,14 @@ class Engine {
     announce(buffer.data(), count * sizeof(T), sizeof(T));
     return buffer;
   }
-  /// `count` elements that the kernel will set. Here they are zero.
+  /// `count` elements that the kernel will set before it reads them. Until then they are odd.
   template <class T>
   [[nodiscard]] Buffer<T> allocate(std::size_t count) {
-    return fill(count, T{});
+    Buffer<T> buffer{memory_, count};
+    constexpr std::byte odd{0xA5};
+    if (count != 0) memory_->fill(buffer.data(), &odd, 1, count * sizeof(T));
+    announce(buffer.data(), count * sizeof(T), sizeof(T));
+    return buffer;
   }
   /// A copy of `values`.
   template <class T>
@@ -81,6 +85,8 @@ class Engine {
   [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
     return buffer.read();
   }
+  /// Where its buffers are.
+  [[nodiscard]] const cohort::detail::Memory& memory() const { return *memory_; }
   [[nodiscard]] std::uint32_t capacity() const { return options_.capacity; }
 
   /// For check(): a new schedule, what to run in it, and the run.

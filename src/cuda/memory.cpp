@@ -32,7 +32,7 @@ class DeviceMemory final : public cohort::detail::Memory {
     std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back to the driver may wait
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
-    // Here, before any job runs: pinning memory may wait for one.
+    // Here, before the engine has jobs: pinning memory may wait for what runs.
     check(cudaHostAlloc(&pattern_, pattern_bytes, cudaHostAllocDefault), "memory: pinned");
   }
   DeviceMemory(const DeviceMemory&) = delete;

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/load.hpp"
-#include "bench/multitask.hpp"
 #include "bench/store.hpp"
+#include "bench/summary.hpp"
 
 namespace cohort::bench {
 namespace {

@@ -1,0 +1,31 @@
+// From the samples of "multitask" and "preemption" to what tables and figures show.
+#pragma once
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "cohort/kernel.hpp"
+
+namespace cohort::bench {
+
+/// A resizing barrier by its name in samples.
+struct NamedBarrier {
+  std::string_view name;
+  ResizingBarrier kind;
+};
+inline constexpr NamedBarrier one_pass{"one-pass", ResizingBarrier::one_pass};
+inline constexpr std::array all_barriers{NamedBarrier{"plain", ResizingBarrier::plain},
+                                         NamedBarrier{"query", ResizingBarrier::query}, one_pass};
+
+/// From the lines of a store: configurations with their samples' medians, and their medians over
+/// the pairs. Works on what there is of an unfinished run.
+[[nodiscard]] nlohmann::ordered_json summarise_multitask(
+    const nlohmann::ordered_json& header, const std::vector<nlohmann::ordered_json>& samples);
+
+/// Of such a summary, the paper's figure 6 in words, and its table 3.
+void print_performance(const nlohmann::ordered_json& summary);
+void print_preemption(const nlohmann::ordered_json& summary);
+
+}  // namespace cohort::bench
