@@ -11,6 +11,23 @@ add_custom_target(cohort_tests)  # every test program, without what else `all` b
 add_custom_target(cohort_compiler_tests)  # those of cohortc
 add_custom_target(cohort_thread_tests)  # those in which threads meet: for the thread sanitizer
 
+# cohort_precompiled(<name> <header>...): a target whose headers others can use; they must be compiled alike.
+function(cohort_precompiled name)
+  set(nothing ${PROJECT_BINARY_DIR}/generated/nothing.cpp)
+  if(NOT EXISTS ${nothing})
+    file(WRITE ${nothing} "")
+  endif()
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${nothing})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(${name} PRIVATE cohort_options)
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_precompile_headers(${name} PRIVATE ${ARGN} <algorithm> <array> <atomic> <chrono> <condition_variable> <deque>
+    <filesystem> <functional> <iostream> <map> <memory> <mutex> <optional> <random> <set> <span> <sstream> <string> <thread>
+    <vector>)
+endfunction()
+cohort_precompiled(cohort_test_headers <gmock/gmock.h>)
+target_link_libraries(cohort_test_headers PRIVATE GTest::gmock_main)
+
 # Address randomisation of some kernels is too wide for the thread sanitizer's shadow memory: switch it off if we may.
 set(COHORT_TEST_LAUNCHER "")
 if(COHORT_SANITIZE MATCHES thread)
@@ -45,6 +62,7 @@ function(cohort_test name)
   endif()
   if(NOT arg_OPTIMISED)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # half the time to compile
+    target_precompile_headers(${name} REUSE_FROM cohort_test_headers)
   endif()
 
   add_test(NAME ${name} COMMAND ${COHORT_TEST_LAUNCHER} $<TARGET_FILE:${name}> --gtest_brief=1)

@@ -1,0 +1,418 @@
+// OpenCL C's mathematics: a scalar function each, which vectors apply to their parts.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "cohort/dialect/vector.hpp"
+
+namespace cohort::cl {
+
+// Defines `name` on vectors, given it on scalars.
+#define COHORT_CL_EACH_1(name)                  \
+  template <class T, unsigned N>                \
+  COHORT_FN auto name(const Vec<T, N>& a) {     \
+    return map(a, [](T x) { return name(x); }); \
+  }
+#define COHORT_CL_EACH_2(name)                                  \
+  template <class T, class U, unsigned N>                       \
+  COHORT_FN auto name(const Vec<T, N>& a, const Vec<U, N>& b) { \
+    return map(a, b, [](T x, U y) { return name(x, y); });      \
+  }                                                             \
+  template <class T, unsigned N>                                \
+  COHORT_FN auto name(const Vec<T, N>& a, T b) {                \
+    return map(a, [b](T x) { return name(x, b); });             \
+  }
+#define COHORT_CL_EACH_3(name)                                                      \
+  template <class T, unsigned N>                                                    \
+  COHORT_FN auto name(const Vec<T, N>& a, const Vec<T, N>& b, const Vec<T, N>& c) { \
+    Vec<T, N> result;                                                               \
+    for (unsigned i = 0; i < N; ++i) result[i] = name(a[i], b[i], c[i]);            \
+    return result;                                                                  \
+  }                                                                                 \
+  template <class T, unsigned N>                                                    \
+  COHORT_FN auto name(const Vec<T, N>& a, T b, T c) {                               \
+    return name(a, Vec<T, N>(b), Vec<T, N>(c));                                     \
+  }                                                                                 \
+  template <class T, unsigned N>                                                    \
+  COHORT_FN auto name(const Vec<T, N>& a, const Vec<T, N>& b, T c) {                \
+    return name(a, b, Vec<T, N>(c));                                                \
+  }
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
+#define COHORT_CL_STD_1(name)                                   \
+  COHORT_FN inline float name(float x) { return ::name##f(x); } \
+  COHORT_FN inline double name(double x) { return ::name(x); }  \
+  COHORT_CL_EACH_1(name)
+COHORT_CL_STD_1(acos)
+COHORT_CL_STD_1(asin)
+COHORT_CL_STD_1(atan)
+COHORT_CL_STD_1(cbrt)
+COHORT_CL_STD_1(ceil)
+COHORT_CL_STD_1(cos)
+COHORT_CL_STD_1(cosh)
+COHORT_CL_STD_1(erf)
+COHORT_CL_STD_1(exp)
+COHORT_CL_STD_1(exp2)
+COHORT_CL_STD_1(expm1)
+COHORT_CL_STD_1(fabs)
+COHORT_CL_STD_1(floor)
+COHORT_CL_STD_1(log)
+COHORT_CL_STD_1(log10)
+COHORT_CL_STD_1(log1p)
+COHORT_CL_STD_1(log2)
+COHORT_CL_STD_1(rint)
+COHORT_CL_STD_1(round)
+COHORT_CL_STD_1(sin)
+COHORT_CL_STD_1(sinh)
+COHORT_CL_STD_1(sqrt)
+COHORT_CL_STD_1(tan)
+COHORT_CL_STD_1(tanh)
+COHORT_CL_STD_1(tgamma)
+COHORT_CL_STD_1(trunc)
+#undef COHORT_CL_STD_1
+#define COHORT_CL_STD_2(name)                                               \
+  COHORT_FN inline float name(float x, float y) { return ::name##f(x, y); } \
+  COHORT_FN inline double name(double x, double y) { return ::name(x, y); } \
+  COHORT_CL_EACH_2(name)
+COHORT_CL_STD_2(atan2)
+COHORT_CL_STD_2(copysign)
+COHORT_CL_STD_2(fdim)
+COHORT_CL_STD_2(fmax)
+COHORT_CL_STD_2(fmin)
+COHORT_CL_STD_2(fmod)
+COHORT_CL_STD_2(hypot)
+COHORT_CL_STD_2(pow)
+COHORT_CL_STD_2(remainder)
+#undef COHORT_CL_STD_2
+
+template <std::floating_point T>
+COHORT_FN T fma(T a, T b, T c) {
+  if constexpr (sizeof(T) == 4)
+    return ::fmaf(a, b, c);
+  else
+    return ::fma(a, b, c);
+}
+template <std::floating_point T>
+COHORT_FN T mad(T a, T b, T c) {
+  return a * b + c;
+}
+template <std::floating_point T>
+COHORT_FN T mix(T a, T b, T part) {
+  return a + (b - a) * part;
+}
+template <std::floating_point T>
+COHORT_FN T rsqrt(T x) {
+  return T{1} / sqrt(x);
+}
+template <std::floating_point T>
+COHORT_FN T sign(T x) {
+  return x > 0 ? T{1} : x < 0 ? T{-1} : x == 0 ? x : T{0};
+}
+template <std::floating_point T>
+COHORT_FN T step(T edge, T x) {
+  return x < edge ? T{0} : T{1};
+}
+template <std::floating_point T>
+COHORT_FN T smoothstep(T from, T to, T x) {
+  const T raw = (x - from) / (to - from);
+  const T t = raw < 0 ? T{0} : raw > 1 ? T{1} : raw;
+  return t * t * (T{3} - T{2} * t);
+}
+template <std::floating_point T>
+COHORT_FN T degrees(T x) {
+  return x * static_cast<T>(57.29577951308232);
+}
+template <std::floating_point T>
+COHORT_FN T radians(T x) {
+  return x * static_cast<T>(0.017453292519943295);
+}
+template <std::floating_point T>
+COHORT_FN T powr(T x, T y) {
+  return pow(x, y);
+}
+template <std::floating_point T>
+COHORT_FN T pown(T x, int y) {
+  return pow(x, static_cast<T>(y));
+}
+template <std::floating_point T>
+COHORT_FN T ldexp(T x, int by) {
+  return static_cast<T>(::ldexp(static_cast<double>(x), by));
+}
+template <std::floating_point T>
+COHORT_FN int isnan(T x) {
+  return x != x;
+}
+template <std::floating_point T>
+COHORT_FN int isinf(T x) {
+  return x == x && x - x != x - x;
+}
+template <std::floating_point T>
+COHORT_FN int isfinite(T x) {
+  return x - x == x - x;
+}
+template <std::floating_point T>
+COHORT_FN int signbit(T x) {
+  return copysign(T{1}, x) < 0;
+}
+COHORT_CL_EACH_3(fma)
+COHORT_CL_EACH_3(mad)
+COHORT_CL_EACH_3(mix)
+COHORT_CL_EACH_1(rsqrt)
+COHORT_CL_EACH_1(sign)
+COHORT_CL_EACH_1(degrees)
+COHORT_CL_EACH_1(radians)
+COHORT_CL_EACH_2(step)
+COHORT_CL_EACH_2(powr)
+
+template <class T>
+COHORT_FN T native_sin(T x) {
+  return sin(x);
+}
+template <class T>
+COHORT_FN T native_cos(T x) {
+  return cos(x);
+}
+template <class T>
+COHORT_FN T native_exp(T x) {
+  return exp(x);
+}
+template <class T>
+COHORT_FN T native_log(T x) {
+  return log(x);
+}
+template <class T>
+COHORT_FN T native_sqrt(T x) {
+  return sqrt(x);
+}
+template <class T>
+COHORT_FN T native_rsqrt(T x) {
+  return rsqrt(x);
+}
+template <class T>
+COHORT_FN T native_recip(T x) {
+  return T(1) / x;
+}
+template <class T>
+COHORT_FN T native_divide(T x, T y) {
+  return x / y;
+}
+
+template <Number T>
+COHORT_FN constexpr T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <Number T>
+COHORT_FN constexpr T max(T a, T b) {
+  return a < b ? b : a;
+}
+template <Number T>
+COHORT_FN constexpr T clamp(T x, T low, T high) {
+  return min(max(x, low), high);
+}
+COHORT_CL_EACH_2(min)
+COHORT_CL_EACH_2(max)
+COHORT_CL_EACH_3(clamp)
+
+template <std::integral T>
+COHORT_FN constexpr std::make_unsigned_t<T> abs(T x) {
+  using U = std::make_unsigned_t<T>;
+  return x < 0 ? static_cast<U>(U{0} - static_cast<U>(x)) : static_cast<U>(x);
+}
+template <std::integral T>
+COHORT_FN constexpr std::make_unsigned_t<T> abs_diff(T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  return a > b ? static_cast<U>(static_cast<U>(a) - static_cast<U>(b))
+               : static_cast<U>(static_cast<U>(b) - static_cast<U>(a));
+}
+template <std::integral T>
+COHORT_FN constexpr T mul24(T a, T b) {
+  return a * b;
+}
+template <std::integral T>
+COHORT_FN constexpr T mad24(T a, T b, T c) {
+  return a * b + c;
+}
+template <std::integral T>
+COHORT_FN constexpr T mul_hi(T a, T b) {
+  if constexpr (sizeof(T) < 8) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, long, unsigned long>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> (sizeof(T) * 8));
+  } else {
+    return static_cast<T>((static_cast<__int128>(a) * static_cast<__int128>(b)) >> 64);
+  }
+}
+template <std::integral T>
+COHORT_FN constexpr T mad_hi(T a, T b, T c) {
+  return static_cast<T>(mul_hi(a, b) + c);
+}
+template <std::integral T>
+COHORT_FN constexpr T hadd(T a, T b) {
+  return static_cast<T>((a >> 1) + (b >> 1) + (a & b & 1));
+}
+template <std::integral T>
+COHORT_FN constexpr T rhadd(T a, T b) {
+  return static_cast<T>((a >> 1) + (b >> 1) + ((a | b) & 1));
+}
+template <std::integral T>
+COHORT_FN constexpr T rotate(T x, T by) {
+  using U = std::make_unsigned_t<T>;
+  constexpr unsigned bits = sizeof(T) * 8;
+  const unsigned n = static_cast<unsigned>(by) % bits;
+  const U u = static_cast<U>(x);
+  return static_cast<T>(
+      n == 0 ? u : static_cast<U>(static_cast<U>(u << n) | static_cast<U>(u >> (bits - n))));
+}
+template <std::integral T>
+COHORT_FN T popcount(T x) {
+  const auto bits = static_cast<unsigned long long>(static_cast<std::make_unsigned_t<T>>(x));
+#ifdef __CUDA_ARCH__
+  return static_cast<T>(__popcll(bits));
+#else
+  return static_cast<T>(std::popcount(bits));
+#endif
+}
+template <std::integral T>
+COHORT_FN T clz(T x) {
+  constexpr int more = 64 - static_cast<int>(sizeof(T)) * 8;
+  const auto bits = static_cast<unsigned long long>(static_cast<std::make_unsigned_t<T>>(x));
+#ifdef __CUDA_ARCH__
+  return static_cast<T>(__clzll(static_cast<long long>(bits)) - more);
+#else
+  return static_cast<T>(std::countl_zero(bits) - more);
+#endif
+}
+template <std::integral T>
+COHORT_FN T ctz(T x) {
+  const auto bits = static_cast<std::make_unsigned_t<T>>(x);
+  return x == 0 ? static_cast<T>(sizeof(T) * 8) : popcount(static_cast<T>((bits & -bits) - 1));
+}
+template <std::integral T>
+COHORT_FN constexpr T add_sat(T a, T b) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_unsigned_v<T>) {
+    const T sum = static_cast<T>(a + b);
+    return sum < a ? Limits::max() : sum;
+  } else {
+    if (b > 0 && a > Limits::max() - b) return Limits::max();
+    if (b < 0 && a < Limits::lowest() - b) return Limits::lowest();
+    return static_cast<T>(a + b);
+  }
+}
+template <std::integral T>
+COHORT_FN constexpr T sub_sat(T a, T b) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_unsigned_v<T>) {
+    return a < b ? T{0} : static_cast<T>(a - b);
+  } else {
+    if (b < 0 && a > Limits::max() + b) return Limits::max();
+    if (b > 0 && a < Limits::lowest() + b) return Limits::lowest();
+    return static_cast<T>(a - b);
+  }
+}
+COHORT_CL_EACH_1(abs)
+COHORT_CL_EACH_2(abs_diff)
+COHORT_CL_EACH_2(mul24)
+COHORT_CL_EACH_3(mad24)
+COHORT_CL_EACH_2(mul_hi)
+COHORT_CL_EACH_2(hadd)
+COHORT_CL_EACH_2(rhadd)
+COHORT_CL_EACH_2(rotate)
+COHORT_CL_EACH_1(popcount)
+COHORT_CL_EACH_1(clz)
+COHORT_CL_EACH_1(ctz)
+COHORT_CL_EACH_2(add_sat)
+COHORT_CL_EACH_2(sub_sat)
+
+template <Number T, Number C>
+COHORT_FN constexpr T select(T a, T b, C c) {
+  return c != 0 ? b : a;
+}
+template <class T, class C, unsigned N>
+COHORT_FN constexpr Vec<T, N> select(const Vec<T, N>& a, const Vec<T, N>& b, const Vec<C, N>& c) {
+  return choose(c, b, a);
+}
+template <std::integral T>
+COHORT_FN constexpr T bitselect(T a, T b, T mask) {
+  return static_cast<T>((a & ~mask) | (b & mask));
+}
+COHORT_CL_EACH_3(bitselect)
+template <class T>
+COHORT_FN constexpr int any(const T& x) {
+  if constexpr (IsVec<T>::value) {
+    int result = 0;
+    for (unsigned i = 0; i < IsVec<T>::width; ++i) result |= x[i] < 0;
+    return result;
+  } else {
+    return x < 0;
+  }
+}
+template <class T>
+COHORT_FN constexpr int all(const T& x) {
+  if constexpr (IsVec<T>::value) {
+    int result = 1;
+    for (unsigned i = 0; i < IsVec<T>::width; ++i) result &= x[i] < 0;
+    return result;
+  } else {
+    return x < 0;
+  }
+}
+
+template <class T>
+COHORT_FN auto dot(const T& a, const T& b) {
+  if constexpr (IsVec<T>::value) {
+    auto sum = a[0] * b[0];
+    for (unsigned i = 1; i < IsVec<T>::width; ++i) sum += a[i] * b[i];
+    return sum;
+  } else {
+    return a * b;
+  }
+}
+template <class T, unsigned N>
+COHORT_FN Vec<T, N> cross(const Vec<T, N>& a, const Vec<T, N>& b) {
+  Vec<T, N> result(T{0});
+  result[0] = a[1] * b[2] - a[2] * b[1];
+  result[1] = a[2] * b[0] - a[0] * b[2];
+  result[2] = a[0] * b[1] - a[1] * b[0];
+  return result;
+}
+template <class T>
+COHORT_FN auto length(const T& a) {
+  return sqrt(dot(a, a));
+}
+template <class T>
+COHORT_FN auto distance(const T& a, const T& b) {
+  return length(a - b);
+}
+template <class T>
+COHORT_FN T normalize(const T& a) {
+  const auto size = length(a);
+  if constexpr (IsVec<T>::value)
+    return size == 0 ? a : a / T(size);
+  else
+    return size == 0 ? a : a / size;
+}
+template <class T>
+COHORT_FN auto fast_length(const T& a) {
+  return length(a);
+}
+template <class T>
+COHORT_FN auto fast_distance(const T& a, const T& b) {
+  return distance(a, b);
+}
+template <class T>
+COHORT_FN T fast_normalize(const T& a) {
+  return normalize(a);
+}
+
+#undef COHORT_CL_EACH_1
+#undef COHORT_CL_EACH_2
+#undef COHORT_CL_EACH_3
+
+}  // namespace cohort::cl
