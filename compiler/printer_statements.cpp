@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/collect.hpp"
+#include "compiler/liveness.hpp"
 #include "compiler/printer.hpp"
 
 namespace cohort::compiler {
