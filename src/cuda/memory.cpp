@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <mutex>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "cohort/error.hpp"
 #include "cuda/driver.hpp"
-#include "repeat.hpp"
 
 namespace cohort::cuda {
 namespace {
@@ -32,8 +32,6 @@ class DeviceMemory final : public cohort::detail::Memory {
     std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back to the driver may wait
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
-    // Here, before the engine has jobs: pinning memory may wait for what runs.
-    check(cudaHostAlloc(&pattern_, pattern_bytes, cudaHostAllocDefault), "memory: pinned");
   }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -42,7 +40,6 @@ class DeviceMemory final : public cohort::detail::Memory {
     cudaStreamSynchronize(stream_);
     cudaMemPoolDestroy(pool_);
     cudaStreamDestroy(stream_);
-    cudaFreeHost(pattern_);
   }
 
   void* allocate(std::size_t bytes) override {
@@ -69,30 +66,20 @@ class DeviceMemory final : public cohort::detail::Memory {
   void read(void* to, const void* from, std::size_t bytes) override {
     copy(to, from, bytes, cudaMemcpyDeviceToHost);
   }
-  /// By copies from the host: a memset may be a kernel, which would wait for a free SM. From pinned
-  /// memory, which the copy engine reads at the bus's speed.
+  /// By copies from the host: a memset may be a kernel, which would wait for a free SM.
   void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
-    auto* const begin = static_cast<std::byte*>(to);
+    const std::size_t most = std::max<std::size_t>(1, (std::size_t{4} << 20U) / size);
+    std::vector<std::byte> chunk(size * std::min(most, count));
+    for (std::size_t at = 0; at < chunk.size(); at += size) {
+      std::memcpy(chunk.data() + at, value, size);
+    }
     const std::size_t total = size * count;
-    if (size > pattern_bytes) {
-      for (std::size_t at = 0; at < total; at += size) write(begin + at, value, size);
-      return;
+    for (std::size_t done = 0; done < total; done += chunk.size()) {
+      write(static_cast<std::byte*>(to) + done, chunk.data(), std::min(chunk.size(), total - done));
     }
-    const std::scoped_lock lock{filling_};
-    const OnDevice here{device_};
-    const std::size_t chunk = std::min(pattern_bytes / size * size, total);
-    repeat(pattern_, value, size, chunk);
-    for (std::size_t at = 0; at < total; at += chunk) {
-      check(cudaMemcpyAsync(begin + at, pattern_, std::min(chunk, total - at),
-                            cudaMemcpyHostToDevice, stream_),
-            "fill");
-    }
-    check(cudaStreamSynchronize(stream_), "fill");
   }
 
  private:
-  static constexpr std::size_t pattern_bytes = std::size_t{4} << 20U;
-
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     const OnDevice here{device_};
     check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copy");
@@ -102,8 +89,6 @@ class DeviceMemory final : public cohort::detail::Memory {
   int device_;
   cudaStream_t stream_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
-  std::mutex filling_;
-  void* pattern_ = nullptr;  // pinned: what one fill at a time repeats
 };
 
 }  // namespace
