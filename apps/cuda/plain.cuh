@@ -206,7 +206,7 @@ class PlainEngine {
   [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
     return engine_.upload(values);
   }
-  [[nodiscard]] const detail::Memory& memory() const { return engine_.memory(); }
+  [[nodiscard]] const cohort::detail::Memory& memory() const { return engine_.memory(); }
 
 #ifdef __CUDACC__
   /// Runs `kernel` to its end: max_groups blocks of local_size threads. Throws Error{bad_options}
