@@ -199,7 +199,7 @@ std::vector<Variant> variants_of(const std::vector<Pair>& pairs, bool chunked) {
                         .start =
                             [run = std::move(each.run), name = pair.name(), graph](
                                 AnyEngine engine, apps::RunOptions options, Checks* checks) {
-                              if (graph) options.graphs = &graph->residents();
+                              if (graph) options = apps::on(*graph, std::move(options));
                               options.results = checks != nullptr;
                               Report report = run(engine, options, checks);
                               if (report.status != Status::finished)

@@ -33,8 +33,9 @@ struct BfsOptions {
   std::optional<std::uint64_t> most_edges = {};
 };
 
-/// Of a node.
+/// Of a node; 0 where there is none.
 [[nodiscard]] inline std::uint64_t most_edges(const Csr& graph) {
+  if (graph.num_nodes() == 0) return 0;
   const Node node = hub(graph);
   return graph.offsets[node + 1] - graph.offsets[node];
 }
@@ -49,9 +50,11 @@ struct BfsOptions {
 
 /// What the search has to know of its graph.
 inline void tell(const KnownGraph& graph, BfsOptions& how) {
-  how.most_edges = graph.get(&most_edges);
-  if (both_directions(graph.csr(), how))
+  if (both_directions(graph.csr(), how)) {
     how.incoming = graph.get(&is_symmetric) ? &graph.csr() : &graph.get(&transpose);
+  } else if (how.algorithm == BfsOptions::Algorithm::one_barrier) {
+    how.most_edges = graph.get(&most_edges);
+  }
 }
 
 struct BfsResult {

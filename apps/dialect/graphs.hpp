@@ -58,14 +58,6 @@ class DialectLists {
   Buffer<std::uint32_t> sizes_;
 };
 
-/// `unreached` everywhere but at the source.
-template <class Engine>
-Buffer<std::uint32_t> start_at(Engine& engine, Node nodes, Node source) {
-  std::vector<std::uint32_t> values(nodes, unreached);
-  values[source] = 0;
-  return engine.upload(values);
-}
-
 inline std::vector<Distance> distances(const Buffer<std::uint32_t>& buffer) {
   std::vector<Distance> result;
   for (const std::uint32_t each : buffer.read())
@@ -83,7 +75,7 @@ Outcome dialect_bfs(Engine& engine, ProgramKernel kernel, Request& request) {
   check_source("bfs", graph, source);
   const DialectGraph memory{engine, graph};
   const DialectLists lists{engine, graph.num_nodes(), source};
-  const auto levels = start_at(engine, graph.num_nodes(), source);
+  const auto levels = distances_from<std::uint32_t>(engine, graph.num_nodes(), source);
   memory.give(kernel, "target");
   lists.give(kernel);
   kernel.set("level_of", levels.data());
@@ -162,7 +154,7 @@ Outcome dialect_p_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   check_source("p-sssp", graph, source);
   const DialectGraph memory{engine, known->get(&transpose)};
   const auto old = engine.template fill<std::uint32_t>(graph.num_nodes(), std::uint32_t{unreached});
-  const auto found = start_at(engine, graph.num_nodes(), source);
+  const auto found = distances_from<std::uint32_t>(engine, graph.num_nodes(), source);
   const auto changed = engine.template fill<std::uint32_t>(1, 0);
   memory.give(kernel, "source");
   memory.give_weights(kernel);
@@ -185,7 +177,7 @@ Outcome dialect_l_sssp(Engine& engine, ProgramKernel kernel, Request& request) {
   check_source("l-sssp", graph, source);
   const DialectGraph memory{engine, graph};
   const DialectLists lists{engine, graph.num_nodes(), source};
-  const auto found = start_at(engine, graph.num_nodes(), source);
+  const auto found = distances_from<std::uint32_t>(engine, graph.num_nodes(), source);
   const auto stamps = engine.template fill<std::uint32_t>(graph.num_nodes(), 0);
   memory.give(kernel, "target");
   memory.give_weights(kernel);

@@ -33,6 +33,7 @@ struct ListSsspOptions {
 
 /// What the search has to know of its graph.
 inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
+  if (how.algorithm == ListSsspOptions::Algorithm::paper) return;
   if (how.delta == 0) how.delta = graph.get(&fitting_delta);
   how.longest = graph.get(&longest_path);
 }

@@ -38,6 +38,9 @@ TEST(Bfs, RefusesASourceThatIsNoNode) {
   cpu::Engine engine{{.capacity = 1}};
   EXPECT_THROW((void)run_bfs(engine, grid(2, 2), 4), Error);
   EXPECT_THROW((void)run_bfs(engine, Csr{}, 0), Error);
+  BfsOptions how;
+  tell(KnownGraph{Csr{}}, how);  // asks for nothing that an empty graph has not
+  EXPECT_EQ(most_edges(Csr{}), 0U);
 }
 
 TEST(Bfs, IsRightForEveryNumberOfGroupsAndThreads) {
