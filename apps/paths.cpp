@@ -4,6 +4,11 @@
 #include <queue>
 
 namespace cohort::apps {
+namespace {
+
+constexpr std::uint64_t none = ~std::uint64_t{0};
+
+}  // namespace
 
 std::optional<std::string> check_paths(const Csr& graph, Node source,
                                        const std::vector<Distance>& distances) {
@@ -11,28 +16,29 @@ std::optional<std::string> check_paths(const Csr& graph, Node source,
     return std::to_string(distances.size()) + " distances for " +
            std::to_string(graph.num_nodes()) + " nodes";
   }
-  std::vector<std::optional<std::uint64_t>> expected(graph.num_nodes());
+  std::vector<std::uint64_t> expected(graph.num_nodes(), none);
   using Entry = std::pair<std::uint64_t, Node>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
-  open.emplace(0, source);
+  const auto reach = [&](Node node, std::uint64_t length) {
+    if (length >= expected[node]) return;
+    expected[node] = length;
+    open.emplace(length, node);
+  };
+  reach(source, 0);
   while (!open.empty()) {
     const auto [length, node] = open.top();
     open.pop();
-    if (expected[node]) continue;
-    expected[node] = length;
-    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
-      const std::uint64_t cost = graph.weights.empty() ? 1 : graph.weights[edge];
-      if (!expected[graph.targets[edge]]) open.emplace(length + cost, graph.targets[edge]);
-    }
+    if (length > expected[node]) continue;  // a shorter way was found meanwhile
+    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
+      reach(graph.targets[edge], length + (graph.weights.empty() ? 1 : graph.weights[edge]));
   }
   for (Node node = 0; node < graph.num_nodes(); ++node) {
-    const std::uint64_t right = expected[node].value_or(~0ULL);
-    if (distances[node] == right) continue;
+    if (distances[node] == expected[node]) continue;
     const auto name = [](std::uint64_t length) {
-      return length == ~0ULL ? std::string{"none"} : std::to_string(length);
+      return length == none ? std::string{"none"} : std::to_string(length);
     };
     return "node " + std::to_string(node) + " has distance " + name(distances[node]) +
-           " instead of " + name(right);
+           " instead of " + name(expected[node]);
   }
   return std::nullopt;
 }

@@ -4,9 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <thread>
-
-#include "bench/harness.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -108,56 +105,6 @@ std::uint32_t side_for(nanoseconds work, const std::function<double(std::uint32_
 std::uint32_t side_for(cpu::Engine& engine, nanoseconds work, std::uint32_t groups) {
   return side_for(
       work, [&engine, groups](std::uint32_t side) { return seconds_of(engine, side, groups); });
-}
-
-void Load::serve(std::uint64_t now_in_job) {
-  const auto [report, right] = serve_();
-  const auto gather = static_cast<std::uint64_t>(report.gather.count());
-  tasks_.push_back({.start = now_in_job + gather,
-                    .gather = gather,
-                    .run = static_cast<std::uint64_t>(report.run_time.count())});
-  wrong_ += right ? 0 : 1;
-}
-
-Report Load::drive(const Job& job) {
-  const std::uint64_t launched = cpu::now();
-  std::uint64_t ended = 0;
-  std::jthread watch{[&job, &ended] {
-    try {
-      (void)job.wait();
-    } catch (...) {  // told to whoever drives it
-    }
-    ended = cpu::now();
-  }};
-  const auto in_job = [&] { return before_ + (cpu::now() - launched); };
-  const auto period = static_cast<std::uint64_t>(period_.count());
-  const auto over = [&job] {
-    const Status status = job.status();
-    return status != Status::running && status != Status::pending;
-  };
-  while (serve_ && !over()) {  // a broken kernel throws in the wait below
-    const std::uint64_t now = in_job();
-    if (now < due_) {
-      if (job.wait_for(nanoseconds{due_ - now})) break;
-      continue;
-    }
-    serve(now);
-    due_ += period;
-    due_ = std::max(due_, in_job());  // late: the next is due at once
-  }
-  Report report = job.wait();
-  watch.join();
-  job_times_.push_back(ended - launched);
-  before_ += ended - launched;
-  return report;
-}
-
-std::optional<double> median_period(const std::vector<TaskSample>& tasks) {
-  std::vector<double> periods;
-  for (std::size_t i = 1; i < tasks.size(); ++i)
-    periods.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
-  if (periods.empty()) return std::nullopt;
-  return median(std::move(periods));
 }
 
 }  // namespace cohort::bench

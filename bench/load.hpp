@@ -1,14 +1,11 @@
-// The latency-critical work of the paper's section 5: matrix products of a fixed size, due again
-// and again beside a job. Invariant: every product is compared with one that shares no code with
-// it.
+// The latency-critical work of the paper's section 5: matrix products of a fixed size. Invariant:
+// every product is compared with one that shares no code with it.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -80,52 +77,5 @@ class MatrixProduct {
 /// runs there.
 [[nodiscard]] std::uint32_t side_for(cpu::Engine& engine, std::chrono::nanoseconds work,
                                      std::uint32_t groups);
-
-/// One task as it was served. In nanoseconds.
-struct TaskSample {
-  std::uint64_t start = 0;   ///< of its execution, in time that the job has been there
-  std::uint64_t gather = 0;  ///< from the demand to all its groups in hand
-  std::uint64_t run = 0;     ///< from then until it was done
-};
-
-/// Serves tasks beside one job after another, as a driver of apps::RunOptions. One is due every
-/// period; one that is late delays the next. The clock stands still between jobs.
-class Load {
- public:
-  /// How a task went, and whether what came out is right.
-  struct Served {
-    TaskReport report;
-    bool right = false;
-  };
-
-  /// Nothing is served, and jobs are only timed.
-  Load() = default;
-  /// `serve` runs a task and waits for it.
-  Load(std::function<Served()> serve, std::chrono::nanoseconds period)
-      : serve_(std::move(serve)), period_(period) {}
-
-  /// Sees `job` through.
-  Report drive(const Job& job);
-
-  [[nodiscard]] const std::vector<TaskSample>& tasks() const { return tasks_; }
-  /// From launch to end, suspended times included, of each job.
-  [[nodiscard]] const std::vector<std::uint64_t>& job_times() const { return job_times_; }
-  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
-
- private:
-  /// Serves a task; returns when it is done.
-  void serve(std::uint64_t now_in_job);
-
-  std::function<Served()> serve_;
-  std::chrono::nanoseconds period_{0};
-  std::uint64_t before_ = 0;  // time of the jobs so far
-  std::uint64_t due_ = 0;     // of the next task, in time of jobs
-  std::vector<TaskSample> tasks_;
-  std::vector<std::uint64_t> job_times_;
-  std::uint64_t wrong_ = 0;
-};
-
-/// The median time from one task's start to the next; nothing when there are fewer than two.
-[[nodiscard]] std::optional<double> median_period(const std::vector<TaskSample>& tasks);
 
 }  // namespace cohort::bench

@@ -16,6 +16,7 @@
 #include "bench/place.hpp"
 #include "bench/progress.hpp"
 #include "bench/record.hpp"
+#include "bench/serving.hpp"
 #include "bench/store.hpp"
 #include "bench/summary.hpp"
 #include "bench/timeline.hpp"
@@ -138,10 +139,10 @@ class Experiment {
   /// Loads a pair's input and runs the app, so that cost() knows something of it.
   void warm_up(const Pair& pair) {
     const Configuration alone{&pair, one_pass, nullptr, ""};
-    (void)run(alone, milliseconds{0}, false, nullptr);
+    (void)run(alone, {}, false, nullptr);
     if (pair_costs_.contains(pair.name())) return;
     const auto begin = Clock::now();
-    const Outcome once = run(alone, milliseconds{0}, false, nullptr);
+    const Outcome once = run(alone, {}, false, nullptr);
     const Seconds took = Clock::now() - begin;
     const Seconds job = std::chrono::nanoseconds{once.job_times.front()};
     const Seconds meant = span(alone);
@@ -169,7 +170,7 @@ class Experiment {
   /// What ran where while tasks came and went: like the paper's figure 1.
   void record_timeline(const Configuration& what, const std::filesystem::path& file) {
     Timeline timeline{std::size_t{1} << 16U};
-    (void)run(what, milliseconds{1}, false, &timeline);
+    (void)run(what, {}, false, &timeline);
     timeline.write(file);
   }
 
@@ -180,6 +181,11 @@ class Experiment {
     std::uint64_t wrong = 0;
     std::optional<bool> verified;
     std::uint32_t side = 0;
+  };
+  /// How much a sample set is, at least.
+  struct Enough {
+    std::uint32_t jobs = 1;
+    milliseconds span{0};
   };
   /// Of sample sets.
   struct Cost {
@@ -212,10 +218,11 @@ class Experiment {
     }
   }
 
-  /// Runs the app as often as it takes to fill `span`.
-  Outcome run(const Configuration& what, milliseconds span, bool verify, Timeline* timeline) {
+  /// Runs the app again and again, until it is enough and there was a period of its tasks.
+  Outcome run(const Configuration& what, Enough enough, bool verify, Timeline* timeline) {
     std::optional<Load> load;
     Outcome outcome;
+    std::size_t least_tasks = 0;
     if (what.load == nullptr) {
       load.emplace();
     } else {
@@ -224,15 +231,15 @@ class Experiment {
       Tracer* const tracer =
           timeline == nullptr ? nullptr : &timeline->task(std::string{what.load->name} + " task");
       load.emplace(products_.at(outcome.side, groups, tracer), what.load->period);
+      least_tasks = 2;
     }
     Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
-    const auto wanted = static_cast<std::uint64_t>(std::chrono::nanoseconds{span}.count());
-    std::uint64_t total = 0;
+    const double wanted = std::chrono::duration<double, std::nano>{enough.span}.count();
     do {
       apps::Request request{.input = what.pair->input,
                             .settings = apps::Settings{what.pair->settings},
                             .options = {},
-                            .verify = verify && load->job_times().empty()};
+                            .verify = verify && load->jobs().empty()};
       request.options.launch.stop = options_.stop;
       request.options.launch.tracer = tracer;
       request.options.barrier = what.barrier.kind;
@@ -244,9 +251,10 @@ class Experiment {
         throw std::runtime_error{what.key() + ": the job is " + to_string(ran.report.status)};
       }
       if (ran.verified) outcome.verified = outcome.verified.value_or(true) && *ran.verified;
-      total += load->job_times().back();
-    } while (total < wanted);
-    outcome.job_times = load->job_times();
+    } while (load->jobs().size() < enough.jobs || length(load->jobs()) < wanted ||
+             load->begun() < least_tasks);
+    load->end();
+    for (const Span& job : load->jobs()) outcome.job_times.push_back(job.end - job.begin);
     outcome.tasks = load->tasks();
     outcome.wrong = load->wrong();
     return outcome;
@@ -254,7 +262,10 @@ class Experiment {
 
   Json sample(const Configuration& what, std::uint32_t round) {
     const auto begin = Clock::now();
-    const Outcome outcome = run(what, span(what), round == 0, nullptr);
+    constexpr std::uint32_t runs = 10;  // of a configuration, in all rounds together
+    const std::uint32_t rounds = options_.quick ? runs : options_.repetitions;
+    const Enough enough{.jobs = (runs + rounds - 1) / rounds, .span = span(what)};
+    const Outcome outcome = run(what, enough, round == 0, nullptr);
     const std::chrono::nanoseconds took = Clock::now() - begin;
     Json result{{"key", key_of(what, round)},
                 {"pair", what.pair->name()},
@@ -373,19 +384,26 @@ void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<C
   }
 }
 
-/// What is traced: a run that lasts some tasks, with steps that an eye can tell apart.
-const Pair shown{.app = "color",
-                 .input = "grid:1000x1000",
-                 .title = "grid",
-                 .settings = {"algorithm=paper"},
-                 .style = Style::barriers,
-                 .note = {},
-                 .chunked = false};
-
-void record_timeline(Experiment& experiment, const Place& place,
+/// A run that lasts some tasks, with steps that an eye can tell apart, on as many groups as it can.
+void record_timeline(const ScenarioOptions& options, PlaceOptions where,
                      const std::filesystem::path& file) {
-  const std::optional<Pair> here = place.adapt(shown);
-  if (here) experiment.record_timeline({&*here, one_pass, &load_classes.back(), "half"}, file);
+  constexpr std::uint32_t most_lanes = 16;
+  const bool large = *where.capacity > most_lanes;
+  where.capacity = std::min(*where.capacity, most_lanes);
+  const std::unique_ptr<Place> place = make_place(where);
+  const std::optional<Pair> pair =
+      place->adapt({.app = "color",
+                    .input = large ? "grid:4000x4000" : "grid:1000x1000",
+                    .title = "grid",
+                    .settings = {"algorithm=paper"},
+                    .style = Style::barriers,
+                    .note = {},
+                    .chunked = false});
+  if (!pair) return;
+  place->prepare(pair->app);
+  Store nowhere{Json::object()};
+  Experiment{options, nowhere, *place}.record_timeline(
+      {&*pair, one_pass, &load_classes.back(), "half"}, file);
 }
 
 Json run(const ScenarioOptions& options, Wish wish) {
@@ -414,10 +432,12 @@ Json run(const ScenarioOptions& options, Wish wish) {
   }
   std::cout << std::flush;
 
-  Experiment experiment{options, *store, *place};
   const std::filesystem::path timeline = options.folder / "timeline.trace.json";
-  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline))
-    record_timeline(experiment, *place, timeline);
+  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline)) {
+    where.capacity = capacity;
+    record_timeline(options, where, timeline);
+  }
+  Experiment experiment{options, *store, *place};
   measure_all(experiment, pairs, configurations(pairs.runnable, wish, capacity), options);
   return summarise_multitask(store->header(), store->samples());
 }

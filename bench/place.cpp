@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "apps/choices.hpp"
+#include "bench/load.hpp"
 #include "bench/variants.hpp"
 #include "cohort/cpu.hpp"
 #ifdef COHORT_WITH_COMPILER

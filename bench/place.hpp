@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apps/registry.hpp"
-#include "bench/load.hpp"
 #include "bench/pairs.hpp"
+#include "bench/serving.hpp"
 
 namespace cohort::bench {
 

@@ -10,6 +10,7 @@
 
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
+#include "bench/serving.hpp"
 
 namespace cohort::bench {
 namespace {

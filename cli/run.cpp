@@ -7,8 +7,10 @@
 
 #include "apps/choices.hpp"
 #include "bench/harness.hpp"
+#include "bench/load.hpp"
 #include "bench/place.hpp"
 #include "bench/record.hpp"
+#include "bench/serving.hpp"
 #include "bench/timeline.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
@@ -273,7 +275,7 @@ int run(const Options& options, std::stop_token stop) {
   bench::Timeline timeline;
   if (options.engine == "cuda") timeline.name_units("SM");
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
-  bench::Load load;
+  std::optional<bench::Load> load;
   if (tasks.kind != nullptr) {
     TaskOptions task{.groups = place->capacity(), .local_size = options.local_size};
     tasks.groups = bench::groups_of(options.task_groups, place->capacity());
@@ -281,8 +283,8 @@ int run(const Options& options, std::stop_token stop) {
     task.groups = tasks.groups;
     task.priority = 1;
     if (!options.trace.empty()) task.tracer = &timeline.task(options.task + " task");
-    load = bench::Load{place->product(tasks.side, task), tasks.kind->period};
-    how.drive = [&load](const Job& job) { return load.drive(job); };
+    load.emplace(place->product(tasks.side, task), tasks.kind->period);
+    how.drive = [&load](const Job& job) { return load->drive(job); };
   }
 
   how.movable = !options.checkpoint.empty() || !options.restore.empty();
@@ -294,8 +296,11 @@ int run(const Options& options, std::stop_token stop) {
   how.trace_limit = options.trace_limit;
   const apps::Outcome outcome = place->run(options.app, request);
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
-  tasks.served = load.tasks();
-  tasks.wrong = load.wrong();
+  if (load) {
+    load->end();
+    tasks.served = load->tasks();
+    tasks.wrong = load->wrong();
+  }
   print(options, groups, outcome, judgement);
   print(tasks);
   const bool suspended = outcome.report.status == Status::suspended;

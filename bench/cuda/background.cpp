@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <exception>
+#include <functional>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "apps/cuda/runs.hpp"
 #include "bench/cuda/beside.hpp"
@@ -12,6 +10,7 @@
 #include "bench/cuda/product.hpp"
 #include "bench/cuda/words.hpp"
 #include "bench/load.hpp"
+#include "bench/serving.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -20,18 +19,6 @@ using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
-
-/// A stretch of time, in nanoseconds.
-struct Span {
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
-double length(const std::vector<Span>& spans) {
-  double result = 0;
-  for (const Span& each : spans) result += static_cast<double>(each.end - each.begin);
-  return result;
-}
 
 /// How much of `spans` is in `others`.
 double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) {
@@ -46,78 +33,12 @@ double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) 
   return result / length(spans);
 }
 
-/// The time that jobs have run. It stands still while the next one is prepared, so that a task
-/// begins beside a job and its traces in the caches are those of one that was lent SMs. What of it
-/// outlives a job is lent to nobody: beside short jobs less is lent than a class says (`lent`).
-class JobTime {
- public:
-  void job_begins() {
-    const std::scoped_lock lock{mutex_};
-    since_ = Clock::now();
-  }
-  void job_ends() {
-    const std::scoped_lock lock{mutex_};
-    before_ += Clock::now() - *since_;
-    since_.reset();
-  }
-  [[nodiscard]] nanoseconds now() const {
-    const std::scoped_lock lock{mutex_};
-    return since_ ? before_ + (Clock::now() - *since_) : before_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  nanoseconds before_{0};
-  std::optional<Clock::time_point> since_;
-};
-
-/// Products that come when they come, by a thread of their own: one is due every period of the
-/// jobs' time, and one that is late delays the next.
-class Due {
- public:
-  Due(const CudaProduct& product, std::uint32_t groups, nanoseconds period, const JobTime& time)
-      : thread_([this, &product, groups, period, &time](const std::stop_token& stop) {
-          try {
-            serve(product, groups, period, time, stop);
-          } catch (...) {
-            error_ = std::current_exception();
-          }
-        }) {}
-
-  /// Serves no more. Throws what went wrong with a task.
-  void end() {
-    thread_.request_stop();
-    thread_.join();
-    if (error_) std::rethrow_exception(error_);
-  }
-  /// While they had their SMs. After the end, like the others.
-  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
-  [[nodiscard]] const std::vector<double>& gathers() const { return gathers_; }
-  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
-
- private:
-  void serve(const CudaProduct& product, std::uint32_t groups, nanoseconds period,
-             const JobTime& time, const std::stop_token& stop) {
-    for (nanoseconds next = time.now() + period / 2; !stop.stop_requested();) {
-      if (time.now() < next) {
-        std::this_thread::sleep_for(std::chrono::microseconds{20});
-        continue;
-      }
-      const TaskReport report = product.run(groups);
-      const std::uint64_t end = cpu::now();
-      spans_.push_back({end - static_cast<std::uint64_t>(report.run_time.count()), end});
-      gathers_.push_back(ns(report.gather));
-      wrong_ += product.right() ? 0 : 1;
-      next = std::max(next + period, time.now());
-    }
-  }
-
-  std::vector<Span> spans_;
-  std::vector<double> gathers_;
-  std::uint64_t wrong_ = 0;
-  std::exception_ptr error_;
-  std::jthread thread_;
-};
+/// While tasks had their SMs.
+std::vector<Span> spans_of(const std::vector<TaskSample>& tasks) {
+  std::vector<Span> result;
+  for (const TaskSample& each : tasks) result.push_back({each.start, each.start + each.run});
+  return result;
+}
 
 /// One app under all loads.
 class Background {
@@ -142,7 +63,7 @@ class Background {
     std::map<std::string_view, double> rests;  // by share; nothing runs on the others
     std::map<std::pair<milliseconds, std::string_view>, double> rests_beside;  // or these tasks do
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
-      const double alone = mean(jobs(variant, checks));
+      const double alone = time_alone(variant, checks);
       if (alone < ns(shortest) && !options_.quick) {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();
@@ -159,25 +80,23 @@ class Background {
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         for (const LoadClass& load : load_classes) {
-          Due tasks{product_of(load), groups, load.period, time_};
-          const std::vector<Span> ran = jobs(variant, checks);
-          tasks.end();
+          Load tasks{serving(product_of(load), groups), load.period};
+          run_jobs(variant, checks, tasks);
+          const std::vector<Span>& ran = tasks.jobs();
+          const double lent = overlap(ran, spans_of(tasks.tasks()));
           Figures& figures = all[{load.name, share}];
-          const double lent = overlap(ran, tasks.spans());
           const auto ideal_with = [&](double rest) { return 1 / (1 - lent + lent * alone / rest); };
           const double ideal = ideal_with(rests_beside[{load.work, share}]);
-          const double slowdown = mean(ran) / alone;
+          const double slowdown = mean_length(ran) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
           figures.ideals_alone.push_back(ideal_with(rests[share]));
           figures.over_ideal.push_back(slowdown / ideal);
           figures.lent.push_back(lent);
           figures.wrong += tasks.wrong();
-          for (std::size_t i = 0; i < tasks.spans().size(); ++i) {
-            const Span& task = tasks.spans()[i];
-            if (overlap(ran, {task}) == 0) continue;  // it met no job
-            figures.gathers.push_back(tasks.gathers()[i]);
-            figures.runs.push_back(static_cast<double>(task.end - task.begin));
+          for (const TaskSample& each : tasks.tasks()) {
+            figures.gathers.push_back(static_cast<double>(each.gather));
+            figures.runs.push_back(static_cast<double>(each.run));
           }
         }
       }
@@ -238,29 +157,30 @@ class Background {
 
   static constexpr milliseconds shortest{2};  // job that tasks can be beside
 
-  static double mean(const std::vector<Span>& spans) {
-    return length(spans) / static_cast<double>(spans.size());
+  static std::function<Load::Served()> serving(const CudaProduct& product, std::uint32_t groups) {
+    return [&product, groups] {
+      TaskReport report = product.run(groups);
+      return Load::Served{std::move(report), product.right()};
+    };
   }
 
-  /// Jobs one after the other, until it is enough; the first is verified.
-  std::vector<Span> jobs(const Variant& variant, Checks& checks) {
-    std::vector<Span> ran;
+  [[nodiscard]] double time_alone(const Variant& variant, Checks& checks) const {
+    Load nothing;
+    run_jobs(variant, checks, nothing);
+    return mean_length(nothing.jobs());
+  }
+
+  /// Jobs one after the other beside `load`, until it is enough; the first is verified.
+  void run_jobs(const Variant& variant, Checks& checks, Load& load) const {
     apps::RunOptions how = with_groups(engine_.capacity());
-    how.drive = [this, &ran](const Job& job) {
-      const std::uint64_t begin = cpu::now();
-      time_.job_begins();
-      Report report = job.wait();
-      time_.job_ends();
-      ran.push_back({begin, cpu::now()});
-      return report;
-    };
+    how.drive = [&load](const Job& job) { return load.drive(job); };
     const milliseconds enough{options_.quick ? 50 : 800};  // twenty tasks of the heavy class
     const auto until = Clock::now() + std::chrono::seconds{3};
     do {
       if (options_.stop.stop_requested()) throw Stopped{};
-      static_cast<void>(variant.run(engine_, how, ran.empty() ? &checks : nullptr));
-    } while (length(ran) < ns(enough) && Clock::now() < until);
-    return ran;
+      static_cast<void>(variant.run(engine_, how, load.jobs().empty() ? &checks : nullptr));
+    } while (length(load.jobs()) < ns(enough) && Clock::now() < until);
+    load.end();
   }
 
   /// A static launch without `lent` SMs, in nanoseconds: the mean of a few. On those, nothing, or
@@ -268,32 +188,31 @@ class Background {
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;
-    std::vector<Span> ran;
-    bool too_long = false;
+    std::optional<Load> load;
+    if (product == nullptr) {
+      load.emplace();
+    } else {
+      load.emplace(serving(*product, lent), nanoseconds{0});
+    }
+    constexpr std::chrono::seconds very_long{1};
+    bool cancelled = false;
     apps::RunOptions how =
         with_groups(left, left == 1);  // of static launches those with offers cannot be cancelled
     how.drive = [&](const Job& job) {
-      const std::uint64_t begin = cpu::now();
-      auto report = job.wait_for(std::chrono::seconds{1});
-      ran.push_back({begin, cpu::now()});
-      too_long = !report;
-      if (report) return *report;
-      job.cancel();
-      return job.wait();
+      Report report = load->drive(job, very_long);
+      cancelled = report.status == Status::cancelled;
+      return report;
     };
-    std::optional<Due> tasks;
-    if (product != nullptr) tasks.emplace(*product, lent, nanoseconds{0}, time_);
     try {
-      while (ran.size() < 2 || (ran.size() < 6 && length(ran) < 2e8))
+      while (load->jobs().size() < 2 || (load->jobs().size() < 6 && length(load->jobs()) < 2e8))
         static_cast<void>(variant.run(engine_, how));
     } catch (const std::runtime_error&) {
-      if (!too_long) throw;  // else it is that it was cancelled
+      if (!cancelled) throw;
     }
-    if (tasks) tasks->end();
-    if (tasks && tasks->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
-    if (too_long) return std::numeric_limits<double>::infinity();
-    ran.erase(ran.begin());  // the first is slow
-    return mean(ran);
+    load->end();
+    if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
+    if (cancelled) return std::numeric_limits<double>::infinity();
+    return mean_length({load->jobs().begin() + 1, load->jobs().end()});  // the first is slow
   }
 
   const CudaProduct& product_of(const LoadClass& load) {
@@ -314,7 +233,6 @@ class Background {
 
   const ScenarioOptions& options_;
   cuda::Engine& engine_;
-  JobTime time_;
   std::map<milliseconds, std::unique_ptr<CudaProduct>> made_;
   std::map<milliseconds, std::uint32_t> sides_;
 };

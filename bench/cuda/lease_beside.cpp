@@ -8,6 +8,7 @@
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/words.hpp"
 #include "bench/load.hpp"
+#include "bench/serving.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -101,8 +102,9 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   const auto until = Clock::now() + std::chrono::seconds{6};
   do {
     if (options.stop.stop_requested()) throw Stopped{};
-    static_cast<void>(variant.run(engine, how, load.job_times().empty() ? &checks : nullptr));
-  } while (load.tasks().size() < enough && Clock::now() < until);
+    static_cast<void>(variant.run(engine, how, load.jobs().empty() ? &checks : nullptr));
+  } while (load.begun() < enough && Clock::now() < until);
+  load.end();
   std::vector<double> times;
   for (const TaskSample& each : load.tasks()) times.push_back(static_cast<double>(each.run));
   const double ratio = percentile(times, 99) / percentile(idle, 99);
@@ -113,7 +115,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
           {"chunked", variant.pair.chunked},
           {"verified", checks.wait()},
           {"product_right", products.right()},
-          {"jobs", load.job_times().size()},
+          {"jobs", load.jobs().size()},
           {"leased", numbers(times)},
           {"p50_over_idle", percentile(times, 50) / percentile(idle, 50)},
           {"p99_over_idle", ratio},

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "apps/dialect/dialect.hpp"
+#include "bench/load.hpp"
 
 namespace cohort::bench {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
+#include <mutex>
 #include <string>
-#include <vector>
 
 #include "cohort/error.hpp"
 #include "cuda/driver.hpp"
+#include "repeat.hpp"
 
 namespace cohort::cuda {
 namespace {
@@ -32,6 +32,8 @@ class DeviceMemory final : public cohort::detail::Memory {
     std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back to the driver may wait
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
+    // Now and not when it is needed: while kernels run, allocating it may wait for them.
+    check(cudaHostAlloc(&pattern_, pattern_size, cudaHostAllocDefault), "memory: a pattern");
   }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -40,6 +42,7 @@ class DeviceMemory final : public cohort::detail::Memory {
     cudaStreamSynchronize(stream_);
     cudaMemPoolDestroy(pool_);
     cudaStreamDestroy(stream_);
+    cudaFreeHost(pattern_);
   }
 
   void* allocate(std::size_t bytes) override {
@@ -68,15 +71,22 @@ class DeviceMemory final : public cohort::detail::Memory {
   }
   /// By copies from the host: a memset may be a kernel, which would wait for a free SM.
   void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
-    const std::size_t most = std::max<std::size_t>(1, (std::size_t{4} << 20U) / size);
-    std::vector<std::byte> chunk(size * std::min(most, count));
-    for (std::size_t at = 0; at < chunk.size(); at += size) {
-      std::memcpy(chunk.data() + at, value, size);
+    auto* const bytes = static_cast<std::byte*>(to);
+    if (size > pattern_size) {
+      for (std::size_t i = 0; i < count; ++i) write(bytes + i * size, value, size);
+      return;
     }
+    const std::scoped_lock lock{pattern_mutex_};
     const std::size_t total = size * count;
-    for (std::size_t done = 0; done < total; done += chunk.size()) {
-      write(static_cast<std::byte*>(to) + done, chunk.data(), std::min(chunk.size(), total - done));
+    const std::size_t chunk = std::min(pattern_size / size * size, total);
+    repeat(pattern_, value, size, chunk);
+    const OnDevice here{device_};
+    for (std::size_t done = 0; done < total; done += chunk) {
+      check(cudaMemcpyAsync(bytes + done, pattern_, std::min(chunk, total - done),
+                            cudaMemcpyHostToDevice, stream_),
+            "fill");
     }
+    check(cudaStreamSynchronize(stream_), "fill");
   }
 
  private:
@@ -86,9 +96,13 @@ class DeviceMemory final : public cohort::detail::Memory {
     check(cudaStreamSynchronize(stream_), "copy");
   }
 
+  static constexpr std::size_t pattern_size = std::size_t{4} << 20U;
+
   int device_;
   cudaStream_t stream_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
+  std::mutex pattern_mutex_;
+  void* pattern_ = nullptr;  // pinned, for the copies of fill()
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "bench/load.hpp"
+#include "bench/serving.hpp"
 #include "bench/store.hpp"
 #include "bench/summary.hpp"
 
@@ -58,6 +60,60 @@ TEST(MatrixProduct, IsRightOnAnyNumberOfGroupsAndOnlyWhenComplete) {
           {.groups = 2})
       .wait();
   EXPECT_FALSE(product.right()) << "half of the rows are missing";
+}
+
+struct Nap {
+  std::chrono::milliseconds time;
+
+  template <class Group>
+  void run(Group& /*group*/, Nothing /*state*/) const {
+    std::this_thread::sleep_for(time);
+  }
+};
+
+/// A job that takes about so long.
+void drive_a_job(Load& load, cpu::Engine& engine, std::chrono::milliseconds time) {
+  EXPECT_EQ(load.drive(engine.launch(Nap{time})).status, Status::finished);
+}
+
+TEST(Load, TasksBeginBesideJobsAndOutliveThem) {
+  cpu::Engine engine{{.capacity = 1}};
+  constexpr std::chrono::milliseconds task{20};
+  Load load{[task] {
+              std::this_thread::sleep_for(task);
+              return Load::Served{TaskReport{.gather = {}, .run_time = task}, true};
+            },
+            std::chrono::milliseconds{1}};
+  while (load.begun() < 4) drive_a_job(load, engine, std::chrono::milliseconds{1});
+  load.end();
+  EXPECT_THAT(load.tasks(), SizeIs(4));
+  EXPECT_GE(load.jobs().size(), 10U) << "no job waits for a task to end";
+  EXPECT_GE(median_period(load.tasks()).value(), 20e6) << "late tasks follow one another";
+  EXPECT_EQ(load.wrong(), 0U);
+}
+
+TEST(Load, TheTimeBetweenJobsIsNoPartOfAPeriod) {
+  cpu::Engine engine{{.capacity = 1}};
+  Load load;
+  drive_a_job(load, engine, std::chrono::milliseconds{1});
+  std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  drive_a_job(load, engine, std::chrono::milliseconds{1});
+  ASSERT_THAT(load.jobs(), SizeIs(2));
+  EXPECT_EQ(load.jobs()[0].end, load.jobs()[1].begin);
+  EXPECT_GE(length(load.jobs()), 2e6);
+}
+
+TEST(Load, WhoeverDrivesJobsIsToldOfATaskThatFailed) {
+  cpu::Engine engine{{.capacity = 1}};
+  Load load{[]() -> Load::Served {
+              throw Error{Errc::device_lost, "gone"};
+            },
+            std::chrono::milliseconds{1}};
+  EXPECT_EQ(refusal([&] {
+              for (int i = 0; i < 100; ++i) drive_a_job(load, engine, std::chrono::milliseconds{5});
+            }),
+            "gone");
+  EXPECT_EQ(refusal([&] { load.end(); }), "gone");
 }
 
 TEST(Period, IsTheMedianFromStartToStart) {

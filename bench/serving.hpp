@@ -1,0 +1,105 @@
+// Tasks that are due again and again while jobs follow one another, as in the paper's section 5.
+// Invariant: a task begins beside a job, and what of it outlives that job is beside the next one.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "cohort/cpu.hpp"
+
+namespace cohort::bench {
+
+/// One task as it was served. In nanoseconds.
+struct TaskSample {
+  std::uint64_t start = 0;   ///< of its execution, on the clock of the load
+  std::uint64_t gather = 0;  ///< from the demand to all its groups in hand
+  std::uint64_t run = 0;     ///< from then until it was done
+};
+
+/// A stretch of time, in nanoseconds.
+struct Span {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Serves tasks by a thread of its own, and times the jobs that it drives. One task is due every
+/// period; one that is late delays the next. Its clock stands still while there is neither a job
+/// nor a task, so that the time between jobs is no part of a period.
+class Load {
+ public:
+  /// How a task went, and whether what came out is right.
+  struct Served {
+    TaskReport report;
+    bool right = false;
+  };
+
+  /// Nothing is served, and jobs are only timed.
+  Load() = default;
+  /// `serve` runs a task and waits for it.
+  Load(std::function<Served()> serve, std::chrono::nanoseconds period);
+
+  /// Sees `job` through: a driver of apps::RunOptions. One that takes longer than `limit` is
+  /// cancelled. Throws what went wrong with a task.
+  Report drive(const Job& job, std::optional<std::chrono::nanoseconds> limit = {});
+  /// How many tasks there were so far, the one that is being served included.
+  [[nodiscard]] std::size_t begun() const;
+  /// Serves no more; returns when the last task is done. Throws what went wrong with one.
+  void end();
+
+  /// From launch to end, suspended times included, on the load's clock.
+  [[nodiscard]] const std::vector<Span>& jobs() const { return jobs_; }
+  /// After the end only, like wrong().
+  [[nodiscard]] const std::vector<TaskSample>& tasks() const { return tasks_; }
+  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  /// Runs while something does. All under the load's mutex.
+  class Clock {
+   public:
+    void begin() {
+      if (running_++ == 0) since_ = cpu::now();
+    }
+    void end() {
+      if (--running_ == 0) before_ += cpu::now() - since_;
+    }
+    [[nodiscard]] std::uint64_t now() const {
+      return running_ == 0 ? before_ : before_ + (cpu::now() - since_);
+    }
+
+   private:
+    std::uint32_t running_ = 0;
+    std::uint64_t before_ = 0;
+    std::uint64_t since_ = 0;
+  };
+
+  void serve_all(const std::stop_token& stop);
+  void rethrow();
+
+  std::function<Served()> serve_;
+  std::uint64_t period_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Clock clock_;
+  bool job_is_there_ = false;
+  std::size_t begun_ = 0;
+  std::exception_ptr error_;
+  std::vector<Span> jobs_;
+  std::vector<TaskSample> tasks_;
+  std::uint64_t wrong_ = 0;
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+/// All together.
+[[nodiscard]] double length(const std::vector<Span>& spans);
+[[nodiscard]] double mean_length(const std::vector<Span>& spans);
+/// The median time from one task's start to the next; nothing when there are fewer than two.
+[[nodiscard]] std::optional<double> median_period(const std::vector<TaskSample>& tasks);
+
+}  // namespace cohort::bench
