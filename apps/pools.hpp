@@ -160,15 +160,24 @@ struct Stealing {
            group.atomic(progress->error).load() != 0;
   }
 
-  /// A task for the whole group, no_task, or all_done. Reached by all its threads.
+  /// Whom a group steals from first.
   template <class Group>
-  [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group) const {
+  [[nodiscard]] COHORT_FN std::uint32_t neighbour(const Group& group) const {
+    return (group.group_id() + 1) % pools.pools;
+  }
+
+  /// A task for the whole group, no_task, or all_done. Reached by all its threads. `victim`: the
+  /// pool that was stolen from last. There may be more: what groups have left behind would else be
+  /// sought anew, past all pools that are empty, for every task of it.
+  template <class Group>
+  [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group, std::uint32_t& victim) const {
     std::uint32_t task = no_task;
     if (group.local_id() == 0) {
-      const std::uint32_t mine = group.group_id() % pools.pools;
-      task = over(group) ? all_done : pools.pop(group, mine);
-      for (std::uint32_t i = 1; i < pools.pools && task == no_task; ++i)
-        task = pools.steal(group, (mine + i) % pools.pools);
+      task = over(group) ? all_done : pools.pop(group, group.group_id() % pools.pools);
+      for (std::uint32_t i = 0; i < pools.pools && task == no_task; ++i) {
+        task = pools.steal(group, victim);
+        if (task == no_task) victim = (victim + 1) % pools.pools;
+      }
       if (overflow.pools > 0 && task == no_task) task = overflow.steal(group, 0);
     }
     return group.broadcast(task);

@@ -49,9 +49,9 @@ struct Octree {
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
-    for (;;) {
+    for (std::uint32_t victim = work.neighbour(group);;) {
       if (group.offer(state)) return;
-      const std::uint32_t task = work.take(group);
+      const std::uint32_t task = work.take(group, victim);
       if (task == all_done) return;
       if (task != no_task) divide(group, task);
     }

@@ -40,6 +40,16 @@ std::vector<Span> spans_of(const std::vector<TaskSample>& tasks) {
   return result;
 }
 
+/// After how many tasks there was none for longer than `time`, in nanoseconds.
+std::size_t pauses(const std::vector<TaskSample>& tasks, double time) {
+  std::size_t result = 0;
+  for (std::size_t i = 1; i < tasks.size(); ++i) {
+    const std::uint64_t ended = tasks[i - 1].start + tasks[i - 1].run;
+    if (static_cast<double>(tasks[i].start) > static_cast<double>(ended) + time) ++result;
+  }
+  return result;
+}
+
 /// One app under all loads.
 class Background {
  public:
@@ -50,7 +60,8 @@ class Background {
     struct Figures {
       std::vector<double> slowdowns;
       std::vector<double> ideals;
-      std::vector<double> ideals_alone;  // that know nothing of the tasks' use of caches and memory
+      std::vector<double> ideals_warm;   // that know nothing of what tasks leave in the caches
+      std::vector<double> ideals_alone;  // nor of their use of memory
       std::vector<double> over_ideal;
       std::vector<double> lent;
       std::vector<double> gathers;
@@ -61,7 +72,11 @@ class Background {
     static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
     std::map<std::string_view, double> rests;  // by share; nothing runs on the others
-    std::map<std::pair<milliseconds, std::string_view>, double> rests_beside;  // or these tasks do
+    struct Beside {
+      double rest = 0;  // these tasks run on the others
+      double cold = 0;  // what a job takes longer when one has just ended
+    };
+    std::map<std::pair<milliseconds, std::string_view>, Beside> beside;
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       const double alone = time_alone(variant, checks);
       if (alone < ns(shortest) && !options_.quick) {
@@ -73,8 +88,10 @@ class Background {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         rests[share] = time_without(variant, groups, nullptr);
         for (const LoadClass& load : load_classes) {
-          double& rest = rests_beside[{load.work, share}];
-          if (rest == 0) rest = time_without(variant, groups, &product_of(load));
+          const auto [its, fresh] = beside.try_emplace({load.work, share});
+          if (!fresh) continue;
+          its->second = {.rest = time_without(variant, groups, &product_of(load)),
+                         .cold = time_after(variant, product_of(load), groups) - alone};
         }
       }
       for (const std::string_view share : shares) {
@@ -85,11 +102,16 @@ class Background {
           const std::vector<Span>& ran = tasks.jobs();
           const double lent = overlap(ran, spans_of(tasks.tasks()));
           Figures& figures = all[{load.name, share}];
-          const auto ideal_with = [&](double rest) { return 1 / (1 - lent + lent * alone / rest); };
-          const double ideal = ideal_with(rests_beside[{load.work, share}]);
+          const auto [rest, cold] = beside[{load.work, share}];
+          const double lost = cold * static_cast<double>(pauses(tasks.tasks(), cold)) / length(ran);
+          const auto ideal_with = [&](double on_the_rest, double more_lost = 0) {
+            return 1 / (1 - lent + lent * alone / on_the_rest - more_lost);
+          };
+          const double ideal = ideal_with(rest, std::max(0.0, lost));
           const double slowdown = mean_length(ran) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
+          figures.ideals_warm.push_back(ideal_with(rest));
           figures.ideals_alone.push_back(ideal_with(rests[share]));
           figures.over_ideal.push_back(slowdown / ideal);
           figures.lent.push_back(lent);
@@ -112,7 +134,8 @@ class Background {
       };
       std::cout << "  " << std::left << std::setw(8) << key.first << std::setw(12) << key.second
                 << std::right << " slowdown " << words(median(figures.slowdowns)) << ", ideal "
-                << words(median(figures.ideals)) << " (without the tasks' memory traffic "
+                << words(median(figures.ideals)) << " (with warm caches "
+                << words(median(figures.ideals_warm)) << ", without the tasks' memory traffic "
                 << words(median(figures.ideals_alone)) << "): " << words(over) << "x"
                 << (over <= allowed ? "" : " NOT within 1.05") << "; lent "
                 << words(median(figures.lent)) << ", gather p50 "
@@ -129,6 +152,7 @@ class Background {
                         {"lent", figures.lent},
                         {"slowdowns", figures.slowdowns},
                         {"ideals", figures.ideals},
+                        {"ideals_warm", figures.ideals_warm},
                         {"ideals_nothing_beside", figures.ideals_alone},
                         {"tasks", figures.runs.size()},
                         {"wrong", figures.wrong},
@@ -213,6 +237,20 @@ class Background {
     if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (cancelled) return std::numeric_limits<double>::infinity();
     return mean_length({load->jobs().begin() + 1, load->jobs().end()});  // the first is slow
+  }
+
+  /// Of jobs that each begin when a product on so many SMs has ended, which was in the caches. The
+  /// mean, in nanoseconds.
+  [[nodiscard]] double time_after(const Variant& variant, const CudaProduct& product,
+                                  std::uint32_t groups) const {
+    Load nothing;
+    apps::RunOptions how = with_groups(engine_.capacity());
+    how.drive = [&nothing](const Job& job) { return nothing.drive(job); };
+    for (int i = 0; i < 6; ++i) {
+      static_cast<void>(product.run(groups));
+      static_cast<void>(variant.run(engine_, how));
+    }
+    return mean_length(nothing.jobs());
   }
 
   const CudaProduct& product_of(const LoadClass& load) {

@@ -40,13 +40,12 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     uint now = state;
     if (now == 2) break;
     // Without a task everything below has nothing to do, but meets all the same.
-    global box *b = &boxes[now == 1 ? task : 0];
-    global float4 *from = b->buffer == 0 ? particles0 : particles1;
-    global float4 *to = b->buffer == 0 ? particles1 : particles0;
-    uint begin = b->begin, end = now == 1 ? b->end : b->begin;
-    float x = b->x, y = b->y, z = b->z;
+    box b = boxes[now == 1 ? task : 0];
+    global float4 *from = b.buffer == 0 ? particles0 : particles1;
+    global float4 *to = b.buffer == 0 ? particles1 : particles0;
+    uint begin = b.begin, end = now == 1 ? b.end : b.begin;
     uint mine[8] = {0};
-    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) mine[octant(from[i], x, y, z)]++;
+    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) mine[octant(from[i], b.x, b.y, b.z)]++;
     for (uint i = 0; i < 8; i++) {
       if (mine[i] != 0) atomic_add(&count[i], mine[i]);
     }
@@ -65,34 +64,30 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     bool fits = state == 1;
-    bool deepest = b->depth + 1 >= max_depth, alone = get_local_size() == 1;
+    bool deepest = b.depth + 1 >= max_depth, alone = get_local_size() == 1;
     for (uint i = begin + (uint)get_local_id(); fits && i < end; i += get_local_size()) {
-      uint which = octant(from[i], x, y, z);
+      float4 particle = from[i];
+      uint which = octant(particle, b.x, b.y, b.z);
       uint at = alone ? place[which]++ : atomic_inc(&place[which]);
-      if (count[which] <= max_leaf || deepest) result[at] = from[i];
-      else to[at] = from[i];
+      if (count[which] <= max_leaf || deepest) result[at] = particle;
+      else to[at] = particle;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id() == 0 && fits) {
       uint own = get_group_id() % pool_count, done = 0;
-      float quarter = b->half_width / 2.0f;
+      box child = {.half_width = b.half_width / 2.0f, .buffer = 1 - b.buffer, .depth = b.depth + 1, .children = 0};
       for (uint i = 0; i < 8; i++) {
-        global box *child = &boxes[first + i];
-        bool leaf = count[i] <= max_leaf || deepest;
-        child->x = b->x + (i & 1u ? b->half_width : -b->half_width);
-        child->y = b->y + (i & 2u ? b->half_width : -b->half_width);
-        child->z = b->z + (i & 4u ? b->half_width : -b->half_width);
-        child->half_width = quarter;
-        child->begin = place[i] - count[i];
-        child->end = place[i];
-        child->buffer = 1 - b->buffer;
-        child->depth = b->depth + 1;
-        child->children = 0;
-        child->count = count[i];
-        if (leaf) done += count[i];
+        child.x = b.x + (i & 1u ? b.half_width : -b.half_width);
+        child.y = b.y + (i & 2u ? b.half_width : -b.half_width);
+        child.z = b.z + (i & 4u ? b.half_width : -b.half_width);
+        child.count = count[i];
+        child.begin = place[i] - child.count;
+        child.end = place[i];
+        boxes[first + i] = child;
+        if (child.count <= max_leaf || deepest) done += child.count;
         else push_task(pools, tasks, pool_count, room, own, first + i, lost);
       }
-      b->children = first;
+      boxes[task].children = first;
       if (done > 0) atomic_add(in_leaves, done);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
