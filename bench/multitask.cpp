@@ -234,7 +234,7 @@ class Experiment {
       least_tasks = 2;
     }
     Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
-    const double wanted = std::chrono::duration<double, std::nano>{enough.span}.count();
+    const auto wanted = static_cast<std::uint64_t>(std::chrono::nanoseconds{enough.span}.count());
     do {
       apps::Request request{.input = what.pair->input,
                             .settings = apps::Settings{what.pair->settings},
@@ -244,14 +244,18 @@ class Experiment {
       request.options.launch.tracer = tracer;
       request.options.barrier = what.barrier.kind;
       request.options.results = request.verify;
-      request.options.drive = [&load](const Job& job) { return load->drive(job); };
+      request.options.drive = [&load, verify = request.verify](const Job& job) {
+        Report report = load->drive(job);
+        if (verify) load->rest();  // while results are compared
+        return report;
+      };
       const apps::Outcome ran = place_.run(what.pair->app, request);
       if (options_.stop.stop_requested()) throw Stopped{};
       if (ran.report.status != Status::finished) {
         throw std::runtime_error{what.key() + ": the job is " + to_string(ran.report.status)};
       }
       if (ran.verified) outcome.verified = outcome.verified.value_or(true) && *ran.verified;
-    } while (load->jobs().size() < enough.jobs || length(load->jobs()) < wanted ||
+    } while (load->jobs().size() < enough.jobs || load->jobs().back().end < wanted ||
              load->begun() < least_tasks);
     load->end();
     for (const Span& job : load->jobs()) outcome.job_times.push_back(job.end - job.begin);
@@ -281,7 +285,7 @@ class Experiment {
     if (what.load != nullptr) {
       auto tasks = Json::array();
       for (const TaskSample& each : outcome.tasks)
-        tasks.push_back({each.start, each.gather, each.run});
+        tasks.push_back({each.start, each.gather, each.run, each.beside ? 1 : 0});
       result["class"] = what.load->name;
       result["share"] = what.share;
       result["groups"] = groups_of(what.share, place_.capacity());

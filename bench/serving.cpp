@@ -22,38 +22,38 @@ Load::Load(std::function<Served()> serve, nanoseconds period)
 
 void Load::serve_all(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  for (std::uint64_t due = 0;;) {
-    if (!changed_.wait(lock, stop, [this] { return job_is_there_; })) return;
-    if (const std::uint64_t now = clock_.now(); now < due) {
-      changed_.wait_for(lock, stop, nanoseconds{due - now}, [this] { return !job_is_there_; });
+  for (std::optional<std::uint64_t> due;;) {
+    if (!changed_.wait(lock, stop, [this] { return !resting_; })) return;
+    const std::uint64_t demanded = now();
+    if (!due) due = demanded;
+    if (demanded < *due) {
+      changed_.wait_for(lock, stop, nanoseconds{*due - demanded}, [this] { return resting_; });
       if (stop.stop_requested()) return;
       continue;
     }
     ++begun_;
-    clock_.begin();
-    const std::uint64_t demanded = clock_.now();
+    const bool beside = job_is_there_;
     lock.unlock();
     const auto [report, right] = serve_();
     lock.lock();
     const auto gather = static_cast<std::uint64_t>(report.gather.count());
     tasks_.push_back({.start = demanded + gather,
                       .gather = gather,
-                      .run = static_cast<std::uint64_t>(report.run_time.count())});
+                      .run = static_cast<std::uint64_t>(report.run_time.count()),
+                      .beside = beside});
     wrong_ += right ? 0 : 1;
-    due = std::max(due + period_, clock_.now());  // late: the next is due at once
-    clock_.end();
+    due = std::max(*due + period_, now());  // late: the next is due at once
   }
 }
 
 Report Load::drive(const Job& job, std::optional<nanoseconds> limit) {
   const auto mark = [this](bool there) {
     const std::scoped_lock lock{mutex_};
-    if (there) clock_.begin();
-    const std::uint64_t now = clock_.now();
-    if (!there) clock_.end();
+    if (resting_) rested_ += cpu::now() - rest_began_;
+    resting_ = false;
     job_is_there_ = there;
     changed_.notify_all();
-    return now;
+    return now();
   };
   const std::uint64_t begin = mark(true);
   std::optional<Report> report;
@@ -67,6 +67,14 @@ Report Load::drive(const Job& job, std::optional<nanoseconds> limit) {
   jobs_.push_back({.begin = begin, .end = mark(false)});
   rethrow();
   return *std::move(report);
+}
+
+void Load::rest() {
+  const std::scoped_lock lock{mutex_};
+  if (resting_) return;
+  resting_ = true;
+  rest_began_ = cpu::now();
+  changed_.notify_all();
 }
 
 std::size_t Load::begun() const {

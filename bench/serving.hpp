@@ -1,5 +1,5 @@
 // Tasks that are due again and again while jobs follow one another, as in the paper's section 5.
-// Invariant: a task begins beside a job, and what of it outlives that job is beside the next one.
+// Invariant: tasks know nothing of jobs: when one is due has nothing to do with where a job is.
 #pragma once
 
 #include <chrono>
@@ -21,6 +21,7 @@ struct TaskSample {
   std::uint64_t start = 0;   ///< of its execution, on the clock of the load
   std::uint64_t gather = 0;  ///< from the demand to all its groups in hand
   std::uint64_t run = 0;     ///< from then until it was done
+  bool beside = true;        ///< a job was there when it was demanded
 };
 
 /// A stretch of time, in nanoseconds.
@@ -29,9 +30,8 @@ struct Span {
   std::uint64_t end = 0;
 };
 
-/// Serves tasks by a thread of its own, and times the jobs that it drives. One task is due every
-/// period; one that is late delays the next. Its clock stands still while there is neither a job
-/// nor a task, so that the time between jobs is no part of a period.
+/// Serves tasks by a thread of its own, from the first job that it drives on, and times the jobs.
+/// One task is due every period; one that is late delays the next.
 class Load {
  public:
   /// How a task went, and whether what came out is right.
@@ -48,6 +48,8 @@ class Load {
   /// Sees `job` through: a driver of apps::RunOptions. One that takes longer than `limit` is
   /// cancelled. Throws what went wrong with a task.
   Report drive(const Job& job, std::optional<std::chrono::nanoseconds> limit = {});
+  /// Until the next job: its clock stands still, and no task begins.
+  void rest();
   /// How many tasks there were so far, the one that is being served included.
   [[nodiscard]] std::size_t begun() const;
   /// Serves no more; returns when the last task is done. Throws what went wrong with one.
@@ -60,24 +62,10 @@ class Load {
   [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
 
  private:
-  /// Runs while something does. All under the load's mutex.
-  class Clock {
-   public:
-    void begin() {
-      if (running_++ == 0) since_ = cpu::now();
-    }
-    void end() {
-      if (--running_ == 0) before_ += cpu::now() - since_;
-    }
-    [[nodiscard]] std::uint64_t now() const {
-      return running_ == 0 ? before_ : before_ + (cpu::now() - since_);
-    }
-
-   private:
-    std::uint32_t running_ = 0;
-    std::uint64_t before_ = 0;
-    std::uint64_t since_ = 0;
-  };
+  /// Under the mutex, as all that follows.
+  [[nodiscard]] std::uint64_t now() const {
+    return (resting_ ? rest_began_ : cpu::now()) - rested_;
+  }
 
   void serve_all(const std::stop_token& stop);
   void rethrow();
@@ -86,7 +74,9 @@ class Load {
   std::uint64_t period_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  Clock clock_;
+  bool resting_ = true;
+  std::uint64_t rest_began_ = 0;
+  std::uint64_t rested_ = 0;  // before
   bool job_is_there_ = false;
   std::size_t begun_ = 0;
   std::exception_ptr error_;

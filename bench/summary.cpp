@@ -51,7 +51,7 @@ void pool(Pooled& into, const Json& sample, const Json* alone) {
   std::vector<TaskSample> tasks;
   for (const Json& task : sample["tasks"]) {
     tasks.push_back({.start = task[0], .gather = task[1], .run = task[2]});
-    into.gathers.push_back(task[1].get<double>());
+    if (task.size() < 4 || task[3] != 0) into.gathers.push_back(task[1].get<double>());
     into.runs.push_back(task[2].get<double>());
   }
   into.tasks += tasks.size();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,22 +36,25 @@ using AnyEngine =
 #endif
                  >;
 
-/// Verifications under way: a sequential computation takes longer than a run, and needs nobody.
+/// Verifications to be done when nothing is measured any more: they take all CPUs.
 class Checks {
  public:
   /// Whose results follow, for the message about a wrong one.
   void of(std::string whose) { whose_ = std::move(whose); }
   /// `check` tells what is wrong, if anything.
   void add(std::function<std::optional<std::string>()> check) {
-    all_.emplace_back(whose_, std::async(std::launch::async, std::move(check)));
+    all_.push_back({whose_, std::move(check)});
   }
-  /// Waits for all of them, and returns how many there were. Throws std::runtime_error for a
-  /// difference.
-  std::size_t wait();
+  /// Does all of them, and returns how many there were. Throws std::runtime_error for a difference.
+  std::size_t run();
 
  private:
   std::string whose_ = "a run";
-  std::vector<std::pair<std::string, std::future<std::optional<std::string>>>> all_;
+  struct Check {
+    std::string whose;
+    std::function<std::optional<std::string>()> difference;
+  };
+  std::vector<Check> all_;
 };
 
 /// A pair with one of its algorithms, ready to run.

@@ -97,30 +97,36 @@ int plain_minimax(Rows& rows, std::uint32_t level, std::uint32_t depth, std::uin
 
 }  // namespace
 
-std::optional<std::string> check_game(const Board& start, std::uint32_t depth,
-                                      const GameResult& result) {
-  std::uint64_t seen = 0;
+GameResult plain_game(const Board& start, std::uint32_t depth) {
+  GameResult result;
+  result.values.resize(Board::columns);
   Rows rows = as_rows(start);
-  for (std::size_t column = 0; column < 7; ++column) {
-    const std::string move = "move " + std::to_string(column);
-    if (rows[0][column] != '.') {
-      if (result.values[column]) return move + " has a value, but is not possible";
-      continue;
-    }
+  for (std::size_t column = 0; column < Board::columns; ++column) {
+    if (rows[0][column] != '.') continue;
     std::size_t row = 5;
     while (rows[row][column] != '.') --row;
     rows[row][column] = 'x';
-    const int value = plain_minimax(rows, 1, depth, seen);
+    result.values[column] = plain_minimax(rows, 1, depth, result.positions);
     rows[row][column] = '.';
-    if (!result.values[column]) return move + " has no value";
-    if (*result.values[column] != value) {
-      return move + " has the value " + std::to_string(*result.values[column]) + " instead of " +
-             std::to_string(value);
+  }
+  return result;
+}
+
+std::optional<std::string> check_game(const GameResult& right, const GameResult& result) {
+  for (std::size_t column = 0; column < Board::columns; ++column) {
+    const std::string move = "move " + std::to_string(column);
+    const auto& value = result.values[column];
+    const auto& its = right.values[column];
+    if (value && !its) return move + " has a value, but is not possible";
+    if (!value && its) return move + " has no value";
+    if (value != its) {
+      return move + " has the value " + std::to_string(*value) + " instead of " +
+             std::to_string(*its);
     }
   }
-  if (result.positions != seen) {
+  if (result.positions != right.positions) {
     return std::to_string(result.positions) + " positions were looked at instead of " +
-           std::to_string(seen);
+           std::to_string(right.positions);
   }
   return std::nullopt;
 }

@@ -87,10 +87,15 @@ template <class Engine>
   return result;
 }
 
-/// Compares with a plain recursive minimax on another kind of board. The first difference in words,
-/// or nothing.
-[[nodiscard]] std::optional<std::string> check_game(const Board& start, std::uint32_t depth,
+/// By a plain recursive minimax on another kind of board.
+[[nodiscard]] GameResult plain_game(const Board& start, std::uint32_t depth);
+/// The first difference in words, or nothing.
+[[nodiscard]] std::optional<std::string> check_game(const GameResult& right,
                                                     const GameResult& result);
+[[nodiscard]] inline std::optional<std::string> check_game(const Board& start, std::uint32_t depth,
+                                                           const GameResult& result) {
+  return check_game(plain_game(start, depth), result);
+}
 
 extern template GameResult run_game(cpu::Engine&, const Board&, const RunOptions&,
                                     const GameOptions&);

@@ -56,7 +56,7 @@ template <class Engine>
   const Buffer<Particle> buffers[2] = {engine.upload(particles),
                                        engine.template allocate<Particle>(count)};
   const auto result = engine.template allocate<Particle>(count);
-  const auto boxes = engine.template fill<Box>(num_boxes, Box{});
+  const auto boxes = engine.template allocate<Box>(num_boxes);
   const Box root{.children = Box::leaf,
                  .begin = 0,
                  .end = count,

@@ -78,7 +78,8 @@ class Background {
     };
     std::map<std::pair<milliseconds, std::string_view>, Beside> beside;
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
-      const double alone = time_alone(variant, checks);
+      Checks* const first = round == 0 ? &checks : nullptr;
+      const double alone = time_alone(variant, first);
       if (alone < ns(shortest) && !options_.quick) {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();
@@ -98,7 +99,7 @@ class Background {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         for (const LoadClass& load : load_classes) {
           Load tasks{serving(product_of(load), groups), load.period};
-          run_jobs(variant, checks, tasks);
+          run_jobs(variant, first, tasks);
           const std::vector<Span>& ran = tasks.jobs();
           const double lent = overlap(ran, spans_of(tasks.tasks()));
           Figures& figures = all[{load.name, share}];
@@ -117,13 +118,14 @@ class Background {
           figures.lent.push_back(lent);
           figures.wrong += tasks.wrong();
           for (const TaskSample& each : tasks.tasks()) {
+            if (!each.beside) continue;
             figures.gathers.push_back(static_cast<double>(each.gather));
             figures.runs.push_back(static_cast<double>(each.run));
           }
         }
       }
     }
-    checks.wait();
+    checks.run();
     auto result = Json::array();
     for (const auto& [key, figures] : all) {
       const double over = median(figures.over_ideal);
@@ -188,21 +190,22 @@ class Background {
     };
   }
 
-  [[nodiscard]] double time_alone(const Variant& variant, Checks& checks) const {
+  [[nodiscard]] double time_alone(const Variant& variant, Checks* checks) const {
     Load nothing;
     run_jobs(variant, checks, nothing);
     return mean_length(nothing.jobs());
   }
 
-  /// Jobs one after the other beside `load`, until it is enough; the first is verified.
-  void run_jobs(const Variant& variant, Checks& checks, Load& load) const {
+  /// Jobs one after the other beside `load`, until it is enough; the first is verified if there are
+  /// `checks`.
+  void run_jobs(const Variant& variant, Checks* checks, Load& load) const {
     apps::RunOptions how = with_groups(engine_.capacity());
     how.drive = [&load](const Job& job) { return load.drive(job); };
     const milliseconds enough{options_.quick ? 50 : 800};  // twenty tasks of the heavy class
     const auto until = Clock::now() + std::chrono::seconds{3};
     do {
       if (options_.stop.stop_requested()) throw Stopped{};
-      static_cast<void>(variant.run(engine_, how, load.jobs().empty() ? &checks : nullptr));
+      static_cast<void>(variant.run(engine_, how, load.jobs().empty() ? checks : nullptr));
     } while (length(load.jobs()) < ns(enough) && Clock::now() < until);
     load.end();
   }

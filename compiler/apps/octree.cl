@@ -26,13 +26,15 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     offer_kill();
     request_fork();
     if (get_local_id() == 0) {
-      uint own = get_group_id() % pool_count, found;
+      uint own = (uint)get_group_id() % pool_count, found;
       state = 0;
       if (peek(in_leaves) == particle_count || peek(lost) != 0) {
         state = 2;
       } else if (pop_or_steal(pools, tasks, pool_count, room, own, &found)) {
         task = found;
-        state = 1;
+        first = atomic_add(used, 8u);
+        if (first + 8 > room_for_boxes) poke(lost, 1);
+        else state = 1;
       }
       for (uint i = 0; i < 8; i++) count[i] = 0;
     }
@@ -40,32 +42,36 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     uint now = state;
     if (now == 2) break;
     // Without a task everything below has nothing to do, but meets all the same.
-    box b = boxes[now == 1 ? task : 0];
+    box b = {0};
+    if (now == 1) b = boxes[task];
     global float4 *from = b.buffer == 0 ? particles0 : particles1;
     global float4 *to = b.buffer == 0 ? particles1 : particles0;
-    uint begin = b.begin, end = now == 1 ? b.end : b.begin;
+    uint begin = b.begin, end = b.end;
     uint mine[8] = {0};
     for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) mine[octant(from[i], b.x, b.y, b.z)]++;
     for (uint i = 0; i < 8; i++) {
       if (mine[i] != 0) atomic_add(&count[i], mine[i]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id() == 0 && now == 1) {
-      uint sum = begin;
-      for (uint i = 0; i < 8; i++) {
-        place[i] = sum;
-        sum += count[i];
-      }
-      first = atomic_add(used, 8u);
-      if (first + 8 > room_for_boxes) {
-        poke(lost, 1);
-        state = 0;
-      }
+    bool deepest = b.depth + 1 >= max_depth, alone = get_local_size() == 1;
+    for (uint i = get_local_id(); i < 8 && now == 1; i += get_local_size()) {
+      box child = {.x = b.x + (i & 1u ? b.half_width : -b.half_width),
+                   .y = b.y + (i & 2u ? b.half_width : -b.half_width),
+                   .z = b.z + (i & 4u ? b.half_width : -b.half_width),
+                   .half_width = b.half_width / 2.0f,
+                   .begin = begin,
+                   .buffer = 1 - b.buffer,
+                   .depth = b.depth + 1,
+                   .children = 0,
+                   .count = count[i]};
+      for (uint before = 0; before < i; before++) child.begin += count[before];
+      child.end = child.begin + child.count;
+      place[i] = child.begin;
+      boxes[first + i] = child;
+      if (i == 0) boxes[task].children = first;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool fits = state == 1;
-    bool deepest = b.depth + 1 >= max_depth, alone = get_local_size() == 1;
-    for (uint i = begin + (uint)get_local_id(); fits && i < end; i += get_local_size()) {
+    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
       float4 particle = from[i];
       uint which = octant(particle, b.x, b.y, b.z);
       uint at = alone ? place[which]++ : atomic_inc(&place[which]);
@@ -73,21 +79,12 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       else to[at] = particle;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id() == 0 && fits) {
-      uint own = get_group_id() % pool_count, done = 0;
-      box child = {.half_width = b.half_width / 2.0f, .buffer = 1 - b.buffer, .depth = b.depth + 1, .children = 0};
+    if (get_local_id() == 0 && now == 1) {
+      uint own = (uint)get_group_id() % pool_count, done = 0;
       for (uint i = 0; i < 8; i++) {
-        child.x = b.x + (i & 1u ? b.half_width : -b.half_width);
-        child.y = b.y + (i & 2u ? b.half_width : -b.half_width);
-        child.z = b.z + (i & 4u ? b.half_width : -b.half_width);
-        child.count = count[i];
-        child.begin = place[i] - child.count;
-        child.end = place[i];
-        boxes[first + i] = child;
-        if (child.count <= max_leaf || deepest) done += child.count;
+        if (count[i] <= max_leaf || deepest) done += count[i];
         else push_task(pools, tasks, pool_count, room, own, first + i, lost);
       }
-      boxes[task].children = first;
       if (done > 0) atomic_add(in_leaves, done);
     }
     barrier(CLK_LOCAL_MEM_FENCE);

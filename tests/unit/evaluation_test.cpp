@@ -76,30 +76,37 @@ void drive_a_job(Load& load, cpu::Engine& engine, std::chrono::milliseconds time
   EXPECT_EQ(load.drive(engine.launch(Nap{time})).status, Status::finished);
 }
 
-TEST(Load, TasksBeginBesideJobsAndOutliveThem) {
+TEST(Load, TasksOutliveTheJobsTheyBeginBeside) {
   cpu::Engine engine{{.capacity = 1}};
   constexpr std::chrono::milliseconds task{20};
-  Load load{[task] {
-              std::this_thread::sleep_for(task);
-              return Load::Served{TaskReport{.gather = {}, .run_time = task}, true};
-            },
-            std::chrono::milliseconds{1}};
+  Load load{
+      [task] {
+        std::this_thread::sleep_for(task);
+        return Load::Served{{.status = Status::finished, .run_time = task, .error = {}}, true};
+      },
+      std::chrono::milliseconds{1}};
   while (load.begun() < 4) drive_a_job(load, engine, std::chrono::milliseconds{1});
   load.end();
   EXPECT_THAT(load.tasks(), SizeIs(4));
+  EXPECT_TRUE(load.tasks().front().beside);
   EXPECT_GE(load.jobs().size(), 10U) << "no job waits for a task to end";
   EXPECT_GE(median_period(load.tasks()).value(), 20e6) << "late tasks follow one another";
   EXPECT_EQ(load.wrong(), 0U);
 }
 
-TEST(Load, TheTimeBetweenJobsIsNoPartOfAPeriod) {
+TEST(Load, NothingHappensWhileItRests) {
   cpu::Engine engine{{.capacity = 1}};
-  Load load;
+  Load load{[] { return Load::Served{{}, true}; }, std::chrono::milliseconds{1}};
   drive_a_job(load, engine, std::chrono::milliseconds{1});
+  load.rest();
+  const std::size_t begun = load.begun();
   std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_LE(load.begun(), begun + 1) << "one may have been about to begin";
   drive_a_job(load, engine, std::chrono::milliseconds{1});
+  load.end();
   ASSERT_THAT(load.jobs(), SizeIs(2));
-  EXPECT_EQ(load.jobs()[0].end, load.jobs()[1].begin);
+  EXPECT_EQ(load.jobs()[0].begin, 0U);
+  EXPECT_LT(load.jobs()[1].begin - load.jobs()[0].end, 25'000'000U) << "its clock stood still";
   EXPECT_GE(length(load.jobs()), 2e6);
 }
 
