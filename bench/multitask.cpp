@@ -43,10 +43,11 @@ struct Configuration {
   }
 };
 
-/// What is asked of a scenario: which configurations.
+/// What is asked of a scenario: which configurations, and what besides.
 struct Wish {
   bool paper_barriers = false;
   std::span<const std::string_view> shares;
+  bool time_slicing = false;  // too
 };
 
 std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
@@ -442,6 +443,11 @@ Json run(const ScenarioOptions& options, Wish wish) {
     record_timeline(options, where, timeline);
   }
   Experiment experiment{options, *store, *place};
+  constexpr const char* slicing = "time slicing";
+  if (wish.time_slicing && !store->has(slicing)) {
+    if (Json rows = place->time_slicing(options); !rows.is_null())
+      store->add({{"key", slicing}, {"time_slicing", std::move(rows)}});
+  }
   measure_all(experiment, pairs, configurations(pairs.runnable, wish, capacity), options);
   return summarise_multitask(store->header(), store->samples());
 }
@@ -459,7 +465,8 @@ Json multitask_scenario(const ScenarioOptions& options) {
 }
 
 Json preemption_scenario(const ScenarioOptions& options) {
-  Json summary = run(options, {.paper_barriers = false, .shares = share_names});
+  Json summary =
+      run(options, {.paper_barriers = false, .shares = share_names, .time_slicing = true});
   print_preemption(summary);
   return summary;
 }

@@ -12,6 +12,7 @@
 
 #include "apps/registry.hpp"
 #include "bench/pairs.hpp"
+#include "bench/scenario.hpp"
 #include "bench/serving.hpp"
 
 namespace cohort::bench {
@@ -60,6 +61,11 @@ class Place {
   /// it is to be beside runs.
   [[nodiscard]] virtual std::function<Load::Served()> product(std::uint32_t side,
                                                               const TaskOptions& options) = 0;
+  /// The paper's tasks and a job whose processes the driver gives the device in turns: a row for
+  /// each class; null where there is no such thing.
+  [[nodiscard]] virtual nlohmann::ordered_json time_slicing(const ScenarioOptions& /*options*/) {
+    return nullptr;
+  }
   /// A pair as it runs here; nothing where it does not.
   [[nodiscard]] virtual std::optional<Pair> adapt(Pair pair) const { return pair; }
   /// What there is of these pairs, with each of their algorithms.

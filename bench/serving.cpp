@@ -23,7 +23,8 @@ Load::Load(std::function<Served()> serve, nanoseconds period)
 void Load::serve_all(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
   for (std::optional<std::uint64_t> due;;) {
-    if (!changed_.wait(lock, stop, [this] { return !resting_; })) return;
+    changed_.wait(lock, stop, [this] { return !resting_; });
+    if (stop.stop_requested()) return;
     const std::uint64_t demanded = now();
     if (!due) due = demanded;
     if (demanded < *due) {

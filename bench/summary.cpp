@@ -119,7 +119,7 @@ Json performance(const std::map<std::string, Pooled>& pooled) {
 
 /// Table 3: our barrier at the smallest share that meets the period, beside the paper's model of
 /// kernel-level preemption, and beside suspending the job.
-Json preemption(const Json& performance) {
+Json preemption(const Json& performance, const Json& time_slicing) {
   // A period counts as met when it is missed by no more than a frame's jitter.
   constexpr double tolerance = 1.05;
   auto result = Json::array();
@@ -130,7 +130,11 @@ Json preemption(const Json& performance) {
              {"work_ns", work},        {"model", period / (period - work)},
              {"cooperative", nullptr}, {"share", nullptr},
              {"suspend", nullptr},     {"suspend_period_ns", nullptr},
-             {"hybrid", nullptr},      {"hybrid_choice", nullptr}};
+             {"hybrid", nullptr},      {"hybrid_choice", nullptr},
+             {"time_slicing", nullptr}};
+    for (const Json& each : time_slicing) {
+      if (each["class"] == load.name) row["time_slicing"] = each;
+    }
     for (const Json& each : performance) {
       if (each["class"] != load.name || each["barrier"] != one_pass.name) continue;
       if (each["share"] == "all") {
@@ -176,6 +180,14 @@ std::string ratio(const Json& value) {
   return text.str();
 }
 
+/// Measured, where it was.
+std::string in_words(const Json& time_slicing) {
+  if (time_slicing.is_null()) return "-";
+  if (time_slicing.contains("not_available")) return "not available";
+  if (time_slicing.contains("gave_up")) return "a task waits for the job's end";
+  return ratio(time_slicing["slowdown"]) + ", a task " + in_ms(time_slicing["p50_ns"]) + " ms";
+}
+
 }  // namespace
 
 Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
@@ -185,6 +197,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
            " | " + std::to_string(sample["round"].get<std::uint32_t>());
   };
   Json summary{{"header", header}, {"calibration", Json::array()}, {"lacking", Json::array()}};
+  auto time_slicing = Json::array();
   std::uint64_t sets = 0;
   std::uint64_t unverified = 0;
   for (const Json& sample : samples) {
@@ -192,6 +205,8 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
       summary["calibration"].push_back(sample);
     } else if (sample.contains("lacking")) {
       summary["lacking"].push_back(sample["lacking"]);
+    } else if (sample.contains("time_slicing")) {
+      time_slicing = sample["time_slicing"];
     } else {
       ++sets;
       unverified += sample["verified"] == false ? 1 : 0;
@@ -211,7 +226,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
   summary["configurations"] = Json::array();
   for (const auto& [key, each] : pooled) summary["configurations"].push_back(to_json(each));
   summary["performance"] = performance(pooled);
-  summary["preemption"] = preemption(summary["performance"]);
+  summary["preemption"] = preemption(summary["performance"], time_slicing);
   summary["outlier"] = outlier(pooled);
   return summary;
 }
@@ -235,15 +250,16 @@ void print_performance(const Json& summary) {
 }
 
 void print_preemption(const Json& summary) {
-  std::cout << "slowdown at the smallest share that meets the period, and what else could be done\n"
-            << "  class     model P/(P-E)   cooperative on        suspend   hybrid\n";
+  std::cout
+      << "slowdown at the smallest share that meets the period, and what else could be done\n"
+      << "  class     model P/(P-E)   cooperative on        suspend   hybrid   time slicing\n";
   for (const Json& each : summary["preemption"]) {
     std::cout << "  " << std::left << std::setw(10) << each["class"].get<std::string>()
               << std::right << std::setw(13) << ratio(each["model"]) << std::setw(14)
               << ratio(each["cooperative"]) << " " << std::left << std::setw(12)
               << (each["share"].is_null() ? "none does" : each["share"].get<std::string>())
               << std::right << std::setw(8) << ratio(each["suspend"]) << std::setw(9)
-              << ratio(each["hybrid"]) << '\n';
+              << ratio(each["hybrid"]) << "   " << in_words(each["time_slicing"]) << '\n';
   }
   std::cout << std::endl;
 }

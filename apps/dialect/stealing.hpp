@@ -19,7 +19,8 @@ class DialectPools {
         tasks_(engine.template fill<std::uint32_t>(std::size_t{count_} * room, 0)),
         lost_(engine.template fill<std::uint32_t>(1, 0)) {
     tasks_.write(first);
-    const Pool pool{.lock = 0, .count = static_cast<std::uint32_t>(first.size())};
+    Pool pool;
+    pool.count = static_cast<std::uint32_t>(first.size());
     pools_.write(std::span{&pool, 1});
   }
   void give(ProgramKernel& kernel) const {
@@ -37,6 +38,7 @@ class DialectPools {
   struct alignas(64) Pool {
     std::uint32_t lock = 0;
     std::uint32_t count = 0;
+    std::uint32_t victim = 0;
   };
   static constexpr std::uint32_t room = 1U << 16U;
 

@@ -117,6 +117,28 @@ struct Octree {
     group.barrier();  // before the local memory is used again
   }
 
+  /// Calls `visit` for this thread's share of [begin, end). A thread of many asks for some
+  /// particles before it visits the first: on a GPU each is a round trip.
+  template <class Group, class From, class Visit>
+  static COHORT_FN void for_particles(const Group& group, From from, std::uint32_t begin,
+                                      std::uint32_t end, Visit visit) {
+    if (group.alone()) {
+      for (std::uint32_t i = begin; i < end; ++i) visit(from[i]);
+      return;
+    }
+    constexpr std::uint32_t some = 4;
+    const std::uint32_t stride = group.local_size();
+    Particle ahead[some];
+    for (std::size_t i = begin + group.local_id(); i < end; i += some * stride) {
+      for (std::uint32_t k = 0; k < some; ++k) {
+        if (i + k * stride < end) ahead[k] = from[i + k * stride];
+      }
+      for (std::uint32_t k = 0; k < some; ++k) {
+        if (i + k * stride < end) visit(ahead[k]);
+      }
+    }
+  }
+
   template <class Group>
   COHORT_FN void count(Group& group, const Box& box, std::uint32_t begin, std::uint32_t end) const {
     const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
@@ -124,7 +146,7 @@ struct Octree {
     for (const std::size_t i : group.local_stride(8)) local.count[i] = 0;
     group.barrier();
     std::uint32_t mine[8] = {};
-    for (const std::size_t i : group.local_stride(end - begin)) ++mine[side(box, from[begin + i])];
+    for_particles(group, from, begin, end, [&](const Particle& each) { ++mine[side(box, each)]; });
     for (std::uint32_t i = 0; i < 8; ++i) {
       if (mine[i] != 0) group.atomic(local.count[i]).fetch_add(mine[i]);
     }
@@ -205,8 +227,7 @@ struct Octree {
     const bool alone = group.alone();
     bool leaf[8];
     for (std::uint32_t i = 0; i < 8; ++i) leaf[i] = becomes_leaf(local.count[i], box.depth + 1);
-    for (const std::size_t i : group.local_stride(end - begin)) {
-      const Particle particle = from[begin + i];
+    for_particles(group, from, begin, end, [&](const Particle& particle) {
       const std::uint32_t to = side(box, particle);
       const std::uint32_t at = alone ? local.at[to]++ : group.atomic(local.at[to]).fetch_add(1);
       if (leaf[to]) {
@@ -214,7 +235,7 @@ struct Octree {
       } else {
         next[at] = particle;
       }
-    }
+    });
   }
 
   /// By the leader: boxes with too many particles are tasks, the others done.

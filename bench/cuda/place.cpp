@@ -9,6 +9,7 @@
 #endif
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/product.hpp"
+#include "bench/cuda/scenarios.hpp"
 #include "bench/cuda/words.hpp"
 
 namespace cohort::bench {
@@ -48,6 +49,9 @@ class CudaPlace final : public Place {
       TaskReport report = product->run(options.groups, options.tracer);
       return Load::Served{std::move(report), product->right()};
     };
+  }
+  [[nodiscard]] nlohmann::ordered_json time_slicing(const ScenarioOptions& options) override {
+    return cuda_time_slicing(options);
   }
   /// Our algorithms only. The paper's outlier has whole steps, as there.
   [[nodiscard]] std::optional<Pair> adapt(Pair pair) const override {

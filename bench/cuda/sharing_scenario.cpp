@@ -228,11 +228,11 @@ struct Load {
 
 class Comparison {
  public:
-  explicit Comparison(const ScenarioOptions& options) : options_(options) {}
+  explicit Comparison(const ScenarioOptions& options)
+      : options_(options), sms_(described()["sms"].get<std::uint32_t>()) {}
 
   Json run() {
     Json record{{"device", described()}};
-    sms_ = record["device"]["sms"].get<std::uint32_t>();
     std::cout << record["device"]["name"].get<std::string>() << ", " << sms_ << " SMs\n\n";
     product_on(sms_);  // the chip is up to its clock then
     job_alone("plain");
@@ -248,7 +248,25 @@ class Comparison {
     return record;
   }
 
+  /// Each class, a task on the whole GPU in its turn.
+  Json time_slicing() {
+    product_on(sms_);
+    job_alone("plain");
+    auto result = Json::array();
+    for (const LoadClass& load : load_classes) {
+      if (options_.stop.stop_requested()) throw Stopped{};
+      const Part part = part_for(load, sms_, sms_);
+      Json entry{{"class", load.name}};
+      entry.update(measure(ways[sliced], part, alone_for(part)));
+      result.push_back(std::move(entry));
+    }
+    return result;
+  }
+
  private:
+  static constexpr std::size_t sliced = 1;  // of the ways
+  static_assert(std::string_view{ways[sliced].name} == "time slicing");
+
   void job_alone(const char* way) {
     const PartResult result = alone({.way = way,
                                      .task = false,
@@ -276,16 +294,30 @@ class Comparison {
     return result;
   }
 
+  /// Tasks that take their time on so many SMs, to run on `sms`.
+  Part part_for(const LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
+    const auto work = std::chrono::duration<double, std::nano>{load.work}.count();
+    Part part{.device_sms = sms_,
+              .sms = sms,
+              .count = options_.quick ? 10U : 60U,
+              .period = std::chrono::duration<double>{load.period}.count()};
+    const double products = work / product_on(calibrated_on);
+    part.products = static_cast<std::uint32_t>(std::max(1L, std::lround(products)));
+    return part;
+  }
+
+  /// The latency of such a task by itself.
+  static double alone_for(Part part) {
+    part.way = "plain";
+    part.background = false;
+    part.count = 10;
+    return median(latencies(alone(part)));
+  }
+
   Json one_load(const Load& load, bool fixed_work) {
     const std::uint32_t share_sms = groups_of(load.share, sms_);
-    const auto period = std::chrono::duration<double>{load.kind->period}.count();
-    const auto work = std::chrono::duration<double, std::nano>{load.kind->work}.count();
-    Part part{.device_sms = sms_,
-              .sms = share_sms,
-              .count = options_.quick ? 10U : 60U,
-              .period = period};
-    const double products = work / product_on(fixed_work ? sms_ : share_sms);
-    part.products = static_cast<std::uint32_t>(std::max(1L, std::lround(products)));
+    const Part part = part_for(*load.kind, fixed_work ? sms_ : share_sms, share_sms);
+    const double period = part.period;
     const double busy = part.products * product_on(share_sms) / 1e9;
     const double ideal = ideal_slowdown(static_cast<double>(share_sms) / sms_, busy, period);
     std::cout << (fixed_work ? "FIXED WORK: " : "E ON THE SHARE: ") << load.kind->name << ", "
@@ -307,13 +339,7 @@ class Comparison {
       Part asked = part;
       asked.way = way.part;
       if (fixed_work && !way.confined) asked.sms = sms_;
-      if (!idle.contains(asked.sms)) {
-        Part by_itself = asked;
-        by_itself.way = "plain";
-        by_itself.background = false;
-        by_itself.count = 10;
-        idle[asked.sms] = median(latencies(alone(by_itself)));
-      }
+      if (!idle.contains(asked.sms)) idle[asked.sms] = alone_for(asked);
       entry["rows"].push_back(row(way, asked, idle[asked.sms]));
     }
     std::cout << std::endl;
@@ -321,14 +347,33 @@ class Comparison {
   }
 
   Json row(const Way& way, const Part& part, double idle) {
+    std::cout << "  " << std::left << std::setw(22) << way.name << std::right << std::fixed
+              << std::setprecision(3) << std::flush;
+    Json entry = measure(way, part, idle);
+    if (entry.contains("not_available")) {
+      std::cout << "  not available: " << entry["not_available"].get<std::string>() << std::endl;
+      return entry;
+    }
+    if (entry.contains("gave_up")) {
+      std::cout << std::setw(33) << "a task waits for the job's end";
+    } else {
+      for (const auto& [name, width] :
+           {std::pair{"p50_ns", 10}, std::pair{"p99_ns", 10}, std::pair{"over_alone_p50_ns", 13}})
+        std::cout << std::setw(width) << entry[name].get<double>() / 1e6;
+    }
+    std::cout << std::setw(10) << entry["slowdown"].get<double>()
+              << (entry["verified"] == true ? "" : "   WRONG") << std::endl;
+    return entry;
+  }
+
+  /// `idle`: the latency of a task by itself.
+  Json measure(const Way& way, const Part& part, double idle) {
     Json entry{{"way", way.name}, {"blocks", part.sms}, {"alone_ns", idle}};
-    std::cout << "  " << std::left << std::setw(22) << way.name << std::right << std::fixed;
     PartResult result;
     try {
       result = share(way, part);
     } catch (const Unavailable& why) {
       entry["not_available"] = why.reason;
-      std::cout << "  not available: " << why.reason << std::endl;
       return entry;
     }
     const double steps = steps_per_ns(result);
@@ -340,23 +385,17 @@ class Comparison {
     entry["slowdown_of_itself"] = rates_[way.cooperative() ? "lease" : "plain"] / steps;
     if (result.gave_up) {
       entry["gave_up"] = true;
-      std::cout << std::setw(33) << "a task waits for the job's end";
     } else {
       entry["p50_ns"] = percentile(ns, 50);
       entry["p99_ns"] = percentile(ns, 99);
       entry["over_alone_p50_ns"] = percentile(ns, 50) - idle;
-      std::cout << std::setprecision(3) << std::setw(10) << percentile(ns, 50) / 1e6
-                << std::setw(10) << percentile(ns, 99) / 1e6 << std::setw(13)
-                << (percentile(ns, 50) - idle) / 1e6;
     }
     entry["samples_ns"] = ns;
-    std::cout << std::setprecision(3) << std::setw(10) << rates_["plain"] / steps
-              << (result.verified ? "" : "   WRONG") << std::endl;
     return entry;
   }
 
   const ScenarioOptions& options_;
-  std::uint32_t sms_ = 0;
+  std::uint32_t sms_;
   std::map<std::string, double> rates_;      // of the job alone, in steps per ns
   std::map<std::uint32_t, double> product_;  // ns, by SMs
 };
@@ -368,6 +407,14 @@ nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options) {
     return Comparison{options}.run();
   } catch (const Unavailable& why) {
     throw Error{Errc::unsupported, "bench sharing: " + why.reason};
+  }
+}
+
+nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options) {
+  try {
+    return Comparison{options}.time_slicing();
+  } catch (const Unavailable& why) {
+    throw Error{Errc::unsupported, "time slicing: " + why.reason};
   }
 }
 

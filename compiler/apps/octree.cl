@@ -13,6 +13,8 @@ typedef struct {
   uint count;        // of a leaf
 } box;
 
+#define AHEAD 4  // particles that a thread asks for before it looks at the first
+
 uint octant(float4 particle, float x, float y, float z) {
   return (particle.x >= x ? 1u : 0u) | (particle.y >= y ? 2u : 0u) | (particle.z >= z ? 4u : 0u);
 }
@@ -48,7 +50,16 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     global float4 *to = b.buffer == 0 ? particles1 : particles0;
     uint begin = b.begin, end = b.end;
     uint mine[8] = {0};
-    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) mine[octant(from[i], b.x, b.y, b.z)]++;
+    uint stride = get_local_size();
+    float4 ahead[AHEAD];
+    for (uint i = begin + (uint)get_local_id(); i < end; i += AHEAD * stride) {
+      for (uint k = 0; k < AHEAD; k++) {
+        if (i + k * stride < end) ahead[k] = from[i + k * stride];
+      }
+      for (uint k = 0; k < AHEAD; k++) {
+        if (i + k * stride < end) mine[octant(ahead[k], b.x, b.y, b.z)]++;
+      }
+    }
     for (uint i = 0; i < 8; i++) {
       if (mine[i] != 0) atomic_add(&count[i], mine[i]);
     }
@@ -71,12 +82,17 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       if (i == 0) boxes[task].children = first;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = begin + (uint)get_local_id(); i < end; i += get_local_size()) {
-      float4 particle = from[i];
-      uint which = octant(particle, b.x, b.y, b.z);
-      uint at = alone ? place[which]++ : atomic_inc(&place[which]);
-      if (count[which] <= max_leaf || deepest) result[at] = particle;
-      else to[at] = particle;
+    for (uint i = begin + (uint)get_local_id(); i < end; i += AHEAD * stride) {
+      for (uint k = 0; k < AHEAD; k++) {
+        if (i + k * stride < end) ahead[k] = from[i + k * stride];
+      }
+      for (uint k = 0; k < AHEAD; k++) {
+        if (i + k * stride >= end) break;
+        uint which = octant(ahead[k], b.x, b.y, b.z);
+        uint at = alone ? place[which]++ : atomic_inc(&place[which]);
+        if (count[which] <= max_leaf || deepest) result[at] = ahead[k];
+        else to[at] = ahead[k];
+      }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id() == 0 && now == 1) {

@@ -253,6 +253,7 @@ TEST(Apps, LSssp) {
 struct alignas(64) Pool {
   std::uint32_t lock = 0;
   std::uint32_t count = 0;
+  std::uint32_t victim = 0;
 };
 struct Pools {
   static constexpr std::uint32_t count = 6;

@@ -105,7 +105,7 @@ TEST(Load, NothingHappensWhileItRests) {
   drive_a_job(load, engine, std::chrono::milliseconds{1});
   load.end();
   ASSERT_THAT(load.jobs(), SizeIs(2));
-  EXPECT_EQ(load.jobs()[0].begin, 0U);
+  EXPECT_LT(load.jobs()[0].begin, 25'000'000U) << "it begins with the first job";
   EXPECT_LT(load.jobs()[1].begin - load.jobs()[0].end, 25'000'000U) << "its clock stood still";
   EXPECT_GE(length(load.jobs()), 2e6);
 }
