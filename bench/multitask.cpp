@@ -171,6 +171,7 @@ class Experiment {
   /// What ran where while tasks came and went: like the paper's figure 1.
   void record_timeline(const Configuration& what, const std::filesystem::path& file) {
     Timeline timeline{std::size_t{1} << 16U};
+    timeline.name_units(place_.unit_name());
     (void)run(what, {}, false, &timeline);
     timeline.write(file);
   }
@@ -389,26 +390,31 @@ void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<C
   }
 }
 
-/// A run that lasts some tasks, with steps that an eye can tell apart, on as many groups as it can.
-void record_timeline(const ScenarioOptions& options, PlaceOptions where,
+/// What is traced: a run that lasts some tasks, with steps that an eye can tell apart, or none
+/// where there are many groups.
+Pair shown(std::uint32_t groups) {
+  if (groups <= 16) {
+    return {.app = "color",
+            .input = "grid:1000x1000",
+            .title = "grid",
+            .settings = {"algorithm=paper"},
+            .style = Style::barriers,
+            .note = {},
+            .chunked = false};
+  }
+  return {.app = "octree",
+          .input = "particles:3000000",
+          .title = "particles",
+          .settings = {},
+          .style = Style::stealing,
+          .note = {},
+          .chunked = false};
+}
+
+void record_timeline(Experiment& experiment, const Place& place,
                      const std::filesystem::path& file) {
-  constexpr std::uint32_t most_lanes = 16;
-  const bool large = *where.capacity > most_lanes;
-  where.capacity = std::min(*where.capacity, most_lanes);
-  const std::unique_ptr<Place> place = make_place(where);
-  const std::optional<Pair> pair =
-      place->adapt({.app = "color",
-                    .input = large ? "grid:4000x4000" : "grid:1000x1000",
-                    .title = "grid",
-                    .settings = {"algorithm=paper"},
-                    .style = Style::barriers,
-                    .note = {},
-                    .chunked = false});
-  if (!pair) return;
-  place->prepare(pair->app);
-  Store nowhere{Json::object()};
-  Experiment{options, nowhere, *place}.record_timeline(
-      {&*pair, one_pass, &load_classes.back(), "half"}, file);
+  const std::optional<Pair> here = place.adapt(shown(place.capacity()));
+  if (here) experiment.record_timeline({&*here, one_pass, &load_classes.back(), "half"}, file);
 }
 
 Json run(const ScenarioOptions& options, Wish wish) {
@@ -437,12 +443,11 @@ Json run(const ScenarioOptions& options, Wish wish) {
   }
   std::cout << std::flush;
 
-  const std::filesystem::path timeline = options.folder / "timeline.trace.json";
-  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline)) {
-    where.capacity = capacity;
-    record_timeline(options, where, timeline);
-  }
   Experiment experiment{options, *store, *place};
+  const std::filesystem::path timeline =
+      options.folder / file_of("timeline.trace", options.engine, ".json");
+  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline))
+    record_timeline(experiment, *place, timeline);
   constexpr const char* slicing = "time slicing";
   if (wish.time_slicing && !store->has(slicing)) {
     if (Json rows = place->time_slicing(options); !rows.is_null())

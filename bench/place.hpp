@@ -50,8 +50,9 @@ class Place {
   [[nodiscard]] virtual nlohmann::ordered_json device() const { return nullptr; }
   /// Whether groups are threads that take turns where there are more than CPUs.
   [[nodiscard]] virtual bool on_cpus() const { return false; }
-  /// Whether tracers see when things happen.
+  /// Whether tracers see when things happen, and what they call where it does.
   [[nodiscard]] virtual bool traces() const { return false; }
+  [[nodiscard]] virtual const char* unit_name() const { return "unit"; }
   [[nodiscard]] virtual bool paper_barriers() const { return false; }
   /// Makes an app ready to run. Throws Error{bad_options} for one that there is not.
   virtual void prepare(std::string_view app) = 0;

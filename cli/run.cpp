@@ -273,7 +273,7 @@ int run(const Options& options, std::stop_token stop) {
   how.drive = resizer(options.resize, groups);
 
   bench::Timeline timeline;
-  if (options.engine == "cuda") timeline.name_units("SM");
+  timeline.name_units(place->unit_name());
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
   std::optional<bench::Load> load;
   if (tasks.kind != nullptr) {

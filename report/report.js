@@ -475,20 +475,32 @@ function sizing(z) {
       ms(c.P_ns), paper.sizing[c.class][1] + ' ms', d3.format('.1f')(c.X_s) + ' s']), [4, 6]);
 }
 
+// The cost of cooperation: geometric mean, worst, and whose. On a GPU by the device's clock, beside plain CUDA.
+function costs(record) {
+  const u = record.summary, c = u.culprits || {};
+  if (u.device) return {all: u.device, barrier: u.device_barrier, stealing: u.device_work_stealing};
+  return {all: {geomean: u.geomean, max: u.max, culprit: c.max},
+    barrier: {geomean: u.barrier, max: u.barrier_max, culprit: c.barrier},
+    stealing: {geomean: u.work_stealing, max: u.work_stealing_max, culprit: c.work_stealing}};
+}
+
 function overhead(o) {
+  const gpu = !!o.summary.device, cost = costs(o);
   const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, beside the ' +
-    'same apps with cooperation compiled out (the paper’s table 2): geometric means and the worst pair.', 'overhead');
-  const u = o.summary, c = u.culprits || {};
-  const row = (name, mean, max, culprit, p) => [name, times(mean), times(max), culprit || '–', times(p[0]), times(p[1]), p[2]];
+    (gpu ? 'same kernels in plain CUDA, with a cooperative launch and grid.sync()' : 'same apps with cooperation compiled out') +
+    ' (the paper’s table 2): geometric means and the worst pair.', 'overhead');
+  const row = (name, of, p) => [name, times(of && of.geomean), times(of && of.max), (of && of.culprit) || '–', times(p[0]),
+    times(p[1]), p[2]];
   table(s, ['pairs', 'mean', 'worst', 'which', 'paper: mean', 'worst', 'which'], [
-    row('all', u.geomean, u.max, c.max, paper.overhead.overall),
-    row('with barriers', u.barrier, u.barrier_max, c.barrier, paper.overhead.barrier),
-    row('work stealing', u.work_stealing, u.work_stealing_max, c.work_stealing, paper.overhead.stealing)], [4, 5, 6]);
+    row('all', cost.all, paper.overhead.overall), row('with barriers', cost.barrier, paper.overhead.barrier),
+    row('work stealing', cost.stealing, paper.overhead.stealing)], [4, 5, 6]);
   const d = s.append('details');
   d.append('summary').text('Each pair');
-  table(d, ['app', 'algorithm', 'input', 'resizable', 'static', 'ratio'], o.measurements.map(m => {
-    const of = name => (m.contenders.find(e => e.name === name) || {}).p50;
-    return [m.app, m.algorithm, m.input, ms(of('resizable')), ms(of('static')), times(m.overhead)];
+  const names = gpu ? ['cohort', 'grid.sync', 'launch per step', 'graph'] : ['resizable', 'static'];
+  table(d, ['app', 'algorithm', 'input', ...names, 'ratio'], o.measurements.map(m => {
+    const of = name => gpu ? m.device[name] : m.contenders.find(e => e.name === name);
+    return [m.app, m.algorithm, m.input, ...names.map(name => ms((of(name) || {}).p50)),
+      times(gpu ? m.device.overhead : m.overhead)];
   }));
 }
 
@@ -534,8 +546,8 @@ function sideBySide() {
       return head.device ? head.device.name : `${head.machine.usable_cpus} CPUs`;
     }, 'Iris 6100'),
     row('groups', set => (set.multitask ? set.multitask.header : set.overhead).groups, '47'),
-    row('overhead without tasks, mean', set => times(set.overhead.summary.geomean), times(paper.overhead.overall[0])),
-    row('overhead, worst', set => set.overhead.summary.max && times(set.overhead.summary.max), times(paper.overhead.overall[1])),
+    row('overhead without tasks, mean', set => times(costs(set.overhead).all.geomean), times(paper.overhead.overall[0])),
+    row('overhead, worst', set => times(costs(set.overhead).all.max), times(paper.overhead.overall[1])),
     ...[['light', 'quarter'], ['medium', 'quarter'], ['heavy', 'half']].flatMap(([load, share]) => [
       row(`slowdown beside ${load} tasks on ${shareNames[share]}`, set => times(found(set, load, share).slowdown),
         times(paper.slowdown[load][share])),

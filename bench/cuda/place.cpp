@@ -27,6 +27,7 @@ class CudaPlace final : public Place {
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
   [[nodiscard]] bool traces() const override { return true; }
+  [[nodiscard]] const char* unit_name() const override { return "SM"; }
   void prepare(std::string_view app) override {
 #ifdef COHORT_WITH_COMPILER
     if (dialect_) return static_cast<void>(dialect_->prepare(app));

@@ -208,6 +208,8 @@ TEST(Summary, TakesMediansOverPairsAndTheSmallestShareThatMeetsThePeriod) {
     samples.push_back(sample(pair, "heavy", "all", alone * 1.3, 40));
     samples.push_back(sample(pair, "light", "one", alone * 1.02, 70));
   }
+  const Json sliced{{"class", "heavy"}, {"slowdown", 1.44}};
+  samples.push_back({{"key", "time slicing"}, {"time_slicing", Json::array({sliced})}});
   const Json summary = summarise_multitask({{"commit", "one"}}, samples);
   EXPECT_EQ(summary["sample_sets"], 18);
   const auto row = [&](const char* kind, const char* share) -> Json {
@@ -232,6 +234,8 @@ TEST(Summary, TakesMediansOverPairsAndTheSmallestShareThatMeetsThePeriod) {
   EXPECT_NEAR(heavy["suspend"], 1.3, 1e-9);
   EXPECT_EQ(heavy["hybrid_choice"], "suspend");
   EXPECT_NEAR(heavy["hybrid"], 1.3, 1e-9);
+  EXPECT_EQ(heavy["time_slicing"], sliced);
+  EXPECT_TRUE(light["time_slicing"].is_null()) << "not measured";
   EXPECT_THAT(summarise_multitask({{"commit", "one"}}, {})["performance"], IsEmpty());
 }
 
