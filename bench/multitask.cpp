@@ -146,8 +146,9 @@ class Experiment {
     const Outcome once = run(alone, {}, false, nullptr);
     const Seconds took = Clock::now() - begin;
     const Seconds job = std::chrono::nanoseconds{once.job_times.front()};
-    const Seconds meant = span(alone);
-    pair_costs_[pair.name()] = {.took = took * std::max(1.0, meant / job + 0.5), .span = meant};
+    const auto [jobs, meant] = enough(alone);
+    pair_costs_[pair.name()] = {.took = took * std::max<double>(jobs, meant / job + 0.5),
+                                .span = meant};
   }
 
   /// Measures a configuration.
@@ -210,6 +211,12 @@ class Experiment {
     return (options_.quick ? 3 : 6) * (what.load == nullptr ? alone : what.load->period);
   }
 
+  [[nodiscard]] Enough enough(const Configuration& what) const {
+    constexpr std::uint32_t runs = 10;  // of a configuration, in all rounds together
+    const std::uint32_t rounds = options_.quick ? runs : options_.repetitions;
+    return {.jobs = (runs + rounds - 1) / rounds, .span = span(what)};
+  }
+
   void learn(const Json& sample) {
     const std::string key = sample["key"];
     for (Cost* const each :
@@ -268,10 +275,7 @@ class Experiment {
 
   Json sample(const Configuration& what, std::uint32_t round) {
     const auto begin = Clock::now();
-    constexpr std::uint32_t runs = 10;  // of a configuration, in all rounds together
-    const std::uint32_t rounds = options_.quick ? runs : options_.repetitions;
-    const Enough enough{.jobs = (runs + rounds - 1) / rounds, .span = span(what)};
-    const Outcome outcome = run(what, enough, round == 0, nullptr);
+    const Outcome outcome = run(what, enough(what), round == 0, nullptr);
     const std::chrono::nanoseconds took = Clock::now() - begin;
     Json result{{"key", key_of(what, round)},
                 {"pair", what.pair->name()},

@@ -63,9 +63,10 @@ class CpuPlace final : public Place {
                                                       const TaskOptions& options) override {
     return [this, options, product = std::make_shared<MatrixProduct>(side)] {
       product->clear();
-      TaskReport report =
-          engine_.submit([&product](auto& group) { product->multiply(group); }, options).wait();
-      return Load::Served{std::move(report), product->right()};
+      return Load::Served{
+          .report =
+              engine_.submit([&product](auto& group) { product->multiply(group); }, options).wait(),
+          .right = product->right()};
     };
   }
 

@@ -20,37 +20,47 @@ Load::Load(std::function<Served()> serve, nanoseconds period)
         }
       }) {}
 
+void Load::stand() {
+  if (!stood_from_) stood_from_ = cpu::now();
+}
+
+void Load::go_on() {
+  if (stood_from_) stood_ += cpu::now() - *stood_from_;
+  stood_from_.reset();
+}
+
 void Load::serve_all(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  for (std::optional<std::uint64_t> due;;) {
+  for (std::uint64_t due = 0;;) {
     changed_.wait(lock, stop, [this] { return !resting_; });
     if (stop.stop_requested()) return;
-    const std::uint64_t demanded = now();
-    if (!due) due = demanded;
-    if (demanded < *due) {
-      changed_.wait_for(lock, stop, nanoseconds{*due - demanded}, [this] { return resting_; });
-      if (stop.stop_requested()) return;
+    if (const std::uint64_t at = now(); at < due) {
+      changed_.wait_for(lock, stop, nanoseconds{due - at}, [this] { return resting_; });
       continue;
     }
-    ++begun_;
     const bool beside = job_is_there_;
+    ++begun_;
+    begun_beside_ += beside ? 1 : 0;
+    serving_ = true;
     lock.unlock();
-    const auto [report, right] = serve_();
+    const Served served = serve_();
     lock.lock();
-    const auto gather = static_cast<std::uint64_t>(report.gather.count());
-    tasks_.push_back({.start = demanded + gather,
-                      .gather = gather,
-                      .run = static_cast<std::uint64_t>(report.run_time.count()),
+    serving_ = false;
+    const auto run = static_cast<std::uint64_t>(served.report.run_time.count());
+    tasks_.push_back({.start = served.ended - stood_ - run,
+                      .gather = static_cast<std::uint64_t>(served.report.gather.count()),
+                      .run = run,
                       .beside = beside});
-    wrong_ += right ? 0 : 1;
-    due = std::max(*due + period_, now());  // late: the next is due at once
+    wrong_ += served.right ? 0 : 1;
+    due = std::max(due + period_, now());  // late: the next is due at once
+    if (resting_) stand();
   }
 }
 
 Report Load::drive(const Job& job, std::optional<nanoseconds> limit) {
   const auto mark = [this](bool there) {
     const std::scoped_lock lock{mutex_};
-    if (resting_) rested_ += cpu::now() - rest_began_;
+    go_on();
     resting_ = false;
     job_is_there_ = there;
     changed_.notify_all();
@@ -72,15 +82,19 @@ Report Load::drive(const Job& job, std::optional<nanoseconds> limit) {
 
 void Load::rest() {
   const std::scoped_lock lock{mutex_};
-  if (resting_) return;
   resting_ = true;
-  rest_began_ = cpu::now();
+  if (!serving_) stand();
   changed_.notify_all();
 }
 
 std::size_t Load::begun() const {
   const std::scoped_lock lock{mutex_};
   return begun_;
+}
+
+std::size_t Load::begun_beside() const {
+  const std::scoped_lock lock{mutex_};
+  return begun_beside_;
 }
 
 void Load::end() {
@@ -106,12 +120,16 @@ double mean_length(const std::vector<Span>& spans) {
   return length(spans) / static_cast<double>(spans.size());
 }
 
-std::optional<double> median_period(const std::vector<TaskSample>& tasks) {
-  std::vector<double> periods;
+std::vector<double> periods(const std::vector<TaskSample>& tasks) {
+  std::vector<double> result;
   for (std::size_t i = 1; i < tasks.size(); ++i)
-    periods.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
-  if (periods.empty()) return std::nullopt;
-  return median(std::move(periods));
+    result.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
+  return result;
+}
+
+std::optional<double> median_period(const std::vector<TaskSample>& tasks) {
+  if (tasks.size() < 2) return std::nullopt;
+  return median(periods(tasks));
 }
 
 }  // namespace cohort::bench

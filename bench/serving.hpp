@@ -34,10 +34,11 @@ struct Span {
 /// One task is due every period; one that is late delays the next.
 class Load {
  public:
-  /// How a task went, and whether what came out is right.
+  /// How a task went. In this order, by name: `{.report = run(), .right = look()}`.
   struct Served {
     TaskReport report;
-    bool right = false;
+    std::uint64_t ended = cpu::now();
+    bool right = false;  ///< what came out
   };
 
   /// Nothing is served, and jobs are only timed.
@@ -48,10 +49,11 @@ class Load {
   /// Sees `job` through: a driver of apps::RunOptions. One that takes longer than `limit` is
   /// cancelled. Throws what went wrong with a task.
   Report drive(const Job& job, std::optional<std::chrono::nanoseconds> limit = {});
-  /// Until the next job: its clock stands still, and no task begins.
+  /// Until the next job no task begins, and the clock stands still when the last one has ended.
   void rest();
-  /// How many tasks there were so far, the one that is being served included.
+  /// How many tasks have begun, and how many of them beside a job.
   [[nodiscard]] std::size_t begun() const;
+  [[nodiscard]] std::size_t begun_beside() const;
   /// Serves no more; returns when the last task is done. Throws what went wrong with one.
   void end();
 
@@ -62,34 +64,39 @@ class Load {
   [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
 
  private:
-  /// Under the mutex, as all that follows.
-  [[nodiscard]] std::uint64_t now() const {
-    return (resting_ ? rest_began_ : cpu::now()) - rested_;
-  }
-
   void serve_all(const std::stop_token& stop);
   void rethrow();
+  /// Its clock; it stands while it rests and serves nothing. These three under the mutex.
+  [[nodiscard]] std::uint64_t now() const { return stood_from_.value_or(cpu::now()) - stood_; }
+  void stand();
+  void go_on();
 
   std::function<Served()> serve_;
   std::uint64_t period_ = 0;
-  mutable std::mutex mutex_;
+  std::vector<Span> jobs_;
+
+  mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any changed_;
   bool resting_ = true;
-  std::uint64_t rest_began_ = 0;
-  std::uint64_t rested_ = 0;  // before
+  bool serving_ = false;
+  std::optional<std::uint64_t> stood_from_ = 0;
+  std::uint64_t stood_ = 0;  // in all, before that
   bool job_is_there_ = false;
   std::size_t begun_ = 0;
+  std::size_t begun_beside_ = 0;
   std::exception_ptr error_;
-  std::vector<Span> jobs_;
   std::vector<TaskSample> tasks_;
   std::uint64_t wrong_ = 0;
+
   std::jthread thread_;  // last: it uses all of the above
 };
 
 /// All together.
 [[nodiscard]] double length(const std::vector<Span>& spans);
 [[nodiscard]] double mean_length(const std::vector<Span>& spans);
-/// The median time from one task's start to the next; nothing when there are fewer than two.
+/// The times from one task's start to the next.
+[[nodiscard]] std::vector<double> periods(const std::vector<TaskSample>& tasks);
+/// Their median; nothing when there are fewer than two tasks.
 [[nodiscard]] std::optional<double> median_period(const std::vector<TaskSample>& tasks);
 
 }  // namespace cohort::bench

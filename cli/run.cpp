@@ -284,7 +284,11 @@ int run(const Options& options, std::stop_token stop) {
     task.priority = 1;
     if (!options.trace.empty()) task.tracer = &timeline.task(options.task + " task");
     load.emplace(place->product(tasks.side, task), tasks.kind->period);
-    how.drive = [&load](const Job& job) { return load->drive(job); };
+    how.drive = [&load](const Job& job) {
+      Report report = load->drive(job);
+      load->rest();  // while results are compared
+      return report;
+    };
   }
 
   how.movable = !options.checkpoint.empty() || !options.restore.empty();

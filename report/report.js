@@ -437,7 +437,7 @@ function preemption(m) {
     'driver gives the device to a job of barriers and to the tasks in turns, two processes; how long a task takes then is ' +
     'in brackets.' : ''), 'preemption');
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
-    : `${times(t.slowdown)} (${ms(t.p50_ns)})`;
+    : `${times(t.slowdown)} (${ms(t.p50_ns)})${t.verified ? '' : ' WRONG'}`;
   table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', 'hybrid', ...(sliced ? ['time slicing'] : [])],
     m.preemption.map(p => [p.class, times(p.cooperative), p.share ? shareNames[p.share] : 'none meets it',
       paper.cooperative[p.class], times(p.model), times(paper.model[p.class]), times(p.suspend),

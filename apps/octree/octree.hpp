@@ -129,7 +129,7 @@ struct Octree {
     constexpr std::uint32_t some = 4;
     const std::uint32_t stride = group.local_size();
     Particle ahead[some];
-    for (std::size_t i = begin + group.local_id(); i < end; i += some * stride) {
+    for (std::uint32_t i = begin + group.local_id(); i < end; i += some * stride) {
       for (std::uint32_t k = 0; k < some; ++k) {
         if (i + k * stride < end) ahead[k] = from[i + k * stride];
       }

@@ -72,11 +72,8 @@ class Background {
     static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
     std::map<std::string_view, double> rests;  // by share; nothing runs on the others
-    struct Beside {
-      double rest = 0;  // these tasks run on the others
-      double cold = 0;  // what a job takes longer when one has just ended
-    };
-    std::map<std::pair<milliseconds, std::string_view>, Beside> beside;
+    using Tasks = std::pair<milliseconds, std::string_view>;  // their work, their share
+    std::map<Tasks, double> rests_beside;                     // or these tasks do
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       Checks* const first = round == 0 ? &checks : nullptr;
       const double alone = time_alone(variant, first);
@@ -89,12 +86,11 @@ class Background {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         rests[share] = time_without(variant, groups, nullptr);
         for (const LoadClass& load : load_classes) {
-          const auto [its, fresh] = beside.try_emplace({load.work, share});
-          if (!fresh) continue;
-          its->second = {.rest = time_without(variant, groups, &product_of(load)),
-                         .cold = time_after(variant, product_of(load), groups) - alone};
+          double& rest = rests_beside[{load.work, share}];
+          if (rest == 0) rest = time_without(variant, groups, &product_of(load));
         }
       }
+      std::map<Tasks, double> colds;  // what a job takes longer when one of these has just ended
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         for (const LoadClass& load : load_classes) {
@@ -103,12 +99,15 @@ class Background {
           const std::vector<Span>& ran = tasks.jobs();
           const double lent = overlap(ran, spans_of(tasks.tasks()));
           Figures& figures = all[{load.name, share}];
-          const auto [rest, cold] = beside[{load.work, share}];
-          const double lost = cold * static_cast<double>(pauses(tasks.tasks(), cold)) / length(ran);
+          const double rest = rests_beside[{load.work, share}];
+          const auto [cold, fresh] = colds.try_emplace({load.work, share});
+          if (fresh) cold->second = time_after(variant, product_of(load), groups) - alone;
+          const double lost =
+              cold->second * static_cast<double>(pauses(tasks.tasks(), cold->second)) / length(ran);
           const auto ideal_with = [&](double on_the_rest, double more_lost = 0) {
             return 1 / (1 - lent + lent * alone / on_the_rest - more_lost);
           };
-          const double ideal = ideal_with(rest, std::max(0.0, lost));
+          const double ideal = ideal_with(rest, lost);
           const double slowdown = mean_length(ran) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
@@ -185,8 +184,7 @@ class Background {
 
   static std::function<Load::Served()> serving(const CudaProduct& product, std::uint32_t groups) {
     return [&product, groups] {
-      TaskReport report = product.run(groups);
-      return Load::Served{std::move(report), product.right()};
+      return Load::Served{.report = product.run(groups), .right = product.right()};
     };
   }
 
@@ -231,8 +229,10 @@ class Background {
       return report;
     };
     try {
-      while (load->jobs().size() < 2 || (load->jobs().size() < 6 && length(load->jobs()) < 2e8))
+      while (load->jobs().size() < 2 || (load->jobs().size() < 6 && length(load->jobs()) < 2e8)) {
+        if (options_.stop.stop_requested()) throw Stopped{};
         static_cast<void>(variant.run(engine_, how));
+      }
     } catch (const std::runtime_error&) {
       if (!cancelled) throw;
     }
@@ -250,10 +250,11 @@ class Background {
     apps::RunOptions how = with_groups(engine_.capacity());
     how.drive = [&nothing](const Job& job) { return nothing.drive(job); };
     for (int i = 0; i < 6; ++i) {
+      if (options_.stop.stop_requested()) throw Stopped{};
       static_cast<void>(product.run(groups));
       static_cast<void>(variant.run(engine_, how));
     }
-    return mean_length(nothing.jobs());
+    return mean_length({nothing.jobs().begin() + 1, nothing.jobs().end()});
   }
 
   const CudaProduct& product_of(const LoadClass& load) {

@@ -89,10 +89,10 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   constexpr double allowed = 1.5;
   const std::uint32_t sms = engine.capacity();
   const auto serve = [&] {
-    Load::Served served;
-    served.report.run_time = nanoseconds{static_cast<nanoseconds::rep>(products.run(sms - 1))};
-    served.right = true;  // all the same: looked at once, in the end
-    return served;
+    TaskReport report;
+    report.run_time = nanoseconds{static_cast<nanoseconds::rep>(products.run(sms - 1))};
+    // They are all the same: looked at once, in the end.
+    return Load::Served{.report = std::move(report), .right = true};
   };
   Load load{serve, lease_period};
   apps::RunOptions how = with_groups(sms);
@@ -103,12 +103,13 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   do {
     if (options.stop.stop_requested()) throw Stopped{};
     static_cast<void>(variant.run(engine, how, load.jobs().empty() ? &checks : nullptr));
-  } while (load.begun() < enough && Clock::now() < until);
+  } while (load.begun_beside() < enough && Clock::now() < until);
   load.end();
   std::vector<double> times;
   for (const TaskSample& each : load.tasks()) {
     if (each.beside) times.push_back(static_cast<double>(each.run));
   }
+  if (times.empty()) throw std::runtime_error{"lease: no product met " + variant.name()};
   const double ratio = percentile(times, 99) / percentile(idle, 99);
   row("beside " + variant.pair.name(), times);
   std::cout << "    p99 " << ratio << "x of the idle GPU's"

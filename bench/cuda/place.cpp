@@ -47,8 +47,8 @@ class CudaPlace final : public Place {
   [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
                                                       const TaskOptions& options) override {
     return [options, product = std::make_shared<CudaProduct>(engine_, side)] {
-      TaskReport report = product->run(options.groups, options.tracer);
-      return Load::Served{std::move(report), product->right()};
+      return Load::Served{.report = product->run(options.groups, options.tracer),
+                          .right = product->right()};
     };
   }
   [[nodiscard]] nlohmann::ordered_json time_slicing(const ScenarioOptions& options) override {

@@ -414,7 +414,10 @@ nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options) {
   try {
     return Comparison{options}.time_slicing();
   } catch (const Unavailable& why) {
-    throw Error{Errc::unsupported, "time slicing: " + why.reason};
+    auto rows = Json::array();
+    for (const LoadClass& load : load_classes)
+      rows.push_back({{"class", load.name}, {"not_available", why.reason}});
+    return rows;
   }
 }
 

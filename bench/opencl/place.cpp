@@ -35,8 +35,8 @@ class OpenClPlace final : public Place {
     engine_.load(multiply_);
     return [this, options, product = std::make_shared<Product>(engine_, multiply_, side)] {
       product->result.fill(-1);
-      TaskReport report = product->kernel.submit(engine_, options).wait();
-      return Load::Served{std::move(report), product->result.read() == product->host.expected()};
+      return Load::Served{.report = product->kernel.submit(engine_, options).wait(),
+                          .right = product->result.read() == product->host.expected()};
     };
   }
 

@@ -40,7 +40,7 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       }
       for (uint i = 0; i < 8; i++) count[i] = 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     uint now = state;
     if (now == 2) break;
     // Without a task everything below has nothing to do, but meets all the same.
@@ -94,7 +94,7 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
         else to[at] = ahead[k];
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id() == 0 && now == 1) {
       uint own = (uint)get_group_id() % pool_count, done = 0;
       for (uint i = 0; i < 8; i++) {
