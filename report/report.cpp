@@ -33,7 +33,8 @@ Json read(const fs::path& file) {
 /// Samples are for those who read the record; the page has medians.
 void drop_samples(Json& json) {
   if (json.is_object()) {
-    for (const char* name : {"samples", "samples_ns", "ratios", "slowdowns", "search"}) json.erase(name);
+    for (const char* name : {"samples", "samples_ns", "ratios", "slowdowns", "search"})
+      json.erase(name);
   }
   if (json.is_structured()) {
     for (auto& each : json) drop_samples(each);
