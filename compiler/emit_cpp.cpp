@@ -131,6 +131,7 @@ class Cpp final : public Printer {
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return type(of.getUnqualifiedType()) + list;
   }
+  std::string zero(clang::QualType /*of*/) const override { return "{}"; }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
     return "COHORT_CL_CONSTANT " + declare(variable.getType().getUnqualifiedType(), name) + " = " +
            Printer::print(variable.getInit());

@@ -84,6 +84,10 @@ class OpenCl final : public Printer {
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return "(" + type(of.getUnqualifiedType()) + ")" + list;
   }
+  std::string zero(clang::QualType of) const override {
+    if (of->isVectorType()) return "(" + type(of.getUnqualifiedType()) + ")(0)";
+    return of->isScalarType() ? "0" : "{0}";
+  }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
     return declare(variable.getType(), name) + " = " + Printer::print(variable.getInit());
   }

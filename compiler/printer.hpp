@@ -64,6 +64,7 @@ class Printer {
   virtual std::string local_variable(
       const clang::VarDecl& variable) = 0;  // its name, after declaring it
   virtual std::string aggregate(clang::QualType type, const std::string& list) const = 0;
+  virtual std::string zero(clang::QualType type) const = 0;  // of what a list does not mention
   virtual bool is_word(
       llvm::StringRef name) const = 0;  // taken by the language or by what is written around
 

@@ -28,7 +28,8 @@ std::string Printer::print_arguments(const clang::CallExpr& call) {
 
 std::string Printer::print_list(const clang::InitListExpr& list) {
   if (const auto* field = list.getInitializedFieldInUnion()) {
-    const std::string value = list.getNumInits() == 0 ? "{}" : print(list.getInit(0));
+    const std::string value =
+        list.getNumInits() == 0 ? zero(field->getType()) : print(list.getInit(0));
     return "{." + escaped(field->getName()) + " = " + value + "}";
   }
   std::string result;
@@ -137,7 +138,7 @@ std::string Printer::print(const clang::Expr* expression) {
   if (const auto* list = dyn_cast<clang::InitListExpr>(expression)) {
     return list->getType()->isVectorType() ? print_vector(*list) : print_list(*list);
   }
-  if (isa<clang::ImplicitValueInitExpr>(expression)) return "{}";
+  if (isa<clang::ImplicitValueInitExpr>(expression)) return zero(expression->getType());
   if (const auto* literal = dyn_cast<clang::CompoundLiteralExpr>(expression)) {
     const auto* list = dyn_cast<clang::InitListExpr>(literal->getInitializer());
     if (literal->getType()->isVectorType()) return print(literal->getInitializer());

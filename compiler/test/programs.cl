@@ -323,6 +323,26 @@ kernel void struct_state(global uint *out, uint n, uint rounds) {
   }
 }
 
+typedef struct {
+  uint number;
+  struct Task task;
+  uint4 four;
+  uchar tail[3];
+} partly_t;
+
+kernel void partly_initialised(global uint *out, uint n, uint rounds) {
+  transmit partly_t p = {.tail = {1}};
+  transmit uint r;
+  for (r = 0; r < rounds; r++) {
+    p.number += 2;
+    p.task.first++;
+    p.task.tag[3]++;
+    p.four.y += 3;
+    pass(out, n, p.number + p.task.first + p.task.tag[3] + (uint)p.task.weight + p.four.x + p.four.y + p.tail[0] + p.tail[2]);
+    resizing_global_barrier();
+  }
+}
+
 typedef enum { RED = 1, GREEN, BLUE = 7 } colour_t;
 typedef union { uint word; uchar byte[4]; float real; } pun_t;
 

@@ -334,6 +334,11 @@ std::vector<PassProgram> pass_programs() {
       {"vectors", vector_keys()},
       {"vector_choice", vector_choice_keys()},
       {"struct_state", struct_keys()},
+      {"partly_initialised", keys_by(rounds,
+                                     [](std::uint32_t r, Words& keys) {
+                                       keys.push_back(6 * (r + 1) +
+                                                      static_cast<std::uint8_t>(r + 1) + 1);
+                                     })},
       {"enums_and_unions", union_keys()},
       {"anonymous_members", anonymous_keys()},
       {"constants", keys_by(rounds,
