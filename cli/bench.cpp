@@ -121,8 +121,8 @@ Chosen scenario_of(std::string_view name, const Options& options) {
       if (each.name == name) return {engine, each};
     }
   }
-  throw Error{Errc::bad_options, "bench " + std::string{name} + ": not for the engine '" +
-                                     options.engine + "'; leave --engine out"};
+  throw Error{Errc::bad_options, "bench " + std::string{name} + ": this build has it not for the " +
+                                     "engine '" + options.engine + "'; leave --engine out"};
 }
 
 void check(const Options& options) {
