@@ -4,11 +4,6 @@
 #include <queue>
 
 namespace cohort::apps {
-namespace {
-
-constexpr std::uint64_t none = ~std::uint64_t{0};
-
-}  // namespace
 
 std::optional<std::string> check_paths(const Csr& graph, Node source,
                                        const std::vector<Distance>& distances) {
@@ -16,7 +11,7 @@ std::optional<std::string> check_paths(const Csr& graph, Node source,
     return std::to_string(distances.size()) + " distances for " +
            std::to_string(graph.num_nodes()) + " nodes";
   }
-  std::vector<std::uint64_t> expected(graph.num_nodes(), none);
+  std::vector<Distance> expected(graph.num_nodes(), infinite);
   using Entry = std::pair<std::uint64_t, Node>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   const auto reach = [&](Node node, std::uint64_t length) {
@@ -35,7 +30,7 @@ std::optional<std::string> check_paths(const Csr& graph, Node source,
   for (Node node = 0; node < graph.num_nodes(); ++node) {
     if (distances[node] == expected[node]) continue;
     const auto name = [](std::uint64_t length) {
-      return length == none ? std::string{"none"} : std::to_string(length);
+      return length == infinite ? std::string{"none"} : std::to_string(length);
     };
     return "node " + std::to_string(node) + " has distance " + name(distances[node]) +
            " instead of " + name(expected[node]);

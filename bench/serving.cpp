@@ -122,14 +122,17 @@ double mean_length(const std::vector<Span>& spans) {
 
 std::vector<double> periods(const std::vector<TaskSample>& tasks) {
   std::vector<double> result;
-  for (std::size_t i = 1; i < tasks.size(); ++i)
-    result.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
+  for (std::size_t i = 1; i < tasks.size(); ++i) {
+    const TaskSample& before = tasks[i - 1];
+    if (tasks[i].start >= before.start + before.run)
+      result.push_back(static_cast<double>(tasks[i].start - before.start));
+  }
   return result;
 }
 
 std::optional<double> median_period(const std::vector<TaskSample>& tasks) {
-  if (tasks.size() < 2) return std::nullopt;
-  return median(periods(tasks));
+  const std::vector<double> all = periods(tasks);
+  return all.empty() ? std::nullopt : std::optional{median(all)};
 }
 
 }  // namespace cohort::bench

@@ -94,9 +94,10 @@ class Load {
 /// All together.
 [[nodiscard]] double length(const std::vector<Span>& spans);
 [[nodiscard]] double mean_length(const std::vector<Span>& spans);
-/// The times from one task's start to the next.
+/// The times from one task's start to the next; not where the clock stood still while the first ran
+/// on, as it does in samples of an earlier version.
 [[nodiscard]] std::vector<double> periods(const std::vector<TaskSample>& tasks);
-/// Their median; nothing when there are fewer than two tasks.
+/// Their median; nothing when there are none.
 [[nodiscard]] std::optional<double> median_period(const std::vector<TaskSample>& tasks);
 
 }  // namespace cohort::bench

@@ -55,12 +55,8 @@ void pool(Pooled& into, const Json& sample, const Json* alone) {
     into.runs.push_back(task[2].get<double>());
   }
   into.tasks += tasks.size();
-  for (std::size_t i = 1; i < tasks.size(); ++i) {
-    const std::uint64_t ended = tasks[i - 1].start + tasks[i - 1].run;
-    // Not where the clock stood still while a task went on, as it did once.
-    if (tasks[i].start >= ended)
-      into.periods.push_back(static_cast<double>(tasks[i].start - tasks[i - 1].start));
-  }
+  const std::vector<double> fresh = periods(tasks);
+  into.periods.insert(into.periods.end(), fresh.begin(), fresh.end());
 }
 
 Json to_json(const Pooled& pooled) {

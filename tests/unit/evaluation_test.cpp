@@ -175,6 +175,8 @@ TEST(Period, IsTheMedianFromStartToStart) {
   EXPECT_FALSE(median_period({{.start = 5}}).has_value());
   EXPECT_DOUBLE_EQ(
       median_period({{.start = 0}, {.start = 40}, {.start = 80}, {.start = 200}}).value(), 40);
+  EXPECT_FALSE(median_period({{.start = 0, .run = 50}, {.start = 40}}).has_value())
+      << "the clock stood still";
 }
 
 class StoreTest : public testing::Test {
