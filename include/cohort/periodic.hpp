@@ -41,7 +41,8 @@ class Periodic {
           });
         }) {}
 
-  /// Submits no more and waits for the one under way. Throws what a task threw.
+  /// Submits no more, cancels the one under way and waits for it; a cancelled one is not counted.
+  /// Throws what a task threw.
   PeriodicReport stop();
   [[nodiscard]] PeriodicReport report() const;
 

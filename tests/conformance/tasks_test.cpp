@@ -293,7 +293,8 @@ TYPED_TEST(Tasks, ThatArePeriodicKeepTheirPace) {
   Periodic periodic{engine, 5ms, [&] { ++frames; }};
   std::this_thread::sleep_for(200ms);
   const PeriodicReport report = periodic.stop();
-  EXPECT_EQ(report.count, frames);
+  EXPECT_GE(frames, report.count);
+  EXPECT_LE(frames, report.count + 1) << "but for the one that stop() may cancel";
   EXPECT_GE(report.count, 10U);
   EXPECT_LE(report.count, 60U);
   EXPECT_GE(report.period.p50, 4'000'000U);
