@@ -96,9 +96,10 @@ kernel void game(global position *nodes, global uint *used, uint room_for_nodes,
   while (true) {
     offer_kill();
     request_fork();
+    uint own = get_group_id() % pool_count;
+    uint task = pop_or_steal(pools, tasks, pool_count, room, own);
     if (get_local_id() == 0) {
-      uint own = get_group_id() % pool_count, task;
-      if (pop_or_steal(pools, tasks, pool_count, room, own, &task)) {
+      if (task != NO_TASK) {
         process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
       }
       more = peek(roots_open) != 0 && peek(lost) == 0;

@@ -22,18 +22,18 @@ uint octant(float4 particle, float x, float y, float z) {
 kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, global float4 *particles0, global float4 *particles1,
                    global float4 *result, uint particle_count, uint max_leaf, uint max_depth, global pool *pools, global uint *tasks,
                    uint pool_count, uint room, global uint *in_leaves, global uint *lost) {
-  local uint task, state;             // state: 0 nothing to do, 1 a task, 2 the end
-  local uint count[8], place[8], first;
+  local uint state, first;            // state: 0 nothing to do, 1 a task, 2 the end
+  local uint count[8], place[8];
   while (true) {
     offer_kill();
     request_fork();
+    uint own = (uint)get_group_id() % pool_count;
+    uint task = pop_or_steal(pools, tasks, pool_count, room, own);
     if (get_local_id() == 0) {
-      uint own = (uint)get_group_id() % pool_count, found;
       state = 0;
       if (peek(in_leaves) == particle_count || peek(lost) != 0) {
         state = 2;
-      } else if (pop_or_steal(pools, tasks, pool_count, room, own, &found)) {
-        task = found;
+      } else if (task != NO_TASK) {
         first = atomic_add(used, 8u);
         if (first + 8 > room_for_boxes) poke(lost, 1);
         else state = 1;
@@ -96,7 +96,7 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id() == 0 && now == 1) {
-      uint own = (uint)get_group_id() % pool_count, done = 0;
+      uint done = 0;
       for (uint i = 0; i < 8; i++) {
         if (count[i] <= max_leaf || deepest) done += count[i];
         else push_task(pools, tasks, pool_count, room, own, first + i, lost);

@@ -3,6 +3,8 @@
 // no pool had room for.
 #include "atomics.h"
 
+#define NO_TASK 0xffffffffu
+
 typedef struct {
   uint lock;
   uint count;
@@ -10,8 +12,12 @@ typedef struct {
   uint line[13];  // to itself
 } pool;
 
+bool try_lock_pool(global pool *p) {
+  return atomic_exchange_explicit((global atomic_uint *)&p->lock, 1u, memory_order_acquire, memory_scope_device) == 0u;
+}
+
 void lock_pool(global pool *p) {
-  while (atomic_exchange_explicit((global atomic_uint *)&p->lock, 1u, memory_order_acquire, memory_scope_device) != 0u) {
+  while (!try_lock_pool(p)) {
   }
 }
 
@@ -19,31 +25,52 @@ void unlock_pool(global pool *p) {
   atomic_store_explicit((global atomic_uint *)&p->lock, 0u, memory_order_release, memory_scope_device);
 }
 
-// By one thread. False: there was nothing.
-bool pop(global pool *p, global uint *its_tasks, uint *task) {
-  if (peek(&p->count) == 0) return false;
-  lock_pool(p);
-  uint size = peek(&p->count);
-  bool has = size > 0;
-  if (has) {
-    *task = its_tasks[size - 1];
+// By one thread that has the lock, and gives it back.
+uint last_of_locked(global pool *p, global uint *its_tasks) {
+  uint size = peek(&p->count), task = NO_TASK;
+  if (size > 0) {
+    task = its_tasks[size - 1];
     poke(&p->count, size - 1);
   }
   unlock_pool(p);
-  return has;
+  return task;
 }
 
-// By one thread. False: there was nothing anywhere.
-bool pop_or_steal(global pool *pools, global uint *tasks, uint count, uint room, uint own, uint *task) {
-  if (pop(&pools[own], tasks + own * room, task)) return true;
-  uint far = max(pools[own].victim, 1u);
-  for (uint i = 1; i < count; i++, far = far + 1 < count ? far + 1 : 1) {
-    uint which = own + far < count ? own + far : own + far - count;
-    if (!pop(&pools[which], tasks + which * room, task)) continue;
-    pools[own].victim = far;
-    return true;
+// By one thread.
+uint pop(global pool *p, global uint *its_tasks) {
+  if (peek(&p->count) == 0) return NO_TASK;
+  lock_pool(p);
+  return last_of_locked(p, its_tasks);
+}
+
+// By one thread. Does not wait for the lock: whoever has it is about to take what there was.
+uint steal(global pool *p, global uint *its_tasks) {
+  if (peek(&p->count) == 0 || !try_lock_pool(p)) return NO_TASK;
+  return last_of_locked(p, its_tasks);
+}
+
+// By all threads of a group: a task for it, or NO_TASK. They seek a pool to steal from together, each at another one.
+uint pop_or_steal(global pool *pools, global uint *tasks, uint count, uint room, uint own) {
+  uint task = NO_TASK, victim = 0;
+  if (get_local_id() == 0) {
+    task = pop(&pools[own], tasks + own * room);
+    if (task == NO_TASK) {
+      victim = (own + pools[own].victim) % count;
+      task = steal(&pools[victim], tasks + victim * room);
+    }
   }
-  return false;
+  task = work_group_broadcast(task, 0);
+  if (task != NO_TASK) return task;
+  victim = work_group_broadcast(victim, 0);
+  uint steps = get_local_id();
+  while (steps < count && peek(&pools[(victim + steps) % count].count) == 0) steps += get_local_size();
+  steps = work_group_reduce_min(steps);
+  if (get_local_id() == 0 && steps < count) {
+    victim = (victim + steps) % count;
+    pools[own].victim = (victim + count - own) % count;
+    task = steal(&pools[victim], tasks + victim * room);
+  }
+  return work_group_broadcast(task, 0);
 }
 
 // By one thread.
