@@ -18,9 +18,10 @@ struct alignas(64) PoolEnds {
 inline constexpr std::uint32_t no_task = ~0U;
 inline constexpr std::uint32_t all_done = ~0U - 1;  ///< there will be no more tasks
 
-/// Lock-free: the deque of Chase and Lev (2005), of fixed size. Its store-then-load races are
-/// settled by read-modify-writes instead of fences: whoever lowers `bottom` or looks at it to steal
-/// does so with one, and so sees what the other has done or is seen by it.
+/// Lock-free: the deque of Chase and Lev (2005), of fixed size. Instead of by fences its races are
+/// settled by the order in which `top` is changed: the owner lowers `bottom`, then looks at `top`
+/// by a read-modify-write. A thief that comes to `top` later has seen the lower `bottom`; one that
+/// came earlier is seen.
 struct DequePools {
   static constexpr bool anybody_pushes = false;
 
@@ -49,16 +50,16 @@ struct DequePools {
     const std::uint64_t end = bottom.load();
     if (end == 0 || top.load() >= end) return no_task;
     const std::uint64_t last = end - 1;
-    bottom.exchange(last, Order::acq_rel);                   // pairs with steal's look at `bottom`
+    bottom.store(last, Order::release);                      // as in push
     std::uint64_t first = top.fetch_add(0, Order::acq_rel);  // pairs with the thieves' swaps
     if (first > last) {                                      // they were quicker
-      bottom.store(end, Order::release);                     // as in push
+      bottom.store(end);                                     // nothing below is left to be seen
       return no_task;
     }
     const std::uint32_t task = group.atomic(place(pool, last)).load();
     if (first < last) return task;
-    const bool ours = top.compare_exchange(first, end, Order::acq_rel);  // the last one: a race
-    bottom.store(end, Order::release);                                   // as in push
+    const bool ours = top.compare_exchange(first, end);  // the last one: a race, after the look
+    bottom.store(end);                                   // as above
     return ours ? task : no_task;
   }
 
@@ -71,11 +72,11 @@ struct DequePools {
   COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
     const auto top = group.atomic(ends[pool].top);
     const auto bottom = group.atomic(ends[pool].bottom);
-    std::uint64_t first = top.load(Order::acquire);  // pairs with the swaps: see pop
-    if (bottom.load() <= first) return no_task;
-    if (bottom.fetch_add(0, Order::acq_rel) <= first) return no_task;  // pairs with pop and push
+    std::uint64_t first = top.load(Order::acquire);  // pairs with the look of pop, and the swaps
+    if (bottom.load(Order::acquire) <= first) return no_task;  // pairs with push
     const std::uint32_t task = group.atomic(place(pool, first)).load();
-    return top.compare_exchange(first, first + 1, Order::acq_rel) ? task : no_task;
+    // Release: pairs with the look of pop, the thieves', and push, which uses the place again.
+    return top.compare_exchange(first, first + 1, Order::release) ? task : no_task;
   }
 
  private:
