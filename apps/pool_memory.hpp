@@ -1,6 +1,8 @@
 // Pools of tasks in an engine's memory, and their options.
 #pragma once
 
+#include <bit>
+
 #include "apps/pools.hpp"
 #include "apps/run.hpp"
 #include "apps/settings.hpp"
@@ -14,7 +16,8 @@ struct PoolOptions {
 
   Kind kind = Kind::deque;
   KillOrder order = KillOrder::highest_first;
-  std::uint32_t room = 0;  ///< tasks in each pool; 0: what the app thinks fit
+  std::uint32_t room =
+      0;  ///< tasks in each pool, rounded up to a power of two; 0: as the app thinks
 
   static PoolOptions from(Settings& settings) {
     PoolOptions result;
@@ -32,7 +35,7 @@ class PoolMemory {
   PoolMemory(Engine& engine, const RunOptions& options, const PoolOptions& how,
              std::uint32_t default_room)
       : pools_(most_groups(engine, options)),
-        room_(how.room == 0 ? default_room : how.room),
+        room_(std::bit_ceil(how.room == 0 ? default_room : how.room)),
         ends_(engine.template fill<PoolEnds>(pools_ + 1, PoolEnds{})),
         tasks_(engine.template fill<std::uint32_t>((std::size_t{pools_} + 1) * room_, 0)),
         progress_(engine.template fill<Progress>(1, Progress{})) {}

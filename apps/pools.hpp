@@ -17,6 +17,7 @@ struct alignas(64) PoolEnds {
 
 inline constexpr std::uint32_t no_task = ~0U;
 inline constexpr std::uint32_t all_done = ~0U - 1;  ///< there will be no more tasks
+inline constexpr std::uint32_t most_pushed = 8;     ///< at a time
 
 /// Lock-free: the deque of Chase and Lev (2005), of fixed size. Instead of by fences its races are
 /// settled by the order in which `top` is changed: the owner lowers `bottom`, then looks at `top`
@@ -28,18 +29,25 @@ struct DequePools {
   PoolEnds* ends;
   std::uint32_t* tasks;  ///< `room` for each pool
   std::uint32_t pools;
-  std::uint32_t room;
+  std::uint32_t room;  ///< a power of two
 
-  /// By the owner alone. False: full.
+  /// By the owner alone: the tasks `first` + i for the bits i of `which`, the lowest to be popped
+  /// first. Returns the bits of those that there is no room for.
   template <class Group>
-  COHORT_FN bool push(const Group& group, std::uint32_t pool, std::uint32_t task) const {
-    const std::uint64_t at = group.atomic(ends[pool].bottom).load();  // only the owner writes it
+  COHORT_FN std::uint32_t push(const Group& group, std::uint32_t pool, std::uint32_t first,
+                               std::uint32_t which) const {
+    const auto bottom = group.atomic(ends[pool].bottom);
+    std::uint64_t at = bottom.load();  // only the owner writes it
     // Acquire: pairs with the thief that freed the place.
-    if (at - group.atomic(ends[pool].top).load(Order::acquire) >= room) return false;
-    group.atomic(place(pool, at)).store(task);
-    // Release: pairs with the thief's look at `bottom`, for the task and what it stands for.
-    group.atomic(ends[pool].bottom).store(at + 1, Order::release);
-    return true;
+    const std::uint64_t end = group.atomic(ends[pool].top).load(Order::acquire) + room;
+    for (std::uint32_t i = most_pushed; i-- > 0 && at != end;) {
+      if ((which >> i & 1U) == 0) continue;
+      group.atomic(place(pool, at++)).store(first + i);
+      which -= 1U << i;
+    }
+    // Release: pairs with the thief's look at `bottom`, for the tasks and what they stand for.
+    bottom.store(at, Order::release);
+    return which;
   }
 
   /// By the owner alone.
@@ -48,7 +56,7 @@ struct DequePools {
     const auto top = group.atomic(ends[pool].top);
     const auto bottom = group.atomic(ends[pool].bottom);
     const std::uint64_t end = bottom.load();
-    if (end == 0 || top.load() >= end) return no_task;
+    if (top.load() >= end) return no_task;
     const std::uint64_t last = end - 1;
     bottom.store(last, Order::release);                      // as in push
     std::uint64_t first = top.fetch_add(0, Order::acq_rel);  // pairs with the thieves' swaps
@@ -81,7 +89,7 @@ struct DequePools {
 
  private:
   COHORT_FN std::uint32_t& place(std::uint32_t pool, std::uint64_t at) const {
-    return tasks[std::size_t{pool} * room + at % room];
+    return tasks[std::size_t{pool} * room + (at & (room - 1))];
   }
 };
 
@@ -95,17 +103,19 @@ struct MutexPools {
   std::uint32_t room;
 
   template <class Group>
-  COHORT_FN bool push(const Group& group, std::uint32_t pool, std::uint32_t task) const {
+  COHORT_FN std::uint32_t push(const Group& group, std::uint32_t pool, std::uint32_t first,
+                               std::uint32_t which) const {
     lock(group, pool);
-    const std::uint64_t size = group.view(&ends[pool].bottom)[0];
-    const bool fits = size < room;
-    if (fits) {
-      group.view(tasks)[std::size_t{pool} * room + size] = task;
-      group.view(&ends[pool].bottom)[0] = size + 1;
-      group.atomic(ends[pool].top).store(size + 1);  // a hint for those who look without the lock
+    std::uint64_t size = group.view(&ends[pool].bottom)[0];
+    for (std::uint32_t i = most_pushed; i-- > 0 && size < room;) {
+      if ((which >> i & 1U) == 0) continue;
+      group.view(tasks)[std::size_t{pool} * room + size++] = first + i;
+      which -= 1U << i;
     }
+    group.view(&ends[pool].bottom)[0] = size;
+    group.atomic(ends[pool].top).store(size);  // a hint for those who look without the lock
     unlock(group, pool);
-    return fits;
+    return which;
   }
 
   template <class Group>
@@ -170,13 +180,6 @@ struct Stealing {
   MutexPools overflow;  ///< a pool for all, where a full one cannot give to the next; else none
   Progress* progress;
 
-  template <class Group>
-  [[nodiscard]] COHORT_FN bool over(const Group& group) const {
-    // Acquire: pairs with done(): whoever sees the end sees the results.
-    return group.atomic(progress->left).load(Order::acquire) == 0 ||
-           group.atomic(progress->error).load() != 0;
-  }
-
   /// Whom a group steals from first.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t neighbour(const Group& group) const {
@@ -190,8 +193,12 @@ struct Stealing {
   [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group, std::uint32_t& victim) const {
     std::uint32_t task = no_task;
     if (group.local_id() == 0) {
-      task = over(group) ? all_done : pools.pop(group, group.group_id() % pools.pools);
+      const std::uint32_t error = group.atomic(progress->error).load();
+      task = pools.pop(group, group.group_id() % pools.pools);
       if (task == no_task) task = pools.steal(group, victim);
+      // Acquire: pairs with done(): whoever sees the end sees the results.
+      const auto left = group.atomic(progress->left);
+      if (error != 0 || (task == no_task && left.load(Order::acquire) == 0)) task = all_done;
     }
     task = group.broadcast(task);
     if (task != no_task) return task;
@@ -207,16 +214,16 @@ struct Stealing {
     return group.broadcast(task);
   }
 
-  /// By one thread of the group: into the own pool, or the next one that has room.
+  /// By one thread of the group: the tasks `first` + i for the bits i of `which`, into the own
+  /// pool, or the next one that has room.
   template <class Group>
-  COHORT_FN void push(const Group& group, std::uint32_t task) const {
+  COHORT_FN void push(const Group& group, std::uint32_t first, std::uint32_t which) const {
     const std::uint32_t mine = group.group_id() % pools.pools;
     const std::uint32_t reachable = Pools::anybody_pushes ? pools.pools : 1;
-    for (std::uint32_t i = 0; i < reachable; ++i) {
-      if (pools.push(group, (mine + i) % pools.pools, task)) return;
-    }
-    if (overflow.pools > 0 && overflow.push(group, 0, task)) return;
-    fail(group, Stop::pools_full);
+    for (std::uint32_t i = 0; i < reachable && which != 0; ++i)
+      which = pools.push(group, (mine + i) % pools.pools, first, which);
+    if (overflow.pools > 0 && which != 0) which = overflow.push(group, 0, first, which);
+    if (which != 0) fail(group, Stop::pools_full);
   }
 
   template <class Group>
@@ -227,7 +234,7 @@ struct Stealing {
   /// By one thread: so much less is left.
   template <class Group>
   COHORT_FN void done(const Group& group, std::uint64_t work) const {
-    group.atomic(progress->left).fetch_sub(work, Order::acq_rel);  // pairs with over()
+    group.atomic(progress->left).fetch_sub(work, Order::acq_rel);  // pairs with take()
   }
 
  private:

@@ -1,8 +1,6 @@
 // The two work-stealing applications of the dialect: host sides for any engine.
 #pragma once
 
-#include <array>
-
 #include "apps/dialect/see_through.hpp"
 #include "apps/game/app.hpp"
 #include "apps/octree/app.hpp"
@@ -48,12 +46,6 @@ class DialectPools {
   Buffer<std::uint32_t> lost_;
 };
 
-/// As compiler/apps/octree.cl declares it.
-struct DialectBox {
-  float x, y, z, half_width;
-  std::uint32_t begin, end, buffer, depth, children, count;
-};
-
 /// As compiler/apps/game.cl declares it: the sets of bits are those of Board.
 struct DialectPosition {
   Board board;
@@ -72,19 +64,17 @@ Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
   const auto count = static_cast<std::uint32_t>(
       number_in(request.input, particles_spec, "the number of particles", 0, 1U << 28U));
   const std::vector<Particle> particles = make_particles(count);
-  using Four = std::array<float, 4>;
-  std::vector<Four> first;
-  first.reserve(count);
-  for (const Particle& each : particles) first.push_back({each.x, each.y, each.z, 0});
-  const Buffer<Four> buffers[3] = {engine.upload(first), engine.template fill<Four>(count, Four{}),
-                                   engine.template fill<Four>(count, Four{})};
+  // Particle and Box are as compiler/apps/octree.cl declares them.
+  const Buffer<Particle> buffers[3] = {engine.upload(particles),
+                                       engine.template fill<Particle>(count, {}),
+                                       engine.template fill<Particle>(count, {})};
   const std::uint32_t room = 8 * (count / 4 + 1024) + 1;
-  const auto boxes = engine.template fill<DialectBox>(room, DialectBox{});
-  const DialectBox root{0, 0, 0, 256, 0, count, 0, 0, 0, 0};
+  const auto boxes = engine.template fill<Box>(room, Box{});
+  const Box root{.end = count, .half = 256};
   boxes.write(std::span{&root, 1});
   const auto used = engine.template fill<std::uint32_t>(1, 1);
   const auto in_leaves = engine.template fill<std::uint32_t>(1, 0);
-  const DialectPools pools{engine, request.options, {0}};
+  const DialectPools pools{engine, request.options, std::vector<std::uint32_t>(count > 0 ? 1 : 0)};
   kernel.set("boxes", boxes.data()).set("used", used.data()).set("room_for_boxes", room);
   kernel.set("particles0", buffers[0].data()).set("particles1", buffers[1].data());
   kernel.set("result", buffers[2].data()).set("particle_count", count);
@@ -94,20 +84,9 @@ Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
   OctreeResult result;
   result.report = see_through(engine, kernel, request.options);
   pools.check("octree");
-  std::vector<DialectBox> made = boxes.read();
-  made.resize(used.read().front());
-  for (const DialectBox& each : made) {
-    result.boxes.push_back({.children = each.children == 0 ? Box::leaf : each.children,
-                            .begin = each.begin,
-                            .end = each.end,
-                            .depth = each.depth,
-                            .x = each.x,
-                            .y = each.y,
-                            .z = each.z,
-                            .half = each.half_width});
-  }
-  for (const Four& each : buffers[2].read())
-    result.particles.push_back({each[0], each[1], each[2]});
+  result.boxes = boxes.read();
+  result.boxes.resize(used.read().front());
+  result.particles = buffers[2].read();
   return outcome(
       std::to_string(count) + " particles", result.report, request,
       [&] {

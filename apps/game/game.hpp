@@ -95,7 +95,7 @@ struct Game {
                  .open = 0};
       ++at;
     }
-    while (at > first) work.push(group, --at);
+    work.push(group, first, (1U << moves) - 1U);
   }
 
   /// Folds a value into the parents, as far as this was the last one they waited for.

@@ -73,7 +73,7 @@ template <class Engine>
   pools.start(count, 1);
   OctreeResult tree;
   tree.report = with_pools(engine, how.pools, [&]<class Pools, KillOrder order>() {
-    pools.template put<Pools>({0});
+    if (count > 0) pools.template put<Pools>({0});
     const Octree<Pools, order> kernel{.work = pools.template view<Pools>(),
                                       .buffers = {buffers[0].data(), buffers[1].data()},
                                       .result = result.data(),

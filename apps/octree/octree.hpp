@@ -35,6 +35,7 @@ struct Octree {
   struct Local {
     std::uint32_t count[8];
     std::uint32_t at[8];
+    std::uint32_t first;  // of the boxes below
   };
 
   Stealing<Pools> work;  // a task is a box; what is left are particles that are in no leaf yet
@@ -73,14 +74,11 @@ struct Octree {
       divide_a_portion(group, task, box);
       return;
     }
-    count(group, box, box.begin, box.end);
-    std::uint32_t first = Box::leaf;
-    if (group.local_id() == 0) first = add_children(group, task, box);
-    first = group.broadcast(first);
-    if (first == Box::leaf) return;  // there is no room: everybody stops
+    count(group, box, box.begin, box.end, claim_boxes(group));
+    if (!add_children(group, task, box)) return;
     scatter(group, box, box.begin, box.end);
     group.barrier();  // before the leader tells others of the particles
-    if (group.local_id() == 0) hand_on(group, first);
+    if (group.local_id() == 0) hand_on(group, group.local().first, box.depth + 1);
     group.barrier();  // before the local memory is used again
   }
 
@@ -93,12 +91,12 @@ struct Octree {
     const std::uint32_t begin = at < size ? box.begin + at : box.begin + (at - size);
     const auto end = static_cast<std::uint32_t>(least(std::size_t{begin} + chunk, box.end));
     const bool leader = group.local_id() == 0;
-    if (at < size) {
-      count(group, box, begin, end);
-      std::uint32_t first = box.children;
-      if (leader && at == 0) first = add_children(group, task, box);
-      if (leader && at != 0) add_counts(group, box);
-      if (group.broadcast(first) == Box::leaf) return;  // there is no room: everybody stops
+    if (at == 0) {
+      count(group, box, begin, end, claim_boxes(group));
+      if (!add_children(group, task, box)) return;
+    } else if (at < size) {
+      count(group, box, begin, end, box.children);
+      if (leader) add_counts(group, box);
     } else {
       if (leader) find_places(group, box.children);
       group.barrier();
@@ -109,9 +107,9 @@ struct Octree {
     if (leader) {
       group.view(done)[task] = at + (end - begin);
       if (at >= size && end == box.end) {
-        hand_on(group, box.children);
+        hand_on(group, box.children, box.depth + 1);
       } else {
-        work.push(group, task);
+        work.push(group, task, 1);
       }
     }
     group.barrier();  // before the local memory is used again
@@ -139,8 +137,16 @@ struct Octree {
     }
   }
 
+  /// Places for the boxes below, asked for long before they are needed. In the leader alone.
   template <class Group>
-  COHORT_FN void count(Group& group, const Box& box, std::uint32_t begin, std::uint32_t end) const {
+  COHORT_FN std::uint32_t claim_boxes(Group& group) const {
+    return group.local_id() == 0 ? group.atomic(work.progress->next_place).fetch_add(8) : 0;
+  }
+
+  /// Into the local memory: the particles of each box below, and `first` of the leader.
+  template <class Group>
+  COHORT_FN void count(Group& group, const Box& box, std::uint32_t begin, std::uint32_t end,
+                       std::uint32_t first) const {
     const auto from = group.view(static_cast<const Particle*>(buffers[box.depth % 2]));
     Local& local = group.local();
     for (const std::size_t i : group.local_stride(8)) local.count[i] = 0;
@@ -150,6 +156,7 @@ struct Octree {
     for (std::uint32_t i = 0; i < 8; ++i) {
       if (mine[i] != 0) group.atomic(local.count[i]).fetch_add(mine[i]);
     }
+    if (group.local_id() == 0) local.first = first;
     group.barrier();
   }
 
@@ -188,33 +195,36 @@ struct Octree {
     }
   }
 
-  /// By the leader: the eight boxes below. Returns the first; Box::leaf when there is no room.
+  /// The eight boxes below, by as many threads. False: there is no room, and everybody stops.
   template <class Group>
-  COHORT_FN std::uint32_t add_children(Group& group, std::uint32_t task, const Box& box) const {
+  COHORT_FN bool add_children(Group& group, std::uint32_t task, const Box& box) const {
     Local& local = group.local();
-    const std::uint32_t first = group.atomic(work.progress->next_place).fetch_add(8);
+    const std::uint32_t first = local.first;
     if (first > num_boxes - 8) {
-      work.fail(group, Stop::memory_full);
-      return Box::leaf;
+      if (group.local_id() == 0) work.fail(group, Stop::memory_full);
+      return false;
     }
-    std::uint32_t at = box.begin;
-    for (std::uint32_t i = 0; i < 8; ++i) {
+    for (const std::size_t i : group.local_stride(8)) {
       const auto shift = [&](std::uint32_t bit) { return (i & bit) != 0 ? box.half : -box.half; };
+      std::uint32_t begin = box.begin;
+      for (std::size_t before = 0; before < i; ++before) begin += local.count[before];
+      local.at[i] = begin;
       group.view(boxes)[first + i] = {.children = Box::leaf,
-                                      .begin = at,
-                                      .end = at + local.count[i],
+                                      .begin = begin,
+                                      .end = begin + local.count[i],
                                       .depth = box.depth + 1,
                                       .x = box.x + shift(1),
                                       .y = box.y + shift(2),
                                       .z = box.z + shift(4),
                                       .half = box.half / 2};
-      local.at[i] = at;
-      at += local.count[i];
     }
-    Box divided = box;
-    divided.children = first;
-    group.view(boxes)[task] = divided;
-    return first;
+    if (group.local_id() == 0) {
+      Box divided = box;
+      divided.children = first;
+      group.view(boxes)[task] = divided;
+    }
+    group.barrier();
+    return true;
   }
 
   template <class Group>
@@ -240,17 +250,18 @@ struct Octree {
 
   /// By the leader: boxes with too many particles are tasks, the others done.
   template <class Group>
-  COHORT_FN void hand_on(Group& group, std::uint32_t first) const {
-    const auto children = group.view(static_cast<const Box*>(boxes));
+  COHORT_FN void hand_on(Group& group, std::uint32_t first, std::uint32_t depth) const {
+    std::uint32_t tasks = 0;
     std::uint64_t placed = 0;
     for (std::uint32_t i = 0; i < 8; ++i) {
-      const Box child = children[first + i];
-      if (becomes_leaf(child.end - child.begin, child.depth)) {
-        placed += child.end - child.begin;
+      const std::uint32_t size = group.local().count[i];
+      if (becomes_leaf(size, depth)) {
+        placed += size;
       } else {
-        work.push(group, first + i);
+        tasks |= 1U << i;
       }
     }
+    work.push(group, first, tasks);
     if (placed > 0) work.done(group, placed);
   }
 };

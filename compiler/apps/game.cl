@@ -87,7 +87,7 @@ void process(global position *nodes, global uint *used, uint room_for_nodes, uin
     position child = {opponent ? p.x : p.x | stone, opponent ? p.o | stone : p.o, node, p.level + 1, 0, 0};
     nodes[first++] = child;
   }
-  for (uint i = 1; i <= children; i++) push_task(pools, tasks, count, room, own, first - i, lost);
+  push_tasks(pools, tasks, count, room, own, first - children, (1u << children) - 1, lost);
 }
 
 kernel void game(global position *nodes, global uint *used, uint room_for_nodes, uint depth, global pool *pools, global uint *tasks,
@@ -102,7 +102,7 @@ kernel void game(global position *nodes, global uint *used, uint room_for_nodes,
       if (task != NO_TASK) {
         process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
       }
-      more = peek(roots_open) != 0 && peek(lost) == 0;
+      more = task != NO_TASK || (peek(roots_open) != 0 && peek(lost) == 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     bool go_on = more != 0;

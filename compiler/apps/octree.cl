@@ -3,24 +3,28 @@
 // Finished when the leaves hold all particles. Nothing to transmit: a task says all.
 #include "pools.h"
 
+#define LEAF 0xffffffffu
+
 typedef struct {
+  float x, y, z;
+} particle;
+
+typedef struct {
+  uint children;     // the first of eight, or LEAF
+  uint begin, end;   // its particles
+  uint depth;        // its parity says which of the two buffers they are in
   float x, y, z;     // the centre
   float half_width;
-  uint begin, end;   // its particles
-  uint buffer;       // which of the two they are in
-  uint depth;
-  uint children;     // the first of eight, or 0: a leaf
-  uint count;        // of a leaf
 } box;
 
 #define AHEAD 4  // particles that a thread asks for before it looks at the first
 
-uint octant(float4 particle, float x, float y, float z) {
-  return (particle.x >= x ? 1u : 0u) | (particle.y >= y ? 2u : 0u) | (particle.z >= z ? 4u : 0u);
+uint octant(particle p, float x, float y, float z) {
+  return (p.x >= x ? 1u : 0u) | (p.y >= y ? 2u : 0u) | (p.z >= z ? 4u : 0u);
 }
 
-kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, global float4 *particles0, global float4 *particles1,
-                   global float4 *result, uint particle_count, uint max_leaf, uint max_depth, global pool *pools, global uint *tasks,
+kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, global particle *particles0, global particle *particles1,
+                   global particle *result, uint particle_count, uint max_leaf, uint max_depth, global pool *pools, global uint *tasks,
                    uint pool_count, uint room, global uint *in_leaves, global uint *lost) {
   local uint state, first;            // state: 0 nothing to do, 1 a task, 2 the end
   local uint count[8], place[8];
@@ -31,9 +35,9 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     uint task = pop_or_steal(pools, tasks, pool_count, room, own);
     if (get_local_id() == 0) {
       state = 0;
-      if (peek(in_leaves) == particle_count || peek(lost) != 0) {
-        state = 2;
-      } else if (task != NO_TASK) {
+      if (task == NO_TASK) {
+        if (peek(in_leaves) == particle_count || peek(lost) != 0) state = 2;
+      } else {
         first = atomic_add(used, 8u);
         if (first + 8 > room_for_boxes) poke(lost, 1);
         else state = 1;
@@ -46,12 +50,12 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     // Without a task everything below has nothing to do, but meets all the same.
     box b = {0};
     if (now == 1) b = boxes[task];
-    global float4 *from = b.buffer == 0 ? particles0 : particles1;
-    global float4 *to = b.buffer == 0 ? particles1 : particles0;
+    global particle *from = b.depth % 2 == 0 ? particles0 : particles1;
+    global particle *to = b.depth % 2 == 0 ? particles1 : particles0;
     uint begin = b.begin, end = b.end;
     uint mine[8] = {0};
     uint stride = get_local_size();
-    float4 ahead[AHEAD];
+    particle ahead[AHEAD];
     for (uint i = begin + (uint)get_local_id(); i < end; i += AHEAD * stride) {
       for (uint k = 0; k < AHEAD; k++) {
         if (i + k * stride < end) ahead[k] = from[i + k * stride];
@@ -66,18 +70,17 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     barrier(CLK_LOCAL_MEM_FENCE);
     bool deepest = b.depth + 1 >= max_depth, alone = get_local_size() == 1;
     for (uint i = get_local_id(); i < 8 && now == 1; i += get_local_size()) {
-      box child = {.x = b.x + (i & 1u ? b.half_width : -b.half_width),
+      uint at = begin;
+      for (uint before = 0; before < i; before++) at += count[before];
+      place[i] = at;
+      box child = {.children = LEAF,
+                   .begin = at,
+                   .end = at + count[i],
+                   .depth = b.depth + 1,
+                   .x = b.x + (i & 1u ? b.half_width : -b.half_width),
                    .y = b.y + (i & 2u ? b.half_width : -b.half_width),
                    .z = b.z + (i & 4u ? b.half_width : -b.half_width),
-                   .half_width = b.half_width / 2.0f,
-                   .begin = begin,
-                   .buffer = 1 - b.buffer,
-                   .depth = b.depth + 1,
-                   .children = 0,
-                   .count = count[i]};
-      for (uint before = 0; before < i; before++) child.begin += count[before];
-      child.end = child.begin + child.count;
-      place[i] = child.begin;
+                   .half_width = b.half_width / 2.0f};
       boxes[first + i] = child;
       if (i == 0) boxes[task].children = first;
     }
@@ -96,11 +99,12 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id() == 0 && now == 1) {
-      uint done = 0;
+      uint done = 0, below = 0;
       for (uint i = 0; i < 8; i++) {
         if (count[i] <= max_leaf || deepest) done += count[i];
-        else push_task(pools, tasks, pool_count, room, own, first + i, lost);
+        else below |= 1u << i;
       }
+      push_tasks(pools, tasks, pool_count, room, own, first, below, lost);
       if (done > 0) atomic_add(in_leaves, done);
     }
     barrier(CLK_LOCAL_MEM_FENCE);

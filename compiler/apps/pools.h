@@ -73,20 +73,20 @@ uint pop_or_steal(global pool *pools, global uint *tasks, uint count, uint room,
   return work_group_broadcast(task, 0);
 }
 
-// By one thread.
-void push_task(global pool *pools, global uint *tasks, uint count, uint room, uint own, uint task, global uint *lost) {
-  for (uint i = 0; i < count; i++) {
-    uint which = (own + i) % count;
-    global pool *p = &pools[which];
+// By one thread: the tasks `first` + i for the bits i, up to eight, of `which`, the lowest to be popped first.
+void push_tasks(global pool *pools, global uint *tasks, uint count, uint room, uint own, uint first, uint which, global uint *lost) {
+  for (uint far = 0; far < count && which != 0; far++) {
+    uint where = (own + far) % count;
+    global pool *p = &pools[where];
     lock_pool(p);
     uint size = peek(&p->count);
-    bool has_room = size < room;
-    if (has_room) {
-      tasks[which * room + size] = task;
-      poke(&p->count, size + 1);
+    for (uint i = 8; i-- > 0 && size < room;) {
+      if ((which >> i & 1u) == 0) continue;
+      tasks[where * room + size++] = first + i;
+      which -= 1u << i;
     }
+    poke(&p->count, size);
     unlock_pool(p);
-    if (has_room) return;
   }
-  poke(lost, 1);
+  if (which != 0) poke(lost, 1);
 }

@@ -389,10 +389,12 @@ TEST(Apps, Game) {
 }
 
 struct Box {
+  static constexpr std::uint32_t leaf = ~0U;
+
+  std::uint32_t children, begin, end, depth;
   float x, y, z, half_width;
-  std::uint32_t begin, end, buffer, depth, children, count;
 };
-using Particle = std::array<float, 4>;
+using Particle = std::array<float, 3>;
 
 /// The leaves of the tree, each with its particles in some order, in the order of the tree.
 void leaves_of(const std::vector<Particle>& particles, std::array<float, 3> centre, float half,
@@ -422,23 +424,19 @@ TEST(Apps, Octree) {
   std::mt19937 random{5489};
   std::vector<Particle> particles(4000);
   for (Particle& each : particles) {
-    for (std::size_t i = 0; i < 3; ++i)
-      each[i] = static_cast<float>(static_cast<double>(random()) / 4294967295.0 * 800 - 400);
-    each[3] = 0;
+    for (float& along : each)
+      along = static_cast<float>(static_cast<double>(random()) / 4294967295.0 * 800 - 400);
   }
   std::vector<std::vector<Particle>> expected;
   leaves_of(particles, {0, 0, 0}, 256, 0, expected);
   expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
-    struct alignas(16) Aligned {
-      Particle at;
-    };
-    Shared<Aligned> first(particles.size());
-    for (std::size_t i = 0; i < particles.size(); ++i) first[i].at = particles[i];
-    Shared<Aligned> second(particles.size());
-    Shared<Aligned> result(particles.size());
+    Shared<Particle> first(particles.size());
+    std::copy(particles.begin(), particles.end(), first.begin());
+    Shared<Particle> second(particles.size());
+    Shared<Particle> result(particles.size());
     Shared<Box> boxes(40000);
     const auto all = static_cast<std::uint32_t>(particles.size());
-    boxes[0] = {0, 0, 0, 256, 0, all, 0, 0, 0, 0};
+    boxes[0] = {Box::leaf, 0, all, 0, 0, 0, 0, 256};
     Pools pools{4000};
     pools.push(0);
     Words used{1};
@@ -461,12 +459,12 @@ TEST(Apps, Octree) {
     const std::function<void(std::uint32_t)> collect = [&](std::uint32_t box) {
       for (std::uint32_t i = 0; i < 8; ++i) {
         const Box& child = boxes[boxes[box].children + i];
-        if (child.children != 0) {
+        if (child.children != Box::leaf) {
           collect(boxes[box].children + i);
           continue;
         }
         std::vector<Particle> leaf;
-        for (std::uint32_t at = child.begin; at < child.end; ++at) leaf.push_back(result[at].at);
+        for (std::uint32_t at = child.begin; at < child.end; ++at) leaf.push_back(result[at]);
         std::sort(leaf.begin(), leaf.end());
         leaves.push_back(leaf);
       }

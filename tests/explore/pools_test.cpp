@@ -114,9 +114,12 @@ struct Deal {
       }
       return;
     }
-    for (std::uint32_t task = 0; task < Tasks::count; ++task) {
-      tasks.make(group, task);
-      while (!pools.push(view, 0, task)) pop(group, view);
+    for (std::uint32_t first = 0; first < Tasks::count; first += 2) {
+      const std::uint32_t second = first + 1;
+      tasks.make(group, first);
+      if (second < Tasks::count) tasks.make(group, second);
+      std::uint32_t which = second < Tasks::count ? 3 : 1;
+      while ((which = pools.push(view, 0, first, which)) != 0) pop(group, view);
     }
     while (pop(group, view)) {
     }
@@ -149,11 +152,12 @@ struct Tree {
       if (task == all_done) return;
       if (task == no_task || group.local_id() != 0) continue;
       tasks.note(group, task);
-      for (std::uint32_t child = 2 * task + 1; child < std::min(2 * task + 3, Tasks::count);
-           ++child) {
-        tasks.make(group, child);
-        work.push(group, child);
+      std::uint32_t children = 0;
+      for (std::uint32_t i = 0; i < 2 && 2 * task + 1 + i < Tasks::count; ++i) {
+        tasks.make(group, 2 * task + 1 + i);
+        children |= 1U << i;
       }
+      work.push(group, 2 * task + 1, children);
       work.done(group, 1);
     }
   }
@@ -190,8 +194,8 @@ Result explore_deal(Options options = {}) {
   return explore_tasks(
       [&](explore::Engine& engine, const Tasks& tasks) {
         ends = engine.fill<PoolEnds>(1, {});
-        room = engine.fill<std::uint32_t>(3, 0);
-        return Deal<Pools, what>{{ends.data(), room.data(), 1, 3}, tasks};
+        room = engine.fill<std::uint32_t>(2, 0);
+        return Deal<Pools, what>{{ends.data(), room.data(), 1, 2}, tasks};
       },
       options);
 }

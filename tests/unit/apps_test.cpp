@@ -525,10 +525,10 @@ TEST(Game, TellsWhatThereIsTooLittleOf) {
   EXPECT_THAT(message({.depth = 30}), HasSubstr("larger grain"));
   EXPECT_THAT(message({.depth = 0}), HasSubstr("depth"));
   for (PoolOptions pools : pool_kinds()) {
-    pools.room = 7;
-    EXPECT_THAT(message({.pools = pools, .grain = 0}), HasSubstr("pool-room=7")) << name_of(pools);
-    pools.room = 3;
-    EXPECT_THAT(message({.pools = pools}), HasSubstr("pool-room=3")) << name_of(pools);
+    pools.room = 8;
+    EXPECT_THAT(message({.pools = pools, .grain = 0}), HasSubstr("pool-room=8")) << name_of(pools);
+    pools.room = 3;  // rounded up
+    EXPECT_THAT(message({.pools = pools}), HasSubstr("pool-room=4")) << name_of(pools);
   }
 }
 
