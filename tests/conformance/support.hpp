@@ -62,7 +62,7 @@ inline std::uint32_t scaled(std::uint32_t count, std::uint32_t least = 1) {
 /// Ends the process when a test takes longer than its limit: a hang is a failure, and a quick one.
 class Watchdog : public testing::EmptyTestEventListener {
  public:
-  static constexpr auto limit = sanitized ? 100s : 40s;
+  static constexpr auto limit = 100s;
 
   void OnTestStart(const testing::TestInfo& test) override {
     name_ = std::string{test.test_suite_name()} + "." + test.name();
@@ -96,6 +96,19 @@ inline const bool watched = [] {
   testing::UnitTest::GetInstance()->listeners().Append(new Watchdog);  // which then owns it
   return true;
 }();
+
+/// Raises a flag at the first event of a kind.
+class Lookout : public Tracer {
+ public:
+  explicit Lookout(Trace what) : what_(what) {}
+  void record(const TraceEvent& event) noexcept override {
+    if (event.what == what_) seen.store(true);
+  }
+  std::atomic<bool> seen{false};
+
+ private:
+  Trace what_;
+};
 
 /// Whether `done()` comes true, without taking much of a CPU from those who are to make it so.
 template <class Done>

@@ -210,8 +210,8 @@ struct Hasty {
 
 TEST(Soak, StoresWhatFailsAndReplaysIt) {
   const std::vector<test::Scenario> all{
-      {"barrier", 2, 2, 1, 1, &test::nothing, &test::explore_kernel<test::Barriers<test::here>>},
-      {"hasty", 2, 2, 1, 1, &test::nothing, &test::explore_kernel<Hasty>}};
+      {"hasty", 2, 2, 1, 1, &test::nothing, &test::explore_kernel<Hasty>},
+      {"barrier", 2, 2, 1, 1, &test::nothing, &test::explore_kernel<test::Barriers<test::here>>}};
   const std::filesystem::path folder =
       std::filesystem::path{testing::TempDir()} / ("soak" + std::to_string(::getpid()));
   std::ostringstream said;

@@ -114,6 +114,7 @@ TEST(Bfs, IsEndedBeforeADriversExceptionGoesOn) {
   const Csr graph = grid(1, 1'000'000);
   cpu::Engine engine{{.capacity = 2}};
   RunOptions options;
+  options.launch.local_size = 64;  // slow: it must not be over before it is given up
   Job job{nullptr};
   options.drive = [&job](const Job& launched) -> Report {
     job = launched;
