@@ -21,8 +21,8 @@ inline constexpr std::uint32_t most_pushed = 8;     ///< at a time
 
 /// Lock-free: the deque of Chase and Lev (2005), of fixed size. Instead of by fences its races are
 /// settled by the order in which `top` is changed: the owner lowers `bottom`, then looks at `top`
-/// by a read-modify-write. A thief that comes to `top` later has seen the lower `bottom`; one that
-/// came earlier is seen.
+/// by a read-modify-write. Thieves that came earlier are seen; none that comes later gets as far as
+/// the last task without having seen the lower `bottom`, or losing its swap.
 struct DequePools {
   static constexpr bool anybody_pushes = false;
 
@@ -58,16 +58,18 @@ struct DequePools {
     const std::uint64_t end = bottom.load();
     if (top.load() >= end) return no_task;
     const std::uint64_t last = end - 1;
-    bottom.store(last, Order::release);                      // as in push
-    std::uint64_t first = top.fetch_add(0, Order::acq_rel);  // pairs with the thieves' swaps
-    if (first > last) {                                      // they were quicker
-      bottom.store(end);                                     // nothing below is left to be seen
+    bottom.store(last, Order::release);  // as in push
+    // Release: pairs with steal's load of `top`. Acquire: with the thieves' swaps.
+    std::uint64_t first = top.fetch_add(0, Order::acq_rel);
+    if (first > last) {   // they were quicker
+      bottom.store(end);  // nothing below is left to be seen
       return no_task;
     }
     const std::uint32_t task = group.atomic(place(pool, last)).load();
     if (first < last) return task;
     const bool ours = top.compare_exchange(first, end);  // the last one: a race, after the look
-    bottom.store(end);                                   // as above
+    // As above; but a thief that has won may, by the letter, read this before the task: as in push.
+    bottom.store(end, ours ? Order::relaxed : Order::release);
     return ours ? task : no_task;
   }
 
@@ -81,7 +83,7 @@ struct DequePools {
     const auto top = group.atomic(ends[pool].top);
     const auto bottom = group.atomic(ends[pool].bottom);
     std::uint64_t first = top.load(Order::acquire);  // pairs with the look of pop, and the swaps
-    if (bottom.load(Order::acquire) <= first) return no_task;  // pairs with push
+    if (bottom.load(Order::acquire) <= first) return no_task;  // pairs with push and pop
     const std::uint32_t task = group.atomic(place(pool, first)).load();
     // Release: pairs with the look of pop, the thieves', and push, which uses the place again.
     return top.compare_exchange(first, first + 1, Order::release) ? task : no_task;
@@ -128,7 +130,7 @@ struct MutexPools {
     lock(group, pool);
     return last_of_locked(group, pool);
   }
-  /// Does not wait for the lock: whoever has it is about to take what there was.
+  /// Does not wait for the lock: whoever has it takes or adds, and one can look again.
   template <class Group>
   COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
     return some(group, pool) && try_lock(group, pool) ? last_of_locked(group, pool) : no_task;

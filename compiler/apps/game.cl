@@ -99,10 +99,11 @@ kernel void game(global position *nodes, global uint *used, uint room_for_nodes,
     uint own = get_group_id() % pool_count;
     uint task = pop_or_steal(pools, tasks, pool_count, room, own);
     if (get_local_id() == 0) {
+      bool stopped = peek(lost) != 0;
       if (task != NO_TASK) {
         process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
       }
-      more = task != NO_TASK || (peek(roots_open) != 0 && peek(lost) == 0);
+      more = !stopped && (task != NO_TASK || peek(roots_open) != 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     bool go_on = more != 0;

@@ -34,13 +34,13 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     uint own = (uint)get_group_id() % pool_count;
     uint task = pop_or_steal(pools, tasks, pool_count, room, own);
     if (get_local_id() == 0) {
-      state = 0;
+      bool stopped = peek(lost) != 0;
       if (task == NO_TASK) {
-        if (peek(in_leaves) == particle_count || peek(lost) != 0) state = 2;
+        state = stopped || peek(in_leaves) == particle_count ? 2 : 0;
       } else {
         first = atomic_add(used, 8u);
         if (first + 8 > room_for_boxes) poke(lost, 1);
-        else state = 1;
+        state = stopped || first + 8 > room_for_boxes ? 2 : 1;
       }
       for (uint i = 0; i < 8; i++) count[i] = 0;
     }

@@ -43,7 +43,7 @@ uint pop(global pool *p, global uint *its_tasks) {
   return last_of_locked(p, its_tasks);
 }
 
-// By one thread. Does not wait for the lock: whoever has it is about to take what there was.
+// By one thread. Does not wait for the lock: whoever has it takes or adds, and one can look again.
 uint steal(global pool *p, global uint *its_tasks) {
   if (peek(&p->count) == 0 || !try_lock_pool(p)) return NO_TASK;
   return last_of_locked(p, its_tasks);

@@ -56,26 +56,27 @@ TEST_F(Tool, ListsWhatThereIs) {
 TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
   for (const std::string barrier : {"one-pass", "query", "plain", "modelled"}) {
     const std::string file = in_folder("run.json");
-    const auto run = [&](int seed) {
-      return cohort(
+    int joins = 0;
+    int leaves = 0;
+    for (int seed = 1; seed <= 5 && (joins == 0 || leaves == 0); ++seed) {  // each is over soon
+      const Result result = cohort(
           "run bfs --input grid:10x30000 -o solo=0 --groups 4 --capacity 4 --verify "
           "--check-trace --resize random:" +
           std::to_string(seed) + " --barrier " + barrier + " --json " + file);
-    };
-    Result result = run(1);  // short: on a busy machine it may end before its groups change
-    for (int seed = 2; seed <= 5 && json::parse(read(file))["joins"] == 0; ++seed)
-      result = run(seed);
-    ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
-    EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
-    const json report = json::parse(read(file));
-    EXPECT_EQ(report["status"], "finished") << barrier;
-    EXPECT_EQ(report["verified"], true) << barrier;
-    EXPECT_THAT(result.out, HasSubstr("legal: ")) << barrier;
-    EXPECT_EQ(report["trace"]["legal"], true) << barrier;
-    EXPECT_GT(report["trace"]["events"], 1000) << barrier;
-    EXPECT_EQ(report["barrier"], barrier);
-    EXPECT_GT(report["joins"], 0) << barrier;
-    EXPECT_GT(report["leaves"], 0) << barrier;
+      ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
+      EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
+      const json report = json::parse(read(file));
+      EXPECT_EQ(report["status"], "finished") << barrier;
+      EXPECT_EQ(report["verified"], true) << barrier;
+      EXPECT_THAT(result.out, HasSubstr("legal: ")) << barrier;
+      EXPECT_EQ(report["trace"]["legal"], true) << barrier;
+      EXPECT_GT(report["trace"]["events"], 1000) << barrier;
+      EXPECT_EQ(report["barrier"], barrier);
+      joins = report["joins"];
+      leaves = report["leaves"];
+    }
+    EXPECT_GT(joins, 0) << barrier;
+    EXPECT_GT(leaves, 0) << barrier;
   }
 }
 

@@ -299,6 +299,8 @@ TYPED_TEST(Tasks, ThatArePeriodicKeepTheirPace) {
   EXPECT_GE(frames, report.count);
   EXPECT_LE(frames, report.count + 1) << "but for the one that stop() may cancel";
   EXPECT_LE(report.count, time / 5ms + 1);
+  EXPECT_EQ(report.period.count, report.count - 1);
+  EXPECT_GE(report.period.max, 4'000'000U) << "5 ms on the average, but for a late first one";
 }
 
 TYPED_TEST(Tasks, ThatArePeriodicAndThrowStopAndSaySo) {

@@ -60,9 +60,9 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) break;
     old = shared.look(Order::acquire);  // as above
   }
-  if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(claimed, Order::relaxed);
   member.active = next.active();
-  member.trace(Trace::fork, claimed);
+  member.trace(Trace::fork, claimed);  // at once: a group that returns now tells of it later
+  if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(claimed, Order::relaxed);
   std::uint32_t id = old.active();
   admit(member, state, gen, entry, [&](const Box<P>& box) { return any ? box.id : id++; });
   return claimed;
