@@ -56,13 +56,14 @@ TEST_F(Tool, ListsWhatThereIs) {
 TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
   for (const std::string barrier : {"one-pass", "query", "plain", "modelled"}) {
     const std::string file = in_folder("run.json");
+    std::string run =
+        "run bfs --input grid:10x30000 -o solo=0 --groups 4 --capacity 4 --verify --check-trace";
+    run.append(" --json ").append(file).append(" --barrier ").append(barrier);
+    run.append(" --resize random:");
     int joins = 0;
     int leaves = 0;
     for (int seed = 1; seed <= 5 && (joins == 0 || leaves == 0); ++seed) {  // each is over soon
-      const Result result = cohort(
-          "run bfs --input grid:10x30000 -o solo=0 --groups 4 --capacity 4 --verify "
-          "--check-trace --resize random:" +
-          std::to_string(seed) + " --barrier " + barrier + " --json " + file);
+      const Result result = cohort(run + std::to_string(seed));
       ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
       EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
       const json report = json::parse(read(file));

@@ -65,7 +65,7 @@ class Checkpoint : public testing::Test {
   static Job suspended_in(Engine& engine, std::vector<std::uint64_t>& memory) {
     for (int tries = 0; tries < 10; ++tries) {  // this thread may come too late
       std::fill(memory.begin(), memory.end(), 0);
-      const Job job = engine.launch(Sum{memory.data(), items, steps});
+      Job job = engine.launch(Sum{memory.data(), items, steps});
       if (job.suspend() == Status::suspended) return job;
     }
     throw std::logic_error{"no job could be suspended before its end"};

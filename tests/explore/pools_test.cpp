@@ -45,31 +45,25 @@ enum class Forgets : std::uint8_t {
 /// A group as the pools see it, with atomics that forget something.
 template <class Group>
 struct Forgetful {
-  template <class Ref>
+  template <class T, class Ref>
   struct Atomic {
     Ref word;
     Forgets what;
     bool is_top;
 
-    auto load(Order order = Order::relaxed) const {
+    T load(Order order = Order::relaxed) const {
       const Forgets this_one = is_top ? Forgets::acquire_of_top : Forgets::acquire_of_bottom;
       return word.load(what == this_one ? Order::relaxed : order);
     }
-    template <class T>
     void store(T value, Order order = Order::relaxed) const {
       const bool forgets = what == Forgets::release_in_push || what == Forgets::release_in_pop;
       word.store(value, forgets ? Order::relaxed : order);
     }
-    template <class T>
-    auto exchange(T value, Order order) const {
-      return word.exchange(value, order);
-    }
-    template <class T>
-    auto fetch_add(T value, Order order) const {
+    T exchange(T value, Order order) const { return word.exchange(value, order); }
+    T fetch_add(T value, Order order) const {
       if (what == Forgets::change_by_look) return word.load(Order::acquire);
       return word.fetch_add(value, what == Forgets::release_of_look ? Order::acquire : order);
     }
-    template <class T>
     bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
       return word.compare_exchange(expected, desired, order);
     }
@@ -81,7 +75,7 @@ struct Forgetful {
 
   template <class T>
   auto atomic(T& word) const {
-    return Atomic<decltype(group.atomic(word))>{group.atomic(word), what, &word == top};
+    return Atomic<T, decltype(group.atomic(word))>{group.atomic(word), what, &word == top};
   }
   template <class T>
   auto view(T* memory) const {
@@ -297,7 +291,8 @@ using BothPools = testing::Types<DequePools, MutexPools>;
 class PoolNames {
  public:
   template <class Pools>
-  static std::string GetName(int) {
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that gtest looks for
+  static std::string GetName(int /*index*/) {
     return Pools::anybody_pushes ? "mutex" : "deque";
   }
 };
