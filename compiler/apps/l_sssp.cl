@@ -9,9 +9,9 @@ typedef struct {
 } work;
 
 bool reach(work w, uint node, uint edge, uint next) {
-  uint far = add_sat(peek(&w.distance[node]), w.weight[edge]);
-  return far < peek(&w.distance[next]) && far < atomic_min(&w.distance[next], far) &&
-         atomic_xchg(&w.stamp[next], w.round + 1) != w.round + 1;
+  ulong far = (ulong)peek(&w.distance[node]) + w.weight[edge];  // too far for 32 bits: no path
+  return far < peek(&w.distance[next]) && (uint)far < atomic_min(&w.distance[next], (uint)far) &&
+         peek(&w.stamp[next]) != w.round + 1 && atomic_xchg(&w.stamp[next], w.round + 1) != w.round + 1;
 }
 
 #include "worklist.h"
