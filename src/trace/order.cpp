@@ -6,6 +6,7 @@
 // belong. Invariant: a legal run has an order in which every step is in its window, and one is
 // found.
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <unordered_set>
@@ -23,7 +24,8 @@ bool ends_stay(Trace what) {
          what == Trace::fault;
 }
 
-/// The log as stays: each a group's events from its start or join to its end, of one worker.
+/// The log as stays: each a group's events from its start or join to its end, of one worker, but
+/// for the kill of a group that another one takes along, and logs after its own.
 struct Stays {
   std::vector<std::size_t> stay;      // by event: which one it belongs to
   std::vector<std::size_t> previous;  // by event: the one before in its stay, or none
@@ -37,18 +39,34 @@ struct Stays {
       bool inside = false;
     };
     std::map<std::uint32_t, Worker> workers;
+    std::vector<std::size_t> for_others;  // kills that a group logged besides its own
     for (std::size_t i = 0; i < log.size(); ++i) {
       Worker& worker = workers[log[i].worker];
       const Trace what = log[i].event.what;
+      if (what == Trace::kill && worker.last != none && !worker.inside) {
+        for_others.push_back(i);
+        continue;
+      }
       if (worker.last == none || begins_stay(what) || (!worker.inside && what == Trace::fault)) {
-        stay[i] = first.size();
-        first.push_back(i);
+        begin(i);
       } else {
-        stay[i] = stay[worker.last];
-        previous[i] = worker.last;
-        next[worker.last] = i;
+        append(stay[worker.last], i);
       }
       worker = {.last = i, .inside = !ends_stay(what)};
+    }
+    std::map<std::uint32_t, std::deque<std::size_t>> endless;  // stays, by id
+    for (std::size_t each = 0; each < first.size(); ++each) {
+      if (!ends_stay(log[last_[each]].event.what))
+        endless[log[first[each]].event.group].push_back(each);
+    }
+    for (const std::size_t kill : for_others) {
+      auto& stays = endless[log[kill].event.group];
+      if (stays.empty() || first[stays.front()] > kill) {
+        begin(kill);  // nobody's: the checker will say so
+      } else {
+        append(stays.front(), kill);
+        stays.pop_front();
+      }
     }
   }
 
@@ -56,6 +74,21 @@ struct Stays {
   [[nodiscard]] bool open(std::size_t event, std::size_t at) const {
     return previous[event] != none && previous[event] < at;
   }
+
+ private:
+  void begin(std::size_t event) {
+    stay[event] = first.size();
+    first.push_back(event);
+    last_.push_back(event);
+  }
+  void append(std::size_t to, std::size_t event) {
+    stay[event] = to;
+    previous[event] = last_[to];
+    next[last_[to]] = event;
+    last_[to] = event;
+  }
+
+  std::vector<std::size_t> last_;  // by stay: its last event
 };
 
 /// M before a fork.

@@ -469,19 +469,6 @@ struct ForkingAfterAReturn {
   }
 };
 
-/// Raises a flag at the first event of a kind.
-class Lookout : public Tracer {
- public:
-  explicit Lookout(Trace what) : what_(what) {}
-  void record(const TraceEvent& event) noexcept override {
-    if (event.what == what_) seen.store(true);
-  }
-  std::atomic<bool> seen{false};
-
- private:
-  Trace what_;
-};
-
 TYPED_TEST(RequestFork, AddsNobodyOnceAGroupHasReturned) {
   TypeParam engine{{.capacity = 4}};
   Lookout lookout{Trace::finish};

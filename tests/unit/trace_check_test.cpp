@@ -503,6 +503,45 @@ TEST(TraceOrder, KillsMayBeLoggedLate) {
             "");
 }
 
+TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
+  // Group 3 took 2 along and logs both. In between the next one leaves.
+  EXPECT_EQ(judge_log(four, {{0, start(0, 4)},
+                             {1, start(1, 4)},
+                             {2, start(2, 4)},
+                             {3, start(3, 4)},
+                             {2, offer(2)},
+                             {3, offer(3)},
+                             {3, kill(3, 3)},
+                             {1, offer(1)},
+                             {1, kill(1, 1)},
+                             {3, kill(2, 2)},
+                             {0, finish(0)}}),
+            "");
+  // Or a barrier is passed; or the id is given to another, who is there when the kill is logged.
+  EXPECT_EQ(judge_log(four, {{0, start(0, 3)},
+                             {1, start(1, 3)},
+                             {2, start(2, 3)},
+                             {1, offer(1)},
+                             {0, arrive(0)},
+                             {2, offer(2)},
+                             {2, kill(2, 2)},
+                             {0, pass(0, 1)},
+                             {0, fork(0, 2, 1)},
+                             {3, join(1, 2, 1)},
+                             {2, kill(1, 1)},
+                             {0, finish(0)},
+                             {3, finish(1)}}),
+            "");
+  // But nobody is taken along who is not there.
+  EXPECT_THAT(judge_log(four, {{0, start(0, 2)},
+                               {1, start(1, 2)},
+                               {1, offer(1)},
+                               {1, kill(1, 1)},
+                               {1, kill(3, 3)},
+                               {0, finish(0)}}),
+              HasSubstr("group 3 leaves"));
+}
+
 TEST(TraceOrder, AKillIsNotEarlierThanItsGroupsLastEvent) {
   // Group 1 offers itself after group 0 has passed: that kill cannot have released the barrier.
   EXPECT_THAT(judge_log(four, {{0, start(0, 2)},
