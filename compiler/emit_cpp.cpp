@@ -131,7 +131,10 @@ class Cpp final : public Printer {
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return type(of.getUnqualifiedType()) + list;
   }
-  std::string zero(clang::QualType /*of*/) const override { return "{}"; }
+  std::string zero(clang::QualType of) const override {
+    // nvcc hands a vector's {} on to the host's compiler as its number, which is no vector.
+    return of->isVectorType() ? type(of.getUnqualifiedType()) + "{}" : "{}";
+  }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
     return "COHORT_CL_CONSTANT " + declare(variable.getType().getUnqualifiedType(), name) + " = " +
            Printer::print(variable.getInit());
