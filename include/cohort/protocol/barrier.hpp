@@ -173,13 +173,14 @@ COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place,
   const std::uint32_t gen = place.gen;
   // Where a look after the release would be another round trip, votes are looked for meanwhile: one
   // that is there stays until the arrivals of generation gen + 3.
-  const bool asks = Fenced<P> && place.votes && !member.again;
+  bool asks = Fenced<P> && place.votes && !member.again;
   Roster now;
   const auto done = [&] {
     const bool voted = asks && shared.vote[gen & 3U].load(Order::relaxed) != 0;
     now = shared.look(
         Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
     if (voted) member.again = true;
+    asks = asks && !voted;
     return now.gen() != gen || now.faulted();
   };
   if constexpr (requires { P::await(shared.barrier_event, done, meanwhile); }) {

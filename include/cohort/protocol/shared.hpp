@@ -75,9 +75,10 @@ struct Shared {
   using Atomic = typename P::template Atomic<T>;
 
   // Written at every barrier. The votes lie beside the roster: who arrives has to own that line
-  // anyway. Four slots, so that they follow the generation through its wrap.
+  // anyway. Four slots, so that they follow the generation through its wrap. As wide as the roster:
+  // a GPU reads narrower words as if the host wrote them.
   alignas(128) Atomic<std::uint64_t> roster{0};
-  Atomic<std::uint32_t> vote[4] = {};
+  Atomic<std::uint64_t> vote[4] = {};
 
   // Written by the host (and by joiners), polled at every offer.
   alignas(128) Atomic<std::uint32_t> share{0};  // the target, before demands are taken off
