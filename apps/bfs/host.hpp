@@ -96,7 +96,9 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
   lists[0].put(source, graph.offsets[source + 1] - graph.offsets[source]);
   const std::size_t words = both ? nodes / 64 + 1 : 0;
   const auto bits = engine.template fill<std::uint64_t>(3 * words, 0);
-  const auto plans = engine.template fill<Bfs::Plan>(2, Bfs::Plan{.edges_left = graph.num_edges()});
+  const auto plans = engine.template fill<Bfs::Plan>(2, {});
+  const auto outlooks =
+      engine.template fill<Bfs::Outlook>(2, Bfs::Outlook{.edges_left = graph.num_edges()});
   const std::uint32_t local_size = options.launch.local_size;
   const Bfs kernel{
       .graph = memory.view(),
@@ -104,6 +106,7 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .lists = {lists[0].view(), lists[1].view(), lists[2].view()},
       .bits = {bits.data(), bits.data() + words, bits.data() + 2 * words},
       .plans = plans.data(),
+      .outlooks = outlooks.data(),
       .levels = {levels},
       .chunk = how.chunk,
       .solo = both ? 0 : how.solo.value_or(local_size == 1 ? 128 : local_size),

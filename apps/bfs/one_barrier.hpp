@@ -20,6 +20,9 @@ struct Bfs {
   struct alignas(64) Plan {
     std::uint32_t level = 0;
     Mode mode = Mode::down;
+  };
+  /// And what it needs to choose a direction. Apart: where there is no choice, nobody waits for it.
+  struct alignas(64) Outlook {
     std::uint64_t edges_left = 0;  // of nodes that were not in a frontier yet
     std::uint64_t frontier = 0;    // nodes of the last level, when going up
     bool was_up = false;
@@ -35,6 +38,7 @@ struct Bfs {
   Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
   std::uint64_t* bits[3];  // likewise; a bit for each node
   Plan* plans;             // by turn modulo 2
+  Outlook* outlooks;       // likewise
   Levels levels;
   std::uint64_t chunk;   // nodes for each group in a step; 0: all; or even_chunk
   std::uint32_t solo;    // frontiers up to this size are group 0's; 0: none
@@ -59,6 +63,7 @@ struct Bfs {
       visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
     }
     visit("plans", plans, 2);
+    visit("outlooks", outlooks, 2);
     visit("levels", levels.of, nodes);
   }
 
@@ -67,23 +72,25 @@ struct Bfs {
     const std::uint32_t now = state.turn % 3;
     lists[now].ahead(group, graph.num_nodes());
     Plan plan = group.view(plans)[state.turn % 2];
+    Outlook outlook;
+    if (both_directions) outlook = group.view(outlooks)[state.turn % 2];
     const Count all = lists[now].total(group);
     const std::size_t size = all.nodes;
     if (plan.mode == Mode::down) {
       if (size <= solo) return alone(group, state, plan, size);
-      if (both_directions && !plan.was_up) {
-        plan.edges_left -= least(all.edges, plan.edges_left);
-        if (all.edges > plan.edges_left / 15) plan.mode = Mode::to_bits;
+      if (both_directions && !outlook.was_up) {
+        outlook.edges_left -= least(all.edges, outlook.edges_left);
+        if (all.edges > outlook.edges_left / 15) plan.mode = Mode::to_bits;
       }
     } else if (plan.mode == Mode::up) {
-      if (size < plan.frontier && size < graph.num_nodes() / 18) plan.mode = Mode::to_nodes;
-      plan.frontier = size;
+      if (size < outlook.frontier && size < graph.num_nodes() / 18) plan.mode = Mode::to_nodes;
+      outlook.frontier = size;
     }
     switch (plan.mode) {
-      case Mode::down: return down(group, state, plan, size);
-      case Mode::to_bits: return to_bits(group, state, plan, size);
-      case Mode::up: return up(group, state, plan);
-      case Mode::to_nodes: return to_nodes(group, state, plan);
+      case Mode::down: return down(group, state, plan, outlook, size);
+      case Mode::to_bits: return to_bits(group, state, plan, outlook, size);
+      case Mode::up: return up(group, state, plan, outlook);
+      case Mode::to_nodes: return to_nodes(group, state, plan, outlook);
     }
     return Next::halt;
   }
@@ -91,10 +98,12 @@ struct Bfs {
  private:
   /// The end of a turn, or of a portion of it.
   template <class Group>
-  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next) const {
+  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next,
+                          const Outlook& outlook) const {
     state.at = now.last ? 0 : now.end;
     if (group.global_id() == 0) {
       group.view(plans)[(state.turn + 1) % 2] = next;
+      if (both_directions) group.view(outlooks)[(state.turn + 1) % 2] = outlook;
       if (now.last) lists[(state.turn + 2) % 3].clear(group);
     }
     if (now.last) ++state.turn;
@@ -133,7 +142,8 @@ struct Bfs {
   }
 
   template <class Group>
-  COHORT_FN Next down(Group& group, State& state, Plan& plan, std::size_t size) const {
+  COHORT_FN Next down(Group& group, State& state, Plan& plan, const Outlook& outlook,
+                      std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     const Portion now = portion(group, state.at, size, chunk);
     const bool early = now.begin == 0 && now.last && claims_early(group, size);
@@ -150,7 +160,7 @@ struct Bfs {
     if (now.last) ++plan.level;
     // The others' counts are looked at only where an earlier portion may have filled them.
     const bool any = sink.any() || (now.begin > 0 && lists[(state.turn + 1) % 3].size(group) > 0);
-    conclude(group, state, now, plan);
+    conclude(group, state, now, plan, outlook);
     return !now.last || any ? Next::again : Next::halt;
   }
 
@@ -211,7 +221,8 @@ struct Bfs {
   }
 
   template <class Group>
-  COHORT_FN Next to_bits(Group& group, State& state, Plan& plan, std::size_t size) const {
+  COHORT_FN Next to_bits(Group& group, State& state, Plan& plan, Outlook& outlook,
+                         std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
     const Portion all{0, size, true};
@@ -221,15 +232,15 @@ struct Bfs {
         group.atomic(out[list[i] / 64]).fetch_or(std::uint64_t{1} << list[i] % 64);
     });
     plan.mode = Mode::up;
-    plan.was_up = true;
-    plan.frontier = 0;  // so that the first turn goes up, whatever its size
-    conclude(group, state, all, plan);
+    outlook.was_up = true;
+    outlook.frontier = 0;  // so that the first turn goes up, whatever its size
+    conclude(group, state, all, plan, outlook);
     return Next::again;
   }
 
   /// Every unreached node looks for an edge from the frontier, and stops at the first.
   template <class Group>
-  COHORT_FN Next up(Group& group, State& state, Plan& plan) const {
+  COHORT_FN Next up(Group& group, State& state, Plan& plan, const Outlook& outlook) const {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
     const std::uint32_t next = plan.level + 1;
@@ -271,12 +282,12 @@ struct Bfs {
       group.atomic(count.counts[count.num_slots].nodes).fetch_add(sum);
     const bool any = sum > 0 || count.size(group) > 0;
     if (now.last) ++plan.level;
-    conclude(group, state, now, plan);
+    conclude(group, state, now, plan, outlook);
     return !now.last || any ? Next::again : Next::halt;
   }
 
   template <class Group>
-  COHORT_FN Next to_nodes(Group& group, State& state, Plan& plan) const {
+  COHORT_FN Next to_nodes(Group& group, State& state, Plan& plan, const Outlook& outlook) const {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     const Portion all{0, graph.num_nodes(), true};
     Sink sink{group, lists[(state.turn + 1) % 3]};
@@ -288,7 +299,7 @@ struct Bfs {
     });
     sink.close();
     plan.mode = Mode::down;
-    conclude(group, state, all, plan);
+    conclude(group, state, all, plan, outlook);
     return Next::again;
   }
 };
