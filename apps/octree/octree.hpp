@@ -78,8 +78,8 @@ struct Octree {
     if (!add_children(group, task, box)) return;
     scatter(group, box, box.begin, box.end);
     group.barrier();  // before the leader tells others of the particles
+    // The others wait for the leader in take(), before the local memory is used again.
     if (group.local_id() == 0) hand_on(group, group.local().first, box.depth + 1);
-    group.barrier();  // before the local memory is used again
   }
 
   /// A portion of a large box: its particles are counted, and later put into the boxes below. What
@@ -104,7 +104,7 @@ struct Octree {
       group.barrier();  // before the leader tells others of the particles
       if (leader) note_places(group, box.children, end == box.end);
     }
-    if (leader) {
+    if (leader) {  // which the others wait for in take(), as above
       group.view(done)[task] = at + (end - begin);
       if (at >= size && end == box.end) {
         hand_on(group, box.children, box.depth + 1);
@@ -112,7 +112,6 @@ struct Octree {
         work.push(group, task, 1);
       }
     }
-    group.barrier();  // before the local memory is used again
   }
 
   /// Calls `visit` for this thread's share of [begin, end). A thread of many asks for some

@@ -278,6 +278,12 @@ struct Threads {
     return lead_all(point, [&act, any] { return act(any); });
   }
 
+  /// Whether an offer is over at a glance: the last thread has looked just now at what it would
+  /// look at, and found nothing to do. As if the offer had been made then. One meeting of the
+  /// threads instead of lead()'s two.
+  template <class Member>
+  __device__ bool calm(const Member& member) const;
+
   /// One addition for all lanes that are here together and count on the same counter.
   template <class T>
   __device__ T claim(AtomicRef<T> counter) const {
@@ -399,8 +405,7 @@ struct Threads {
 #endif
 };
 
-/// Nothing is sampled on a GPU; and a group's threads all have to go the same way, so no offer is a
-/// mere glance of one of them.
+/// Nothing is sampled on a GPU, and an offer's glance is that of Threads::calm.
 struct Probe {
   COHORT_FN explicit Probe(const Threads& /*threads*/) {}
   template <class Member>
@@ -430,15 +435,20 @@ struct Platform {
 #ifdef __CUDACC__
   /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is
   /// looked at again after two thirds of them.
-  static constexpr long long recent = 24'000;
+  static constexpr unsigned long long recent = 24'000;
   /// The same after an offer: some 8 us.
-  static constexpr long long recent_offer = 16'000;
+  static constexpr unsigned long long recent_offer = 16'000;
 
-  /// Whether the group has seen after an offer just now that all is as wanted.
+  /// By the SM's clock. Many, should the block have been moved to an SM whose clock is behind.
+  __device__ static unsigned long long cycles_since(long long at) {
+    return static_cast<unsigned long long>(clock64() - at);
+  }
+
+  /// Whether the last thread, which asks, has seen after an offer just now that all is as wanted.
   template <class Member>
   __device__ static bool looked_lately(const Member& member) {
     const Sampler last = member.sampler;
-    return last.target == member.active && clock64() - last.at < recent_offer && !member.left;
+    return last.target == member.active && cycles_since(last.at) < recent_offer && !member.left;
   }
 
   /// Whether the leader has to look at the target itself: only that of group 0, and only if the
@@ -446,7 +456,7 @@ struct Platform {
   template <class Member>
   __device__ static bool looks(const Member& member) {
     const Sampler last = member.sampler;
-    const bool stale = clock64() - last.at > recent;
+    const bool stale = cycles_since(last.at) > recent;
     // Without branches: the loads overlap with those of the rest of the member.
     return (member.id == 0) & ((blockDim.x <= 32) | (last.target != member.active) | stale);
   }
@@ -577,20 +587,34 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 #ifdef __CUDACC__
 __device__ __noinline__ inline void Threads::read_ahead(Sampler& recent, bool writes_down) {
   if (writes_down) Platform::here().tape.arrive_if_open(Trace::arrive);
+  if (Platform::cycles_since(recent.at) < Platform::recent * 2 / 3) return;
   const long long at = clock64();
-  if (at - recent.at < Platform::recent * 2 / 3) return;
   recent = {Platform::here().shared->target(), at};
 }
 
 /// All that the next offer would look at. If there is anything to do, the leader has to see it
 /// itself.
 __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
+  const bool lately = Platform::cycles_since(offers.at) < Platform::recent_offer / 2;
+  if (lately && offers.target != Sampler::something) return;
   const auto& shared = *Platform::here().shared;
   const bool nobody = shared.waiting.load(Order::relaxed) == 0;
   const protocol::Roster now = shared.look();
   const std::uint32_t target = shared.target();
   const bool calm = nobody && !now.faulted() && now.active() == target;
   offers = {calm ? target : Sampler::something, clock64()};
+}
+
+template <class Member>
+__device__ bool Threads::calm(const Member& member) const {
+  if (blockDim.x <= 32) return false;  // the leader's warp would wait for who looks ahead
+  const bool last = threadIdx.x + 1 == blockDim.x;
+  if (__syncthreads_or(last && !Platform::looked_lately(member) ? 1 : 0) != 0) return false;
+  if (last) {
+    Platform::here().tape.arrive_if_open(Trace::offer);
+    look_ahead(*Platform::here().offers);
+  }
+  return true;
 }
 
 /// While the leader is in a barrier the last thread of group 0 looks at the target, and after an

@@ -72,7 +72,7 @@ struct Tape {
     if (stays < tape_stays) stays_at[stays] = event(what, active, value);
     ++stays;
   }
-  /// By the last thread of the block, while the leader is in the barrier or in its offer.
+  /// By the last thread of the block, while the leader is in the barrier or its offer, or goes on.
   __device__ void arrive_if_open(Trace at) {
     if (head == nullptr) return;
     arrivals_at[arrivals++ % tape_arrivals] =

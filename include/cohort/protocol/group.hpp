@@ -177,11 +177,9 @@ class Group {
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
-    if (!probe_.offer(*member_) && protocol::calm<P, traits>(*shared_, *member_) &&
-        protocol::nobody_waits(*shared_)) [[likely]]
+    if (calm(true)) [[likely]]
       return false;
     return left(threads_.lead(Point::offer, [member = member_, &state] {
-      if (protocol::looked_lately(*member)) return Verdict::stay;
       const bool nobody = protocol::nobody_waits(member->shared);  // under way with the next looks
       const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
       if (verdict != Verdict::stay || nobody) return verdict;
@@ -299,11 +297,21 @@ class Group {
             protocol::steady<barrier_traits>};
   }
 
+  /// Whether an offer is over at a glance: nothing is wanted of this group, nor by those who wait
+  /// to be forked, if it `forks`.
+  COHORT_DETAIL_INLINE COHORT_FN bool calm(bool forks) const {
+    if constexpr (requires { threads_.calm(*member_); }) {
+      return threads_.calm(*member_);
+    } else {
+      return !probe_.offer(*member_) && protocol::calm<P, traits>(*shared_, *member_) &&
+             (!forks || protocol::nobody_waits(*shared_));
+    }
+  }
+
   COHORT_DETAIL_INLINE COHORT_FN bool offer_kill_with(const State* state) const {
-    if (!probe_.offer(*member_) && protocol::calm<P, traits>(*shared_, *member_)) [[likely]]
+    if (calm(false)) [[likely]]
       return false;
     return left(threads_.lead(Point::offer_kill, [member = member_, state] {
-      if (protocol::looked_lately(*member)) return Verdict::stay;
       return protocol::offer_kill<P, traits>(*member, state);
     }));
   }

@@ -280,18 +280,6 @@ COHORT_DETAIL_INLINE COHORT_FN bool calm(const Shared<P>& shared, Member<P, Stat
   }
 }
 
-/// Whether an offer need not look, on platforms where a look is a round trip: the group has just
-/// looked at all that an offer looks at, and found nothing to do. As if the offer had been made
-/// then.
-template <class P, class State>
-COHORT_FN bool looked_lately(const Member<P, State>& member) {
-  if constexpr (requires { P::looked_lately(member); }) {
-    return P::looked_lately(member);
-  } else {
-    return false;
-  }
-}
-
 /// The scheduler may take the calling group away. Costs two loads when nothing is wanted.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict offer_kill(Member<P, State>& member, const State* state) {
