@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "cohort/kernel.hpp"
 
@@ -115,6 +116,28 @@ COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
   return seen;
 }
 
+template <class T>
+COHORT_FN T add_at(volatile T* at, T value, int order) {
+#ifdef __CUDA_ARCH__
+  // CUDA's own are relaxed, and unlike those of libcu++ they know local memory by its pointer.
+  if constexpr (std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) {
+    using Word = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
+    auto* const word = reinterpret_cast<Word*>(const_cast<T*>(at));
+    if (order == __ATOMIC_RELAXED)
+      return static_cast<T>(::atomicAdd(word, static_cast<Word>(value)));
+  }
+#endif
+  return atomic_at(at).fetch_add(value, order_of(order));
+}
+template <class T>
+COHORT_FN T sub_at(volatile T* at, T value, int order) {
+  if constexpr (std::is_integral_v<T>) {  // which wraps
+    return add_at(at, static_cast<T>(std::make_unsigned_t<T>{0} - value), order);
+  } else {
+    return atomic_at(at).fetch_sub(value, order_of(order));
+  }
+}
+
 #define COHORT_CL_FETCH(name, native)                                                              \
   template <class T>                                                                               \
   COHORT_FN T atomic_fetch_##name##_explicit(volatile T* at, Given<T> value, int order, int = 0) { \
@@ -132,8 +155,8 @@ COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
   COHORT_FN T atom_##name(volatile T* at, Given<T> value) {                                        \
     return atomic_fetch_##name##_explicit(at, value, __ATOMIC_RELAXED);                            \
   }
-COHORT_CL_FETCH(add, return atomic_at(at).fetch_add(value, order_of(order));)
-COHORT_CL_FETCH(sub, return atomic_at(at).fetch_sub(value, order_of(order));)
+COHORT_CL_FETCH(add, return add_at(at, value, order);)
+COHORT_CL_FETCH(sub, return sub_at(at, value, order);)
 COHORT_CL_FETCH(and, return atomic_at(at).fetch_and(value, order_of(order));)
 COHORT_CL_FETCH(or, return atomic_at(at).fetch_or(value, order_of(order));)
 COHORT_CL_FETCH(xor, return atomic_at(at).fetch_xor(value, order_of(order));)
