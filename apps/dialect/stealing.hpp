@@ -37,6 +37,7 @@ class DialectPools {
     std::uint32_t lock = 0;
     std::uint32_t count = 0;
     std::uint32_t victim = 0;
+    std::uint32_t first = 0;
   };
   static constexpr std::uint32_t room = 1U << 16U;
 
@@ -73,13 +74,12 @@ Outcome dialect_octree(Engine& engine, ProgramKernel kernel, Request& request) {
   const Box root{.end = count, .half = 256};
   boxes.write(std::span{&root, 1});
   const auto used = engine.template fill<std::uint32_t>(1, 1);
-  const auto in_leaves = engine.template fill<std::uint32_t>(1, 0);
+  const auto left = engine.template fill<std::uint32_t>(1, count);
   const DialectPools pools{engine, request.options, std::vector<std::uint32_t>(count > 0 ? 1 : 0)};
   kernel.set("boxes", boxes.data()).set("used", used.data()).set("room_for_boxes", room);
   kernel.set("particles0", buffers[0].data()).set("particles1", buffers[1].data());
-  kernel.set("result", buffers[2].data()).set("particle_count", count);
+  kernel.set("result", buffers[2].data()).set("left", left.data());
   kernel.set("max_leaf", how.max_leaf).set("max_depth", how.max_depth);
-  kernel.set("in_leaves", in_leaves.data());
   pools.give(kernel);
   OctreeResult result;
   result.report = see_through(engine, kernel, request.options);

@@ -92,22 +92,15 @@ void process(global position *nodes, global uint *used, uint room_for_nodes, uin
 
 kernel void game(global position *nodes, global uint *used, uint room_for_nodes, uint depth, global pool *pools, global uint *tasks,
                  uint pool_count, uint room, global uint *roots_open, global uint *lost) {
-  local uint more;
   while (true) {
     offer_kill();
     request_fork();
     uint own = get_group_id() % pool_count;
-    uint task = pop_or_steal(pools, tasks, pool_count, room, own);
-    if (get_local_id() == 0) {
-      bool stopped = peek(lost) != 0;
-      if (task != NO_TASK) {
-        process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
-      }
-      more = !stopped && (task != NO_TASK || peek(roots_open) != 0);
+    uint task = pop_or_steal(pools, tasks, pool_count, room, own, roots_open, lost);
+    if (task == ALL_DONE) break;
+    // The others wait for the leader in pop_or_steal.
+    if (task != NO_TASK && get_local_id() == 0) {
+      process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    bool go_on = more != 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (!go_on) break;
   }
 }

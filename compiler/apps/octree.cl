@@ -1,6 +1,6 @@
 // An octree over particles by work stealing, after Cederman and Tsigas. A task is a box of the tree with its range of particles:
 // count them in eight boxes, scatter them to the other buffer, and make a task of each box with more than `max_leaf`.
-// Finished when the leaves hold all particles. Nothing to transmit: a task says all.
+// Finished when no particle is left that is in no leaf. Nothing to transmit: a task says all.
 #include "pools.h"
 
 #define LEAF 0xffffffffu
@@ -24,32 +24,24 @@ uint octant(particle p, float x, float y, float z) {
 }
 
 kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, global particle *particles0, global particle *particles1,
-                   global particle *result, uint particle_count, uint max_leaf, uint max_depth, global pool *pools, global uint *tasks,
-                   uint pool_count, uint room, global uint *in_leaves, global uint *lost) {
-  local uint state, first;            // state: 0 nothing to do, 1 a task, 2 the end
+                   global particle *result, uint max_leaf, uint max_depth, global pool *pools, global uint *tasks, uint pool_count,
+                   uint room, global uint *left, global uint *lost) {
+  local uint first;
   local uint count[8], place[8];
   while (true) {
     offer_kill();
     request_fork();
     uint own = (uint)get_group_id() % pool_count;
-    uint task = pop_or_steal(pools, tasks, pool_count, room, own);
-    if (get_local_id() == 0) {
-      bool stopped = peek(lost) != 0;
-      if (task == NO_TASK) {
-        state = stopped || peek(in_leaves) == particle_count ? 2 : 0;
-      } else {
-        first = atomic_add(used, 8u);
-        if (first + 8 > room_for_boxes) poke(lost, 1);
-        state = stopped || first + 8 > room_for_boxes ? 2 : 1;
-      }
-      for (uint i = 0; i < 8; i++) count[i] = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    uint now = state;
-    if (now == 2) break;
+    uint task = pop_or_steal(pools, tasks, pool_count, room, own, left, lost);
+    if (task == ALL_DONE) break;
     // Without a task everything below has nothing to do, but meets all the same.
+    bool busy = task != NO_TASK, alone = get_local_size() == 1;
+    uint claimed = 0;  // by the leader, for the boxes below: long before it is needed
+    if (busy && get_local_id() == 0) claimed = atomic_add(used, 8u);
+    for (uint i = get_local_id(); i < 8; i += get_local_size()) count[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     box b = {0};
-    if (now == 1) b = boxes[task];
+    if (busy) b = boxes[task];
     global particle *from = b.depth % 2 == 0 ? particles0 : particles1;
     global particle *to = b.depth % 2 == 0 ? particles1 : particles0;
     uint begin = b.begin, end = b.end;
@@ -64,12 +56,21 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
         if (i + k * stride < end) mine[octant(ahead[k], b.x, b.y, b.z)]++;
       }
     }
-    for (uint i = 0; i < 8; i++) {
-      if (mine[i] != 0) atomic_add(&count[i], mine[i]);
+    if (begin + (uint)get_local_id() < end) {
+      for (uint i = 0; i < 8; i++) {
+        if (alone) count[i] = mine[i];
+        else atomic_add(&count[i], mine[i]);
+      }
     }
+    if (get_local_id() == 0) first = claimed;
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool deepest = b.depth + 1 >= max_depth, alone = get_local_size() == 1;
-    for (uint i = get_local_id(); i < 8 && now == 1; i += get_local_size()) {
+    if (first + 8 > room_for_boxes) {  // everybody will stop
+      if (get_local_id() == 0) poke(lost, 1);
+      busy = false;
+      end = begin;
+    }
+    bool deepest = b.depth + 1 >= max_depth;
+    for (uint i = get_local_id(); i < 8 && busy; i += get_local_size()) {
       uint at = begin;
       for (uint before = 0; before < i; before++) at += count[before];
       place[i] = at;
@@ -98,15 +99,15 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (get_local_id() == 0 && now == 1) {
+    if (get_local_id() == 0 && busy) {
       uint done = 0, below = 0;
       for (uint i = 0; i < 8; i++) {
         if (count[i] <= max_leaf || deepest) done += count[i];
         else below |= 1u << i;
       }
       push_tasks(pools, tasks, pool_count, room, own, first, below, lost);
-      if (done > 0) atomic_add(in_leaves, done);
+      if (done > 0) atomic_sub(left, done);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    // The others wait for the leader in pop_or_steal, before they use the local memory again.
   }
 }

@@ -156,6 +156,12 @@ TEST(CppOutput, IsTheSameForEveryEngineButForWhereItRuns) {
   EXPECT_THAT(cuda, testing::HasSubstr("cohort::cuda::Engine"));
 }
 
+// As text: only nvcc's host pass refuses the braces alone.
+TEST(CppOutput, NamesTheVectorsThatAnInitialiserLeavesOut) {
+  EXPECT_THAT(emit("programs.cl", Output::cuda),
+              testing::HasSubstr("partly_t{{}, {}, cl::Vec<unsigned int, 4>{}, {"));
+}
+
 TEST(Outputs, KeepWhatTheAuthorSaysOfUnrolling) {
   const auto emitted = [](Output output) {
     CompileOptions options;
