@@ -426,6 +426,10 @@ struct Platform {
   using Sampler = cuda::Sampler;
   using Probe = cuda::Probe;
 
+  /// On the host too: protocol::Shared lies as it does where this is Fenced.
+  COHORT_FN static void fence() {
+    ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
+  }
   COHORT_FN static void notify(Event& /*event*/) {}
   template <class T>
   COHORT_FN static T* view(T* memory) {
@@ -459,10 +463,6 @@ struct Platform {
     const bool stale = cycles_since(last.at) > recent;
     // Without branches: the loads overlap with those of the rest of the member.
     return (member.id == 0) & ((blockDim.x <= 32) | (last.target != member.active) | stale);
-  }
-
-  __device__ static void fence() {
-    ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
   }
 
   template <class Done, class Meanwhile>
@@ -570,6 +570,8 @@ struct Platform {
   }
 #endif
 };
+
+static_assert(protocol::Fenced<Platform>);
 
 COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std::uint32_t active,
                                        std::uint64_t value) const {

@@ -74,11 +74,12 @@ struct Shared {
   template <class T>
   using Atomic = typename P::template Atomic<T>;
 
-  // Written at every barrier. The votes lie beside the roster: who arrives has to own that line
-  // anyway. Four slots, so that they follow the generation through its wrap. As wide as the roster:
+  // Written at every barrier. The votes lie beside the roster, since who arrives has to own that
+  // line anyway; not where groups poll both at once: two loads of one line would wait for each
+  // other. Four slots, so that they follow the generation through its wrap. As wide as the roster:
   // a GPU reads narrower words as if the host wrote them.
   alignas(128) Atomic<std::uint64_t> roster{0};
-  Atomic<std::uint64_t> vote[4] = {};
+  alignas(Fenced<P> ? 128 : alignof(Atomic<std::uint64_t>)) Atomic<std::uint64_t> vote[4] = {};
 
   // Written by the host (and by joiners), polled at every offer.
   alignas(128) Atomic<std::uint32_t> share{0};  // the target, before demands are taken off
