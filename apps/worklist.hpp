@@ -41,10 +41,11 @@ struct Worklist {
     }
     return sum;
   }
+  /// Nodes in the slots `from` on.
   template <class Group>
-  [[nodiscard]] COHORT_FN std::size_t size(const Group& group) const {
+  [[nodiscard]] COHORT_FN std::size_t size(const Group& group, std::uint32_t from = 0) const {
     std::size_t sum = 0;
-    for (std::uint32_t i = 0; i <= num_slots; ++i) sum += group.atomic(counts[i].nodes).load();
+    for (std::uint32_t i = from; i <= num_slots; ++i) sum += group.atomic(counts[i].nodes).load();
     return sum;
   }
 

@@ -74,8 +74,9 @@ struct Bfs {
     Plan plan = group.view(plans)[state.turn % 2];
     Outlook outlook;
     if (both_directions) outlook = group.view(outlooks)[state.turn % 2];
-    const Count all = lists[now].total(group);
-    const std::size_t size = all.nodes;
+    Count all;
+    if (both_directions) all = lists[now].total(group);
+    const std::size_t size = both_directions ? all.nodes : lists[now].size(group);
     if (plan.mode == Mode::down) {
       if (size <= solo) return alone(group, state, plan, size);
       if (both_directions && !outlook.was_up) {

@@ -50,10 +50,12 @@ struct DeltaSssp {
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    const Plan plan = group.view(plans)[state.turn % 2];
     const Worklist& list = near[state.turn % 3];
     list.ahead(group, graph.num_nodes());
-    const std::size_t size = list.size(group);
+    // All is under way before the plan is waited for.
+    const std::uint32_t in_first = group.atomic(list.counts[0].nodes).load();
+    const Plan plan = group.view(plans)[state.turn % 2];
+    const std::size_t size = in_first + list.size(group, 1);
     if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
 
     // No group of this turn fills those: what it finds is for buckets behind the one it chooses.
