@@ -1,0 +1,24 @@
+// What cohortc writes for CUDA compiles. That needs nvcc and no GPU, so that it is known where the
+// tests that run it are skipped.
+#include <gtest/gtest.h>
+
+#include "program/build.hpp"
+
+namespace cohort {
+namespace {
+
+class CudaDialect : public testing::TestWithParam<const char*> {};
+
+TEST_P(CudaDialect, Compiles) {
+  const std::string source = std::string{COHORT_TEST_COMPILER} + GetParam();
+  // PTX alone: what takes nvcc longest is left to the run on a device.
+  EXPECT_NO_THROW(
+      static_cast<void>(program::build(source, {.engine = "cuda", .architecture = "compute_90"})));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaDialect,
+                         testing::Values("/test/figure4.cl", "/test/programs.cl",
+                                         "/apps/octree.cl"));
+
+}  // namespace
+}  // namespace cohort
