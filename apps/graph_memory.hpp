@@ -12,6 +12,12 @@
 
 namespace cohort::apps {
 
+/// Nodes have eight edges or more on average: some have very many, and many lead back to nodes
+/// that have been visited.
+[[nodiscard]] inline bool has_many_edges(const Csr& graph) {
+  return graph.num_edges() / 8 >= graph.num_nodes();
+}
+
 /// A graph in an engine's memory.
 class GraphMemory {
  public:
@@ -22,7 +28,6 @@ class GraphMemory {
         weights_(engine.upload(graph.weights)),
         num_nodes_(graph.num_nodes()) {}
 
-  [[nodiscard]] std::size_t num_edges() const { return targets_.size(); }
   [[nodiscard]] CsrView view() const {
     return {offsets_.data(), targets_.data(), weights_.size() == 0 ? nullptr : weights_.data(),
             num_nodes_};

@@ -35,13 +35,23 @@ struct Portion {
 /// wait no longer than for a step of all groups.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
-/// What a chunk is for `count` items; 0: all.
+/// As many items for a group as take much longer than a barrier, where each is little work.
 template <class Group>
-COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk) {
+COHORT_FN std::size_t worth_a_barrier(const Group& group) {
+  return group.alone() ? 4096 : group.local_size();
+}
+
+/// What a chunk is for `count` items, of which `worth` are worth a barrier; 0: all.
+template <class Group>
+COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk,
+                                std::size_t worth) {
   if (chunk != even_chunk) return chunk;
   if (group.num_groups() * 4 >= group.max_groups()) return 0;
-  const std::size_t worth_a_barrier = group.alone() ? 4096 : group.local_size();
-  return most(worth_a_barrier, count / group.max_groups());
+  return most(worth, count / group.max_groups());
+}
+template <class Group>
+COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk) {
+  return chunk_for(group, count, chunk, worth_a_barrier(group));
 }
 
 /// Of kernels that are to be as in the paper: there a step is whole.
@@ -53,13 +63,18 @@ constexpr std::uint64_t chunk_in_paper(std::uint64_t chunk) {
 /// Every group gets the same answer, so `at` may live in the State.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
-                          std::uint64_t chunk) {
-  chunk = chunk_for(group, count, chunk);
+                          std::uint64_t chunk, std::size_t worth) {
+  chunk = chunk_for(group, count, chunk, worth);
   if (chunk == 0) return {at, count, true};
   const std::uint32_t groups = group.num_groups();
   if ((count - at) / groups <= chunk) return {at, count, true};
   const std::size_t end = at + chunk * groups;
   return {at, end, end == count};
+}
+template <class Group>
+COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
+                          std::uint64_t chunk) {
+  return portion(group, at, count, chunk, worth_a_barrier(group));
 }
 
 /// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in

@@ -20,10 +20,23 @@ struct alignas(64) Count {
 /// In a list: a place that was claimed in vain.
 inline constexpr Node nobody = ~Node{0};
 
+/// What a group visits of the nodes in a list and of their edges.
+struct Part {
+  std::uint32_t stride;  ///< from one node to the next
+  std::uint32_t index;   ///< of the part of each node's edges
+  std::uint32_t count;   ///< of such parts
+};
+/// One node after the other, and all their edges.
+struct Whole {
+  static constexpr std::uint32_t stride = 1;
+  static constexpr std::uint32_t index = 0;
+  static constexpr std::uint32_t count = 1;
+};
+
 struct Worklist {
   static constexpr std::uint32_t short_block = 64;  ///< of a short list, for each group
 
-  Node* slots;              ///< num_slots times `room`
+  Node* slots;              ///< num_slots times `room`; used by groups of one thread alone
   Node* spill;              ///< room for every node
   Count* counts;            ///< of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
@@ -70,8 +83,8 @@ struct Worklist {
   /// Pushes a node, by one thread of whichever group; a group of one thread fills its slot first.
   template <class Group>
   COHORT_FN void push(const Group& group, Node node) const {
-    if (num_slots == 0) {
-      group.view(spill)[group.claim(counts[0].nodes)] = node;
+    if (!group.alone() || num_slots == 0) {
+      group.view(spill)[group.claim(counts[num_slots].nodes)] = node;
       return;
     }
     const auto count = group.atomic(counts[group.group_id()].nodes);
@@ -92,7 +105,8 @@ struct Worklist {
   COHORT_FN void for_range(const Group& group, std::size_t begin, std::size_t end,
                            Visit visit) const {
     std::size_t at = 0;
-    for (std::uint32_t i = 0; i < num_slots && at < end; ++i) {
+    const std::uint32_t full = group.alone() ? num_slots : 0;
+    for (std::uint32_t i = 0; i < full && at < end; ++i) {
       const std::size_t count = group.atomic(counts[i].nodes).load();
       const std::size_t first = most(begin, at);
       const std::size_t last = least(end, at + count);
@@ -110,17 +124,39 @@ struct Worklist {
                           Visit visit) const {
     const std::size_t groups = group.num_groups();
     const std::size_t count = end - begin;
-    if (num_slots != 0 && count <= groups * room) {
+    if (group.alone() && num_slots != 0 && count <= groups * room) {
       const std::size_t id = group.group_id();
       for_range(group, begin + count * id / groups, begin + count * (id + 1) / groups, visit);
       return;
     }
     // A short list is spread out, so that each thread has an edge or two; of a long one each thread
     // gets a node.
-    std::size_t block = short_block;
-    if (count > groups * block) block = most(block, least(group.local_size(), count / groups));
+    const std::size_t even = (count + groups - 1) / groups;
+    const std::size_t block = most(short_block, least(group.local_size(), even));
     for (std::size_t i = begin + group.group_id() * block; i < end; i += groups * block)
       for_range(group, i, least(i + block, end), visit);
+  }
+
+  /// The same where a single node may have very many edges. Groups of many threads are dealt nodes
+  /// one by one, because those with many edges are found together; where there are fewer nodes than
+  /// groups, several share the edges of one. They get `visit(nodes, count, part)`.
+  template <class Group, class Visit>
+  COHORT_FN void for_edges(const Group& group, std::size_t begin, std::size_t end,
+                           Visit visit) const {
+    if (group.alone()) {
+      for_part(group, begin, end, visit);
+      return;
+    }
+    const std::uint32_t groups = group.num_groups();
+    const std::size_t nodes = end - begin;
+    const auto sharing = static_cast<std::uint32_t>(nodes < groups ? groups / most(nodes, 1) : 1);
+    const Part part{.stride = groups, .index = group.group_id() % sharing, .count = sharing};
+    const std::size_t dealt = std::size_t{groups} * group.local_size();  // a node for each thread
+    for (std::size_t i = begin; i < end; i += dealt) {
+      const std::size_t first = i + group.group_id() / sharing;
+      const std::size_t last = least(i + dealt, end);
+      if (first < last) visit(spill + first, (last - first + groups - 1) / groups, part);
+    }
   }
 };
 
@@ -226,16 +262,17 @@ COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
   if (graph.weights() != nullptr) prefetch(graph.weights() + edge);
 }
 
-/// Visits the edges of `count` nodes and pushes the targets for which `visit(value, edge, target)`
-/// says true; `value(node)` is called once for each node, `ahead(target)` where it is worth
-/// fetching what `visit` will look at; what these hold by value stays in registers, what they hold
-/// by reference is read again after each atomic access. Chunk by chunk, one node for each thread:
-/// their degrees are summed up in local memory, and each thread takes one edge at a time (the
-/// paper's bfs and l-sssp, after LonestarGPU). Reached by all threads of the group.
-template <class Group, class Into, class Value, class Ahead, class Visit>
+/// Visits a part of the edges of each of `count` nodes and pushes the targets for which
+/// `visit(value, edge, target)` says true; `value(node)` is called once for each node,
+/// `ahead(target)` where it is worth fetching what `visit` will look at; what these hold by value
+/// stays in registers, what they hold by reference is read again after each atomic access. Chunk by
+/// chunk, one node for each thread: their degrees are summed up in local memory, and each thread
+/// takes one edge at a time (the paper's bfs and l-sssp, after LonestarGPU). Reached by all threads
+/// of the group.
+template <class Group, class Into, class Value, class Ahead, class Visit, class Some = Whole>
 COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
                       const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,
-                      Visit visit) {
+                      Visit visit, Some part = {}) {
   const auto list = group.view(nodes);
   if (group.alone()) {
     constexpr std::size_t far = 8;
@@ -265,7 +302,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   const std::uint32_t me = group.local_id();
   for (std::size_t first = 0; first < count; first += group.local_size()) {
     const auto here = static_cast<std::uint32_t>(least(count - first, group.local_size()));
-    const Node node = me < here ? list[first + me] : nobody;
+    const Node node = me < here ? list[(first + me) * part.stride] : nobody;
     std::uint32_t its = skipped;
     std::uint64_t first_edge = 0;
     std::uint32_t degree = 0;
@@ -273,6 +310,12 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
       its = value(node);
       first_edge = graph.first_edge(node);
       if (its != skipped) degree = static_cast<std::uint32_t>(graph.degree(node));
+      if (part.count > 1) {
+        const std::uint64_t begin = std::uint64_t{degree} * part.index / part.count;
+        const std::uint64_t end = std::uint64_t{degree} * (part.index + 1) / part.count;
+        first_edge += begin;
+        degree = static_cast<std::uint32_t>(end - begin);
+      }
     }
     // All meet in the scan: nobody is left in the chunk before.
     const std::uint32_t before = group.exclusive_scan(degree, std::uint32_t{0}, plus);

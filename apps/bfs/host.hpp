@@ -45,7 +45,7 @@ struct BfsOptions {
   using Direction = BfsOptions::Direction;
   return how.algorithm == BfsOptions::Algorithm::one_barrier &&
          (how.direction == Direction::both ||
-          (how.direction == Direction::automatic && graph.num_edges() / 8 >= graph.num_nodes()));
+          (how.direction == Direction::automatic && has_many_edges(graph)));
 }
 
 /// What the search has to know of its graph.
@@ -78,12 +78,12 @@ Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* le
   return run(engine, kernel, options);
 }
 
-template <class Engine>
+template <bool both, class Engine>
 Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& memory,
                            std::uint32_t* levels, Node source, const RunOptions& options,
                            const BfsOptions& how) {
   const Node nodes = graph.num_nodes();
-  const bool both = both_directions(graph, how);
+  using Kernel = Bfs<both>;
   std::shared_ptr<const GraphMemory> incoming;
   if (both && how.incoming == nullptr) {
     incoming = std::make_shared<const GraphMemory>(engine, transpose(graph));
@@ -96,11 +96,11 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
   lists[0].put(source, graph.offsets[source + 1] - graph.offsets[source]);
   const std::size_t words = both ? nodes / 64 + 1 : 0;
   const auto bits = engine.template fill<std::uint64_t>(3 * words, 0);
-  const auto plans = engine.template fill<Bfs::Plan>(2, {});
+  const auto plans = engine.template fill<typename Kernel::Plan>(2, {});
   const auto outlooks =
-      engine.template fill<Bfs::Outlook>(2, Bfs::Outlook{.edges_left = graph.num_edges()});
+      engine.template fill<typename Kernel::Outlook>(2, {.edges_left = graph.num_edges()});
   const std::uint32_t local_size = options.launch.local_size;
-  const Bfs kernel{
+  const Kernel kernel{
       .graph = memory.view(),
       .incoming = incoming ? incoming->view() : memory.view(),
       .lists = {lists[0].view(), lists[1].view(), lists[2].view()},
@@ -109,10 +109,9 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .outlooks = outlooks.data(),
       .levels = {levels},
       .chunk = how.chunk,
-      .solo = both ? 0 : how.solo.value_or(local_size == 1 ? 128 : local_size),
-      .both_directions = both,
+      .solo = how.solo.value_or(local_size == 1 ? 128 : local_size),
       .few_edges =
-          !both && (how.most_edges ? *how.most_edges : most_edges(graph)) <= Bfs::most_few_edges,
+          !both && (how.most_edges ? *how.most_edges : most_edges(graph)) <= Kernel::most_few_edges,
   };
   return run(engine, kernel, options);
 }
@@ -131,8 +130,11 @@ template <class Engine>
   levels.write(std::vector{0U}, source);
   BfsResult result;
   if (how.algorithm != BfsOptions::Algorithm::paper) {
-    result.report =
-        detail::run_one_barrier_bfs(engine, graph, *memory, levels.data(), source, options, how);
+    const auto run = [&](auto both) {
+      return detail::run_one_barrier_bfs<decltype(both)::value>(
+          engine, graph, *memory, levels.data(), source, options, how);
+    };
+    result.report = both_directions(graph, how) ? run(std::true_type{}) : run(std::false_type{});
   } else if constexpr (has_paper_variants<Engine>) {
     result.report = detail::run_paper_bfs(engine, *memory, levels.data(), source, options, how);
   } else {

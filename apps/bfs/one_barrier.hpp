@@ -8,6 +8,8 @@
 
 namespace cohort::apps {
 
+/// `both_directions`: may go up; for graphs where a single node may have very many edges.
+template <bool both_directions>
 struct Bfs {
   static constexpr bool paper_barriers = true;
   enum class Mode : std::uint32_t {
@@ -40,10 +42,9 @@ struct Bfs {
   Plan* plans;             // by turn modulo 2
   Outlook* outlooks;       // likewise
   Levels levels;
-  std::uint64_t chunk;   // nodes for each group in a step; 0: all; or even_chunk
-  std::uint32_t solo;    // frontiers up to this size are group 0's; 0: none
-  bool both_directions;  // may go up
-  bool few_edges;        // no node has more than most_few_edges
+  std::uint64_t chunk;  // nodes for each group in a step; 0: all; or even_chunk
+  std::uint32_t solo;   // frontiers up to this size are group 0's, where there is one direction
+  bool few_edges;       // no node has more than most_few_edges
 
   static constexpr std::uint32_t most_few_edges = 16;
 
@@ -69,17 +70,26 @@ struct Bfs {
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    const std::uint32_t now = state.turn % 3;
-    lists[now].ahead(group, graph.num_nodes());
+    const Worklist& list = lists[state.turn % 3];
+    if constexpr (!both_directions) list.ahead(group, graph.num_nodes());
     Plan plan = group.view(plans)[state.turn % 2];
-    Outlook outlook;
-    if (both_directions) outlook = group.view(outlooks)[state.turn % 2];
-    Count all;
-    if (both_directions) all = lists[now].total(group);
-    const std::size_t size = both_directions ? all.nodes : lists[now].size(group);
+    if constexpr (both_directions) {
+      return either_way(group, state, plan, list.total(group));
+    } else {
+      const std::size_t size = list.size(group);
+      return size <= solo ? alone(group, state, plan, size)
+                          : down(group, state, plan, Outlook{}, size);
+    }
+  }
+
+ private:
+  /// Goes down until the frontier has many of the edges that are left, up while it is large.
+  template <class Group>
+  COHORT_FN Next either_way(Group& group, State& state, Plan& plan, const Count& all) const {
+    Outlook outlook = group.view(outlooks)[state.turn % 2];
+    const std::size_t size = all.nodes;
     if (plan.mode == Mode::down) {
-      if (size <= solo) return alone(group, state, plan, size);
-      if (both_directions && !outlook.was_up) {
+      if (!outlook.was_up) {
         outlook.edges_left -= least(all.edges, outlook.edges_left);
         if (all.edges > outlook.edges_left / 15) plan.mode = Mode::to_bits;
       }
@@ -96,7 +106,6 @@ struct Bfs {
     return Next::halt;
   }
 
- private:
   /// The end of a turn, or of a portion of it.
   template <class Group>
   COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next,
@@ -104,7 +113,7 @@ struct Bfs {
     state.at = now.last ? 0 : now.end;
     if (group.global_id() == 0) {
       group.view(plans)[(state.turn + 1) % 2] = next;
-      if (both_directions) group.view(outlooks)[(state.turn + 1) % 2] = outlook;
+      if constexpr (both_directions) group.view(outlooks)[(state.turn + 1) % 2] = outlook;
       if (now.last) lists[(state.turn + 2) % 3].clear(group);
     }
     if (now.last) ++state.turn;
@@ -112,16 +121,15 @@ struct Bfs {
 
   /// Visits a piece of a frontier. Counts the edges of what it reaches, if somebody will ask.
   /// `early`: with expand_few().
-  template <class Group>
+  template <class Group, class... Some>
   COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
-                       std::uint32_t level, std::uint64_t& edges, bool early) const {
-    const bool counts = both_directions;
+                       std::uint32_t level, std::uint64_t& edges, bool early, Some... part) const {
     // Where edges are few, half of them lead to new nodes; and on a GPU a look is a round trip.
     const bool rarely = !both_directions && !group.alone();
-    const auto reach = [group, &edges, graph = graph, levels = levels, level, counts, rarely](
+    const auto reach = [group, &edges, graph = graph, levels = levels, level, rarely](
                            std::uint32_t, std::uint64_t, Node target) {
       const bool reached = levels.reach(group, target, level, rarely);
-      if (counts && reached) edges += graph.degree(target);
+      if (both_directions && reached) edges += graph.degree(target);
       return reached;
     };
     if (early) {
@@ -129,7 +137,7 @@ struct Bfs {
     } else {
       expand(
           group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
-          [of = levels.of](Node target) { prefetch(of + target); }, reach);
+          [of = levels.of](Node target) { prefetch(of + target); }, reach, part...);
     }
   }
 
@@ -138,7 +146,7 @@ struct Bfs {
   template <class Group>
   COHORT_FN bool claims_early(const Group& group, std::size_t size) const {
     const std::size_t most_nodes = std::size_t{group.num_groups()} * Worklist::short_block;
-    return few_edges && !group.alone() && size <= most_nodes &&
+    return !both_directions && few_edges && !group.alone() && size <= most_nodes &&
            most_nodes * most_few_edges <= graph.num_nodes();
   }
 
@@ -146,16 +154,19 @@ struct Bfs {
   COHORT_FN Next down(Group& group, State& state, Plan& plan, const Outlook& outlook,
                       std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
-    const Portion now = portion(group, state.at, size, chunk);
+    const std::size_t worth = worth_a_barrier(group) / (both_directions ? 16 : 1);
+    const Portion now = portion(group, state.at, size, chunk, worth);
     const bool early = now.begin == 0 && now.last && claims_early(group, size);
     Sink sink{group, lists[(state.turn + 1) % 3]};
     std::uint64_t edges = 0;
-    in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
-      visit(group, nodes, count, sink, plan.level + 1, edges, early);
-    });
-    if (both_directions) {
+    const auto visit_some = [&](const Node* nodes, std::size_t count, auto... part) {
+      visit(group, nodes, count, sink, plan.level + 1, edges, early, part...);
+    };
+    if constexpr (both_directions) {
+      in.for_edges(group, now.begin, now.end, visit_some);
       sink.close(edges);
     } else {
+      in.for_part(group, now.begin, now.end, visit_some);
       sink.close();
     }
     if (now.last) ++plan.level;

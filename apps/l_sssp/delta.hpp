@@ -13,7 +13,8 @@
 namespace cohort::apps {
 
 /// `Length`: of paths; 32 bits where none is longer, so that more distances fit a cache.
-template <class Length>
+/// `many_edges`: of some nodes, for several groups to share.
+template <class Length, bool many_edges>
 struct DeltaSssp {
   static constexpr Length unreached = static_cast<Length>(~Length{0});
   static constexpr std::uint32_t num_piles = 16;
@@ -51,7 +52,7 @@ struct DeltaSssp {
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Worklist& list = near[state.turn % 3];
-    list.ahead(group, graph.num_nodes());
+    if constexpr (!many_edges) list.ahead(group, graph.num_nodes());
     // All is under way before the plan is waited for.
     const std::uint32_t in_first = group.atomic(list.counts[0].nodes).load();
     const Plan plan = group.view(plans)[state.turn % 2];
@@ -122,7 +123,8 @@ struct DeltaSssp {
   template <class Group>
   COHORT_FN Next relax(Group& group, State& state, const Plan& plan, std::uint64_t bucket,
                        const Worklist& in, std::size_t size) const {
-    const Portion now = portion(group, state.at, size, chunk);
+    const std::size_t worth = worth_a_barrier(group) / (many_edges ? 16 : 1);
+    const Portion now = portion(group, state.at, size, chunk, worth);
     const Length limit = limit_of(bucket);
     auto& queues = group.local().queue;
     Length nearest = unreached;
@@ -134,16 +136,18 @@ struct DeltaSssp {
                       .group = group,
                       .stamp = near_stamp,
                       .turn = state.turn};
-    const auto visit = [&](const Node* nodes, std::size_t count) {
+    const auto visit = [&](const Node* nodes, std::size_t count, auto... part) {
+      const bool whole = ((part.count == 1) && ...);
       expand(
           group, graph, group.local().chunk, nodes, count, finds,
-          [group, distance = distance, expanded = expanded](Node node) {
+          [group, distance = distance, expanded = expanded, whole](Node node) {
             // Relaxed, here and below: a distance that is too old is that of a path all the same,
             // and whoever lowers it pushes its node.
             const Length its = group.atomic(distance[node]).load();
             const auto done = group.atomic(expanded[node]);
             if (done.load() == its) return skipped;
-            done.store(its);
+            // Of a node's parts none knows which distance the others have gone on with.
+            if (whole) done.store(its);
             return node;
           },
           [distance = distance](Node target) { prefetch(distance + target); },
@@ -157,10 +161,13 @@ struct DeltaSssp {
             if (through < limit) return true;
             put_off(group, target, before, through, plan, nearest);
             return false;
-          });
+          },
+          part...);
     };
     if (size <= 16 && alone) {  // not worth sharing
       if (group.group_id() == 0) in.for_range(group, now.begin, now.end, visit);
+    } else if constexpr (many_edges) {
+      in.for_edges(group, now.begin, now.end, visit);
     } else {
       in.for_part(group, now.begin, now.end, visit);
     }

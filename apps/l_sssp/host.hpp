@@ -16,16 +16,18 @@ struct ListSsspOptions {
   bool slots = true;
   /// Nodes for each group in a step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
-  Distance delta = 0;  ///< of delta-stepping; 0: by weights and degrees
+  Distance delta = 0;  ///< of delta-stepping; 0: by weights, degrees and threads
   /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
   /// edges, none where they have many and going on would visit many of them again.
   std::optional<std::uint32_t> budget = {};
   std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
-  /// longest_path(), if known; else it is looked up.
+  /// fitting_delta() and longest_path(), if known; else they are looked up.
+  std::optional<Distance> fitting = {};
   std::optional<Distance> longest = {};
 };
 
-/// A delta that does well: large where weights are large and nodes have few edges.
+/// A delta that does well for groups of one thread: large where weights are large and nodes have
+/// few edges.
 [[nodiscard]] Distance fitting_delta(const Csr& graph);
 
 /// No shortest path of `graph` is longer.
@@ -34,7 +36,7 @@ struct ListSsspOptions {
 /// What the search has to know of its graph.
 inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
   if (how.algorithm == ListSsspOptions::Algorithm::paper) return;
-  if (how.delta == 0) how.delta = graph.get(&fitting_delta);
+  if (how.delta == 0) how.fitting = graph.get(&fitting_delta);
   how.longest = graph.get(&longest_path);
 }
 
@@ -60,10 +62,10 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
   return result;
 }
 
-template <class Length, class Engine>
+template <class Length, bool many_edges, class Engine>
 SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Distance delta,
                      const RunOptions& options, const ListSsspOptions& how) {
-  using Kernel = DeltaSssp<Length>;
+  using Kernel = DeltaSssp<Length, many_edges>;
   const CsrView graph = memory.view();
   const Node nodes = graph.num_nodes();
   const auto distances = distances_from<Length>(engine, nodes, source);
@@ -83,7 +85,7 @@ SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Dis
                 .delta = static_cast<Length>(std::min(delta, Distance{Kernel::unreached})),
                 .chunk = how.chunk,
                 .window = how.piles,
-                .budget = how.budget.value_or(memory.num_edges() / 8 >= nodes ? 0 : 2048)};
+                .budget = how.budget.value_or(many_edges ? 0 : 2048)};
   std::vector<WorklistMemory> lists;
   const auto give = [&](auto& some) {
     for (Worklist& each : some) each = lists.emplace_back(engine, nodes, options, true).view();
@@ -121,13 +123,25 @@ template <class Engine>
       refuse_paper_variant();
     }
   }
-  if (how.piles < 1 || how.piles > DeltaSssp<Distance>::num_piles)
+  if (how.piles < 1 || how.piles > DeltaSssp<Distance, false>::num_piles)
     throw Error{Errc::bad_options, "l-sssp: piles must be from 1 to 16"};
-  const Distance delta = how.delta == 0 ? fitting_delta(graph) : how.delta;
+  const bool many_edges = has_many_edges(graph);
+  Distance delta = how.delta;
+  if (delta == 0) {
+    // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
+    // more often. Found by trying, on an H200.
+    const Distance wider = options.launch.local_size == 1 ? 1 : many_edges ? 3 : 8;
+    delta = wider * (how.fitting ? *how.fitting : fitting_delta(graph));
+  }
   constexpr Distance short_paths = 0xFFFF'FFF0U;
-  return (how.longest ? *how.longest : longest_path(graph)) < short_paths
-             ? detail::run_delta<std::uint32_t>(engine, *memory, source, delta, options, how)
-             : detail::run_delta<Distance>(engine, *memory, source, delta, options, how);
+  const bool are_short = (how.longest ? *how.longest : longest_path(graph)) < short_paths;
+  const auto run = [&](auto length, auto many) {
+    return detail::run_delta<decltype(length), decltype(many)::value>(engine, *memory, source,
+                                                                      delta, options, how);
+  };
+  if (many_edges)
+    return are_short ? run(std::uint32_t{}, std::true_type{}) : run(Distance{}, std::true_type{});
+  return are_short ? run(std::uint32_t{}, std::false_type{}) : run(Distance{}, std::false_type{});
 }
 
 extern template SsspResult run_l_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,

@@ -258,31 +258,6 @@ TEST(Bfs, GoesOnInGroupsOfOneThreadWhereLargerOnesHaveLeftIt) {
   EXPECT_GT(moved, 0U);
 }
 
-/// As much of a Group as portion() asks for.
-struct FewGroups {
-  std::uint32_t groups;
-  [[nodiscard]] std::uint32_t num_groups() const { return groups; }
-  [[nodiscard]] static std::uint32_t max_groups() { return 64; }
-  [[nodiscard]] static std::uint32_t local_size() { return 1; }
-  [[nodiscard]] static bool alone() { return true; }
-};
-
-TEST(Portions, AreWholeWhileLittleIsLentAndAsLongAsEverWhenMuchIs) {
-  constexpr std::size_t count = 6'400'000;
-  for (const std::uint32_t groups : {64U, 63U, 32U, 16U})
-    EXPECT_TRUE(portion(FewGroups{groups}, 0, count, even_chunk).last) << groups;
-  std::uint32_t steps = 0;
-  for (std::size_t at = 0; at < count; ++steps) {
-    const Portion now = portion(FewGroups{1}, at, count, even_chunk);
-    EXPECT_EQ(now.begin, at);
-    EXPECT_LE(now.end - now.begin, count / 64);
-    at = now.end;
-  }
-  EXPECT_EQ(steps, 64U);
-  EXPECT_TRUE(portion(FewGroups{1}, 0, 4096, even_chunk).last);  // not worth a barrier
-  EXPECT_TRUE(portion(FewGroups{1}, 0, count, 0).last);
-}
-
 TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {
   Csr chain = path(6);
   chain.weights.assign(chain.targets.size(), ~Weight{0});
