@@ -12,8 +12,8 @@
 
 namespace cohort::apps {
 
-/// Nodes have eight edges or more on average: some have very many, and many lead back to nodes
-/// that have been visited.
+/// Nodes have eight edges or more on average. Then some are likely to have very many, and many
+/// edges to lead back to nodes that have been visited.
 [[nodiscard]] inline bool has_many_edges(const Csr& graph) {
   return graph.num_edges() / 8 >= graph.num_nodes();
 }
@@ -72,7 +72,7 @@ class WorklistMemory {
  public:
   template <class Engine>
   WorklistMemory(Engine& engine, Node num_nodes, const RunOptions& options, bool slots)
-      : num_slots_(slots && options.launch.local_size == 1 && !options.movable
+      : num_slots_(slots && of_one_thread<Engine>(options) && !options.movable
                        ? most_groups(engine, options)
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),

@@ -60,6 +60,16 @@ struct RunOptions {
   std::size_t trace_limit = TraceLog::default_limit;
 };
 
+/// Whether a local size of 1 is that; on GPUs it stands for the engine's choice.
+template <class Engine>
+inline constexpr bool has_groups_of_one_thread = true;
+
+/// Groups of a run on such an engine have one thread each.
+template <class Engine>
+bool of_one_thread(const RunOptions& options) {
+  return has_groups_of_one_thread<Engine> && options.launch.local_size == 1;
+}
+
 /// The most groups a run on `engine` can have.
 template <class Engine>
 std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
@@ -94,6 +104,8 @@ Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
 
 template <class Engine, class Kernel>
 Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& options) {
+  if (!options.restore.empty() && !options.movable)
+    throw Error{Errc::bad_options, "only a movable run can go on from a checkpoint"};
   LaunchOptions launch = options.launch;
   JobTrace* trace = nullptr;
   if (options.traces != nullptr) {

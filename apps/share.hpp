@@ -35,23 +35,15 @@ struct Portion {
 /// wait no longer than for a step of all groups.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
-/// As many items for a group as take much longer than a barrier, where each is little work.
-template <class Group>
-COHORT_FN std::size_t worth_a_barrier(const Group& group) {
-  return group.alone() ? 4096 : group.local_size();
-}
-
-/// What a chunk is for `count` items, of which `worth` are worth a barrier; 0: all.
+/// What a chunk is for `count` items; 0: all. `work`: how many times as much an item may be as it
+/// mostly is. Fewer of them are worth a barrier then.
 template <class Group>
 COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk,
-                                std::size_t worth) {
+                                std::uint32_t work = 1) {
   if (chunk != even_chunk) return chunk;
   if (group.num_groups() * 4 >= group.max_groups()) return 0;
-  return most(worth, count / group.max_groups());
-}
-template <class Group>
-COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk) {
-  return chunk_for(group, count, chunk, worth_a_barrier(group));
+  const std::size_t worth_a_barrier = (group.alone() ? 4096 : group.local_size()) / work;
+  return most(most(worth_a_barrier, 1), count / group.max_groups());
 }
 
 /// Of kernels that are to be as in the paper: there a step is whole.
@@ -60,21 +52,16 @@ constexpr std::uint64_t chunk_in_paper(std::uint64_t chunk) {
 }
 
 /// What is left of `count` items from `at` on; at most `chunk` for each group if that is not 0.
-/// Every group gets the same answer, so `at` may live in the State.
+/// Every group gets the same answer, so `at` may live in the State. `work`: see chunk_for.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
-                          std::uint64_t chunk, std::size_t worth) {
-  chunk = chunk_for(group, count, chunk, worth);
+                          std::uint64_t chunk, std::uint32_t work = 1) {
+  chunk = chunk_for(group, count, chunk, work);
   if (chunk == 0) return {at, count, true};
   const std::uint32_t groups = group.num_groups();
   if ((count - at) / groups <= chunk) return {at, count, true};
   const std::size_t end = at + chunk * groups;
   return {at, end, end == count};
-}
-template <class Group>
-COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
-                          std::uint64_t chunk) {
-  return portion(group, at, count, chunk, worth_a_barrier(group));
 }
 
 /// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in

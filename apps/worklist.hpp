@@ -1,6 +1,6 @@
-// Worklists of nodes: filled in one step, read in the next. Each group fills a slot of its own and
-// the slots are read in order, so nodes that were found together stay together; what does not fit
-// goes to a spill that all share.
+// Worklists of nodes: filled in one step, read in the next. Groups of one thread fill a slot each,
+// and the slots are read in order, so nodes that were found together stay together; what does not
+// fit, and all that larger groups find, goes to a spill that all share.
 // Invariant: a list is cleared, filled and read in different steps, and the barriers between them
 // order everything but the counts, which are relaxed atomics.
 #pragma once
@@ -26,17 +26,21 @@ struct Part {
   std::uint32_t index;   ///< of the part of each node's edges
   std::uint32_t count;   ///< of such parts
 };
-/// One node after the other, and all their edges.
+/// One node after the other, and all their edges. Known when a kernel is compiled, so that it costs
+/// no registers where lists are never shared out otherwise.
 struct Whole {
   static constexpr std::uint32_t stride = 1;
   static constexpr std::uint32_t index = 0;
   static constexpr std::uint32_t count = 1;
 };
 
+/// How much work a node may be where some have very many edges, for portion().
+inline constexpr std::uint32_t work_of_hubs = 16;
+
 struct Worklist {
   static constexpr std::uint32_t short_block = 64;  ///< of a short list, for each group
 
-  Node* slots;              ///< num_slots times `room`; used by groups of one thread alone
+  Node* slots;              ///< num_slots times `room`; only groups of one thread use them
   Node* spill;              ///< room for every node
   Count* counts;            ///< of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
@@ -267,8 +271,8 @@ COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
 /// `ahead(target)` where it is worth fetching what `visit` will look at; what these hold by value
 /// stays in registers, what they hold by reference is read again after each atomic access. Chunk by
 /// chunk, one node for each thread: their degrees are summed up in local memory, and each thread
-/// takes one edge at a time (the paper's bfs and l-sssp, after LonestarGPU). Reached by all threads
-/// of the group.
+/// takes one edge at a time (the paper's bfs and l-sssp, after LonestarGPU). Groups of one thread
+/// visit all edges: for_edges() gives them no parts. Reached by all threads of the group.
 template <class Group, class Into, class Value, class Ahead, class Visit, class Some = Whole>
 COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
                       const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,

@@ -318,7 +318,7 @@ double openmp_run(const Variant& variant, int threads) {
   std::vector<std::uint32_t> words;
   std::vector<apps::Distance> distances;
   if (variant.pair.app == "bfs") {
-    const bool both = variant.algorithm != "paper" && graph.num_edges() / 8 >= graph.num_nodes();
+    const bool both = variant.algorithm != "paper" && apps::has_many_edges(*variant.graph);
     time = bfs(graph, variant.source, words, both);
     if (first) must_be_right(apps::check_bfs(*variant.graph, variant.source, words));
   } else if (variant.pair.app == "color") {

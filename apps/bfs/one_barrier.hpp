@@ -154,8 +154,7 @@ struct Bfs {
   COHORT_FN Next down(Group& group, State& state, Plan& plan, const Outlook& outlook,
                       std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
-    const std::size_t worth = worth_a_barrier(group) / (both_directions ? 16 : 1);
-    const Portion now = portion(group, state.at, size, chunk, worth);
+    const Portion now = portion(group, state.at, size, chunk, both_directions ? work_of_hubs : 1);
     const bool early = now.begin == 0 && now.last && claims_early(group, size);
     Sink sink{group, lists[(state.turn + 1) % 3]};
     std::uint64_t edges = 0;

@@ -260,5 +260,7 @@ class PlainEngine {
 
 template <>
 inline constexpr bool has_paper_variants<PlainEngine> = false;
+template <>
+inline constexpr bool has_groups_of_one_thread<PlainEngine> = false;
 
 }  // namespace cohort::apps

@@ -17,6 +17,8 @@ template <>
 inline constexpr bool has_paper_variants<cuda::Engine> = cuda_has_paper_algorithms;
 template <>
 inline constexpr bool has_paper_barriers<cuda::Engine> = false;
+template <>
+inline constexpr bool has_groups_of_one_thread<cuda::Engine> = false;
 
 /// Runs the app of that name. Throws as App::run does.
 [[nodiscard]] Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request);

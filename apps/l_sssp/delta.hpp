@@ -123,8 +123,7 @@ struct DeltaSssp {
   template <class Group>
   COHORT_FN Next relax(Group& group, State& state, const Plan& plan, std::uint64_t bucket,
                        const Worklist& in, std::size_t size) const {
-    const std::size_t worth = worth_a_barrier(group) / (many_edges ? 16 : 1);
-    const Portion now = portion(group, state.at, size, chunk, worth);
+    const Portion now = portion(group, state.at, size, chunk, many_edges ? work_of_hubs : 1);
     const Length limit = limit_of(bucket);
     auto& queues = group.local().queue;
     Length nearest = unreached;
@@ -146,7 +145,8 @@ struct DeltaSssp {
             const Length its = group.atomic(distance[node]).load();
             const auto done = group.atomic(expanded[node]);
             if (done.load() == its) return skipped;
-            // Of a node's parts none knows which distance the others have gone on with.
+            // Of a node's parts none knows which distance the others have gone on with. Should it
+            // be found in another list again, it is expanded again, in vain.
             if (whole) done.store(its);
             return node;
           },

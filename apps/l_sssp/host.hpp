@@ -130,7 +130,7 @@ template <class Engine>
   if (delta == 0) {
     // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
     // more often. Found by trying, on an H200.
-    const Distance wider = options.launch.local_size == 1 ? 1 : many_edges ? 3 : 8;
+    const Distance wider = of_one_thread<Engine>(options) ? 1 : many_edges ? 3 : 8;
     delta = wider * (how.fitting ? *how.fitting : fitting_delta(graph));
   }
   constexpr Distance short_paths = 0xFFFF'FFF0U;

@@ -58,13 +58,14 @@ std::vector<Case> cases() {
   return result;
 }
 
-apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed) {
+apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
+                  std::uint32_t local_size = 256) {
   apps::Request request{.input = what.input,
                         .settings = apps::Settings{what.settings},
                         .options = {},
                         .verify = true};
   request.options.launch.max_groups = engine().capacity();
-  request.options.launch.local_size = 256;
+  request.options.launch.local_size = local_size;
   request.options.launch.resizable = !fixed;
   if (!fixed) {
     request.options.drive = [seed](const Job& job) {
@@ -102,6 +103,18 @@ TEST_P(CudaApps, AreRight) {
               what.app.c_str(), what.input.c_str(),
               static_cast<double>(still.report.run_time.count()) / 1e6, milliseconds / what.seeds,
               static_cast<double>(events) / what.seeds);
+}
+
+TEST(CudaGroups, OfTheEnginesChoiceAreRightForApps) {
+  std::string why;
+  if (!cuda::available(&why)) GTEST_SKIP() << why;
+  for (const Case& what :
+       {Case{"bfs", "rmat:14"}, Case{"bfs", "road:100000"}, Case{"l-sssp", "rmat:14"},
+        Case{"l-sssp", "road:100000"}, Case{"game", "connect4:7"}}) {
+    const apps::Outcome outcome = run(what, false, 1, 1);
+    EXPECT_TRUE(outcome.verified.value_or(false))
+        << what.app << " on " << what.input << ": " << outcome.difference;
+  }
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {

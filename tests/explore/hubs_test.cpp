@@ -13,16 +13,20 @@ namespace {
 using apps::RunOptions;
 
 /// From 0 to the hub 1, and shorter by way of 2; from there many edges to 3, then as many to 4. So
-/// whoever has the hub's first edges is told of the shorter way by nobody but the next turn.
+/// whoever has the hub's first edges is told of the shorter way by nobody but the next turn. Most
+/// edges are those of 5, which nobody reaches: a search that knows both directions goes down.
 const Csr& hub() {
   static const Csr graph = [] {
     constexpr std::size_t many = 20;
+    constexpr std::size_t others = 1000;
+    constexpr std::size_t reached = 3 + 2 * many;
     Csr result;
-    result.offsets = {0, 2, 2 + 2 * many, 3 + 2 * many, 3 + 2 * many, 3 + 2 * many};
+    result.offsets = {0, 2, 2 + 2 * many, reached, reached, reached, reached + others};
     result.targets = {1, 2};
     result.targets.insert(result.targets.end(), many, 3);
     result.targets.insert(result.targets.end(), many, 4);
     result.targets.push_back(1);
+    result.targets.insert(result.targets.end(), others, 5);
     result.weights.assign(result.targets.size(), 1);
     result.weights[0] = 4;
     return result;

@@ -230,32 +230,57 @@ TEST(GraphApps, FollowEdgesInTheirDirection) {
   EXPECT_THAT(run_cc(engine, one_way).component, ElementsAre(0, 0, 0, 0, 0)) << "weakly connected";
 }
 
-// Larger groups leave gaps in their lists, which those of one thread do not make themselves.
-TEST(Bfs, GoesOnInGroupsOfOneThreadWhereLargerOnesHaveLeftIt) {
-  const Csr graph = load_graph("grid:200x200");
+/// Takes a search out after so long and goes on with it in groups of another size, many times. How
+/// often it was not over yet.
+std::uint32_t moves(const Csr& graph, std::uint32_t from, std::uint32_t to,
+                    std::chrono::microseconds step, const BfsOptions& how = {}) {
   const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("cohort-bfs-gaps-" + std::to_string(::getpid()));
+      std::filesystem::temp_directory_path() / ("cohort-bfs-moves-" + std::to_string(::getpid()));
   cpu::Engine engine{{.capacity = 2}};
   std::uint32_t moved = 0;
   for (std::uint32_t pause = 0; pause < 20; ++pause) {
     RunOptions options;
     options.movable = true;
-    options.launch.local_size = 16;
+    options.launch.local_size = from;
     options.drive = [&](const Job& job) {
-      if (auto report = job.wait_for(std::chrono::microseconds{pause * 300})) return *report;
+      if (auto report = job.wait_for(pause * step)) return *report;
       if (job.suspend() == Status::suspended) job.checkpoint(file);
       return job.report();
     };
-    if (run_bfs(engine, graph, 0, options).report.status != Status::suspended) continue;
+    if (run_bfs(engine, graph, 0, options, how).report.status != Status::suspended) continue;
     ++moved;
     RunOptions rest;
     rest.movable = true;
+    rest.launch.local_size = to;
     rest.restore = file;
-    const BfsResult result = run_bfs(engine, graph, 0, rest);
-    EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt) << pause;
+    const BfsResult result = run_bfs(engine, graph, 0, rest, how);
+    EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt)
+        << "from " << from << " threads to " << to << ", " << pause;
   }
   std::filesystem::remove(file);
-  EXPECT_GT(moved, 0U);
+  return moved;
+}
+
+// Larger groups leave gaps in their lists, which those of one thread do not make themselves.
+TEST(Bfs, GoesOnInGroupsOfOneThreadWhereLargerOnesHaveLeftIt) {
+  EXPECT_GT(moves(load_graph("grid:200x200"), 16, 1, std::chrono::microseconds{300}), 0U);
+}
+
+// Larger groups share the edges of a node, those of one thread do not.
+TEST(Bfs, OfManyEdgesGoesOnInGroupsOfAnySize) {
+  const Csr graph = load_graph("rmat:12");
+  ASSERT_TRUE(has_many_edges(graph));
+  const BfsOptions short_steps{.chunk = 4};
+  EXPECT_GT(moves(graph, 16, 1, std::chrono::microseconds{100}, short_steps), 0U);
+  EXPECT_GT(moves(graph, 1, 16, std::chrono::microseconds{100}, short_steps), 0U);
+}
+
+TEST(GraphApps, GoOnFromACheckpointOnlyIfMovable) {
+  cpu::Engine engine{{.capacity = 2}};
+  RunOptions options;
+  options.restore = "a checkpoint";
+  EXPECT_THAT([&] { (void)run_bfs(engine, path(4), 0, options); },
+              ThrowsMessage<Error>(HasSubstr("movable")));
 }
 
 TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {

@@ -42,9 +42,11 @@ TEST(Portions, AreWholeWhileLittleIsLentAndAsLongAsEverWhenMuchIs) {
 }
 
 TEST(Portions, AreShorterWhereItemsAreMoreWork) {
-  const Portion now = portion(FewGroups{1}, 0, 4096, even_chunk, 256);
+  const Portion now = portion(FewGroups{1}, 0, 4096, even_chunk, 16);
   EXPECT_EQ(now.end, 256U);
   EXPECT_FALSE(now.last);
+  EXPECT_EQ(portion(FewGroups{1}, 0, 4096, even_chunk, 8192).end, 64U) << "as among all groups";
+  EXPECT_EQ(portion(FewGroups{1}, 0, 32, even_chunk, 8192).end, 1U) << "one at least";
 }
 
 /// As much of a Group as for_edges() asks for.
