@@ -6,6 +6,7 @@
 #include "apps/l_sssp/host.hpp"
 #include "apps/paths.hpp"
 #include "cohort/explore.hpp"
+#include "graph/spec.hpp"
 
 namespace cohort::test {
 namespace {
@@ -54,6 +55,19 @@ TEST(Hubs, GiveShortestPaths) {
         const auto found = apps::run_l_sssp(engine, hub(), 0, how, {.delta = 100});
         if (found.report.status != Status::finished) return std::nullopt;
         return apps::check_paths(hub(), 0, found.distances);
+      });
+  EXPECT_TRUE(result.ok) << result;
+}
+
+// One group goes on alone with the hub, then all share its neighbours.
+TEST(Hubs, AmongNodesOfFewEdgesGiveLevels) {
+  const Csr star = load_graph("star:24");
+  ASSERT_FALSE(apps::has_many_edges(star));
+  const explore::Result result =
+      explored([&star](auto& engine, const RunOptions& how) -> std::optional<std::string> {
+        const auto found = apps::run_bfs(engine, star, 0, how);
+        if (found.report.status != Status::finished) return std::nullopt;
+        return apps::check_bfs(star, 0, found.levels);
       });
   EXPECT_TRUE(result.ok) << result;
 }
