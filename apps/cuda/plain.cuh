@@ -18,9 +18,10 @@ namespace cohort::apps {
 
 /// How the groups of a kernel meet.
 enum class PlainWay : std::uint8_t {
-  grid_sync,        ///< one persistent kernel, with cooperative groups' grid.sync()
-  launch_per_step,  ///< a launch for each step; the host reads whether there is another
-  graph,            ///< a launch for each step, by a conditional node of a CUDA graph
+  grid_sync,          ///< one persistent kernel, with cooperative groups' grid.sync()
+  grid_sync_bounded,  ///< the same, compiled for as large blocks as our engine's kernels
+  launch_per_step,    ///< a launch for each step; the host reads whether there is another
+  graph,              ///< a launch for each step, by a conditional node of a CUDA graph
 };
 
 namespace plain {
@@ -126,7 +127,7 @@ __device__ Local& local_memory() {
 /// The whole kernel, as a CUDA programmer would write it: `votes` are three words, of which one is
 /// read, one written and one cleared.
 template <class Kernel>
-__global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
+__device__ __forceinline__ void persist(const Kernel& kernel, std::uint32_t* votes) {
   Group<Kernel> group{local_memory<LocalOf<Kernel>>()};
   const auto grid = cooperative_groups::this_grid();
   if constexpr (HasSetup<Kernel>) {
@@ -148,6 +149,17 @@ __global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* vo
   } else {
     kernel.run(group, StateOf<Kernel>{});
   }
+}
+
+template <class Kernel>
+__global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
+  persist(kernel, votes);
+}
+/// The compiler may make more of it, or less, when it knows how many registers there are.
+template <class Kernel>
+__global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
+    run_all_bounded(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
+  persist(kernel, votes);
 }
 
 /// One step. The last block to be done tells the host, or the graph, whether there is another.
@@ -219,11 +231,13 @@ class PlainEngine {
     const std::size_t memory = local > cuda::detail::static_local ? local : 0;
     facts_.cohort_registers = registers(Cooperative::device_function());
     Kernel copy = kernel;
-    if (way_ == PlainWay::grid_sync) {
+    if (way_ == PlainWay::grid_sync || way_ == PlainWay::grid_sync_bounded) {
       const auto votes = engine_.fill<std::uint32_t>(3, 0);
       std::uint32_t* at = votes.data();
-      return over(persist({reinterpret_cast<const void*>(&plain::run_all<Kernel>), memory, options},
-                          {&copy, &at}));
+      const auto function =
+          way_ == PlainWay::grid_sync ? &plain::run_all<Kernel> : &plain::run_all_bounded<Kernel>;
+      return over(
+          persist({reinterpret_cast<const void*>(function), memory, options}, {&copy, &at}));
     }
     if constexpr (Contract<Kernel>::step_style && !HasSetup<Kernel>) {
       const auto progress = engine_.fill<Progress>(1, Progress{});

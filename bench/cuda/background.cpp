@@ -64,6 +64,9 @@ class Background {
       std::vector<double> ideals_alone;  // nor of their use of memory
       std::vector<double> over_ideal;
       std::vector<double> lent;
+      std::vector<double> alone;  // what a job takes, in nanoseconds: with all SMs to itself,
+      std::vector<double> rest;   // without those that are lent, beside tasks,
+      std::vector<double> cold;   // and longer after a task
       std::vector<double> gathers;
       std::vector<double> runs;
       std::uint64_t wrong = 0;
@@ -71,9 +74,7 @@ class Background {
     Checks checks;
     static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
-    std::map<std::string_view, double> rests;  // by share; nothing runs on the others
     using Tasks = std::pair<milliseconds, std::string_view>;  // their work, their share
-    std::map<Tasks, double> rests_beside;                     // or these tasks do
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       Checks* const first = round == 0 ? &checks : nullptr;
       const double alone = time_alone(variant, first);
@@ -81,8 +82,9 @@ class Background {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();
       }
+      std::map<std::string_view, double> rests;  // by share; nothing runs on the others
+      std::map<Tasks, double> rests_beside;      // or these tasks do
       for (const std::string_view share : shares) {
-        if (round > 0) break;
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         rests[share] = time_without(variant, groups, nullptr);
         for (const LoadClass& load : load_classes) {
@@ -115,6 +117,9 @@ class Background {
           figures.ideals_alone.push_back(ideal_with(rests[share]));
           figures.over_ideal.push_back(slowdown / ideal);
           figures.lent.push_back(lent);
+          figures.alone.push_back(alone);
+          figures.rest.push_back(rest);
+          figures.cold.push_back(cold->second);
           figures.wrong += tasks.wrong();
           for (const TaskSample& each : tasks.tasks()) {
             if (!each.beside) continue;
@@ -155,6 +160,9 @@ class Background {
                         {"ideals", figures.ideals},
                         {"ideals_warm", figures.ideals_warm},
                         {"ideals_nothing_beside", figures.ideals_alone},
+                        {"alone_ns", figures.alone},
+                        {"rest_ns", figures.rest},  // null: very long
+                        {"cold_ns", figures.cold},
                         {"tasks", figures.runs.size()},
                         {"wrong", figures.wrong},
                         {"gather_ns", figures.gathers},
@@ -209,7 +217,9 @@ class Background {
   }
 
   /// A static launch without `lent` SMs, in nanoseconds: the mean of a few. On those, nothing, or
-  /// one product after the other. Infinite where it would take very long: on a single SM it may.
+  /// one product after the other. Infinite where it would take very long: on a single SM it may,
+  /// and what is done there meanwhile is left out of the ideal, which is longer for it by no more
+  /// than the job alone takes of that time.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;
@@ -290,9 +300,12 @@ Json cuda_background_scenario(const ScenarioOptions& options) {
   auto measurements = Json::array();
   double worst = 0;
   std::string culprit;
+  record["too_short"] = Json::array();
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
     std::cout << variant.name() << std::endl;
-    for (Json& each : background.measure(variant)) {
+    Json entries = background.measure(variant);
+    if (entries.empty()) record["too_short"].push_back(variant.name());
+    for (Json& each : entries) {
       if (each["over_ideal"].get<double>() > worst) {
         worst = each["over_ideal"];
         culprit = variant.name() + ", " + each["class"].get<std::string>() + ", " +

@@ -220,7 +220,9 @@ Description describe() {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0));
   Description result{.name = properties.name,
-                     .sms = static_cast<std::uint32_t>(properties.multiProcessorCount)};
+                     .sms = static_cast<std::uint32_t>(properties.multiProcessorCount),
+                     .threads = static_cast<std::uint32_t>(properties.maxThreadsPerMultiProcessor),
+                     .registers = static_cast<std::uint32_t>(properties.regsPerMultiprocessor)};
   check(cudaDriverGetVersion(&result.driver));
   check(cudaRuntimeGetVersion(&result.runtime));
   return result;

@@ -13,8 +13,10 @@ namespace cohort::bench::device {
 struct Description {
   std::string name;
   std::uint32_t sms = 0;
-  int driver = 0;   ///< as CUDA counts, e.g. 13000
-  int runtime = 0;  ///< likewise
+  std::uint32_t threads = 0;    ///< that an SM has room for
+  std::uint32_t registers = 0;  ///< of an SM
+  int driver = 0;               ///< as CUDA counts, e.g. 13000
+  int runtime = 0;              ///< likewise
 };
 
 /// Throws Error{unsupported} where there is no device.

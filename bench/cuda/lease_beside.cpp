@@ -99,7 +99,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   how.drive = [&load](const Job& job) { return load.drive(job); };
   Checks checks;
   const std::size_t enough = options.quick ? 10 : 200;
-  const auto until = Clock::now() + std::chrono::seconds{6};
+  const auto until = Clock::now() + std::chrono::seconds{15};  // of short jobs few meet a product
   do {
     if (options.stop.stop_requested()) throw Stopped{};
     static_cast<void>(variant.run(engine, how, load.jobs().empty() ? &checks : nullptr));

@@ -151,8 +151,8 @@ struct Product {
   std::uint32_t tiles;
   std::uint32_t times;
 
-  /// By all threads of a block, `task_threads` at least. Apart, so that it is the same code for
-  /// everybody.
+  /// By all threads of a block, of which the first `task_threads` work. Apart, so that it is the
+  /// same code for everybody.
   __device__ __noinline__ void tile(std::uint32_t which) const {
     __shared__ float left[slice][tile_side];
     __shared__ float right[slice][tile_side];
@@ -163,7 +163,7 @@ struct Product {
     float sum[4][4] = {};
     for (std::uint32_t turn = 0; turn < times; ++turn) {
       for (std::uint32_t first = 0; first < depth; first += slice) {
-        for (std::uint32_t i = threadIdx.x; i < slice * tile_side; i += blockDim.x) {
+        for (std::uint32_t i = threadIdx.x; i < slice * tile_side && works; i += task_threads) {
           const std::uint32_t at = first + i / tile_side;
           left[i / tile_side][i % tile_side] = a[at * tile_side + i % tile_side];
           right[i / tile_side][i % tile_side] =
