@@ -8,6 +8,7 @@
 #include <cuda/atomic>
 #include <type_traits>
 
+#include "cohort/platform/cuda_atomic.cuh"
 #include "cohort/platform/cuda_tape.cuh"
 #include "cohort/protocol/group.hpp"
 
@@ -36,141 +37,6 @@ enum News : std::uint32_t {
   is_gone = 64,       ///< the block is done with everything
 };
 inline constexpr std::uint32_t news_bits = 8;
-
-namespace detail {
-
-COHORT_FN constexpr ::cuda::std::memory_order map(Order order) {
-  switch (order) {
-    case Order::relaxed: return ::cuda::std::memory_order_relaxed;
-    case Order::acquire: return ::cuda::std::memory_order_acquire;
-    case Order::release: return ::cuda::std::memory_order_release;
-    case Order::acq_rel: break;
-  }
-  return ::cuda::std::memory_order_acq_rel;
-}
-
-template <class T>
-using DeviceRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
-template <class T>
-using SystemRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_system>;
-
-}  // namespace detail
-
-/// A word of the protocol, in device memory. Changed with device scope. The words of 32 bits are
-/// read with system scope: the host's streams write some of them.
-template <class T>
-class Atomic {
- public:
-  Atomic() = default;
-  COHORT_FN constexpr Atomic(T value) : value_(value) {}  // NOLINT(google-explicit-constructor)
-
-  [[nodiscard]] COHORT_FN T load(Order order) const {
-    if constexpr (sizeof(T) == 4) {
-      return detail::SystemRef<T>{value_}.load(detail::map(order));
-    } else {
-#ifdef __CUDA_ARCH__
-      if (order == Order::acquire) return load_acquire();
-#endif
-      return ref().load(detail::map(order));
-    }
-  }
-  COHORT_FN void store(T value, Order order) { ref().store(value, detail::map(order)); }
-  COHORT_FN T fetch_add(T value, Order order) {
-#ifdef __CUDA_ARCH__
-    if constexpr (sizeof(T) == 8) {
-      if (order == Order::acq_rel) return add_acq_rel(value);
-    }
-#endif
-    return ref().fetch_add(value, detail::map(order));
-  }
-  COHORT_FN T exchange(T value, Order order) { return ref().exchange(value, detail::map(order)); }
-  COHORT_FN T fetch_sub(T value, Order order) { return ref().fetch_sub(value, detail::map(order)); }
-  COHORT_FN T fetch_or(T value, Order order) { return ref().fetch_or(value, detail::map(order)); }
-  COHORT_FN T fetch_and(T value, Order order) { return ref().fetch_and(value, detail::map(order)); }
-  COHORT_FN bool compare_exchange(T& expected, T desired, Order order) {
-    return ref().compare_exchange_strong(expected, desired, detail::map(order),
-                                         ::cuda::std::memory_order_relaxed);
-  }
-
-  /// For a stream's write.
-  [[nodiscard]] COHORT_FN T* address() const { return &value_; }
-
- private:
-  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{value_}; }
-
-#ifdef __CUDA_ARCH__
-  // A barrier's two accesses. In words of our own, since those of libcu++ have to find out first
-  // whether an address is one of shared memory.
-  __device__ T load_acquire() const {
-    T result;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                 : "=l"(result)
-                 : "l"(__cvta_generic_to_global(&value_))
-                 : "memory");
-    return result;
-  }
-  __device__ T add_acq_rel(T value) {
-    T result;
-    asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], %2;"
-                 : "=l"(result)
-                 : "l"(__cvta_generic_to_global(&value_)), "l"(value)
-                 : "memory");
-    return result;
-  }
-#endif
-
-  mutable T value_{};
-};
-
-/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives.
-template <class T>
-class AtomicRef {
- public:
-  COHORT_FN explicit AtomicRef(T& word) : word_(&word) {}
-
-  [[nodiscard]] COHORT_FN T load(Order order = Order::relaxed) const {
-    return order == Order::relaxed ? ref().load(::cuda::std::memory_order_relaxed)
-                                   : ref().load(::cuda::std::memory_order_acquire);
-  }
-  COHORT_FN void store(T value, Order order = Order::relaxed) const {
-    if (order == Order::relaxed) {
-      ref().store(value, ::cuda::std::memory_order_relaxed);
-    } else {
-      ref().store(value, ::cuda::std::memory_order_release);
-    }
-  }
-  COHORT_FN T exchange(T value, Order order = Order::relaxed) const {
-    return ref().exchange(value, detail::map(order));
-  }
-  /// On failure `expected` is what was found.
-  COHORT_FN bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
-    return ref().compare_exchange_strong(expected, desired, detail::map(order));
-  }
-  COHORT_FN T fetch_add(T value, Order order = Order::relaxed) const {
-    return ref().fetch_add(value, detail::map(order));
-  }
-  COHORT_FN T fetch_sub(T value, Order order = Order::relaxed) const {
-    return ref().fetch_sub(value, detail::map(order));
-  }
-  COHORT_FN T fetch_or(T value, Order order = Order::relaxed) const {
-    return ref().fetch_or(value, detail::map(order));
-  }
-  COHORT_FN T fetch_and(T value, Order order = Order::relaxed) const {
-    return ref().fetch_and(value, detail::map(order));
-  }
-  COHORT_FN T fetch_min(T value, Order order = Order::relaxed) const {
-    return ref().fetch_min(value, detail::map(order));
-  }
-  COHORT_FN T fetch_max(T value, Order order = Order::relaxed) const {
-    return ref().fetch_max(value, detail::map(order));
-  }
-  [[nodiscard]] COHORT_FN const T* address() const { return word_; }
-
- private:
-  COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{*word_}; }
-
-  T* word_;
-};
 
 /// A place to wait at. Nobody sleeps on a GPU: notify() is nothing.
 struct Event {
