@@ -435,21 +435,26 @@ class UnitLog final : public Tracer {
 TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
   for (const char* kind : {"spin_at_barriers", "spin_at_offers"}) {
     SCOPED_TRACE(kind);
-    UnitLog log;
-    const std::uint32_t max_groups = 6;
-    Background background{kind, {.max_groups = max_groups, .tracer = &log}};
-    std::mt19937 random{7};
-    for (int i = 0; i < 40; ++i) {
-      background.job.set_target(1 + static_cast<std::uint32_t>(random() % max_groups));
-      std::this_thread::sleep_for(std::chrono::microseconds{random() % 1000});
-      if (i % 10 == 9 && background.job.suspend() == Status::suspended) background.job.resume();
+    bool complete = false;
+    for (int changes = 40; !complete && changes > 0; changes /= 2) {  // fewer on a fast machine
+      UnitLog log;
+      const std::uint32_t max_groups = 6;
+      Background background{kind, {.max_groups = max_groups, .tracer = &log}};
+      std::mt19937 random{7};
+      for (int i = 0; i < changes; ++i) {
+        background.job.set_target(1 + static_cast<std::uint32_t>(random() % max_groups));
+        std::this_thread::sleep_for(std::chrono::microseconds{random() % 1000});
+        if (i % 10 == 9 && background.job.suspend() == Status::suspended) background.job.resume();
+      }
+      const Report report = background.end();
+      EXPECT_EQ(report.status, Status::finished);
+      EXPECT_GT(report.joins + report.leaves, 0U);
+      complete = log.events.size() < std::size_t{1} << 20U;  // what there is room for
+      if (!complete) continue;
+      const auto refusal = check_trace(log.events, {.max_groups = max_groups}, report.status);
+      EXPECT_FALSE(refusal) << *refusal;
     }
-    const Report report = background.end();
-    EXPECT_EQ(report.status, Status::finished);
-    ASSERT_LT(log.events.size(), std::size_t{1} << 20U) << "the trace is complete";
-    const auto refusal = check_trace(log.events, {.max_groups = max_groups}, report.status);
-    EXPECT_FALSE(refusal) << *refusal;
-    EXPECT_GT(report.joins + report.leaves, 0U);
+    EXPECT_TRUE(complete);
   }
 }
 
