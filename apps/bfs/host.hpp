@@ -109,7 +109,8 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .outlooks = outlooks.data(),
       .levels = {levels},
       .chunk = how.chunk,
-      .solo = how.solo.value_or(local_size == 1 ? 128 : local_size),  // 1: or the engine's choice
+      // On a GPU 1 stands for large groups: a level for half of one does there too.
+      .solo = how.solo.value_or(local_size == 1 ? 128 : local_size),
       .few_edges =
           !both && (how.most_edges ? *how.most_edges : most_edges(graph)) <= Kernel::most_few_edges,
   };

@@ -127,7 +127,7 @@ __device__ Local& local_memory() {
 /// The whole kernel, as a CUDA programmer would write it: `votes` are three words, of which one is
 /// read, one written and one cleared.
 template <class Kernel>
-__device__ __forceinline__ void persist(const Kernel& kernel, std::uint32_t* votes) {
+__device__ __forceinline__ void run_to_end(const Kernel& kernel, std::uint32_t* votes) {
   Group<Kernel> group{local_memory<LocalOf<Kernel>>()};
   const auto grid = cooperative_groups::this_grid();
   if constexpr (HasSetup<Kernel>) {
@@ -153,13 +153,13 @@ __device__ __forceinline__ void persist(const Kernel& kernel, std::uint32_t* vot
 
 template <class Kernel>
 __global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
-  persist(kernel, votes);
+  run_to_end(kernel, votes);
 }
 /// The compiler may make more of it, or less, when it knows how many registers there are.
 template <class Kernel>
 __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
     run_all_bounded(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
-  persist(kernel, votes);
+  run_to_end(kernel, votes);
 }
 
 /// One step. The last block to be done tells the host, or the graph, whether there is another.

@@ -57,13 +57,13 @@ apps::RunOptions options_of(const Shape& shape, std::uint32_t sms) {
 class Overheads {
  public:
   Overheads(const ScenarioOptions& options, device::Description device)
-      : options_(options), device_(std::move(device)), sms_(device_.sms) {}
+      : options_(options), device_(std::move(device)) {}
 
   Json measure(const Variant& variant) {
     const bool steps = variant.pair.style == Style::barriers;
-    apps::RunOptions fixed = options_of(even, sms_);
+    apps::RunOptions fixed = options_of(even, device_.sms);
     fixed.launch.resizable = false;
-    const apps::RunOptions how = options_of(even, sms_);
+    const apps::RunOptions how = options_of(even, device_.sms);
     const Build grid = faster_build(variant, how);
     std::vector<Timed> all;
     all.push_back({"cohort", engine_, how, {}});
@@ -166,16 +166,15 @@ class Overheads {
             {{"any block size", one}, {"launch bounds as ours", other}}};
   }
 
-  /// The least time of a kernel over the shapes of the grid, with its registers.
-  template <class Registers>
-  Json best_on(AnyEngine engine, const Variant& variant, std::uint32_t most_threads,
-               Registers registers) {
+  /// The least time of a kernel over the shapes of the grid with so many threads on an SM.
+  [[nodiscard]] Json best_on(AnyEngine engine, const Variant& variant,
+                             std::uint32_t most_threads) const {
     Json result{{"ns", std::numeric_limits<double>::max()}};
     for (const Shape& shape : shapes) {
       if (shape.on_an_sm * shape.threads > most_threads) continue;
       std::vector<double> all;
       try {
-        const apps::RunOptions how = options_of(shape, sms_);
+        const apps::RunOptions how = options_of(shape, device_.sms);
         for (int i = 0; i < 3; ++i) all.push_back(on_device(variant.run(engine, how)));
       } catch (const Error& error) {
         if (error.code() != Errc::bad_options) throw;
@@ -183,26 +182,27 @@ class Overheads {
       }
       const double time = median(all);
       if (time >= result["ns"].get<double>()) continue;
-      result = {{"ns", time}, {"groups", shape.on_an_sm * sms_}, {"local_size", shape.threads}};
+      result = {
+          {"ns", time}, {"groups", shape.on_an_sm * device_.sms}, {"local_size", shape.threads}};
     }
-    result["registers"] = registers();
     return result;
   }
 
   /// Each at the shape that it likes best, and the persistent kernel as it is compiled best.
   Json best(const Variant& variant, bool steps) {
     const auto plain_on = [&](apps::PlainEngine& engine) {
-      return best_on(engine, variant, device_.threads,
-                     [&engine] { return engine.facts().registers; });
+      Json result = best_on(engine, variant, device_.threads);
+      result["registers"] = engine.facts().registers;
+      return result;
     };
     const auto time = [](const Json& its) { return its["ns"].get<double>(); };
     Json plain = plain_on(grid_);
     if (Json bounded = plain_on(bounded_grid_); time(bounded) < time(plain))
       plain = std::move(bounded);
     // A job may have more groups than fit, which then come later: not asked for here.
-    const int mine = grid_.facts().cohort_registers;
-    Json cohort = best_on(engine_, variant, device_.registers / static_cast<std::uint32_t>(mine),
-                          [mine] { return mine; });
+    const auto registers = static_cast<std::uint32_t>(grid_.facts().cohort_registers);
+    Json cohort = best_on(engine_, variant, device_.registers / registers);
+    cohort["registers"] = registers;
     const double ratio = time(cohort) / time(plain);
     const auto words = [&time](const Json& its) {
       return its["groups"].dump() + " x " + its["local_size"].dump() + ", " + in_us(time(its)) +
@@ -224,7 +224,7 @@ class Overheads {
     apps::BfsOptions how;
     how.incoming = variant.graph.get();
     const auto result =
-        apps::run_bfs(engine_, *variant.graph, variant.source, options_of(even, sms_), how);
+        apps::run_bfs(engine_, *variant.graph, variant.source, options_of(even, device_.sms), how);
     std::uint32_t levels = 0;
     for (const std::uint32_t level : result.levels) {
       if (level != apps::Levels::unreached) levels = std::max(levels, level);
@@ -241,7 +241,6 @@ class Overheads {
 
   const ScenarioOptions& options_;
   device::Description device_;
-  std::uint32_t sms_;
   cuda::Engine engine_;
   cuda::Engine sharing_{{.exclusive = false}};
   apps::PlainEngine grid_{engine_, apps::PlainWay::grid_sync};

@@ -368,7 +368,7 @@ class Comparison {
 
   /// `idle`: the latency of a task by itself. Of percentages the first that delays tasks by no
   /// more than a twentieth, or else that which delays them least: SMs go by twos, and the two
-  /// processes' need not be others.
+  /// processes may be given some of the same.
   Json measure(const Way& way, const Part& part, double idle) {
     if (!way.percentage) return measure(way, part, idle, 0);
     const auto latency = [](const Json& entry) {

@@ -22,7 +22,7 @@ struct Offering {
   template <class Group>
   void run(Group& group, State state) const {
     if (leader(group)) present->fetch_add(1);
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       ++state.turn;
       if (leave(group, state)) return;
       std::this_thread::yield();
@@ -54,7 +54,7 @@ struct LongSetup {
   }
   template <class Group>
   void run(Group& group, Nothing state) const {
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer(state)) return;
       std::this_thread::yield();
     }

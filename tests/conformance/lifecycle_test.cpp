@@ -109,7 +109,7 @@ struct Endless {
   template <class Group>
   void run(Group& group, Nothing state) const {
     if (leader(group)) started->fetch_add(1);
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       switch (at) {
         case At::offer:
           if (group.offer(state)) return;
@@ -188,7 +188,7 @@ struct OfferingThenMeeting {
   template <class Group>
   void run(Group& group, Nothing state) const {
     if (leader(group)) started->fetch_add(1);
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer(state)) return;
       std::this_thread::yield();
     }

@@ -36,7 +36,7 @@ struct Offering {
 
   template <class Group>
   void run(Group& group, Nothing state) const {
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer(state)) return;
       std::this_thread::yield();
     }
@@ -131,7 +131,7 @@ struct NotSuspendable {
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer_kill()) return;
       std::this_thread::yield();
     }

@@ -21,7 +21,7 @@ struct Returning {
 
   template <class Group>
   void run(Group& group, Nothing state) const {
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer(state)) return;
       if (leader(group) && group.group_id() == 0) offered->fetch_add(1);
       std::this_thread::yield();

@@ -268,4 +268,11 @@ bool leader(const Group& group) {
   return group.local_id() == 0;
 }
 
+/// A flag as one answer for the whole group: its threads must not part ways over a change in
+/// between.
+template <class Group>
+bool told(const Group& group, const std::atomic<bool>& flag) {
+  return group.broadcast(flag.load());
+}
+
 }  // namespace cohort::test

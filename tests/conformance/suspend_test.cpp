@@ -58,7 +58,7 @@ struct KeepsCount {
     if (state.owner != 0) wrong->fetch_add(1);
     if (leader(group) && id == 0) started->add(state.count);
     state.owner = id;
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (id == 0) {
         ++state.count;
         if (leader(group)) count->store(state.count);
@@ -136,7 +136,7 @@ struct PreparedOnce {
       present->fetch_add(1);
       if (!group.joined()) not_joined->fetch_add(1);
     }
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer_kill(state)) return;
       std::this_thread::yield();
     }
@@ -197,7 +197,7 @@ struct OneHasReturned {
     if (leader(group)) started->fetch_add(1);
     hold_until([&] { return started->load() >= groups; });
     if (group.group_id() == 0) return;
-    while (!group.broadcast(stop->load())) {
+    while (!told(group, *stop)) {
       if (group.offer_kill(state)) return;
       std::this_thread::yield();
     }
