@@ -93,16 +93,46 @@ struct Components {
 
   template <class Group>
   COHORT_FN void flatten_each(Group& group, const Portion& now) const {
-    for_items(group, now.begin, now.end, [&](std::size_t i) {
-      const Node first = group.atomic(parent[i]).load();
-      Node above = first;
-      Node top = group.atomic(parent[above]).load();
-      while (above != top) {
-        above = top;
-        top = group.atomic(parent[above]).load();
+    for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
+      if (group.alone()) {
+        for (std::size_t i = first; i < last; ++i) flatten<1>(group, i, last);
+      } else {  // threads of a GPU wait for what they read: several chains at a time
+        constexpr std::uint32_t at_once = 4;
+        const std::size_t step = std::size_t{group.local_size()} * at_once;
+        for (std::size_t i = first + group.local_id(); i < last; i += step)
+          flatten<at_once>(group, i, last);
       }
-      if (top != first) group.atomic(parent[i]).store(top);
     });
+  }
+  /// Hangs the nodes at, at + local_size, ... before `last` below their roots.
+  template <std::uint32_t at_once, class Group>
+  COHORT_FN void flatten(Group& group, std::size_t at, std::size_t last) const {
+    const std::size_t step = group.local_size();
+    Node old[at_once];
+    Node above[at_once];
+    Node top[at_once];
+    for (std::uint32_t k = 0; k < at_once; ++k)  // node 0 is a root
+      old[k] = at + k * step < last ? group.atomic(parent[at + k * step]).load() : 0;
+    for (std::uint32_t k = 0; k < at_once; ++k) {
+      above[k] = old[k];
+      top[k] = group.atomic(parent[above[k]]).load();
+    }
+    const auto climbing = [&] {
+      bool any = false;
+      for (std::uint32_t k = 0; k < at_once; ++k) any |= above[k] != top[k];
+      return any;
+    };
+    while (climbing()) {
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        if (above[k] == top[k]) continue;
+        above[k] = top[k];
+        top[k] = group.atomic(parent[above[k]]).load();
+      }
+    }
+    for (std::uint32_t k = 0; k < at_once; ++k) {
+      if (at + k * step < last && top[k] != old[k])
+        group.atomic(parent[at + k * step]).store(top[k]);
+    }
   }
 
   /// The component that most of a few nodes belong to, if one has most (Boyer and Moore's vote).

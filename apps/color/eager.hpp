@@ -5,6 +5,7 @@
 #pragma once
 
 #include "apps/color/color.hpp"
+#include "apps/ends.hpp"
 #include "apps/sweep.hpp"
 
 namespace cohort::apps {
@@ -22,13 +23,17 @@ struct EagerColor {
     return sweep.step(group, state, [&](Node node) {
       const std::uint64_t own = ranking.of(node);
       std::uint32_t colour = 0;
-      for (const Node other : graph.neighbours(node)) {
-        if (ranking.of(other) <= own) continue;  // itself, by a loop
-        // Relaxed: the colour itself is all that is looked at, and it never changes again.
-        const std::uint32_t its = group.atomic(colour_of[other]).load();
-        if (its == uncoloured) return false;
-        if (its >= colour) colour = its + 1;
-      }
+      bool wait = false;
+      // Relaxed: the colour itself is all that is looked at, and it never changes again. Not
+      // wanted: those of lower priority, and by a loop itself.
+      for_ends(
+          group, graph, node, colour_of, [&](Node other) { return ranking.of(other) > own; },
+          [&](std::uint64_t, Node, std::uint32_t its) {
+            wait = its == uncoloured;
+            if (!wait && its >= colour) colour = its + 1;
+            return !wait;
+          });
+      if (wait) return false;
       group.atomic(colour_of[node]).store(colour);
       return true;
     });

@@ -3,6 +3,7 @@
 // of the paper's algorithm. Invariant: a mark is set once, and depends only on marks that are set.
 #pragma once
 
+#include "apps/ends.hpp"
 #include "apps/mis/mis.hpp"
 #include "apps/sweep.hpp"
 
@@ -20,19 +21,19 @@ struct EagerMis {
   COHORT_FN Next step(Group& group, State& state) const {
     return sweep.step(group, state, [&](Node node) {
       bool wait = false;
-      for (const Node other : graph.neighbours(node)) {
-        // Relaxed: the mark itself is all that is looked at, and it never changes again.
-        const std::uint32_t its = group.atomic(mark[other]).load();
-        if (its == out) continue;
-        if (!ranking.less(other, node)) continue;
-        if (its == in) {
-          group.atomic(mark[node]).store(out);
-          return true;
-        }
-        wait = true;
-      }
-      if (!wait) group.atomic(mark[node]).store(in);
-      return !wait;
+      bool neighbour_in = false;
+      // Relaxed: the mark itself is all that is looked at, and it never changes again.
+      for_ends(
+          group, graph, node, mark, [](Node) { return true; },
+          [&](std::uint64_t, Node other, std::uint32_t its) {
+            if (its == out || !ranking.less(other, node)) return true;
+            wait = true;
+            neighbour_in = its == in;
+            return !neighbour_in;
+          });
+      if (wait && !neighbour_in) return false;
+      group.atomic(mark[node]).store(neighbour_in ? out : in);
+      return true;
     });
   }
 };

@@ -111,9 +111,10 @@ struct PullSssp {
     const std::size_t id = group.group_id();
     const std::size_t first = now.begin + count * id / groups;
     const std::size_t last = now.begin + count * (id + 1) / groups;
-    for (const std::size_t i : group.local_stride(last - first)) {
-      changed |= relax(group, static_cast<Node>(backwards ? last - 1 - i : first + i));
-    }
+    const auto begin = static_cast<Node>(backwards ? last - 1 : first);
+    const Node towards = backwards ? ~Node{0} : 1;
+    for (const std::size_t i : group.local_stride(last - first))
+      changed |= relax(group, begin + towards * static_cast<Node>(i));
     state.at = now.last ? 0 : now.end;
     if (!now.last) {
       if (changed) group.atomic(flag(state.turn)).store(1);
@@ -135,15 +136,40 @@ struct PullSssp {
     // Relaxed: any distance that is read is that of a path, and the last round reads the final
     // ones.
     const Distance old = group.atomic(distance[node]).load();
-    Distance least = old;
+    const std::uint64_t first = incoming.first_edge(node);
     const std::uint64_t end = incoming.first_edge(node + 1);
-    for (std::uint64_t edge = incoming.first_edge(node); edge < end; ++edge) {
-      const Distance from = group.atomic(distance[incoming.target(edge)]).load();
-      least = shorter(least, from, incoming.weight(edge));
+    Distance least = old;
+    if (group.alone()) {
+      least = pull<1, true>(group, old, first, end);
+    } else if (incoming.weights() != nullptr) {  // threads of a GPU wait for what they read
+      least = pull<4, true>(group, old, first, end);
+    } else {
+      least = pull<4, false>(group, old, first, end);
     }
     if (least == old) return false;
     group.atomic(distance[node]).store(least);
     return true;
+  }
+
+  /// The least of a distance and the paths by way of some edges, of which `at_once` are asked for
+  /// together. Weights that are not there would be in the way, even so.
+  template <std::uint32_t at_once, bool weighted, class Group>
+  COHORT_FN Distance pull(Group& group, Distance least, std::uint64_t edge,
+                          std::uint64_t end) const {
+    for (; edge < end; edge += at_once) {
+      const auto left = static_cast<std::uint32_t>(apps::least(end - edge, at_once));
+      Node from[at_once];
+      Weight weight[at_once];
+      Distance reached[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        from[k] = k < left ? incoming.target(edge + k) : 0;
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        reached[k] = k < left ? group.atomic(distance[from[k]]).load() : infinite;
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        weight[k] = weighted && k < left ? incoming.weight(edge + k) : 1;
+      for (std::uint32_t k = 0; k < at_once; ++k) least = shorter(least, reached[k], weight[k]);
+    }
+    return least;
   }
 };
 
