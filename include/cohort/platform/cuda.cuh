@@ -206,7 +206,7 @@ struct Threads {
  private:
   template <class Function>
   __device__ auto lead_all(protocol::Point point, Function act) const;
-  static __device__ __noinline__ void read_ahead(Sampler& recent, bool writes_down);
+  static __device__ __forceinline__ void read_ahead(Sampler& recent, bool writes_down);
   static __device__ __noinline__ void look_ahead(Sampler& offers);
 
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
@@ -420,7 +420,7 @@ struct Platform {
   }
 
  private:
-  __device__ __noinline__ static void pause(Event& event, std::uint32_t looks) {
+  __device__ __forceinline__ static void pause(Event& event, std::uint32_t looks) {
     listen(event);
     if (event.pause != 0) {
       __nanosleep(event.pause);
@@ -428,7 +428,7 @@ struct Platform {
       __nanosleep(1000);
     }
   }
-  __device__ __noinline__ static void listen(Event& event) {
+  __device__ __forceinline__ static void listen(Event& event) {
     auto* const shared = static_cast<protocol::Shared<Platform>*>(event.job);
     if (shared != nullptr && (shared->share.load(Order::relaxed) & stop_share) != 0) {
       protocol::raise(*shared, protocol::Fault::cancelled);
@@ -453,7 +453,7 @@ COHORT_FN inline void Recorder::record(Trace what, std::uint32_t /*group*/, std:
 }
 
 #ifdef __CUDACC__
-__device__ __noinline__ inline void Threads::read_ahead(Sampler& recent, bool writes_down) {
+__device__ __forceinline__ void Threads::read_ahead(Sampler& recent, bool writes_down) {
   if (writes_down) Platform::here().tape.arrive_if_open(Trace::arrive);
   if (Platform::cycles_since(recent.at) < Platform::recent * 2 / 3) return;
   const long long at = clock64();

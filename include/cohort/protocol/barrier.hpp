@@ -126,8 +126,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) 
 /// After the release: the group goes on into the next generation, with as many others as before, or
 /// finds out that something else has happened.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_APART COHORT_FN Verdict pass_closely(Member<P, State>& member, Kind kind,
-                                                   Roster now) {
+COHORT_FN Verdict pass_closely(Member<P, State>& member, Kind kind, Roster now) {
   if (now.faulted()) {
     abandon(member);
     return Verdict::gone;
@@ -324,8 +323,7 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
 
 /// An arrival after which there is more to do than to wait: it makes the count full, or cannot be.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_APART COHORT_FN Verdict complete(Member<P, State>& member, Kind kind,
-                                               Arrival arrival) {
+COHORT_FN Verdict complete(Member<P, State>& member, Kind kind, Arrival arrival) {
   if (!arrival.good()) return refuse(member, arrival);
   Roster now = arrival.now;
   if (kind == Kind::plain || traits.barrier != ResizingBarrier::one_pass) {
@@ -359,7 +357,7 @@ COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, 
 /// Whether a change of M is wanted, as this group sees it before it arrives. Group 0 deposits its
 /// state then.
 template <class P, class State>
-COHORT_DETAIL_APART COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
+COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
   const std::uint32_t target = member.shared.target();
   if (member.id != 0) return target < member.active;
   if (target == member.active) return false;

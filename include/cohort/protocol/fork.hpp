@@ -73,8 +73,8 @@ inline constexpr std::uint32_t fork_gone = ~0U;
 
 /// A fork that somebody may be waiting for.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_COLD COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>& member,
-                                                               const State& state, Entry entry) {
+COHORT_DETAIL_APART COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>& member,
+                                                                const State& state, Entry entry) {
   auto& shared = member.shared;
   const Roster now = shared.look();
   if (member.left) break_contract(member, Fault::used_after_leaving);

@@ -205,8 +205,9 @@ COHORT_FN bool leave_by_subtraction(Member<P, State>& member, std::uint32_t targ
 
 /// An offer that the first comparison did not settle.
 template <class P, Traits traits, class State>
-COHORT_DETAIL_COLD COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member, const State* state,
-                                                       std::uint64_t patience) {
+COHORT_DETAIL_APART COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member,
+                                                        const State* state,
+                                                        std::uint64_t patience) {
   auto& shared = member.shared;
   if (member.left) return break_contract(member, Fault::used_after_leaving);
   bool waited = false;
