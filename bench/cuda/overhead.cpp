@@ -170,6 +170,7 @@ class Overheads {
   [[nodiscard]] Json best_on(AnyEngine engine, const Variant& variant,
                              std::uint32_t most_threads) const {
     Json result{{"ns", std::numeric_limits<double>::max()}};
+    auto tried = Json::object();
     for (const Shape& shape : shapes) {
       if (shape.on_an_sm * shape.threads > most_threads) continue;
       std::vector<double> all;
@@ -181,10 +182,12 @@ class Overheads {
         continue;  // does not fit
       }
       const double time = median(all);
-      if (time >= result["ns"].get<double>()) continue;
-      result = {
-          {"ns", time}, {"groups", shape.on_an_sm * device_.sms}, {"local_size", shape.threads}};
+      const std::uint32_t groups = shape.on_an_sm * device_.sms;
+      tried[std::to_string(groups) + " x " + std::to_string(shape.threads)] = time;
+      if (time < result["ns"].get<double>())
+        result = {{"ns", time}, {"groups", groups}, {"local_size", shape.threads}};
     }
+    result["tried"] = std::move(tried);
     return result;
   }
 
