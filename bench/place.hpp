@@ -46,6 +46,11 @@ class Place {
   virtual ~Place() = default;
 
   [[nodiscard]] virtual std::uint32_t capacity() const = 0;
+  /// How many groups of that size suit an app.
+  [[nodiscard]] virtual std::uint32_t groups_for(std::string_view /*app*/,
+                                                 std::uint32_t /*local_size*/) const {
+    return capacity();
+  }
   /// The device, for the head of a record; null for the CPU, which every record has.
   [[nodiscard]] virtual nlohmann::ordered_json device() const { return nullptr; }
   /// Whether groups are threads that take turns where there are more than CPUs.

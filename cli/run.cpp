@@ -259,7 +259,8 @@ int run(const Options& options, std::stop_token stop) {
     if (!file.empty()) bench::check_writable(file);
   }
 
-  const std::uint32_t groups = options.groups.value_or(place->capacity());
+  const std::uint32_t groups =
+      options.groups.value_or(place->groups_for(options.app, options.local_size));
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
@@ -345,7 +346,9 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                    "Who sends groups to work: host or, with --engine opencl, group: one of the "
                    "device's work-groups")
       ->capture_default_str();
-  command->add_option("--groups", options->groups, "At most so many groups (default: capacity)");
+  command->add_option(
+      "--groups", options->groups,
+      "At most so many groups (default: capacity; on a GPU as many on an SM as suit the app)");
   const auto* const local_size = command->add_option(
       "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
   command->add_option("--capacity", options->capacity,

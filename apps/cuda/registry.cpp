@@ -34,26 +34,34 @@ namespace {
 struct CudaApp {
   std::string_view name;
   Outcome (*run)(cuda::Engine& engine, Request& request);
+  /// More hide more latency, and make barriers longer: searches of road networks like few.
+  std::uint32_t threads_on_sm = 256;
 };
 
 constexpr std::array apps{
     CudaApp{.name = "bfs", .run = &bfs_app<cuda::Engine>},
-    CudaApp{.name = "color", .run = &color_app<cuda::Engine>},
-    CudaApp{.name = "mis", .run = &mis_app<cuda::Engine>},
-    CudaApp{.name = "p-sssp", .run = &p_sssp_app<cuda::Engine>},
+    CudaApp{.name = "color", .run = &color_app<cuda::Engine>, .threads_on_sm = 1024},
+    CudaApp{.name = "mis", .run = &mis_app<cuda::Engine>, .threads_on_sm = 1024},
+    CudaApp{.name = "p-sssp", .run = &p_sssp_app<cuda::Engine>, .threads_on_sm = 1024},
     CudaApp{.name = "l-sssp", .run = &l_sssp_app<cuda::Engine>},
-    CudaApp{.name = "cc", .run = &cc_app<cuda::Engine>},
-    CudaApp{.name = "octree", .run = &octree_app<cuda::Engine>},
-    CudaApp{.name = "game", .run = &game_app<cuda::Engine>},
+    CudaApp{.name = "cc", .run = &cc_app<cuda::Engine>, .threads_on_sm = 1024},
+    CudaApp{.name = "octree", .run = &octree_app<cuda::Engine>, .threads_on_sm = 512},
+    CudaApp{.name = "game", .run = &game_app<cuda::Engine>, .threads_on_sm = 1024},
 };
+
+const CudaApp& find(std::string_view name) {
+  for (const CudaApp& app : apps) {
+    if (app.name == name) return app;
+  }
+  throw Error{Errc::bad_options, "'" + std::string{name} + "' is not built for CUDA"};
+}
 
 }  // namespace
 
+std::uint32_t threads_on_sm(std::string_view name) { return find(name).threads_on_sm; }
+
 Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request) {
-  for (const CudaApp& app : apps) {
-    if (app.name == name) return app.run(engine, request);
-  }
-  throw Error{Errc::bad_options, "'" + std::string{name} + "' is not built for CUDA"};
+  return find(name).run(engine, request);
 }
 
 }  // namespace cohort::apps

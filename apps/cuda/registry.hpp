@@ -20,6 +20,9 @@ inline constexpr bool has_paper_barriers<cuda::Engine> = false;
 template <>
 inline constexpr bool has_groups_of_one_thread<cuda::Engine> = false;
 
+/// How many threads of the app of that name are to be on an SM, unless somebody says otherwise.
+[[nodiscard]] std::uint32_t threads_on_sm(std::string_view name);
+
 /// Runs the app of that name. Throws as App::run does.
 [[nodiscard]] Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request);
 

@@ -25,6 +25,14 @@ class CudaPlace final : public Place {
   }
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
+  [[nodiscard]] std::uint32_t groups_for(std::string_view app,
+                                         std::uint32_t local_size) const override {
+#ifdef COHORT_WITH_COMPILER
+    if (dialect_) return capacity();
+#endif
+    const std::uint32_t threads = local_size > 1 ? local_size : cuda_local_size;
+    return capacity() * std::max(apps::threads_on_sm(app) / threads, 1U);
+  }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
   [[nodiscard]] bool traces() const override { return true; }
   [[nodiscard]] const char* unit_name() const override { return "SM"; }
