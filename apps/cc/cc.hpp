@@ -53,6 +53,8 @@ struct Components {
   }
 
  private:
+  static constexpr std::uint32_t chains = 4;
+
   template <class Group>
   COHORT_FN void link_edge(Group& group, const Portion& now, std::uint32_t which) const {
     for_items(group, now.begin, now.end, [&](std::size_t i) {
@@ -95,41 +97,52 @@ struct Components {
   COHORT_FN void flatten_each(Group& group, const Portion& now) const {
     for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
       if (group.alone()) {
-        for (std::size_t i = first; i < last; ++i) flatten<1>(group, i, last);
-      } else {  // threads of a GPU wait for what they read: several chains at a time
-        constexpr std::uint32_t at_once = 4;
-        const std::size_t step = std::size_t{group.local_size()} * at_once;
+        for (std::size_t i = first; i < last; ++i) flatten(group, i);
+      } else {
+        const std::size_t step = std::size_t{group.local_size()} * chains;
         for (std::size_t i = first + group.local_id(); i < last; i += step)
-          flatten<at_once>(group, i, last);
+          flatten_several(group, i, last);
       }
     });
   }
-  /// Hangs the nodes at, at + local_size, ... before `last` below their roots.
-  template <std::uint32_t at_once, class Group>
-  COHORT_FN void flatten(Group& group, std::size_t at, std::size_t last) const {
+  template <class Group>
+  COHORT_FN void flatten(Group& group, std::size_t node) const {
+    const Node old = group.atomic(parent[node]).load();
+    Node above = old;
+    Node top = group.atomic(parent[above]).load();
+    while (above != top) {
+      above = top;
+      top = group.atomic(parent[above]).load();
+    }
+    if (top != old) group.atomic(parent[node]).store(top);
+  }
+  /// The same for the nodes at, at + local_size, ... before `last`: threads of a GPU wait for what
+  /// they read, so they go up several chains at a time.
+  template <class Group>
+  COHORT_FN void flatten_several(Group& group, std::size_t at, std::size_t last) const {
     const std::size_t step = group.local_size();
-    Node old[at_once];
-    Node above[at_once];
-    Node top[at_once];
-    for (std::uint32_t k = 0; k < at_once; ++k)  // node 0 is a root
+    Node old[chains];
+    Node above[chains];
+    Node top[chains];
+    for (std::uint32_t k = 0; k < chains; ++k)
       old[k] = at + k * step < last ? group.atomic(parent[at + k * step]).load() : 0;
-    for (std::uint32_t k = 0; k < at_once; ++k) {
+    for (std::uint32_t k = 0; k < chains; ++k) {
       above[k] = old[k];
-      top[k] = group.atomic(parent[above[k]]).load();
+      top[k] = old[k] == 0 ? 0 : group.atomic(parent[old[k]]).load();  // node 0 is a root
     }
     const auto climbing = [&] {
       bool any = false;
-      for (std::uint32_t k = 0; k < at_once; ++k) any |= above[k] != top[k];
+      for (std::uint32_t k = 0; k < chains; ++k) any |= above[k] != top[k];
       return any;
     };
     while (climbing()) {
-      for (std::uint32_t k = 0; k < at_once; ++k) {
+      for (std::uint32_t k = 0; k < chains; ++k) {
         if (above[k] == top[k]) continue;
         above[k] = top[k];
         top[k] = group.atomic(parent[above[k]]).load();
       }
     }
-    for (std::uint32_t k = 0; k < at_once; ++k) {
+    for (std::uint32_t k = 0; k < chains; ++k) {
       if (at + k * step < last && top[k] != old[k])
         group.atomic(parent[at + k * step]).store(top[k]);
     }

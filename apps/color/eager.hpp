@@ -5,7 +5,7 @@
 #pragma once
 
 #include "apps/color/color.hpp"
-#include "apps/ends.hpp"
+#include "apps/neighbours.hpp"
 #include "apps/sweep.hpp"
 
 namespace cohort::apps {
@@ -26,9 +26,10 @@ struct EagerColor {
       bool wait = false;
       // Relaxed: the colour itself is all that is looked at, and it never changes again. Not
       // wanted: those of lower priority, and by a loop itself.
-      for_ends(
-          group, graph, node, colour_of, [&](Node other) { return ranking.of(other) > own; },
-          [&](std::uint64_t, Node, std::uint32_t its) {
+      for_neighbours(
+          group, graph, node, colour_of,
+          [&](Node other) COHORT_DETAIL_INLINE_LAMBDA { return ranking.of(other) > own; },
+          [&](Node, std::uint32_t its) COHORT_DETAIL_INLINE_LAMBDA {
             wait = its == uncoloured;
             if (!wait && its >= colour) colour = its + 1;
             return !wait;

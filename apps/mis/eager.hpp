@@ -3,8 +3,8 @@
 // of the paper's algorithm. Invariant: a mark is set once, and depends only on marks that are set.
 #pragma once
 
-#include "apps/ends.hpp"
 #include "apps/mis/mis.hpp"
+#include "apps/neighbours.hpp"
 #include "apps/sweep.hpp"
 
 namespace cohort::apps {
@@ -20,19 +20,17 @@ struct EagerMis {
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     return sweep.step(group, state, [&](Node node) {
-      bool wait = false;
-      bool neighbour_in = false;
+      std::uint32_t becomes = in;
       // Relaxed: the mark itself is all that is looked at, and it never changes again.
-      for_ends(
-          group, graph, node, mark, [](Node) { return true; },
-          [&](std::uint64_t, Node other, std::uint32_t its) {
+      for_neighbours(
+          group, graph, node, mark, [](Node) COHORT_DETAIL_INLINE_LAMBDA { return true; },
+          [&](Node other, std::uint32_t its) COHORT_DETAIL_INLINE_LAMBDA {
             if (its == out || !ranking.less(other, node)) return true;
-            wait = true;
-            neighbour_in = its == in;
-            return !neighbour_in;
+            becomes = its == in ? out : undecided;
+            return its != in;
           });
-      if (wait && !neighbour_in) return false;
-      group.atomic(mark[node]).store(neighbour_in ? out : in);
+      if (becomes == undecided) return false;
+      group.atomic(mark[node]).store(becomes);
       return true;
     });
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <thread>
 
@@ -18,6 +19,13 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
+/// What one product took, in nanoseconds.
+struct Took {
+  double all;       // from the call to the result, by the host's clock
+  double waited;    // for SMs, as the device saw it
+  double computed;  // the product itself, as the device saw it
+};
+
 /// cuBLAS products in a stream of high priority.
 class Products {
  public:
@@ -26,31 +34,39 @@ class Products {
     int high = 0;
     check(cudaDeviceGetStreamPriorityRange(&low, &high));
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, high));
+    for (cudaEvent_t& each : events_) check(cudaEventCreate(&each));
     if (!blas_.there()) return;
     blas_.use(stream_, workspace_.data(), workspace_.size() * sizeof(float));
     size_ = side_for(milliseconds{1}, [this](std::uint32_t size) {
       resize(size);
       for (int i = 0; i < 3; ++i) (void)run(0);
-      return run(0) / 1e9;
+      return run(0).all / 1e9;
     });
     resize(size_);
   }
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
-  ~Products() { cudaStreamDestroy(stream_); }
+  ~Products() {
+    for (cudaEvent_t each : events_) cudaEventDestroy(each);
+    cudaStreamDestroy(stream_);
+  }
 
   [[nodiscard]] bool there() const { return blas_.there(); }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// From the call to the result in nanoseconds; under a lease of so many SMs, or without one.
-  double run(std::uint32_t sms) {
+  /// One product, under a lease of so many SMs or without one.
+  Took run(std::uint32_t sms) {
     const auto begin = Clock::now();
+    mark(0);
     {
       std::optional<cuda::Lease> lease;
       if (sms > 0) lease.emplace(engine_.lease(stream_, {.sms = sms}));
+      mark(1);
       blas_.product(static_cast<int>(size_), a_.data(), b_.data(), c_.data());
+      mark(2);
     }
     check(cudaStreamSynchronize(stream_));
-    return ns(Clock::now() - begin);
+    const double all = ns(Clock::now() - begin);
+    return {.all = all, .waited = between(0), .computed = between(1)};
   }
   /// Whether the last one came out right.
   [[nodiscard]] bool right() const {
@@ -64,6 +80,12 @@ class Products {
     if (error != cudaSuccess)
       throw Error{Errc::device_lost, std::string{"bench: "} + cudaGetErrorString(error)};
   }
+  void mark(std::size_t event) { check(cudaEventRecord(events_[event], stream_)); }
+  [[nodiscard]] double between(std::size_t event) const {
+    float in_ms = 0;
+    check(cudaEventElapsedTime(&in_ms, events_[event], events_[event + 1]));
+    return double{in_ms} * 1e6;
+  }
   void resize(std::uint32_t size) {
     size_ = size;
     const std::size_t count = std::size_t{size} * size;
@@ -75,6 +97,7 @@ class Products {
   cuda::Engine& engine_;
   device::Blas blas_;
   cudaStream_t stream_ = nullptr;
+  std::array<cudaEvent_t, 3> events_{};
   Buffer<float> workspace_ = engine_.fill(std::size_t{8} << 20U, 0.0F);
   std::uint32_t size_ = 0;
   Buffer<float> a_;
@@ -84,45 +107,76 @@ class Products {
 
 constexpr milliseconds lease_period{10};
 
+std::vector<double> each(const std::vector<Took>& all, double Took::*part) {
+  std::vector<double> result;
+  for (const Took& took : all) result.push_back(took.*part);
+  return result;
+}
+
+/// Products on the idle GPU and beside jobs in turns: whatever disturbs the host disturbs both.
+/// Adds the former to `all_idle`.
 Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& products,
-                  const std::vector<double>& idle, const ScenarioOptions& options) {
+                  const ScenarioOptions& options, std::vector<double>& all_idle) {
   constexpr double allowed = 1.5;
+  const std::uint32_t rounds = options.quick ? 1 : 4;
+  const std::size_t in_a_round = options.quick ? 10 : 50;
   const std::uint32_t sms = engine.capacity();
-  const auto serve = [&] {
-    TaskReport report;
-    report.run_time = nanoseconds{static_cast<nanoseconds::rep>(products.run(sms - 1))};
-    // They are all the same: looked at once, in the end.
-    return Load::Served{.report = std::move(report), .right = true};
-  };
-  Load load{serve, lease_period};
-  apps::RunOptions how = with_groups(sms);
-  how.drive = [&load](const Job& job) { return load.drive(job); };
+  std::vector<Took> idle;
+  std::vector<Took> leased;
+  std::size_t jobs = 0;
   Checks checks;
-  const std::size_t enough = options.quick ? 10 : 200;
-  const auto until = Clock::now() + std::chrono::seconds{15};  // of short jobs few meet a product
-  do {
-    if (options.stop.stop_requested()) throw Stopped{};
-    static_cast<void>(variant.run(engine, how, load.jobs().empty() ? &checks : nullptr));
-  } while (load.begun_beside() < enough && Clock::now() < until);
-  load.end();
-  std::vector<double> times;
-  for (const TaskSample& each : load.tasks()) {
-    if (each.beside) times.push_back(static_cast<double>(each.run));
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < in_a_round; ++i) {
+      std::this_thread::sleep_for(lease_period);
+      idle.push_back(products.run(0));
+    }
+    std::vector<Took> served;  // by the load's thread until its end
+    Load load{[&] {
+                served.push_back(products.run(sms - 1));
+                TaskReport report;
+                report.run_time = nanoseconds{static_cast<nanoseconds::rep>(served.back().all)};
+                // They are all the same: looked at once, in the end.
+                return Load::Served{.report = std::move(report), .right = true};
+              },
+              lease_period};
+    apps::RunOptions how = with_groups(sms);
+    how.drive = [&load](const Job& job) { return load.drive(job); };
+    const auto until = Clock::now() + std::chrono::seconds{4};  // of short jobs few meet a product
+    do {
+      if (options.stop.stop_requested()) throw Stopped{};
+      static_cast<void>(variant.run(engine, how, ++jobs == 1 ? &checks : nullptr));
+    } while (load.begun_beside() < in_a_round && Clock::now() < until);
+    load.end();
+    for (std::size_t i = 0; i < served.size(); ++i) {
+      if (load.tasks()[i].beside) leased.push_back(served[i]);
+    }
   }
-  if (times.empty()) throw std::runtime_error{"lease: no product met " + variant.name()};
-  const double ratio = percentile(times, 99) / percentile(idle, 99);
+  if (leased.empty()) throw std::runtime_error{"lease: no product met " + variant.name()};
+  const std::vector<double> alone = each(idle, &Took::all);
+  const std::vector<double> times = each(leased, &Took::all);
+  all_idle.insert(all_idle.end(), alone.begin(), alone.end());
+  const auto ratio = [&](double percent) {
+    return percentile(times, percent) / percentile(alone, percent);
+  };
+  const bool within = ratio(99) <= allowed;
+  row("idle GPU", alone);
   row("beside " + variant.pair.name(), times);
-  std::cout << "    p99 " << ratio << "x of the idle GPU's"
-            << (ratio <= allowed ? "" : ", NOT within 1.5") << std::endl;
+  row("  of these, for SMs", each(leased, &Took::waited));
+  row("  the product", each(leased, &Took::computed));
+  std::cout << "    p99 " << ratio(99) << "x of the idle GPU's"
+            << (within ? "" : ", NOT within 1.5") << std::endl;
   return {{"app", variant.name()},
           {"chunked", variant.pair.chunked},
           {"verified", checks.run()},
           {"product_right", products.right()},
-          {"jobs", load.jobs().size()},
+          {"jobs", jobs},
+          {"idle", numbers(alone)},
           {"leased", numbers(times)},
-          {"p50_over_idle", percentile(times, 50) / percentile(idle, 50)},
-          {"p99_over_idle", ratio},
-          {"within", ratio <= allowed}};
+          {"waited", numbers(each(leased, &Took::waited))},
+          {"computed", numbers(each(leased, &Took::computed))},
+          {"p50_over_idle", ratio(50)},
+          {"p99_over_idle", ratio(99)},
+          {"within", within}};
 }
 
 }  // namespace
@@ -135,16 +189,11 @@ Json lease_beside_apps(const ScenarioOptions& options) {
   head("cublasSgemm " + std::to_string(products.size()) + " at 100 Hz, a lease of " +
        std::to_string(sms - 1) + " of " + std::to_string(sms) + " SMs");
   std::vector<double> idle;
-  for (std::uint32_t i = 0; i < (options.quick ? 10U : 200U); ++i) {
-    std::this_thread::sleep_for(lease_period);
-    idle.push_back(products.run(0));
-  }
-  row("idle GPU", idle);
   auto beside = Json::array();
   for (const Variant& variant : cuda_variants(options.quick, options.only, true)) {
     const std::string& app = variant.pair.app;
     if (app != "bfs" && app != "mis" && app != "octree") continue;
-    beside.push_back(lease_beside(variant, engine, products, idle, options));
+    beside.push_back(lease_beside(variant, engine, products, options, idle));
   }
   std::cout << std::endl;
   return {{"size", products.size()},

@@ -19,6 +19,7 @@
 // the rest kept away. But not in barriers on a GPU: where a kernel calls anything, nvcc lets the
 // threads of a warp take turns in every loop, which costs some loops a tenth of their speed.
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
+#define COHORT_DETAIL_INLINE_LAMBDA __attribute__((always_inline))
 #ifdef __CUDACC__
 #define COHORT_DETAIL_COLD __forceinline__
 #define COHORT_DETAIL_APART __noinline__

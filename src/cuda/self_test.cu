@@ -99,7 +99,10 @@ void try_hand_over(int device) {
   const std::lock_guard lock{mutex};
   auto found = results.find(device);
   if (found == results.end() || found->second == Seen::busy) {
-    found = results.insert_or_assign(device, look(device)).first;
+    Seen seen = look(device);
+    // Again, and again: under compute-sanitizer a launch may wait for the kernels before it.
+    for (int more = 2; more > 0 && seen == Seen::keeps; --more) seen = look(device);
+    found = results.insert_or_assign(device, seen).first;
   }
   if (found->second != Seen::keeps) return;  // a busy device tells nothing
   throw Error{Errc::unsupported,
