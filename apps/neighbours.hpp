@@ -4,6 +4,9 @@
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
+/// For what is given to for_neighbours(), which has two places for it: compilers would call it.
+#define COHORT_APPS_INLINE __attribute__((always_inline))
+
 namespace cohort::apps {
 
 /// Calls `visit(other, word)` for the neighbours of `node` that are wanted, until it returns false;

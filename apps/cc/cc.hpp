@@ -53,8 +53,6 @@ struct Components {
   }
 
  private:
-  static constexpr std::uint32_t chains = 4;
-
   template <class Group>
   COHORT_FN void link_edge(Group& group, const Portion& now, std::uint32_t which) const {
     for_items(group, now.begin, now.end, [&](std::size_t i) {
@@ -95,57 +93,16 @@ struct Components {
 
   template <class Group>
   COHORT_FN void flatten_each(Group& group, const Portion& now) const {
-    for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
-      if (group.alone()) {
-        for (std::size_t i = first; i < last; ++i) flatten(group, i);
-      } else {
-        const std::size_t step = std::size_t{group.local_size()} * chains;
-        for (std::size_t i = first + group.local_id(); i < last; i += step)
-          flatten_several(group, i, last);
+    for_items(group, now.begin, now.end, [&](std::size_t i) {
+      const Node first = group.atomic(parent[i]).load();
+      Node above = first;
+      Node top = group.atomic(parent[above]).load();
+      while (above != top) {
+        above = top;
+        top = group.atomic(parent[above]).load();
       }
+      if (top != first) group.atomic(parent[i]).store(top);
     });
-  }
-  template <class Group>
-  COHORT_FN void flatten(Group& group, std::size_t node) const {
-    const Node old = group.atomic(parent[node]).load();
-    Node above = old;
-    Node top = group.atomic(parent[above]).load();
-    while (above != top) {
-      above = top;
-      top = group.atomic(parent[above]).load();
-    }
-    if (top != old) group.atomic(parent[node]).store(top);
-  }
-  /// The same for the nodes at, at + local_size, ... before `last`: threads of a GPU wait for what
-  /// they read, so they go up several chains at a time.
-  template <class Group>
-  COHORT_FN void flatten_several(Group& group, std::size_t at, std::size_t last) const {
-    const std::size_t step = group.local_size();
-    Node old[chains];
-    Node above[chains];
-    Node top[chains];
-    for (std::uint32_t k = 0; k < chains; ++k)
-      old[k] = at + k * step < last ? group.atomic(parent[at + k * step]).load() : 0;
-    for (std::uint32_t k = 0; k < chains; ++k) {
-      above[k] = old[k];
-      top[k] = old[k] == 0 ? 0 : group.atomic(parent[old[k]]).load();  // node 0 is a root
-    }
-    const auto climbing = [&] {
-      bool any = false;
-      for (std::uint32_t k = 0; k < chains; ++k) any |= above[k] != top[k];
-      return any;
-    };
-    while (climbing()) {
-      for (std::uint32_t k = 0; k < chains; ++k) {
-        if (above[k] == top[k]) continue;
-        above[k] = top[k];
-        top[k] = group.atomic(parent[above[k]]).load();
-      }
-    }
-    for (std::uint32_t k = 0; k < chains; ++k) {
-      if (at + k * step < last && top[k] != old[k])
-        group.atomic(parent[at + k * step]).store(top[k]);
-    }
   }
 
   /// The component that most of a few nodes belong to, if one has most (Boyer and Moore's vote).

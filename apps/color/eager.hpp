@@ -28,8 +28,8 @@ struct EagerColor {
       // wanted: those of lower priority, and by a loop itself.
       for_neighbours(
           group, graph, node, colour_of,
-          [&](Node other) COHORT_DETAIL_INLINE_LAMBDA { return ranking.of(other) > own; },
-          [&](Node, std::uint32_t its) COHORT_DETAIL_INLINE_LAMBDA {
+          [&](Node other) COHORT_APPS_INLINE { return ranking.of(other) > own; },
+          [&](Node, std::uint32_t its) COHORT_APPS_INLINE {
             wait = its == uncoloured;
             if (!wait && its >= colour) colour = its + 1;
             return !wait;

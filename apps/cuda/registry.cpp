@@ -34,7 +34,8 @@ namespace {
 struct CudaApp {
   std::string_view name;
   Outcome (*run)(cuda::Engine& engine, Request& request);
-  /// More hide more latency, and make barriers longer: searches of road networks like few.
+  /// More hide more latency, and make barriers longer: searches of road networks like few, those of
+  /// R-MAT graphs would like more.
   std::uint32_t threads_on_sm = 256;
 };
 

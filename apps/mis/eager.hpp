@@ -23,8 +23,8 @@ struct EagerMis {
       std::uint32_t becomes = in;
       // Relaxed: the mark itself is all that is looked at, and it never changes again.
       for_neighbours(
-          group, graph, node, mark, [](Node) COHORT_DETAIL_INLINE_LAMBDA { return true; },
-          [&](Node other, std::uint32_t its) COHORT_DETAIL_INLINE_LAMBDA {
+          group, graph, node, mark, [](Node) COHORT_APPS_INLINE { return true; },
+          [&](Node other, std::uint32_t its) COHORT_APPS_INLINE {
             if (its == out || !ranking.less(other, node)) return true;
             becomes = its == in ? out : undecided;
             return its != in;

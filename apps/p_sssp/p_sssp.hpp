@@ -138,21 +138,18 @@ struct PullSssp {
     const Distance old = group.atomic(distance[node]).load();
     const std::uint64_t first = incoming.first_edge(node);
     const std::uint64_t end = incoming.first_edge(node + 1);
-    Distance least = old;
-    if (group.alone()) {
-      least = pull<1, true>(group, old, first, end);
-    } else if (incoming.weights() != nullptr) {  // threads of a GPU wait for what they read
-      least = pull<4, true>(group, old, first, end);
-    } else {
-      least = pull<4, false>(group, old, first, end);
-    }
+    // Threads of a GPU wait for what they read, so they ask for several at a time. Where there are
+    // no weights not even a look whether there are stands between.
+    const Distance least = group.alone()                   ? pull<1, true>(group, old, first, end)
+                           : incoming.weights() != nullptr ? pull<4, true>(group, old, first, end)
+                                                           : pull<4, false>(group, old, first, end);
     if (least == old) return false;
     group.atomic(distance[node]).store(least);
     return true;
   }
 
   /// The least of a distance and the paths by way of some edges, of which `at_once` are asked for
-  /// together. Weights that are not there would be in the way, even so.
+  /// together. `weighted`: there may be weights.
   template <std::uint32_t at_once, bool weighted, class Group>
   COHORT_FN Distance pull(Group& group, Distance least, std::uint64_t edge,
                           std::uint64_t end) const {

@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 /// What one product took, in nanoseconds.
 struct Took {
-  double all;       // from the call to the result, by the host's clock
-  double waited;    // for SMs, as the device saw it
-  double computed;  // the product itself, as the device saw it
+  double all;     // from the call to the result, by the host's clock
+  double asking;  // of it, in the call of lease()
+  double served;  // from then until the device had done it: the wait for SMs and the product
 };
 
 /// cuBLAS products in a stream of high priority.
@@ -66,7 +66,7 @@ class Products {
     }
     check(cudaStreamSynchronize(stream_));
     const double all = ns(Clock::now() - begin);
-    return {.all = all, .waited = between(0), .computed = between(1)};
+    return {.all = all, .asking = between(0), .served = between(1)};
   }
   /// Whether the last one came out right.
   [[nodiscard]] bool right() const {
@@ -107,7 +107,7 @@ class Products {
 
 constexpr milliseconds lease_period{10};
 
-std::vector<double> each(const std::vector<Took>& all, double Took::*part) {
+std::vector<double> column(const std::vector<Took>& all, double Took::*part) {
   std::vector<double> result;
   for (const Took& took : all) result.push_back(took.*part);
   return result;
@@ -152,8 +152,8 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
     }
   }
   if (leased.empty()) throw std::runtime_error{"lease: no product met " + variant.name()};
-  const std::vector<double> alone = each(idle, &Took::all);
-  const std::vector<double> times = each(leased, &Took::all);
+  const std::vector<double> alone = column(idle, &Took::all);
+  const std::vector<double> times = column(leased, &Took::all);
   all_idle.insert(all_idle.end(), alone.begin(), alone.end());
   const auto ratio = [&](double percent) {
     return percentile(times, percent) / percentile(alone, percent);
@@ -161,8 +161,8 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   const bool within = ratio(99) <= allowed;
   row("idle GPU", alone);
   row("beside " + variant.pair.name(), times);
-  row("  of these, for SMs", each(leased, &Took::waited));
-  row("  the product", each(leased, &Took::computed));
+  row("  asking for SMs", column(leased, &Took::asking));
+  row("  getting them, and the product", column(leased, &Took::served));
   std::cout << "    p99 " << ratio(99) << "x of the idle GPU's"
             << (within ? "" : ", NOT within 1.5") << std::endl;
   return {{"app", variant.name()},
@@ -172,8 +172,8 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
           {"jobs", jobs},
           {"idle", numbers(alone)},
           {"leased", numbers(times)},
-          {"waited", numbers(each(leased, &Took::waited))},
-          {"computed", numbers(each(leased, &Took::computed))},
+          {"asking", numbers(column(leased, &Took::asking))},
+          {"served", numbers(column(leased, &Took::served))},
           {"p50_over_idle", ratio(50)},
           {"p99_over_idle", ratio(99)},
           {"within", within}};
@@ -196,6 +196,7 @@ Json lease_beside_apps(const ScenarioOptions& options) {
     beside.push_back(lease_beside(variant, engine, products, options, idle));
   }
   std::cout << std::endl;
+  if (beside.empty()) return nullptr;
   return {{"size", products.size()},
           {"period_ns", nanoseconds{lease_period}.count()},
           {"sms", sms - 1},

@@ -18,7 +18,8 @@ namespace {
 class CudaPlace final : public Place {
  public:
   explicit CudaPlace(const PlaceOptions& options)
-      : engine_({.device = cuda_number(options.device), .capacity = options.capacity}) {
+      : engine_({.device = cuda_number(options.device), .capacity = options.capacity}),
+        whole_(!options.capacity) {
 #ifdef COHORT_WITH_COMPILER
     if (options.dialect) dialect_.emplace("cuda");
 #endif
@@ -30,8 +31,8 @@ class CudaPlace final : public Place {
 #ifdef COHORT_WITH_COMPILER
     if (dialect_) return capacity();
 #endif
-    const std::uint32_t threads = local_size > 1 ? local_size : cuda_local_size;
-    return capacity() * std::max(apps::threads_on_sm(app) / threads, 1U);
+    if (!whole_) return capacity();  // blocks are spread over all SMs
+    return capacity() * blocks_on_sm(apps::threads_on_sm(app), local_size, capacity());
   }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
   [[nodiscard]] bool traces() const override { return true; }
@@ -71,6 +72,7 @@ class CudaPlace final : public Place {
 
  private:
   cuda::Engine engine_;
+  bool whole_;  // it may use all SMs
 #ifdef COHORT_WITH_COMPILER
   std::optional<apps::DialectApps<cuda::Engine>> dialect_;
 #endif

@@ -17,12 +17,11 @@
 
 // An offer or a barrier that changes nothing is a handful of instructions: those must be inlined,
 // the rest kept away. But not in barriers on a GPU: where a kernel calls anything, nvcc lets the
-// threads of a warp take turns in every loop, which costs some loops a tenth of their speed.
+// threads of a warp take turns in its loops, which may cost a tenth of their speed.
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
-#define COHORT_DETAIL_INLINE_LAMBDA __attribute__((always_inline))
 #ifdef __CUDACC__
-#define COHORT_DETAIL_COLD __forceinline__
-#define COHORT_DETAIL_APART __noinline__
+#define COHORT_DETAIL_COLD __forceinline__  // rare, in barriers too
+#define COHORT_DETAIL_APART __noinline__    // rare, in offers only
 #else
 #define COHORT_DETAIL_COLD [[gnu::noinline, gnu::cold]]
 #define COHORT_DETAIL_APART COHORT_DETAIL_COLD

@@ -64,14 +64,18 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
                         .settings = apps::Settings{what.settings},
                         .options = {},
                         .verify = true};
-  request.options.launch.max_groups = engine().capacity();
+  // One group on an SM, or as many as suit the app.
+  const std::uint32_t on_sm =
+      seed % 2 == 0 ? 1 : std::max(apps::threads_on_sm(what.app) / local_size, 1U);
+  const std::uint32_t groups = engine().capacity() * on_sm;
+  request.options.launch.max_groups = groups;
   request.options.launch.local_size = local_size;
   request.options.launch.resizable = !fixed;
   if (!fixed) {
-    request.options.drive = [seed](const Job& job) {
+    request.options.drive = [seed, groups](const Job& job) {
       std::mt19937 random{seed};
       for (;;) {
-        job.set_target(1 + static_cast<std::uint32_t>(random() % engine().capacity()));
+        job.set_target(1 + static_cast<std::uint32_t>(random() % groups));
         if (auto report = job.wait_for(std::chrono::microseconds{random() % 300})) return *report;
       }
     };

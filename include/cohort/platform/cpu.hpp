@@ -235,8 +235,8 @@ class Threads {
  private:
   /// Out of line and all by value, so that a group of one thread can stay in registers.
   template <class Function>
-  COHORT_DETAIL_COLD static auto lead_team(Team& team, std::uint32_t local_id, Point point,
-                                           bool mine, Function act) {
+  [[gnu::noinline, gnu::cold]] static auto lead_team(Team& team, std::uint32_t local_id,
+                                                     Point point, bool mine, Function act) {
     using Result = decltype(act(mine));
     struct Slot {
       bool said;
@@ -292,7 +292,7 @@ class Sampler {
 
   /// At an offer. Returns how many offers from now the next one is to be told.
   template <class Member>
-  COHORT_DETAIL_COLD std::uint32_t sample(Member& member) noexcept {
+  [[gnu::noinline, gnu::cold]] std::uint32_t sample(Member& member) noexcept {
     constexpr std::uint64_t long_enough =
         8192;  // nanoseconds: intervals from here on are all measured
     if (tracing_) member.trace(Trace::offer);
