@@ -138,8 +138,8 @@ struct PullSssp {
     const Distance old = group.atomic(distance[node]).load();
     const std::uint64_t first = incoming.first_edge(node);
     const std::uint64_t end = incoming.first_edge(node + 1);
-    // Threads of a GPU wait for what they read, so they ask for several at a time. Where there are
-    // no weights not even a look whether there are stands between.
+    // Threads of a GPU wait for what they read, so they ask for several at a time. Whether there
+    // are weights is asked here, and not between these.
     const Distance least = group.alone()                   ? pull<1, true>(group, old, first, end)
                            : incoming.weights() != nullptr ? pull<4, true>(group, old, first, end)
                                                            : pull<4, false>(group, old, first, end);
@@ -149,7 +149,7 @@ struct PullSssp {
   }
 
   /// The least of a distance and the paths by way of some edges, of which `at_once` are asked for
-  /// together. `weighted`: there may be weights.
+  /// together. Not `weighted`: there are no weights.
   template <std::uint32_t at_once, bool weighted, class Group>
   COHORT_FN Distance pull(Group& group, Distance least, std::uint64_t edge,
                           std::uint64_t end) const {
