@@ -20,8 +20,10 @@ inline constexpr bool has_paper_barriers<cuda::Engine> = false;
 template <>
 inline constexpr bool has_groups_of_one_thread<cuda::Engine> = false;
 
-/// How many threads of the app of that name are to be on an SM, unless somebody says otherwise.
-[[nodiscard]] std::uint32_t threads_on_sm(std::string_view name);
+/// How many groups of that size suit the app of that name on each of `sms` SMs. Of size 1, which
+/// stands for the largest there is: one.
+[[nodiscard]] std::uint32_t groups_on_sm(std::string_view name, std::uint32_t local_size,
+                                         std::uint32_t sms);
 
 /// Runs the app of that name. Throws as App::run does.
 [[nodiscard]] Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request);

@@ -149,7 +149,8 @@ struct PullSssp {
   }
 
   /// The least of a distance and the paths by way of some edges, of which `at_once` are asked for
-  /// together. Not `weighted`: there are no weights.
+  /// together. Not `weighted`: there are no weights. As for_neighbours() does it, but without a
+  /// branch: what is not there is infinitely far.
   template <std::uint32_t at_once, bool weighted, class Group>
   COHORT_FN Distance pull(Group& group, Distance least, std::uint64_t edge,
                           std::uint64_t end) const {

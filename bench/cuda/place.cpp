@@ -32,7 +32,8 @@ class CudaPlace final : public Place {
     if (dialect_) return capacity();
 #endif
     if (!whole_) return capacity();  // blocks are spread over all SMs
-    return capacity() * blocks_on_sm(apps::threads_on_sm(app), local_size, capacity());
+    const std::uint32_t threads = local_size == 1 ? cuda_local_size : local_size;  // as in run()
+    return capacity() * apps::groups_on_sm(app, threads, capacity());
   }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
   [[nodiscard]] bool traces() const override { return true; }

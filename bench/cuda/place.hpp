@@ -1,10 +1,8 @@
 // A GPU as a place for experiments: the apps as the CUDA engine runs them, with our own algorithms.
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 
-#include "bench/cuda/pairs.hpp"
 #include "bench/place.hpp"
 #include "cohort/error.hpp"
 
@@ -21,17 +19,6 @@ namespace cohort::bench {
   }
   return number;
 }
-
-/// How many blocks of that size are `threads` on an SM, if a job can have so many on `sms`.
-[[nodiscard]] constexpr std::uint32_t blocks_on_sm(std::uint32_t threads, std::uint32_t local_size,
-                                                   std::uint32_t sms) {
-  const std::uint32_t size = local_size > 1 ? local_size : cuda_local_size;
-  const std::uint32_t in_warps = (size + 31) / 32 * 32;  // that is how an SM counts them
-  return std::clamp(threads / in_warps, 1U, std::max(max_groups_limit / sms, 1U));
-}
-static_assert(blocks_on_sm(1024, 256, 132) == 4 && blocks_on_sm(1024, 1, 132) == 4);
-static_assert(blocks_on_sm(256, 1024, 132) == 1 && blocks_on_sm(1024, 0, 132) == 4);
-static_assert(blocks_on_sm(1024, 100, 132) == 8 && blocks_on_sm(1024, 2, 132) == 31);
 
 [[nodiscard]] std::unique_ptr<Place> make_cuda_place(const PlaceOptions& options);
 

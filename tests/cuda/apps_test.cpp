@@ -65,9 +65,9 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
                         .options = {},
                         .verify = true};
   // One group on an SM, or as many as suit the app.
-  const std::uint32_t on_sm =
-      seed % 2 == 0 ? 1 : std::max(apps::threads_on_sm(what.app) / local_size, 1U);
-  const std::uint32_t groups = engine().capacity() * on_sm;
+  const std::uint32_t sms = engine().capacity();
+  const std::uint32_t groups =
+      seed % 2 == 0 ? sms : sms * apps::groups_on_sm(what.app, local_size, sms);
   request.options.launch.max_groups = groups;
   request.options.launch.local_size = local_size;
   request.options.launch.resizable = !fixed;
