@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda/atomic>
+#include <type_traits>
 
 #include "cohort/kernel.hpp"
 
@@ -23,6 +24,42 @@ template <class T>
 using DeviceRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
 template <class T>
 using SystemRef = ::cuda::atomic_ref<T, ::cuda::thread_scope_system>;
+
+#ifdef __CUDA_ARCH__
+inline constexpr bool in_device_code = true;
+#else
+inline constexpr bool in_device_code = false;
+#endif
+/// Words for CUDA's own atomics, which are relaxed: the compiler knows by their pointers whether
+/// they are of global or of shared memory. Those of libcu++ find out when they run, each time.
+template <class T>
+inline constexpr bool has_own = in_device_code&& std::is_integral_v<T> &&
+                                (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// A word as these want it, and one that is compared as a number.
+template <class T>
+using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
+template <class T>
+using Number = std::conditional_t<std::is_unsigned_v<T>, Word<T>, std::make_signed_t<Word<T>>>;
+
+/// A load that is one of them.
+template <class T>
+COHORT_FN T load_relaxed(const T* word) {
+  if (!__isGlobal(word)) return DeviceRef<const T>{*word}.load(::cuda::std::memory_order_relaxed);
+  T result;
+  if constexpr (sizeof(T) == 8) {
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(result)
+                 : "l"(__cvta_generic_to_global(word))
+                 : "memory");
+  } else {
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                 : "=r"(result)
+                 : "l"(__cvta_generic_to_global(word))
+                 : "memory");
+  }
+  return result;
+}
 
 }  // namespace detail
 
@@ -99,6 +136,9 @@ class AtomicRef {
   COHORT_FN explicit AtomicRef(T& word) : word_(&word) {}
 
   [[nodiscard]] COHORT_FN T load(Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return detail::load_relaxed(word_);
+    }
     return order == Order::relaxed ? ref().load(::cuda::std::memory_order_relaxed)
                                    : ref().load(::cuda::std::memory_order_acquire);
   }
@@ -110,34 +150,69 @@ class AtomicRef {
     }
   }
   COHORT_FN T exchange(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicExch(word(), bits(value)));
+    }
     return ref().exchange(value, detail::map(order));
   }
   /// On failure `expected` is what was found.
   COHORT_FN bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) {
+        const T found = static_cast<T>(atomicCAS(word(), bits(expected), bits(desired)));
+        const bool done = found == expected;
+        expected = found;
+        return done;
+      }
+    }
     return ref().compare_exchange_strong(expected, desired, detail::map(order));
   }
   COHORT_FN T fetch_add(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicAdd(word(), bits(value)));
+    }
     return ref().fetch_add(value, detail::map(order));
   }
   COHORT_FN T fetch_sub(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicAdd(word(), 0 - bits(value)));
+    }
     return ref().fetch_sub(value, detail::map(order));
   }
   COHORT_FN T fetch_or(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicOr(word(), bits(value)));
+    }
     return ref().fetch_or(value, detail::map(order));
   }
   COHORT_FN T fetch_and(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicAnd(word(), bits(value)));
+    }
     return ref().fetch_and(value, detail::map(order));
   }
   COHORT_FN T fetch_min(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicMin(number(), value));
+    }
     return ref().fetch_min(value, detail::map(order));
   }
   COHORT_FN T fetch_max(T value, Order order = Order::relaxed) const {
+    if constexpr (detail::has_own<T>) {
+      if (order == Order::relaxed) return static_cast<T>(atomicMax(number(), value));
+    }
     return ref().fetch_max(value, detail::map(order));
   }
   [[nodiscard]] COHORT_FN const T* address() const { return word_; }
 
  private:
   COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{*word_}; }
+
+  COHORT_FN detail::Word<T>* word() const { return reinterpret_cast<detail::Word<T>*>(word_); }
+  COHORT_FN static detail::Word<T> bits(T value) { return static_cast<detail::Word<T>>(value); }
+  COHORT_FN detail::Number<T>* number() const {
+    return reinterpret_cast<detail::Number<T>*>(word_);
+  }
 
   T* word_;
 };
