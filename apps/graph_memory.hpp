@@ -12,12 +12,6 @@
 
 namespace cohort::apps {
 
-/// Nodes have eight edges or more on average. Then some are likely to have very many, and many
-/// edges to lead back to nodes that have been visited.
-[[nodiscard]] inline bool has_many_edges(const Csr& graph) {
-  return graph.num_edges() / 8 >= graph.num_nodes();
-}
-
 /// A graph in an engine's memory.
 class GraphMemory {
  public:

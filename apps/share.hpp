@@ -9,6 +9,13 @@
 
 #include "cohort/kernel.hpp"
 
+/// For loops of mostly one turn: more code makes a GPU wait for it.
+#ifdef __CUDACC__
+#define COHORT_APPS_ROLLED _Pragma("unroll 1")
+#else
+#define COHORT_APPS_ROLLED
+#endif
+
 namespace cohort::apps {
 
 COHORT_FN constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }

@@ -75,6 +75,16 @@ struct Worklist {
     if (!group.alone() && mine) prefetch(spill + at);
   }
 
+  /// Whether threads may claim places of an empty list, with room for `nodes`, for what they have
+  /// yet to find at the edges, `few` each, of `size` nodes. And whether they should: only waiting
+  /// counts where there are so few nodes.
+  template <class Group>
+  [[nodiscard]] COHORT_FN static bool claims_early(const Group& group, std::size_t size,
+                                                   std::uint32_t few, std::size_t nodes) {
+    const std::size_t short_list = std::size_t{group.num_groups()} * short_block;
+    return !group.alone() && size <= short_list && size * few <= nodes;
+  }
+
   /// By one thread, while nobody fills or reads this list.
   template <class Group>
   COHORT_FN void clear(const Group& group) const {
@@ -195,8 +205,8 @@ class Sink {
     nodes_[size_++] = node;
   }
 
-  /// By a thread of a larger group: a place for what it may find, before it looks; it puts what it
-  /// has found, or nobody, there.
+  /// By a thread of a larger group, where Worklist::claims_early(): a place for what it may find;
+  /// it puts what it has found, or nobody, there.
   [[nodiscard]] COHORT_FN std::uint32_t claim() const { return group_.claim(spilt()); }
   COHORT_FN void put(std::uint32_t place, Node found) {
     any_ = any_ || found != nobody;
@@ -341,23 +351,21 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   }
 }
 
-/// The same for a short list of nodes that have few edges each: four threads take a node and nobody
-/// meets anybody, and a place is claimed for each edge before it is visited. On a GPU, where only
-/// waiting counts then, that is less of it.
-template <class Group, class Visit>
+/// The same where nodes have few edges: four threads take a node and nobody meets anybody.
+/// `where(entry)` tells of an entry of the list which edges it stands for, from begin() to end(),
+/// and is passed on: `visit(where, edge, target)`.
+template <class Group, class Where, class Visit>
 COHORT_FN void expand_few(const Group& group, const CsrView& graph, const Node* nodes,
-                          std::size_t count, Sink<Group>& into, Visit visit) {
-  constexpr std::uint32_t width = 4;
+                          std::size_t count, Where where, Visit visit) {
+  const std::uint32_t width = group.alone() ? 1 : 4;
   const auto list = group.view(nodes);
   for (const std::size_t i : group.local_stride(count * width)) {
-    const Node node = list[i / width];
-    if (node == nobody) continue;
-    const std::uint64_t end = graph.first_edge(node + 1);
-    for (std::uint64_t edge = graph.first_edge(node) + i % width; edge < end; edge += width) {
-      const Node target = graph.target(edge);
-      const std::uint32_t place = into.claim();  // while the target is under way
-      into.put(place, visit(0, edge, target) ? target : nobody);
-    }
+    const Node entry = list[i / width];
+    if (entry == nobody) continue;
+    const auto its = where(entry);
+    COHORT_APPS_ROLLED
+    for (std::uint64_t edge = its.begin() + i % width; edge < its.end(); edge += width)
+      visit(its, edge, graph.target(edge));
   }
 }
 

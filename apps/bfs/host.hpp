@@ -9,7 +9,6 @@
 #include "apps/bfs/one_barrier.hpp"
 #include "apps/known_graph.hpp"
 #include "apps/registry.hpp"
-#include "graph/build.hpp"
 
 namespace cohort::apps {
 
@@ -33,19 +32,24 @@ struct BfsOptions {
   std::optional<std::uint64_t> most_edges = {};
 };
 
-/// Of a node; 0 where there is none.
-[[nodiscard]] inline std::uint64_t most_edges(const Csr& graph) {
-  if (graph.num_nodes() == 0) return 0;
-  const Node node = hub(graph);
-  return graph.offsets[node + 1] - graph.offsets[node];
-}
-
 /// Whether levels are searched from their own nodes and from those that are not reached yet.
 [[nodiscard]] inline bool both_directions(const Csr& graph, const BfsOptions& how) {
   using Direction = BfsOptions::Direction;
   return how.algorithm == BfsOptions::Algorithm::one_barrier &&
          (how.direction == Direction::both ||
           (how.direction == Direction::automatic && has_many_edges(graph)));
+}
+
+/// For what degrees the one-barrier search of `graph` is compiled.
+template <class Engine>
+[[nodiscard]] Degrees degrees_for(const Csr& graph, const RunOptions& options,
+                                  const BfsOptions& how) {
+  if (both_directions(graph, how)) return Degrees::many;
+  // Groups of one thread fetch ahead what they need. They go on with a movable job's lists, though.
+  const bool fits = !of_one_thread<Engine>(options) || options.movable;
+  const bool few = (how.most_edges ? *how.most_edges : most_edges(graph)) <= most_few_edges &&
+                   graph.num_edges() <= FewEdges::most_in_graph;
+  return fits && few ? Degrees::few : Degrees::some;
 }
 
 /// What the search has to know of its graph.
@@ -78,12 +82,13 @@ Report run_paper_bfs(Engine& engine, const GraphMemory& graph, std::uint32_t* le
   return run(engine, kernel, options);
 }
 
-template <bool both, class Engine>
+template <Degrees degrees, class Engine>
 Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& memory,
                            std::uint32_t* levels, Node source, const RunOptions& options,
                            const BfsOptions& how) {
+  using Kernel = Bfs<degrees>;
+  constexpr bool both = Kernel::both_directions;
   const Node nodes = graph.num_nodes();
-  using Kernel = Bfs<both>;
   std::shared_ptr<const GraphMemory> incoming;
   if (both && how.incoming == nullptr) {
     incoming = std::make_shared<const GraphMemory>(engine, transpose(graph));
@@ -93,13 +98,18 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
 
   const auto list = [&] { return WorklistMemory{engine, nodes, options, true}; };
   const WorklistMemory lists[] = {list(), list(), list()};
-  lists[0].put(source, graph.offsets[source + 1] - graph.offsets[source]);
+  const CsrView here = graph.view();
+  lists[0].put(Kernel::entry(here, source), here.degree(source));
   const std::size_t words = both ? nodes / 64 + 1 : 0;
   const auto bits = engine.template fill<std::uint64_t>(3 * words, 0);
   const auto plans = engine.template fill<typename Kernel::Plan>(2, {});
   const auto outlooks =
       engine.template fill<typename Kernel::Outlook>(2, {.edges_left = graph.num_edges()});
+  // On a GPU a local size of 1 stands for large groups.
   const std::uint32_t local_size = options.launch.local_size;
+  const std::uint32_t solo = local_size == 1     ? 128
+                             : Kernel::few_edges ? (local_size + 1) / 2
+                                                 : local_size;
   const Kernel kernel{
       .graph = memory.view(),
       .incoming = incoming ? incoming->view() : memory.view(),
@@ -109,10 +119,7 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
       .outlooks = outlooks.data(),
       .levels = {levels},
       .chunk = how.chunk,
-      // On a GPU 1 stands for large groups: a level for half of one does there too.
-      .solo = how.solo.value_or(local_size == 1 ? 128 : local_size),
-      .few_edges =
-          !both && (how.most_edges ? *how.most_edges : most_edges(graph)) <= Kernel::most_few_edges,
+      .solo = how.solo.value_or(solo),
   };
   return run(engine, kernel, options);
 }
@@ -131,11 +138,15 @@ template <class Engine>
   levels.write(std::vector{0U}, source);
   BfsResult result;
   if (how.algorithm != BfsOptions::Algorithm::paper) {
-    const auto run = [&](auto both) {
-      return detail::run_one_barrier_bfs<decltype(both)::value>(
+    const auto run = [&](auto degrees) {
+      return detail::run_one_barrier_bfs<decltype(degrees)::value>(
           engine, graph, *memory, levels.data(), source, options, how);
     };
-    result.report = both_directions(graph, how) ? run(std::true_type{}) : run(std::false_type{});
+    switch (degrees_for<Engine>(graph, options, how)) {
+      case Degrees::few: result.report = run(Of<Degrees::few>{}); break;
+      case Degrees::some: result.report = run(Of<Degrees::some>{}); break;
+      case Degrees::many: result.report = run(Of<Degrees::many>{}); break;
+    }
   } else if constexpr (has_paper_variants<Engine>) {
     result.report = detail::run_paper_bfs(engine, *memory, levels.data(), source, options, how);
   } else {

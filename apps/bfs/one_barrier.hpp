@@ -4,36 +4,41 @@
 // Invariant: all groups derive what a step does from words that nobody writes during that step.
 #pragma once
 
+#include <type_traits>
+
 #include "apps/bfs/bfs.hpp"
+#include "apps/degrees.hpp"
 
 namespace cohort::apps {
 
-/// `both_directions`: may go up; for graphs where a single node may have very many edges.
-template <bool both_directions>
+/// Where nodes have many edges it may go up; where they have few, lists tell where these are.
+template <Degrees degrees>
 struct Bfs {
   static constexpr bool paper_barriers = true;
+  static constexpr bool both_directions = degrees == Degrees::many;
+  static constexpr bool few_edges = degrees == Degrees::few;
   enum class Mode : std::uint32_t {
     down,      // from the nodes of a list to their targets
     to_bits,   // the list becomes a bitmap
     up,        // from unreached nodes to those of the bitmap
     to_nodes,  // the bitmap becomes a list
   };
-  /// What group 0 tells the next step.
-  struct alignas(64) Plan {
+  /// What group 0 tells the next step. Without padding: nvcc copies what has some byte by byte.
+  struct alignas(8) Plan {
     std::uint32_t level = 0;
     Mode mode = Mode::down;
   };
   /// And what it needs to choose a direction. Apart: where there is no choice, nobody waits for it.
-  struct alignas(64) Outlook {
+  struct alignas(8) Outlook {
     std::uint64_t edges_left = 0;  // of nodes that were not in a frontier yet
     std::uint64_t frontier = 0;    // nodes of the last level, when going up
-    bool was_up = false;
+    std::uint64_t was_up = 0;      // or 1
   };
   struct State {
     std::uint32_t turn = 0;  // steps, but for portions of one
     std::uint64_t at = 0;    // how much of this turn is done, where steps are short
   };                         // all that a joining group receives
-  using Local = ChunkOfNodes;
+  using Local = std::conditional_t<few_edges, Nothing, ChunkOfNodes>;
 
   CsrView graph;
   CsrView incoming;        // the same with every edge turned round; for going up
@@ -44,9 +49,11 @@ struct Bfs {
   Levels levels;
   std::uint64_t chunk;  // nodes for each group in a step; 0: all; or even_chunk
   std::uint32_t solo;   // frontiers up to this size are group 0's, where there is one direction
-  bool few_edges;       // no node has more than most_few_edges
 
-  static constexpr std::uint32_t most_few_edges = 16;
+  /// What stands for a node in the lists.
+  COHORT_FN static constexpr Node entry(const CsrView& graph, Node node) {
+    return few_edges ? FewEdges{graph, node}.word() : node;
+  }
 
   /// All that changes while it runs.
   template <class Visit>
@@ -89,7 +96,7 @@ struct Bfs {
     Outlook outlook = group.view(outlooks)[state.turn % 2];
     const std::size_t size = all.nodes;
     if (plan.mode == Mode::down) {
-      if (!outlook.was_up) {
+      if (outlook.was_up == 0) {
         outlook.edges_left -= least(all.edges, outlook.edges_left);
         if (all.edges > outlook.edges_left / 15) plan.mode = Mode::to_bits;
       }
@@ -120,34 +127,44 @@ struct Bfs {
   }
 
   /// Visits a piece of a frontier. Counts the edges of what it reaches, if somebody will ask.
-  /// `early`: with expand_few().
+  /// `early`: claims places before it knows.
   template <class Group, class... Some>
   COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
                        std::uint32_t level, std::uint64_t& edges, bool early, Some... part) const {
-    // Where edges are few, half of them lead to new nodes; and on a GPU a look is a round trip.
-    const bool rarely = !both_directions && !group.alone();
-    const auto reach = [group, &edges, graph = graph, levels = levels, level, rarely](
-                           std::uint32_t, std::uint64_t, Node target) {
-      const bool reached = levels.reach(group, target, level, rarely);
-      if (both_directions && reached) edges += graph.degree(target);
-      return reached;
-    };
-    if (early) {
-      expand_few(group, graph, nodes, count, sink, reach);
+    if constexpr (few_edges) {
+      visit_few(group, nodes, count, sink, level, early);
     } else {
+      // Where edges are not many, half of them lead to new nodes; and on a GPU a look is a round
+      // trip.
+      const bool rarely = !both_directions && !group.alone();
       expand(
           group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
-          [of = levels.of](Node target) { prefetch(of + target); }, reach, part...);
+          [of = levels.of](Node target) { prefetch(of + target); },
+          [group, &edges, graph = graph, levels = levels, level, rarely](
+              std::uint32_t, std::uint64_t, Node target) {
+            const bool reached = levels.reach(group, target, level, rarely);
+            if (both_directions && reached) edges += graph.degree(target);
+            return reached;
+          },
+          part...);
     }
   }
-
-  /// For a level of one portion, into an empty list: one place for each edge of so few nodes is no
-  /// more than there is room for.
   template <class Group>
-  COHORT_FN bool claims_early(const Group& group, std::size_t size) const {
-    const std::size_t most_nodes = std::size_t{group.num_groups()} * Worklist::short_block;
-    return !both_directions && few_edges && !group.alone() && size <= most_nodes &&
-           most_nodes * most_few_edges <= graph.num_nodes();
+  COHORT_FN void visit_few(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
+                           std::uint32_t level, bool early) const {
+    expand_few(
+        group, graph, nodes, count, [](std::uint32_t word) { return FewEdges{word}; },
+        [group, graph = graph, levels = levels, level, early, &sink](FewEdges, std::uint64_t,
+                                                                     Node target) {
+          const std::uint32_t place = early ? sink.claim() : 0;  // while the target is under way
+          const Node its = entry(graph, target);                 // and this, while it is reached
+          const bool reached = levels.reach(group, target, level, !group.alone());
+          if (early) {
+            sink.put(place, reached ? its : nobody);
+          } else if (reached) {
+            sink.push(its);
+          }
+        });
   }
 
   template <class Group>
@@ -155,7 +172,8 @@ struct Bfs {
                       std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     const Portion now = portion(group, state.at, size, chunk, both_directions ? work_of_hubs : 1);
-    const bool early = now.begin == 0 && now.last && claims_early(group, size);
+    const bool early = few_edges && now.begin == 0 && now.last &&
+                       Worklist::claims_early(group, size, most_few_edges, graph.num_nodes());
     Sink sink{group, lists[(state.turn + 1) % 3]};
     std::uint64_t edges = 0;
     const auto visit_some = [&](const Node* nodes, std::size_t count, auto... part) {
@@ -243,7 +261,7 @@ struct Bfs {
         group.atomic(out[list[i] / 64]).fetch_or(std::uint64_t{1} << list[i] % 64);
     });
     plan.mode = Mode::up;
-    outlook.was_up = true;
+    outlook.was_up = 1;
     outlook.frontier = 0;  // so that the first turn goes up, whatever its size
     conclude(group, state, all, plan, outlook);
     return Next::again;

@@ -7,33 +7,40 @@
 // queue if it is of the current bucket, else in the pile of its bucket, or in the rest.
 #pragma once
 
+#include <type_traits>
+
+#include "apps/degrees.hpp"
 #include "apps/distance.hpp"
 #include "apps/worklist.hpp"
 
 namespace cohort::apps {
 
 /// `Length`: of paths; 32 bits where none is longer, so that more distances fit a cache.
-/// `many_edges`: of some nodes, for several groups to share.
-template <class Length, bool many_edges>
+/// Of nodes with many edges several groups share them.
+template <class Length, Degrees degrees>
 struct DeltaSssp {
+  static constexpr bool many_edges = degrees == Degrees::many;
+  static constexpr bool few_edges = degrees == Degrees::few;
   static constexpr Length unreached = static_cast<Length>(~Length{0});
   static constexpr std::uint32_t num_piles = 16;
 
-  /// What group 0 tells the next turn. Buckets have 64 bits: sums of theirs do not wrap.
-  struct alignas(64) Plan {
+  /// What group 0 tells the next turn. Buckets have 64 bits: sums of theirs do not wrap. Without
+  /// padding: nvcc copies what has some byte by byte.
+  struct alignas(8) Plan {
     std::uint64_t bucket = 0;  // of the turn before
     std::uint64_t end = 0;     // of the window
     std::uint32_t epoch = 0;   // how often the rest has been split
-    bool clean = false;        // the bucket's pile has been cleared
+    std::uint32_t clean = 0;   // 1: the bucket's pile has been cleared
   };
   struct State {
     std::uint32_t turn = 0;
     std::uint64_t at = 0;  // how much of this turn is done, where steps are short
   };                       // all that a joining group receives
-  struct Local {
+  struct Expansion {
     ChunkOfNodes chunk;
     Node queue[2][1024];  // a group's own near nodes
   };
+  using Local = std::conditional_t<few_edges, Nothing, Expansion>;
 
   CsrView graph;
   Worklist near[3];           // by turn modulo 3: one is read, the next filled, the last cleared
@@ -41,7 +48,7 @@ struct DeltaSssp {
   Worklist rest[3];           // by epoch modulo 3, likewise
   Length* least;              // in each rest, three, lines apart: at most what any of its nodes has
   Length* distance;
-  Length* expanded;           // the distance that a node was last expanded with
+  Length* expanded;           // the distance a node was last expanded with; few_edges: nothing
   std::uint32_t* near_stamp;  // the last turn that pushed the node
   Plan* plans;                // by turn modulo 2
   Length delta;
@@ -66,11 +73,11 @@ struct DeltaSssp {
     }
     const Length beyond = group.atomic(least_of(plan.epoch)).load();
     if (beyond == unreached) return Next::halt;
-    if (plan.clean) return split(group, state, plan);
+    if (plan.clean != 0) return split(group, state, plan);
     // The last pile has yet to be cleared before a new window makes use of it.
     const std::uint64_t first = beyond / delta;
     conclude(group, state, {0, 0, true},
-             {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = true}, plan);
+             {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = 1}, plan);
     return Next::again;
   }
 
@@ -79,30 +86,6 @@ struct DeltaSssp {
   COHORT_FN Length& least_of(std::uint32_t epoch) const {
     return least[std::size_t{epoch % 3} * 16];
   }
-
-  /// Where a group puts the near nodes it finds: into its queue if it has one and there is room.
-  template <class Group>
-  struct Near {
-    Sink<Group> sink;
-    Node* queue;
-    std::uint32_t queued;
-    std::uint32_t room;
-    Group group;
-    std::uint32_t* stamp;
-    std::uint32_t turn;
-
-    COHORT_FN void push(Node node) {
-      if (queued < room) {
-        queue[queued++] = node;
-      } else if (fresh(node)) {
-        sink.push(node);
-      }
-    }
-    COHORT_FN bool fresh(Node node) const {
-      const auto last = group.atomic(stamp[node]);
-      return last.load() != turn && last.exchange(turn) != turn;
-    }
-  };
 
   /// After a node's distance has become `now` instead of `before`: into the pile of its bucket,
   /// unless it is there. Whoever has brought it to that bucket puts it there, and so nobody twice.
@@ -124,6 +107,98 @@ struct DeltaSssp {
   COHORT_FN Next relax(Group& group, State& state, const Plan& plan, std::uint64_t bucket,
                        const Worklist& in, std::size_t size) const {
     const Portion now = portion(group, state.at, size, chunk, many_edges ? work_of_hubs : 1);
+    if constexpr (few_edges) {
+      relax_few(group, state, plan, bucket, in, now);
+    } else {
+      relax_some(group, state, plan, bucket, in, now);
+    }
+    const Plan next{.bucket = bucket, .end = plan.end, .epoch = plan.epoch, .clean = 0};
+    conclude(group, state, now, next, plan);
+    return Next::again;
+  }
+
+  /// Whether nobody else has pushed the node with this stamp in this turn. `mostly`: a look before
+  /// would be in vain.
+  template <class Group>
+  COHORT_FN static bool fresh(const Group& group, std::uint32_t& stamp, std::uint32_t turn,
+                              bool mostly = false) {
+    const auto last = group.atomic(stamp);
+    return (mostly || last.load() != turn) && last.exchange(turn) != turn;
+  }
+
+  /// A node's distance and its edges, for expand_few().
+  struct Reached {
+    Length distance;
+    std::uint64_t first;
+    std::uint64_t last;
+
+    [[nodiscard]] COHORT_FN std::uint64_t begin() const { return first; }
+    [[nodiscard]] COHORT_FN std::uint64_t end() const { return last; }
+  };
+
+  /// Groups of many threads, which here mostly wait: for as little as possible one after the other.
+  template <class Group>
+  COHORT_FN void relax_few(Group& group, const State& state, const Plan& plan, std::uint64_t bucket,
+                           const Worklist& in, const Portion& now) const {
+    const Length limit = limit_of(bucket);
+    const Length least_here = bucket == 0 ? 0 : limit_of(bucket - 1);
+    const bool early = now.begin == 0 && now.last &&
+                       Worklist::claims_early(group, now.end, most_few_edges, graph.num_nodes());
+    Sink<Group> sink{group, near[(state.turn + 1) % 3]};
+    Length nearest = unreached;
+    in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
+      expand_few(
+          group, graph, nodes, count,
+          [group, distance = distance, graph = graph, least_here](Node node) {
+            // Relaxed, here and below: a distance that is too old is that of a path all the same,
+            // and whoever lowers it pushes its node.
+            const Length its = group.atomic(distance[node]).load();
+            const Reached found{its, graph.first_edge(node), graph.first_edge(node + 1)};
+            // It has come to an earlier bucket, and been expanded there.
+            return its < least_here ? Reached{its, found.first, found.first} : found;
+          },
+          [&, this](const Reached& from, std::uint64_t edge, Node target) {
+            const Length through = from.distance + graph.weight(edge);
+            const Length before = group.atomic(distance[target]).fetch_min(through);
+            if (through >= before) return;
+            if (through >= limit) {
+              put_off(group, target, before, through, plan, nearest);
+            } else if (early) {
+              const bool mine = fresh(group, near_stamp[target], state.turn, true);
+              const std::uint32_t place = sink.claim();  // while that is under way
+              sink.put(place, mine ? target : nobody);
+            } else if (fresh(group, near_stamp[target], state.turn)) {
+              sink.push(target);
+            }
+          });
+    });
+    sink.close();
+    if (nearest != unreached) group.atomic(least_of(plan.epoch)).fetch_min(nearest);
+  }
+
+  /// Where a group puts the near nodes it finds: into its queue if it has one and there is room.
+  template <class Group>
+  struct Near {
+    Sink<Group> sink;
+    Node* queue;
+    std::uint32_t queued;
+    std::uint32_t room;
+    Group group;
+    std::uint32_t* stamp;
+    std::uint32_t turn;
+
+    COHORT_FN void push(Node node) {
+      if (queued < room) {
+        queue[queued++] = node;
+      } else if (fresh(group, stamp[node], turn)) {
+        sink.push(node);
+      }
+    }
+  };
+
+  template <class Group>
+  COHORT_FN void relax_some(Group& group, const State& state, const Plan& plan,
+                            std::uint64_t bucket, const Worklist& in, const Portion& now) const {
     const Length limit = limit_of(bucket);
     auto& queues = group.local().queue;
     Length nearest = unreached;
@@ -164,7 +239,7 @@ struct DeltaSssp {
           },
           part...);
     };
-    if (size <= 16 && alone) {  // not worth sharing
+    if (now.last && now.end <= 16 && alone) {  // not worth sharing
       if (group.group_id() == 0) in.for_range(group, now.begin, now.end, visit);
     } else if constexpr (many_edges) {
       in.for_edges(group, now.begin, now.end, visit);
@@ -181,9 +256,6 @@ struct DeltaSssp {
     }
     finds.sink.close();
     tell_least(group, plan.epoch, nearest);
-    const Plan next{.bucket = bucket, .end = plan.end, .epoch = plan.epoch, .clean = false};
-    conclude(group, state, now, next, plan);
-    return Next::again;
   }
 
   /// Where the next bucket begins.
@@ -198,7 +270,7 @@ struct DeltaSssp {
     const Worklist& in = rest[plan.epoch % 3];
     const Portion now = portion(group, state.at, in.size(group), chunk);
     const Plan next{
-        .bucket = plan.bucket, .end = plan.end + window, .epoch = plan.epoch + 1, .clean = true};
+        .bucket = plan.bucket, .end = plan.end + window, .epoch = plan.epoch + 1, .clean = 1};
     Length nearest = unreached;
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
       const auto list = group.view(nodes);
@@ -231,7 +303,7 @@ struct DeltaSssp {
     if (group.global_id() == 0 && now.last) {
       group.view(plans)[(state.turn + 1) % 2] = next;
       near[(state.turn + 2) % 3].clear(group);
-      if (!plan.clean) pile(plan.bucket).clear(group);
+      if (plan.clean == 0) pile(plan.bucket).clear(group);
     }
     if (now.last) ++state.turn;
   }

@@ -21,9 +21,10 @@ struct ListSsspOptions {
   /// edges, none where they have many and going on would visit many of them again.
   std::optional<std::uint32_t> budget = {};
   std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
-  /// fitting_delta() and longest_path(), if known; else they are looked up.
+  /// fitting_delta(), longest_path() and most_edges(), if known; else they are looked up.
   std::optional<Distance> fitting = {};
   std::optional<Distance> longest = {};
+  std::optional<std::uint64_t> most_edges = {};
 };
 
 /// A delta that does well for groups of one thread: large where weights are large and nodes have
@@ -38,6 +39,7 @@ inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
   if (how.algorithm == ListSsspOptions::Algorithm::paper) return;
   if (how.delta == 0) how.fitting = graph.get(&fitting_delta);
   how.longest = graph.get(&longest_path);
+  how.most_edges = graph.get(&most_edges);
 }
 
 namespace detail {
@@ -62,15 +64,16 @@ SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node sour
   return result;
 }
 
-template <class Length, bool many_edges, class Engine>
+template <class Length, Degrees degrees, class Engine>
 SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Distance delta,
                      const RunOptions& options, const ListSsspOptions& how) {
-  using Kernel = DeltaSssp<Length, many_edges>;
+  using Kernel = DeltaSssp<Length, degrees>;
   const CsrView graph = memory.view();
   const Node nodes = graph.num_nodes();
   const auto distances = distances_from<Length>(engine, nodes, source);
   const auto least = engine.template fill<Length>(48, Kernel::unreached);
-  const auto expanded = engine.template fill<Length>(nodes, Kernel::unreached);
+  const auto expanded =
+      engine.template fill<Length>(Kernel::few_edges ? 0 : nodes, Kernel::unreached);
   const auto near_stamp = engine.template fill<std::uint32_t>(nodes, ~0U);
   const auto plans = engine.template fill<typename Kernel::Plan>(2, {.end = how.piles});
   Kernel kernel{.graph = graph,
@@ -85,7 +88,7 @@ SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Dis
                 .delta = static_cast<Length>(std::min(delta, Distance{Kernel::unreached})),
                 .chunk = how.chunk,
                 .window = how.piles,
-                .budget = how.budget.value_or(many_edges ? 0 : 2048)};
+                .budget = how.budget.value_or(Kernel::many_edges ? 0 : 2048)};
   std::vector<WorklistMemory> lists;
   const auto give = [&](auto& some) {
     for (Worklist& each : some) each = lists.emplace_back(engine, nodes, options, true).view();
@@ -123,7 +126,7 @@ template <class Engine>
       refuse_paper_variant();
     }
   }
-  if (how.piles < 1 || how.piles > DeltaSssp<Distance, false>::num_piles)
+  if (how.piles < 1 || how.piles > DeltaSssp<Distance, Degrees::some>::num_piles)
     throw Error{Errc::bad_options, "l-sssp: piles must be from 1 to 16"};
   const bool many_edges = has_many_edges(graph);
   Distance delta = how.delta;
@@ -135,13 +138,18 @@ template <class Engine>
   }
   constexpr Distance short_paths = 0xFFFF'FFF0U;
   const bool are_short = (how.longest ? *how.longest : longest_path(graph)) < short_paths;
-  const auto run = [&](auto length, auto many) {
-    return detail::run_delta<decltype(length), decltype(many)::value>(engine, *memory, source,
-                                                                      delta, options, how);
+  const auto run = [&](auto length, auto degrees) {
+    return detail::run_delta<decltype(length), decltype(degrees)::value>(engine, *memory, source,
+                                                                         delta, options, how);
   };
-  if (many_edges)
-    return are_short ? run(std::uint32_t{}, std::true_type{}) : run(Distance{}, std::true_type{});
-  return are_short ? run(std::uint32_t{}, std::false_type{}) : run(Distance{}, std::false_type{});
+  using Short = std::uint32_t;
+  if (many_edges) {
+    return are_short ? run(Short{}, Of<Degrees::many>{}) : run(Distance{}, Of<Degrees::many>{});
+  }
+  if (!are_short) return run(Distance{}, Of<Degrees::some>{});
+  const bool few = !of_one_thread<Engine>(options) &&
+                   (how.most_edges ? *how.most_edges : most_edges(graph)) <= most_few_edges;
+  return few ? run(Short{}, Of<Degrees::few>{}) : run(Short{}, Of<Degrees::some>{});
 }
 
 extern template SsspResult run_l_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,

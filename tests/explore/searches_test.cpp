@@ -1,5 +1,6 @@
-// Searches of a graph with a hub under the explorer, in groups of several threads: these share the
-// hub's edges, while another node of the same list may bring it a shorter distance.
+// Searches under the explorer, in groups of several threads. These share the edges of a hub, while
+// another node of the same list may bring it a shorter distance; and of nodes with few edges they
+// claim places in lists before they know what for.
 #include <gtest/gtest.h>
 
 #include "apps/bfs/host.hpp"
@@ -80,6 +81,53 @@ TEST(Hubs, GiveLevels) {
         return apps::check_bfs(hub(), 0, found.levels);
       });
   EXPECT_TRUE(result.ok) << result;
+}
+
+/// Two ways from 0 to 3 of which the second to be found is shorter, and so it is with the next
+/// square. Other nodes, which nobody reaches, so that lists have room for every edge.
+const Csr& squares() {
+  static const Csr graph = [] {
+    constexpr std::size_t others = 60;
+    Csr result;
+    result.offsets = {0, 2, 4, 6, 10, 12, 14, 16};
+    result.targets = {1, 2, 0, 3, 0, 3, 1, 2, 4, 5, 3, 6, 3, 6, 4, 5};
+    result.weights = {1, 3, 1, 9, 3, 2, 9, 2, 1, 3, 1, 9, 3, 2, 9, 2};
+    result.offsets.insert(result.offsets.end(), others, result.targets.size());
+    return result;
+  }();
+  return graph;
+}
+
+TEST(FewEdges, AreThoseOfTheSquares) {
+  EXPECT_LE(apps::most_edges(squares()), apps::most_few_edges);
+  EXPECT_FALSE(apps::has_many_edges(squares()));
+}
+
+// Near nodes only, or buckets whose nodes come nearer while they wait in piles.
+TEST(FewEdges, GiveShortestPaths) {
+  for (const apps::Distance delta : {100U, 2U}) {
+    const explore::Result result =
+        explored([delta](auto& engine, const RunOptions& how) -> std::optional<std::string> {
+          const auto found =
+              apps::run_l_sssp(engine, squares(), 0, how, {.delta = delta, .piles = 3});
+          if (found.report.status != Status::finished) return std::nullopt;
+          return apps::check_paths(squares(), 0, found.distances);
+        });
+    EXPECT_TRUE(result.ok) << "delta " << delta << ": " << result;
+  }
+}
+
+// By all groups, or by one that goes on alone.
+TEST(FewEdges, GiveLevels) {
+  for (const std::uint32_t solo : {0U, 2U}) {
+    const explore::Result result =
+        explored([solo](auto& engine, const RunOptions& how) -> std::optional<std::string> {
+          const auto found = apps::run_bfs(engine, squares(), 0, how, {.solo = solo});
+          if (found.report.status != Status::finished) return std::nullopt;
+          return apps::check_bfs(squares(), 0, found.levels);
+        });
+    EXPECT_TRUE(result.ok) << "solo " << solo << ": " << result;
+  }
 }
 
 }  // namespace

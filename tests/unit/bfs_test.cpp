@@ -60,6 +60,45 @@ TEST(Bfs, IsRightForEveryNumberOfGroupsAndThreads) {
   }
 }
 
+TEST(FewEdges, TellWhereANodesEdgesAre) {
+  const Csr graph = star(most_few_edges + 1);
+  const FewEdges hub{graph.view(), 0};
+  EXPECT_EQ(hub.begin(), 0U);
+  EXPECT_EQ(hub.end(), most_few_edges);
+  const FewEdges last{FewEdges{graph.view(), most_few_edges}.word()};
+  EXPECT_EQ(last.begin(), graph.num_edges() - 1);
+  EXPECT_EQ(last.end(), graph.num_edges());
+  EXPECT_EQ(most_edges(graph), most_few_edges);
+}
+
+TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
+  const auto degrees = [](const Csr& graph, std::uint32_t local_size, bool movable) {
+    RunOptions options;
+    options.launch.local_size = local_size;
+    options.movable = movable;
+    return degrees_for<cpu::Engine>(graph, options, {});
+  };
+  EXPECT_EQ(degrees(star(most_few_edges + 1), 8, false), Degrees::few);
+  EXPECT_EQ(degrees(star(most_few_edges + 2), 8, false), Degrees::some);
+  EXPECT_EQ(degrees(grid(9, 9), 1, false), Degrees::some);
+  // Whoever takes it up elsewhere finds the same lists.
+  EXPECT_EQ(degrees(grid(9, 9), 1, true), degrees(grid(9, 9), 8, true));
+}
+
+TEST(Bfs, IsRightWithFewEdgesAndWithOneMore) {
+  cpu::Engine engine{{.capacity = 3}};
+  RunOptions options;
+  options.launch.local_size = 8;
+  for (const Node nodes : {most_few_edges + 1, most_few_edges + 2}) {
+    const Csr graph = star(nodes);
+    for (const Node source : {Node{0}, Node{5}}) {
+      EXPECT_EQ(check_bfs(graph, source, run_bfs(engine, graph, source, options).levels),
+                std::nullopt)
+          << nodes << " nodes from " << source;
+    }
+  }
+}
+
 TEST(Bfs, LeavesItsGraphForTheNextRun) {
   const Csr graph = grid(40, 30);
   ResidentGraphs residents;
