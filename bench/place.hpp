@@ -46,8 +46,9 @@ class Place {
   virtual ~Place() = default;
 
   [[nodiscard]] virtual std::uint32_t capacity() const = 0;
-  /// How many groups of that size suit an app.
+  /// How many groups of that size suit an app on an input, which may be loaded for it.
   [[nodiscard]] virtual std::uint32_t groups_for(std::string_view /*app*/,
+                                                 const std::string& /*input*/,
                                                  std::uint32_t /*local_size*/) const {
     return capacity();
   }

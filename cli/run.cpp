@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/choices.hpp"
+#include "apps/kept.hpp"
 #include "bench/harness.hpp"
 #include "bench/load.hpp"
 #include "bench/place.hpp"
@@ -259,8 +260,10 @@ int run(const Options& options, std::stop_token stop) {
     if (!file.empty()) bench::check_writable(file);
   }
 
+  const apps::KeepInput keep;  // from how many groups suit it to the run
   const std::uint32_t groups =
-      options.groups.value_or(place->groups_for(options.app, options.local_size));
+      options.groups ? *options.groups
+                     : place->groups_for(options.app, options.input, options.local_size);
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},

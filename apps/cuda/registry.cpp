@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "apps/degrees.hpp"
+#include "apps/known_graph.hpp"
+
 namespace cohort::apps {
 
 template <class Engine>
@@ -32,23 +35,32 @@ extern template Outcome game_app(cuda::Engine&, Request&);
 
 namespace {
 
+/// How many threads suit an app on an SM. More hide more latency, and make barriers longer.
+template <std::uint32_t threads>
+std::uint32_t always(const std::string& /*input*/) {
+  return threads;
+}
+/// Searches of graphs with few edges are mostly barriers.
+template <Edges edges>
+std::uint32_t by_edges(const std::string& input) {
+  return has_many_edges(known_graph(input, edges)->csr()) ? 1024 : 256;
+}
+
 struct CudaApp {
   std::string_view name;
   Outcome (*run)(cuda::Engine& engine, Request& request);
-  /// More hide more latency, and make barriers longer: searches of road networks like few, those of
-  /// R-MAT graphs would like more.
-  std::uint32_t threads_on_sm = 256;
+  std::uint32_t (*threads_on_sm)(const std::string& input);
 };
 
 constexpr std::array apps{
-    CudaApp{.name = "bfs", .run = &bfs_app<cuda::Engine>},
-    CudaApp{.name = "color", .run = &color_app<cuda::Engine>, .threads_on_sm = 1024},
-    CudaApp{.name = "mis", .run = &mis_app<cuda::Engine>, .threads_on_sm = 1024},
-    CudaApp{.name = "p-sssp", .run = &p_sssp_app<cuda::Engine>, .threads_on_sm = 1024},
-    CudaApp{.name = "l-sssp", .run = &l_sssp_app<cuda::Engine>},
-    CudaApp{.name = "cc", .run = &cc_app<cuda::Engine>, .threads_on_sm = 1024},
-    CudaApp{.name = "octree", .run = &octree_app<cuda::Engine>, .threads_on_sm = 512},
-    CudaApp{.name = "game", .run = &game_app<cuda::Engine>, .threads_on_sm = 1024},
+    CudaApp{"bfs", &bfs_app<cuda::Engine>, &by_edges<Edges::as_they_are>},
+    CudaApp{"color", &color_app<cuda::Engine>, &always<1024>},
+    CudaApp{"mis", &mis_app<cuda::Engine>, &always<1024>},
+    CudaApp{"p-sssp", &p_sssp_app<cuda::Engine>, &always<1024>},
+    CudaApp{"l-sssp", &l_sssp_app<cuda::Engine>, &by_edges<Edges::weighted>},
+    CudaApp{"cc", &cc_app<cuda::Engine>, &always<1024>},
+    CudaApp{"octree", &octree_app<cuda::Engine>, &always<512>},
+    CudaApp{"game", &game_app<cuda::Engine>, &always<1024>},
 };
 
 const CudaApp& find(std::string_view name) {
@@ -71,8 +83,9 @@ static_assert(groups_of(1024, 100, 132) == 8 && groups_of(1024, 2, 132) == 31);
 
 }  // namespace
 
-std::uint32_t groups_on_sm(std::string_view name, std::uint32_t local_size, std::uint32_t sms) {
-  return groups_of(find(name).threads_on_sm, local_size, sms);
+std::uint32_t groups_on_sm(std::string_view name, const std::string& input,
+                           std::uint32_t local_size, std::uint32_t sms) {
+  return groups_of(find(name).threads_on_sm(input), local_size, sms);
 }
 
 Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request) {

@@ -20,10 +20,10 @@ inline constexpr bool has_paper_barriers<cuda::Engine> = false;
 template <>
 inline constexpr bool has_groups_of_one_thread<cuda::Engine> = false;
 
-/// How many groups of that size suit the app of that name on each of `sms` SMs. Of size 1, which
-/// stands for the largest there is: one.
-[[nodiscard]] std::uint32_t groups_on_sm(std::string_view name, std::uint32_t local_size,
-                                         std::uint32_t sms);
+/// How many groups of that size suit the app of that name, on that input, on each of `sms` SMs. Of
+/// size 1, which stands for the largest there is: one. Throws as App::run does.
+[[nodiscard]] std::uint32_t groups_on_sm(std::string_view name, const std::string& input,
+                                         std::uint32_t local_size, std::uint32_t sms);
 
 /// Runs the app of that name. Throws as App::run does.
 [[nodiscard]] Outcome run_on_cuda(std::string_view name, cuda::Engine& engine, Request& request);

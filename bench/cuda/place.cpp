@@ -26,14 +26,14 @@ class CudaPlace final : public Place {
   }
 
   [[nodiscard]] std::uint32_t capacity() const override { return engine_.capacity(); }
-  [[nodiscard]] std::uint32_t groups_for(std::string_view app,
+  [[nodiscard]] std::uint32_t groups_for(std::string_view app, const std::string& input,
                                          std::uint32_t local_size) const override {
 #ifdef COHORT_WITH_COMPILER
     if (dialect_) return capacity();
 #endif
     if (!whole_) return capacity();  // blocks are spread over all SMs
     const std::uint32_t threads = local_size == 1 ? cuda_local_size : local_size;  // as in run()
-    return capacity() * apps::groups_on_sm(app, threads, capacity());
+    return capacity() * apps::groups_on_sm(app, input, threads, capacity());
   }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
   [[nodiscard]] bool traces() const override { return true; }

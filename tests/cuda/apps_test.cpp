@@ -67,7 +67,7 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
   // One group on an SM, or as many as suit the app.
   const std::uint32_t sms = engine().capacity();
   const std::uint32_t groups =
-      seed % 2 == 0 ? sms : sms * apps::groups_on_sm(what.app, local_size, sms);
+      seed % 2 == 0 ? sms : sms * apps::groups_on_sm(what.app, what.input, local_size, sms);
   request.options.launch.max_groups = groups;
   request.options.launch.local_size = local_size;
   request.options.launch.resizable = !fixed;
