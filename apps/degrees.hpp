@@ -9,9 +9,9 @@
 namespace cohort::apps {
 
 enum class Degrees : std::uint8_t {
-  few,   ///< no node has more than most_few_edges; for groups of many threads
-  some,  ///< anything else
-  many,  ///< a single node may have very many
+  few,   ///< none has more than most_few_edges; for groups of many threads
+  some,  ///< anything in between
+  many,  ///< has_many_edges(): a single node may have very many
 };
 
 /// As an argument, to choose a kernel by.

@@ -294,12 +294,9 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     constexpr std::uint64_t later = 12;  // edges of the same node
     const CsrView edges = graph;         // not to be read again after each atomic access
     for (std::size_t i = 0; i < count; ++i) {
-      const Node later_on = i + far < count ? list[i + far] : nobody;
-      if (later_on != nobody) prefetch(edges.offsets() + later_on);
-      const Node soon = i + near < count ? list[i + near] : nobody;
-      if (soon != nobody) graph_ahead(edges, edges.first_edge(soon));
+      if (i + far < count) prefetch(edges.offsets() + list[i + far]);
+      if (i + near < count) graph_ahead(edges, edges.first_edge(list[i + near]));
       const Node node = list[i];
-      if (node == nobody) continue;  // of larger groups, before the job was taken out
       const std::uint32_t its = value(node);
       if (its == skipped) continue;
       const std::uint64_t end = edges.first_edge(node + 1);

@@ -351,7 +351,7 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
       ->capture_default_str();
   command->add_option("--groups", options->groups,
                       "At most so many groups (default: capacity; with --engine cuda as many on an "
-                      "SM as suit the app)");
+                      "SM as suit the app and its input)");
   const auto* const local_size = command->add_option(
       "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
   command->add_option("--capacity", options->capacity,

@@ -199,6 +199,7 @@ struct Bfs {
   COHORT_FN Next alone(Group& group, State& state, Plan& plan, std::size_t size) const {
     const std::uint32_t turn = state.turn;
     ++state.turn;
+    state.at = 0;  // groups of another size may have begun it
     if (group.group_id() != 0) return Next::halt;
     const Worklist& one = lists[(turn + 1) % 3];
     const Worklist& other = lists[(turn + 2) % 3];

@@ -53,14 +53,18 @@ struct CudaApp {
 };
 
 constexpr std::array apps{
-    CudaApp{"bfs", &bfs_app<cuda::Engine>, &by_edges<Edges::as_they_are>},
-    CudaApp{"color", &color_app<cuda::Engine>, &always<1024>},
-    CudaApp{"mis", &mis_app<cuda::Engine>, &always<1024>},
-    CudaApp{"p-sssp", &p_sssp_app<cuda::Engine>, &always<1024>},
-    CudaApp{"l-sssp", &l_sssp_app<cuda::Engine>, &by_edges<Edges::weighted>},
-    CudaApp{"cc", &cc_app<cuda::Engine>, &always<1024>},
-    CudaApp{"octree", &octree_app<cuda::Engine>, &always<512>},
-    CudaApp{"game", &game_app<cuda::Engine>, &always<1024>},
+    CudaApp{.name = "bfs",
+            .run = &bfs_app<cuda::Engine>,
+            .threads_on_sm = &by_edges<Edges::as_they_are>},
+    CudaApp{.name = "color", .run = &color_app<cuda::Engine>, .threads_on_sm = &always<1024>},
+    CudaApp{.name = "mis", .run = &mis_app<cuda::Engine>, .threads_on_sm = &always<1024>},
+    CudaApp{.name = "p-sssp", .run = &p_sssp_app<cuda::Engine>, .threads_on_sm = &always<1024>},
+    CudaApp{.name = "l-sssp",
+            .run = &l_sssp_app<cuda::Engine>,
+            .threads_on_sm = &by_edges<Edges::weighted>},
+    CudaApp{.name = "cc", .run = &cc_app<cuda::Engine>, .threads_on_sm = &always<1024>},
+    CudaApp{.name = "octree", .run = &octree_app<cuda::Engine>, .threads_on_sm = &always<512>},
+    CudaApp{.name = "game", .run = &game_app<cuda::Engine>, .threads_on_sm = &always<1024>},
 };
 
 const CudaApp& find(std::string_view name) {

@@ -73,8 +73,10 @@ struct DeltaSssp {
     }
     const Length beyond = group.atomic(least_of(plan.epoch)).load();
     if (beyond == unreached) return Next::halt;
-    if (plan.clean != 0) return split(group, state, plan);
-    // The last pile has yet to be cleared before a new window makes use of it.
+    if (plan.clean != 0 && plan.end == plan.bucket + 1) return split(group, state, plan);
+    // The last pile has yet to be cleared before a new window makes use of it; or the window was
+    // empty, since what was nearest has come nearer still, and nobody may fill its piles while
+    // others look at them.
     const std::uint64_t first = beyond / delta;
     conclude(group, state, {0, 0, true},
              {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = 1}, plan);

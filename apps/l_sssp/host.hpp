@@ -31,7 +31,7 @@ struct ListSsspOptions {
 /// few edges.
 [[nodiscard]] Distance fitting_delta(const Csr& graph);
 
-/// No shortest path of `graph` is longer.
+/// No shortest path of `graph` is longer with any edge added: that is looked at, too.
 [[nodiscard]] Distance longest_path(const Csr& graph);
 
 /// What the search has to know of its graph.
@@ -39,7 +39,7 @@ inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
   if (how.algorithm == ListSsspOptions::Algorithm::paper) return;
   if (how.delta == 0) how.fitting = graph.get(&fitting_delta);
   how.longest = graph.get(&longest_path);
-  how.most_edges = graph.get(&most_edges);
+  if (!has_many_edges(graph.csr())) how.most_edges = graph.get(&most_edges);
 }
 
 namespace detail {

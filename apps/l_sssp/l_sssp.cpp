@@ -26,7 +26,7 @@ Distance fitting_delta(const Csr& graph) {
 
 Distance longest_path(const Csr& graph) {
   if (graph.num_nodes() == 0) return 0;
-  const Distance edges = graph.num_nodes() - 1;
+  const Distance edges = graph.num_nodes();  // of a path to every node, and one more
   if (graph.weights.empty()) return edges;
   const Weight heaviest = *std::max_element(graph.weights.begin(), graph.weights.end());
   const Distance bound = edges * heaviest;
@@ -37,7 +37,7 @@ Distance longest_path(const Csr& graph) {
     Weight& most = into[graph.targets[edge]];
     most = std::max(most, graph.weights[edge]);
   }
-  return std::accumulate(into.begin(), into.end(), Distance{0});
+  return std::accumulate(into.begin(), into.end(), Distance{heaviest});
 }
 
 }  // namespace cohort::apps

@@ -117,6 +117,21 @@ TEST(FewEdges, GiveShortestPaths) {
   }
 }
 
+// A node that is put off beyond the window comes nearer, so that the next window is empty.
+TEST(FewEdges, GiveShortestPathsBeyondAnEmptyWindow) {
+  Csr graph;
+  graph.offsets = {0, 3, 3, 4, 5, 5};
+  graph.targets = {1, 2, 3, 1, 4};
+  graph.weights = {20, 1, 60, 1, 1};
+  const explore::Result result =
+      explored([&graph](auto& engine, const RunOptions& how) -> std::optional<std::string> {
+        const auto found = apps::run_l_sssp(engine, graph, 0, how, {.delta = 1});
+        if (found.report.status != Status::finished) return std::nullopt;
+        return apps::check_paths(graph, 0, found.distances);
+      });
+  EXPECT_TRUE(result.ok) << result;
+}
+
 // By all groups, or by one that goes on alone.
 TEST(FewEdges, GiveLevels) {
   for (const std::uint32_t solo : {0U, 2U}) {

@@ -274,6 +274,14 @@ TEST(Bfs, GoesOnInGroupsOfOneThreadWhereLargerOnesHaveLeftIt) {
   EXPECT_GT(moves(load_graph("grid:200x200"), 16, 1, std::chrono::microseconds{300}), 0U);
 }
 
+// A level that has been begun may be small for the other groups, and later ones large.
+TEST(Bfs, GoesOnInTheMiddleOfALevelInGroupsOfAnySize) {
+  const BfsOptions short_steps{.chunk = 4};
+  const Csr graph = load_graph("grid:300x300");
+  EXPECT_GT(moves(graph, 16, 1, std::chrono::microseconds{100}, short_steps), 0U);
+  EXPECT_GT(moves(graph, 1, 16, std::chrono::microseconds{100}, short_steps), 0U);
+}
+
 // Larger groups share the edges of a node, those of one thread do not.
 TEST(Bfs, OfManyEdgesGoesOnInGroupsOfAnySize) {
   const Csr graph = load_graph("rmat:14");
@@ -289,6 +297,53 @@ TEST(GraphApps, GoOnFromACheckpointOnlyIfMovable) {
   options.restore = "a checkpoint";
   EXPECT_THAT([&] { (void)run_bfs(engine, path(4), 0, options); },
               ThrowsMessage<Error>(HasSubstr("movable")));
+}
+
+/// Node 1 is put off far beyond the first window, then comes nearer; the next nodes lie many
+/// windows behind it. So a window turns out to be empty.
+Csr far_apart() {
+  constexpr Node chain = 40;  // nodes without a distance between them, each with a tail
+  Csr result = csr({{1, 2, 3}, {}, {1}});
+  result.weights = {200, 1, 600, 1};
+  const auto node = [&result](std::initializer_list<std::pair<Node, Weight>> edges) {
+    for (const auto& [target, weight] : edges) {
+      result.targets.push_back(target);
+      result.weights.push_back(weight);
+    }
+    result.offsets.push_back(result.targets.size());
+  };
+  for (Node i = 0; i < chain; ++i) {
+    const Node here = 3 + 3 * i;
+    node({{here + 1, 1}, {i + 1 < chain ? here + 3 : here, 0}});
+    node({{here + 2, 1}});
+    node({});
+  }
+  return result;
+}
+
+TEST(ShortestPaths, AreRightBeyondAnEmptyWindow) {
+  const Csr graph = far_apart();
+  cpu::Engine engine{{.capacity = 4}};
+  for (const std::uint32_t local_size : {1U, 4U, 33U}) {
+    for (int i = 0; i < 20; ++i) {
+      RunOptions options;
+      options.launch.local_size = local_size;
+      const auto found = run_l_sssp(engine, graph, 0, options, {.delta = 10});
+      ASSERT_EQ(check_paths(graph, 0, found.distances), std::nullopt) << local_size << " threads";
+    }
+  }
+}
+
+TEST(ShortestPaths, DoNotWrapWhereAnEdgeLeadsBack) {
+  Csr back = csr({{1}, {2}, {1}});
+  const Distance weight = 0x7FFF'FFF0U;
+  back.weights.assign(3, static_cast<Weight>(weight));
+  cpu::Engine engine{{.capacity = 2}};
+  for (const std::uint32_t local_size : {1U, 4U}) {
+    RunOptions options;
+    options.launch.local_size = local_size;
+    EXPECT_THAT(run_l_sssp(engine, back, 0, options).distances, ElementsAre(0, weight, 2 * weight));
+  }
 }
 
 TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {

@@ -33,8 +33,8 @@ inline constexpr bool in_device_code = false;
 /// Words for CUDA's own atomics, which are relaxed: the compiler knows by their pointers whether
 /// they are of global or of shared memory. Those of libcu++ find out when they run, each time.
 template <class T>
-inline constexpr bool has_own = in_device_code&& std::is_integral_v<T> &&
-                                (sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool has_own = std::is_integral_v<T> &&
+                                (sizeof(T) == 4 || sizeof(T) == 8) && in_device_code;
 
 /// A word as these want it, and one that is compared as a number.
 template <class T>
@@ -42,7 +42,7 @@ using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int
 template <class T>
 using Number = std::conditional_t<std::is_unsigned_v<T>, Word<T>, std::make_signed_t<Word<T>>>;
 
-/// A load that is one of them.
+/// There is no such load, so this is in words of our own for global memory.
 template <class T>
 COHORT_FN T load_relaxed(const T* word) {
   if (!__isGlobal(word)) return DeviceRef<const T>{*word}.load(::cuda::std::memory_order_relaxed);
