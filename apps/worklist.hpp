@@ -348,9 +348,9 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   }
 }
 
-/// The same where nodes have few edges: four threads take a node and nobody meets anybody.
-/// `where(entry)` tells of an entry of the list which edges it stands for, from begin() to end(),
-/// and is passed on: `visit(where, edge, target)`.
+/// The same where nodes have few edges: four threads, or the only one, take a node, and nobody
+/// meets anybody. `where(entry)` tells of an entry of the list which edges it stands for, from
+/// begin() to end(), and is passed on: `visit(where, edge, target)`.
 template <class Group, class Where, class Visit>
 COHORT_FN void expand_few(const Group& group, const CsrView& graph, const Node* nodes,
                           std::size_t count, Where where, Visit visit) {
