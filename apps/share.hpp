@@ -49,7 +49,7 @@ COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint
                                 std::uint32_t work = 1) {
   if (chunk != even_chunk) return chunk;
   if (group.num_groups() * 4 >= group.max_groups()) return 0;
-  const std::size_t worth_a_barrier = (group.alone() ? 4096 : group.local_size()) / work;
+  const std::size_t worth_a_barrier = (group.alone() ? 4096 : 4 * group.local_size()) / work;
   return most(most(worth_a_barrier, 1), count / group.max_groups());
 }
 

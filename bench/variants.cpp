@@ -82,10 +82,10 @@ std::vector<Algorithm> graph_algorithms(const std::string& app, const Graph& gra
   };
   if (app == "p-sssp") {
     const auto with = [=](apps::PullSsspOptions::Algorithm chosen) {
+      apps::PullSsspOptions how{.algorithm = chosen, .chunk = chunk, .incoming = &graph->csr()};
+      apps::tell(*graph, how);
       return on_any_engine(
           [=](auto& engine, auto& options) {
-            const apps::PullSsspOptions how{
-                .algorithm = chosen, .chunk = chunk, .incoming = &graph->csr()};
             return apps::run_p_sssp(engine, graph->csr(), source, options, how);
           },
           check_paths);

@@ -31,9 +31,6 @@ struct ListSsspOptions {
 /// few edges.
 [[nodiscard]] Distance fitting_delta(const Csr& graph);
 
-/// No shortest path of `graph` is longer with any edge added: that is looked at, too.
-[[nodiscard]] Distance longest_path(const Csr& graph);
-
 /// What the search has to know of its graph.
 inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
   if (how.algorithm == ListSsspOptions::Algorithm::paper) return;
@@ -100,11 +97,7 @@ SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Dis
 
   SsspResult result;
   result.report = run(engine, kernel, options);
-  if (!options.results) return result;
-  const std::vector<Length> found = distances.read();
-  result.distances.reserve(found.size());
-  for (const Length each : found)
-    result.distances.push_back(each == Kernel::unreached ? infinite : each);
+  if (options.results) result.distances = read_distances(distances);
   return result;
 }
 
@@ -136,17 +129,16 @@ template <class Engine>
     const Distance wider = of_one_thread<Engine>(options) ? 1 : many_edges ? 3 : 8;
     delta = wider * (how.fitting ? *how.fitting : fitting_delta(graph));
   }
-  constexpr Distance short_paths = 0xFFFF'FFF0U;
-  const bool are_short = (how.longest ? *how.longest : longest_path(graph)) < short_paths;
+  const bool short_paths = are_short(how.longest ? *how.longest : longest_path(graph));
   const auto run = [&](auto length, auto degrees) {
     return detail::run_delta<decltype(length), decltype(degrees)::value>(engine, *memory, source,
                                                                          delta, options, how);
   };
-  using Short = std::uint32_t;
+  using Short = ShortDistance;
   if (many_edges) {
-    return are_short ? run(Short{}, Of<Degrees::many>{}) : run(Distance{}, Of<Degrees::many>{});
+    return short_paths ? run(Short{}, Of<Degrees::many>{}) : run(Distance{}, Of<Degrees::many>{});
   }
-  if (!are_short) return run(Distance{}, Of<Degrees::some>{});
+  if (!short_paths) return run(Distance{}, Of<Degrees::some>{});
   const bool few = !of_one_thread<Engine>(options) &&
                    (how.most_edges ? *how.most_edges : most_edges(graph)) <= most_few_edges;
   return few ? run(Short{}, Of<Degrees::few>{}) : run(Short{}, Of<Degrees::some>{});

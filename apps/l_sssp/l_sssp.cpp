@@ -24,20 +24,4 @@ Distance fitting_delta(const Csr& graph) {
   return static_cast<Distance>(std::max(1.0, 96 * average / std::pow(degree, 2.5)));
 }
 
-Distance longest_path(const Csr& graph) {
-  if (graph.num_nodes() == 0) return 0;
-  const Distance edges = graph.num_nodes();  // of a path to every node, and one more
-  if (graph.weights.empty()) return edges;
-  const Weight heaviest = *std::max_element(graph.weights.begin(), graph.weights.end());
-  const Distance bound = edges * heaviest;
-  if (bound <= ~Weight{0}) return bound;
-  // Closer: a path comes to each node once, at worst by its heaviest edge.
-  std::vector<Weight> into(graph.num_nodes(), 0);
-  for (std::uint64_t edge = 0; edge < graph.num_edges(); ++edge) {
-    Weight& most = into[graph.targets[edge]];
-    most = std::max(most, graph.weights[edge]);
-  }
-  return std::accumulate(into.begin(), into.end(), Distance{heaviest});
-}
-
 }  // namespace cohort::apps

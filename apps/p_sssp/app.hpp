@@ -20,6 +20,7 @@ Outcome p_sssp_app(Engine& engine, Request& request) {
   const Csr& graph = known->csr();
   const Node source = chosen.of(*known);
   how.incoming = &known->get(&transpose);
+  tell(*known, how);
   const SsspResult result = run_p_sssp(engine, graph, source, on(*known, request.options), how);
   return outcome(
       in_words(graph), result.report, request, [&] { return paths_in_numbers(result.distances); },

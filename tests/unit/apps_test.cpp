@@ -343,6 +343,7 @@ TEST(ShortestPaths, DoNotWrapWhereAnEdgeLeadsBack) {
     RunOptions options;
     options.launch.local_size = local_size;
     EXPECT_THAT(run_l_sssp(engine, back, 0, options).distances, ElementsAre(0, weight, 2 * weight));
+    EXPECT_THAT(run_p_sssp(engine, back, 0, options).distances, ElementsAre(0, weight, 2 * weight));
   }
 }
 
