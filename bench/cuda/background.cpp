@@ -40,16 +40,6 @@ std::vector<Span> spans_of(const std::vector<TaskSample>& tasks) {
   return result;
 }
 
-/// After how many tasks there was none for longer than `time`, in nanoseconds.
-std::size_t pauses(const std::vector<TaskSample>& tasks, double time) {
-  std::size_t result = 0;
-  for (std::size_t i = 1; i < tasks.size(); ++i) {
-    const std::uint64_t ended = tasks[i - 1].start + tasks[i - 1].run;
-    if (static_cast<double>(tasks[i].start) > static_cast<double>(ended) + time) ++result;
-  }
-  return result;
-}
-
 /// One app under all loads.
 class Background {
  public:
@@ -60,13 +50,11 @@ class Background {
     struct Figures {
       std::vector<double> slowdowns;
       std::vector<double> ideals;
-      std::vector<double> ideals_warm;   // that know nothing of what tasks leave in the caches
-      std::vector<double> ideals_alone;  // nor of their use of memory
+      std::vector<double> ideals_alone;  // that know nothing of the tasks' use of memory
       std::vector<double> over_ideal;
       std::vector<double> lent;
       std::vector<double> alone;  // what a job takes, in nanoseconds: with all SMs to itself,
-      std::vector<double> rest;   // without those that are lent, beside tasks,
-      std::vector<double> cold;   // and longer after a task
+      std::vector<double> rest;   // and without those that are lent, beside tasks
       std::vector<double> gathers;
       std::vector<double> runs;
       std::uint64_t wrong = 0;
@@ -74,7 +62,8 @@ class Background {
     Checks checks;
     static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
-    using Tasks = std::pair<milliseconds, std::string_view>;  // their work, their share
+    // Without the lent SMs: by share, beside products of so much work; of none: beside nothing.
+    std::map<std::pair<std::string_view, milliseconds>, double> rests;
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       Checks* const first = round == 0 ? &checks : nullptr;
       const double alone = time_alone(variant, first);
@@ -82,17 +71,16 @@ class Background {
         std::cout << "  too short for it: " << in_us(alone) << " us" << std::endl;
         return Json::array();
       }
-      std::map<std::string_view, double> rests;  // by share; nothing runs on the others
-      std::map<Tasks, double> rests_beside;      // or these tasks do
+      std::erase_if(rests, [](const auto& each) { return each.second < ns(once_is_enough); });
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
-        rests[share] = time_without(variant, groups, nullptr);
-        for (const LoadClass& load : load_classes) {
-          double& rest = rests_beside[{load.work, share}];
-          if (rest == 0) rest = time_without(variant, groups, &product_of(load));
-        }
+        const auto rest_beside = [&](milliseconds work, const CudaProduct* product) {
+          const auto [rest, missing] = rests.try_emplace({share, work});
+          if (missing) rest->second = time_without(variant, groups, product);
+        };
+        rest_beside({}, nullptr);
+        for (const LoadClass& load : load_classes) rest_beside(load.work, &product_of(load));
       }
-      std::map<Tasks, double> colds;  // what a job takes longer when one of these has just ended
       for (const std::string_view share : shares) {
         const std::uint32_t groups = groups_of(share, engine_.capacity());
         for (const LoadClass& load : load_classes) {
@@ -100,26 +88,20 @@ class Background {
           run_jobs(variant, first, tasks);
           const std::vector<Span>& ran = tasks.jobs();
           const double lent = overlap(ran, spans_of(tasks.tasks()));
-          Figures& figures = all[{load.name, share}];
-          const double rest = rests_beside[{load.work, share}];
-          const auto [cold, fresh] = colds.try_emplace({load.work, share});
-          if (fresh) cold->second = time_after(variant, product_of(load), groups) - alone;
-          const double lost =
-              cold->second * static_cast<double>(pauses(tasks.tasks(), cold->second)) / length(ran);
-          const auto ideal_with = [&](double on_the_rest, double more_lost = 0) {
-            return 1 / (1 - lent + lent * alone / on_the_rest - more_lost);
+          const auto ideal_with = [&](double on_the_rest) {
+            return 1 / (1 - lent + lent * alone / on_the_rest);
           };
-          const double ideal = ideal_with(rest, lost);
+          Figures& figures = all[{load.name, share}];
+          const double rest = rests[{share, load.work}];
+          const double ideal = ideal_with(rest);
           const double slowdown = mean_length(ran) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
-          figures.ideals_warm.push_back(ideal_with(rest));
-          figures.ideals_alone.push_back(ideal_with(rests[share]));
+          figures.ideals_alone.push_back(ideal_with(rests[{share, milliseconds{}}]));
           figures.over_ideal.push_back(slowdown / ideal);
           figures.lent.push_back(lent);
           figures.alone.push_back(alone);
           figures.rest.push_back(rest);
-          figures.cold.push_back(cold->second);
           figures.wrong += tasks.wrong();
           for (const TaskSample& each : tasks.tasks()) {
             if (!each.beside) continue;
@@ -140,8 +122,7 @@ class Background {
       };
       std::cout << "  " << std::left << std::setw(8) << key.first << std::setw(12) << key.second
                 << std::right << " slowdown " << words(median(figures.slowdowns)) << ", ideal "
-                << words(median(figures.ideals)) << " (with warm caches "
-                << words(median(figures.ideals_warm)) << ", without the tasks' memory traffic "
+                << words(median(figures.ideals)) << " (without the tasks' memory traffic "
                 << words(median(figures.ideals_alone)) << "): " << words(over) << "x"
                 << (over <= allowed ? "" : " NOT within 1.05") << "; lent "
                 << words(median(figures.lent)) << ", gather p50 "
@@ -158,11 +139,9 @@ class Background {
                         {"lent", figures.lent},
                         {"slowdowns", figures.slowdowns},
                         {"ideals", figures.ideals},
-                        {"ideals_warm", figures.ideals_warm},
                         {"ideals_nothing_beside", figures.ideals_alone},
                         {"alone_ns", figures.alone},
                         {"rest_ns", figures.rest},  // null: very long
-                        {"cold_ns", figures.cold},
                         {"tasks", figures.runs.size()},
                         {"wrong", figures.wrong},
                         {"gather_ns", figures.gathers},
@@ -188,7 +167,8 @@ class Background {
   static constexpr double allowed = 1.05;
   static constexpr std::array<std::string_view, 3> shares{"quarter", "half", "all-but-one"};
 
-  static constexpr milliseconds shortest{2};  // job that tasks can be beside
+  static constexpr milliseconds shortest{2};                // job that tasks can be beside
+  static constexpr std::chrono::seconds once_is_enough{1};  // for a job that takes so long
 
   static std::function<Load::Served()> serving(const CudaProduct& product, std::uint32_t groups) {
     return [&product, groups] {
@@ -217,9 +197,8 @@ class Background {
   }
 
   /// A static launch without `lent` SMs, in nanoseconds: the mean of a few. On those, nothing, or
-  /// one product after the other. Infinite where it would take very long: on a single SM it may,
-  /// and what is done there meanwhile is left out of the ideal, which is longer for it by no more
-  /// than the job alone takes of that time.
+  /// one product after the other. Infinite where it would take very long: what is done there
+  /// meanwhile is then left out of the ideal, which is the longer for it.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;
@@ -229,7 +208,7 @@ class Background {
     } else {
       load.emplace(serving(*product, lent), nanoseconds{0});
     }
-    constexpr std::chrono::seconds very_long{1};
+    constexpr std::chrono::seconds very_long{15};
     bool cancelled = false;
     apps::RunOptions how =
         with_groups(left, left == 1);  // of static launches those with offers cannot be cancelled
@@ -238,8 +217,13 @@ class Background {
       cancelled = report.status == Status::cancelled;
       return report;
     };
+    const auto& jobs = load->jobs();
+    const auto enough = [&jobs] {
+      if (jobs.size() < 2) return jobs.size() == 1 && length(jobs) > ns(once_is_enough);
+      return jobs.size() == 6 || length(jobs) > 2e8;
+    };
     try {
-      while (load->jobs().size() < 2 || (load->jobs().size() < 6 && length(load->jobs()) < 2e8)) {
+      while (!enough()) {
         if (options_.stop.stop_requested()) throw Stopped{};
         static_cast<void>(variant.run(engine_, how));
       }
@@ -249,22 +233,8 @@ class Background {
     load->end();
     if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (cancelled) return std::numeric_limits<double>::infinity();
-    return mean_length({load->jobs().begin() + 1, load->jobs().end()});  // the first is slow
-  }
-
-  /// Of jobs that each begin when a product on so many SMs has ended, which was in the caches. The
-  /// mean, in nanoseconds.
-  [[nodiscard]] double time_after(const Variant& variant, const CudaProduct& product,
-                                  std::uint32_t groups) const {
-    Load nothing;
-    apps::RunOptions how = with_groups(engine_.capacity());
-    how.drive = [&nothing](const Job& job) { return nothing.drive(job); };
-    for (int i = 0; i < 6; ++i) {
-      if (options_.stop.stop_requested()) throw Stopped{};
-      static_cast<void>(product.run(groups));
-      static_cast<void>(variant.run(engine_, how));
-    }
-    return mean_length({nothing.jobs().begin() + 1, nothing.jobs().end()});
+    return mean_length({jobs.end() - std::max<std::ptrdiff_t>(1, std::ssize(jobs) - 1),
+                        jobs.end()});  // of several the first is slow
   }
 
   const CudaProduct& product_of(const LoadClass& load) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "apps/cuda/runs.hpp"
 #include "bench/cuda/pairs.hpp"
@@ -39,10 +40,11 @@ constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},  Shape{
                             Shape{8, 256}, Shape{1, 512}, Shape{1, 1024}, Shape{2, 1024}};
 
 /// Nanoseconds from the first group in to the last group out: of ours as the engine's agent saw
-/// them, in plain CUDA by events around the kernel.
-double on_device(const Report& report) {
+/// them, in plain CUDA by events around the kernel. Nothing of a job that was over when the agent,
+/// held up, looked for the first time.
+std::optional<double> on_device(const Report& report) {
   const auto in = std::ranges::find_if(report.sizes, [](auto& each) { return each.groups > 0; });
-  if (in == report.sizes.end()) return 0;
+  if (in == report.sizes.end()) return {};
   return static_cast<double>(report.sizes.back().nanoseconds - in->nanoseconds);
 }
 
@@ -100,6 +102,9 @@ class Overheads {
     auto& device = entry["device"] = Json::object();
     std::cout << "  on the device, us:";
     for (const Timed& each : all) {
+      if (each.on_device.empty())
+        throw std::runtime_error{"overhead: the host is too busy to see " + variant.name() +
+                                 " run"};
       device[each.name] = numbers(each.on_device);
       std::cout << ' ' << each.name << ' ' << in_us(median(each.on_device)) << ';';
     }
@@ -140,7 +145,7 @@ class Overheads {
     for (std::chrono::nanoseconds sum{0}; result.empty() || (sum < enough && result.size() < 3);) {
       const Report report = variant.run(on.engine, on.how);
       result.push_back(static_cast<double>(report.run_time.count()));
-      on.on_device.push_back(on_device(report));
+      if (const auto time = on_device(report)) on.on_device.push_back(*time);
       sum += report.run_time;
     }
     return result;
@@ -157,8 +162,8 @@ class Overheads {
     std::vector<double> unbounded;
     std::vector<double> bounded;
     for (int i = 0; i < 4; ++i) {  // in turns; the first is slow
-      unbounded.push_back(on_device(variant.run(AnyEngine{grid_}, how)));
-      bounded.push_back(on_device(variant.run(AnyEngine{bounded_grid_}, how)));
+      unbounded.push_back(on_device(variant.run(AnyEngine{grid_}, how)).value());
+      bounded.push_back(on_device(variant.run(AnyEngine{bounded_grid_}, how)).value());
     }
     const double one = median(unbounded);
     const double other = median(bounded);
@@ -176,11 +181,14 @@ class Overheads {
       std::vector<double> all;
       try {
         const apps::RunOptions how = options_of(shape, device_.sms);
-        for (int i = 0; i < 3; ++i) all.push_back(on_device(variant.run(engine, how)));
+        for (int i = 0; i < 3; ++i) {
+          if (const auto time = on_device(variant.run(engine, how))) all.push_back(*time);
+        }
       } catch (const Error& error) {
         if (error.code() != Errc::bad_options) throw;
         continue;  // does not fit
       }
+      if (all.empty()) continue;
       const double time = median(all);
       const std::uint32_t groups = shape.on_an_sm * device_.sms;
       tried[std::to_string(groups) + " x " + std::to_string(shape.threads)] = time;
