@@ -2,6 +2,7 @@
 // only this one has. Skips visibly where there is no device.
 #include <map>
 #include <random>
+#include <set>
 
 #include "cohort/cuda.hpp"
 #include "cohort/trace_log.hpp"
@@ -184,6 +185,34 @@ TEST(Cuda, Collectives) {
     const Word wrong;
     engine().launch(Collecting{wrong.data()}, {.max_groups = 4, .local_size = local_size}).wait();
     EXPECT_EQ(wrong.get(), 0U) << local_size;
+  }
+}
+
+TEST(Cuda, WordsOfKernelsBehaveInEitherMemory) {
+  const auto words = engine().fill<Accessing::Local>(1, {});
+  const Word right;
+  engine()
+      .launch(Accessing{words.data(), right.data()}, {.max_groups = 1, .local_size = 64})
+      .wait();
+  EXPECT_EQ(right.get(), 8U);
+}
+
+TEST(Cuda, AnSmBelongsToOneGroup) {
+  const std::uint32_t sms = engine().capacity();
+  for (const std::uint32_t local_size : {64U, 1024U}) {
+    const auto sm = engine().fill<std::uint32_t>(sms, ~0U);
+    const Word groups;
+    const Word stop;
+    const ScopedJob job = engine().launch(Places{sm.data(), groups.data(), stop.data()},
+                                          {.max_groups = sms, .local_size = local_size});
+    for (const std::uint32_t target : {sms / 3, sms, 1U, sms}) {
+      job.set_target(target);
+      EXPECT_TRUE(eventually([&] { return groups.get() == target; })) << target;
+    }
+    stop.set(1);
+    EXPECT_EQ(job.wait().status, Status::finished);
+    const std::vector<std::uint32_t> at = sm.read();
+    EXPECT_EQ((std::set<std::uint32_t>{at.begin(), at.end()}.size()), sms) << local_size;
   }
 }
 

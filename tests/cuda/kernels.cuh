@@ -212,6 +212,49 @@ struct Collecting {
   }
 };
 
+/// Every relaxed access to words of all kinds, in global and in local memory.
+struct Accessing {
+  struct Local {
+    std::int32_t number;
+    std::uint32_t count;
+    std::int64_t large_number;
+    std::uint64_t large_count;
+  };
+  Local* words;
+  std::uint32_t* right;  // of these eight words
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    if (group.global_id() != 0) return;
+    for (Local* const all : {words, &group.local()}) {
+      const std::uint32_t good = (behaves(group, all->number) ? 1U : 0U) +
+                                 (behaves(group, all->count) ? 1U : 0U) +
+                                 (behaves(group, all->large_number) ? 1U : 0U) +
+                                 (behaves(group, all->large_count) ? 1U : 0U);
+      group.atomic(*right).fetch_add(good);
+    }
+  }
+
+ private:
+  template <class Group, class T>
+  COHORT_FN static bool behaves(const Group& group, T& word) {
+    constexpr T below = static_cast<T>(-2);  // where there is a sign; else above all others here
+    constexpr T lesser = below < 1 ? below : 1;
+    constexpr T greater = below < 1 ? 1 : below;
+    constexpr T large = T{1} << (8 * sizeof(T) - 2);  // beyond the lower half
+    const auto it = group.atomic(word);
+    it.store(5);
+    bool good = it.load() == 5;
+    good = good && it.fetch_add(large) == 5 && it.fetch_sub(large + 7) == large + 5;
+    good = good && it.load() == below && it.fetch_min(1) == below && it.exchange(below) == lesser;
+    good = good && it.fetch_max(1) == below && it.exchange(large + 7) == greater;
+    T expected = 7;
+    good = good && !it.compare_exchange(expected, 9) && expected == large + 7;
+    good = good && it.compare_exchange(expected, large + 9) && it.fetch_or(6) == large + 9;
+    return good && it.fetch_and(large + 12) == large + 15 && it.load() == large + 12;
+  }
+};
+
 /// Group 0 returns, the others wait for it in a barrier.
 struct ReturnsEarly {
   template <class Group>
