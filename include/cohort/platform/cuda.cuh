@@ -105,13 +105,14 @@ struct Here {
 };
 
 #ifdef __CUDACC__
-/// A pointer into shared memory that the compiler takes for any other. It would work out the
+/// A pointer into shared memory of which the compiler knows just that. It would work out the
 /// address anew at every use otherwise, from a special register that takes longer to read than the
 /// memory.
 template <class T>
 __device__ T* opaque(T* pointer) {
-  asm("" : "+l"(pointer));
-  return static_cast<T*>(__builtin_assume_aligned(pointer, alignof(T)));
+  auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+  asm("" : "+r"(address));
+  return static_cast<T*>(__builtin_assume_aligned(__cvta_shared_to_generic(address), alignof(T)));
 }
 #endif
 

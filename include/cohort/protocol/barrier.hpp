@@ -35,12 +35,15 @@ struct Place {
   Kind kind;
   bool votes;
   bool looks;
+  mutable bool again;     // as in the member, which need not be read for it
   std::uint64_t arrival;  // what to add to the roster
 
   /// Where M may change meanwhile.
   template <class State>
   COHORT_FN Place(const Member<P, State>& member, Kind its_kind)
-      : Place(member.shared, member, its_kind, member.votes, false) {}
+      : Place(member.shared, member, its_kind, member.votes, false) {
+    again = member.again;
+  }
   /// `flips`: M stands still, so that group 0 may let the last arrival end the generation.
   template <class State>
   COHORT_FN Place(Shared<P>& its_shared, const Member<P, State>& member, Kind its_kind,
@@ -53,6 +56,7 @@ struct Place {
         kind(its_kind),
         votes(its_votes),
         looks(its_kind == Kind::resizing && protocol::looks(member)),
+        again(false),
         arrival(Roster::one_arrival) {
     if (id != 0) return;
     if (flips) arrival = Roster::self_flip(active);
@@ -76,10 +80,10 @@ COHORT_FN void clear_next_vote(const Place<P>& place) {
 
 /// Whether this group wants another step. Call before arriving at the barrier that ends this one.
 template <class P, class State>
-COHORT_FN void vote(Member<P, State>& member, bool again) {
-  member.again = again;
+COHORT_FN void vote(Member<P, State>& member, const Place<P>& place, bool again) {
+  member.again = place.again = again;
   if (!again) return;
-  auto& slot = member.shared.vote[member.gen & 3U];
+  auto& slot = place.shared.vote[place.gen & 3U];
   // A look spares the others the loss of their line; where it is a round trip it costs more.
   if (Fenced<P> || slot.load(Order::relaxed) == 0) slot.store(1, Order::relaxed);
 }
@@ -89,6 +93,12 @@ template <class P, class State>
 COHORT_FN bool goes_on(const Member<P, State>& member, std::uint32_t gen) {
   return !member.votes || member.again ||
          member.shared.vote[gen & 3U].load(Order::relaxed) != 0;  // ordered by arrivals or release
+}
+/// The same, after the release.
+template <class P>
+COHORT_FN bool goes_on(const Place<P>& place) {
+  return !place.votes || place.again ||
+         place.shared.vote[place.gen & 3U].load(Order::relaxed) != 0;  // ordered by the release
 }
 
 /// Where an arrival found the roster, and what it made of it. `old` tells of faults and of groups
@@ -172,13 +182,13 @@ COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place,
   const std::uint32_t gen = place.gen;
   // Where a look after the release would be another round trip, votes are looked for meanwhile: one
   // that is there stays until the arrivals of generation gen + 3.
-  bool asks = Fenced<P> && place.votes && !member.again;
+  bool asks = Fenced<P> && place.votes && !place.again;
   Roster now;
   const auto done = [&] {
     const bool voted = asks && shared.vote[gen & 3U].load(Order::relaxed) != 0;
     now = shared.look(
         Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
-    if (voted) member.again = true;
+    if (voted) member.again = place.again = true;
     asks = asks && !voted;
     return now.gen() != gen || now.faulted();
   };
@@ -406,7 +416,7 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const Place<P>& place,
                                    const State& state) {
   const Verdict verdict = barrier<P, traits>(member, place, &state);
-  const bool last_step = place.votes && !goes_on(member, place.gen);
+  const bool last_step = !goes_on(place);
   return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
 }
 

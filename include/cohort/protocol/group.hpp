@@ -239,7 +239,7 @@ class Group {
     const protocol::Place<P> place = stand(protocol::Kind::resizing);
     const Verdict verdict = threads_.lead_any(Point::resizing_global_barrier, vote == Next::again,
                                               [member = member_, &place, &state](bool any_again) {
-                                                protocol::vote(*member, any_again);
+                                                protocol::vote(*member, place, any_again);
                                                 return cross(*member, place, state);
                                               });
     if (verdict == Verdict::gone) P::unwind();
@@ -285,7 +285,7 @@ class Group {
     if constexpr (role == Role::fixed) {
       static_cast<void>(state);  // a static launch has no use for it
       const Verdict verdict = protocol::global_barrier<P, barrier_traits>(member, place);
-      const bool last_step = !protocol::goes_on(member, place.gen);
+      const bool last_step = !protocol::goes_on(place);
       return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
     } else {
       return protocol::resizing_barrier<P, traits>(member, place, state);
