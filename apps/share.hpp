@@ -38,8 +38,8 @@ struct Portion {
 };
 
 /// A chunk that depends on the items: steps are whole while a quarter of the groups is there; where
-/// fewer are left each takes what it would have among all. So the others, when they may come back,
-/// wait no longer than for a step of all groups.
+/// fewer are left each takes what it would have among all, or what is worth a barrier. So the
+/// others, when they may come back, wait no longer than for a step of all groups, or for that.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
 /// What a chunk is for `count` items; 0: all. `work`: how many times as much an item may be as it

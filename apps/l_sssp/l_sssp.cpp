@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "apps/l_sssp/app.hpp"
 #include "cohort/cpu.hpp"

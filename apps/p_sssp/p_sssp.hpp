@@ -118,13 +118,8 @@ struct PullSssp {
     const Stretch mine{.begin = static_cast<Node>(backwards ? last - 1 : first),
                        .towards = backwards ? ~Node{0} : 1,
                        .count = last - first};
-    bool changed = false;
-    if (group.alone()) {
-      for (std::size_t i = 0; i < mine.count; ++i) changed |= relax(group, mine[i]);
-    } else {
-      changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
-                                              : relax_all<false>(group, mine);
-    }
+    bool changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
+                                                 : relax_all<false>(group, mine);
     state.at = now.last ? 0 : now.end;
     if (!now.last) {
       if (changed) group.atomic(flag(state.turn)).store(1);
@@ -203,14 +198,19 @@ struct PullSssp {
     return least;
   }
 
-  template <class Group>
+  /// The lesser of a distance and the path by way of one edge.
+  template <bool weighted, class Group>
+  COHORT_FN Length through(const Group& group, Length least, std::uint64_t edge) const {
+    const Length from = group.atomic(distance[incoming.target(edge)]).load();
+    return shorter(least, from, weighted ? incoming.weights()[edge] : 1);
+  }
+
+  template <bool weighted, class Group>
   COHORT_FN bool relax(const Group& group, Node node) const {
     const Row its = row(group, node);
     Length least = its.old;
-    for (std::uint64_t edge = its.first; edge < its.end; ++edge) {
-      const Length from = group.atomic(distance[incoming.target(edge)]).load();
-      least = shorter(least, from, incoming.weight(edge));
-    }
+    for (std::uint64_t edge = its.first; edge < its.end; ++edge)
+      least = through<weighted>(group, least, edge);
     if (least == its.old) return false;
     group.atomic(distance[node]).store(least);
     return true;
@@ -221,11 +221,15 @@ struct PullSssp {
   /// after it where they are.
   template <bool weighted, class Group>
   COHORT_FN bool relax_all(const Group& group, const Stretch& stretch) const {
+    bool changed = false;
+    if (group.alone()) {
+      for (std::size_t i = 0; i < stretch.count; ++i) changed |= relax<weighted>(group, stretch[i]);
+      return changed;
+    }
     const std::size_t by = group.local_size();
     const auto row_at = [&](std::size_t i) {
       return i < stretch.count ? row(group, stretch[i]) : Row{};
     };
-    bool changed = false;
     std::size_t i = group.local_id();
     Row now = row_at(i);
     Row next = row_at(i + by);
@@ -235,10 +239,9 @@ struct PullSssp {
       const Row later = row_at(i + 2 * by);
       const Few next_edges = few_from<weighted>(next.first, next.end);
       Length least = least_of(now.old, reached, edges);
-      for (std::uint64_t edge = now.first + Few::count; edge < now.end; edge += Few::count) {
-        const Few more = few_from<weighted>(edge, now.end);
-        least = least_of(least, ask(group, more, edge, now.end), more);
-      }
+      COHORT_APPS_ROLLED
+      for (std::uint64_t edge = now.first + Few::count; edge < now.end; ++edge)
+        least = through<weighted>(group, least, edge);
       if (least != now.old) {
         group.atomic(distance[stretch[i]]).store(least);
         changed = true;

@@ -212,6 +212,7 @@ class Background {
     bool cancelled = false;
     apps::RunOptions how =
         with_groups(left, left == 1);  // of static launches those with offers cannot be cancelled
+    how.launch.stop = options_.stop;
     how.drive = [&](const Job& job) {
       Report report = load->drive(job, very_long);
       cancelled = report.status == Status::cancelled;
@@ -230,6 +231,7 @@ class Background {
     } catch (const std::runtime_error&) {
       if (!cancelled) throw;
     }
+    if (options_.stop.stop_requested()) throw Stopped{};
     load->end();
     if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (cancelled) return std::numeric_limits<double>::infinity();

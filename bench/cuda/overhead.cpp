@@ -39,14 +39,46 @@ constexpr Shape even{1, cuda_local_size};
 constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},  Shape{6, 256},
                             Shape{8, 256}, Shape{1, 512}, Shape{1, 1024}, Shape{2, 1024}};
 
-/// Nanoseconds from the first group in to the last group out: of ours as the engine's agent saw
-/// them, in plain CUDA by events around the kernel. Nothing of a job that was over when the agent,
-/// held up, looked for the first time.
-std::optional<double> on_device(const Report& report) {
+/// A run as far as it can be told what it took on the device: from the first group in to the last
+/// group out, of ours as the engine's agent saw them, in plain CUDA by events around the kernel. In
+/// nanoseconds.
+struct Sighting {
+  double since_launch;  // the first group
+  double time;
+};
+
+/// Nothing of a job that was over when the agent, held up, looked for the first time.
+std::optional<Sighting> sighting(const Report& report) {
   const auto in = std::ranges::find_if(report.sizes, [](auto& each) { return each.groups > 0; });
   if (in == report.sizes.end()) return {};
-  return static_cast<double>(report.sizes.back().nanoseconds - in->nanoseconds);
+  const auto first = static_cast<double>(in->nanoseconds);
+  return Sighting{first, static_cast<double>(report.sizes.back().nanoseconds) - first};
 }
+
+/// What some runs took on the device, without those whose first group was seen late: their times
+/// are too short.
+class OnDevice {
+ public:
+  void add(const Report& report) {
+    ++runs_;
+    if (const auto seen = sighting(report)) seen_.push_back(*seen);
+  }
+  [[nodiscard]] std::vector<double> times() const {
+    constexpr double late = 20e3;
+    std::vector<double> firsts;
+    for (const Sighting& each : seen_) firsts.push_back(each.since_launch);
+    std::vector<double> result;
+    for (const Sighting& each : seen_) {
+      if (each.since_launch <= median(firsts) + late) result.push_back(each.time);
+    }
+    return result;
+  }
+  [[nodiscard]] std::size_t left_out() const { return runs_ - times().size(); }
+
+ private:
+  std::size_t runs_ = 0;
+  std::vector<Sighting> seen_;
+};
 
 apps::RunOptions options_of(const Shape& shape, std::uint32_t sms) {
   apps::RunOptions options;
@@ -101,21 +133,23 @@ class Overheads {
                                                 statistics(measurement.at("grid.sync")).min}};
     auto& device = entry["device"] = Json::object();
     std::cout << "  on the device, us:";
+    std::vector<std::vector<double>> times;
     for (const Timed& each : all) {
-      if (each.on_device.empty())
+      times.push_back(each.on_device.times());
+      if (times.back().empty())
         throw std::runtime_error{"overhead: the host is too busy to see " + variant.name() +
                                  " run"};
-      device[each.name] = numbers(each.on_device);
-      std::cout << ' ' << each.name << ' ' << in_us(median(each.on_device)) << ';';
+      device[each.name] = numbers(times.back());
+      if (each.on_device.left_out() > 0) device["left_out"][each.name] = each.on_device.left_out();
+      std::cout << ' ' << each.name << ' ' << in_us(median(times.back())) << ';';
     }
     const auto device_ratio = [&](std::size_t one) {
-      return median(all[one].on_device) / median(all[3].on_device);
+      return median(times[one]) / median(times[3]);
     };
     device["overhead"] = device_ratio(0);
     device["overhead_static"] = device_ratio(1);
     device["overhead_sms_shared"] = device_ratio(2);
-    device["overhead_of_minima"] =
-        percentile(all[0].on_device, 0) / percentile(all[3].on_device, 0);
+    device["overhead_of_minima"] = percentile(times[0], 0) / percentile(times[3], 0);
     std::cout << " cohort " << device_ratio(0) << "x\n";
     if (steps) {
       entry["steps"] = steps_.facts().steps;
@@ -136,7 +170,7 @@ class Overheads {
     std::string name;
     AnyEngine engine;
     apps::RunOptions how;
-    std::vector<double> on_device;
+    OnDevice on_device;
   };
 
   std::vector<double> times(const Variant& variant, Timed& on) const {
@@ -145,7 +179,7 @@ class Overheads {
     for (std::chrono::nanoseconds sum{0}; result.empty() || (sum < enough && result.size() < 3);) {
       const Report report = variant.run(on.engine, on.how);
       result.push_back(static_cast<double>(report.run_time.count()));
-      if (const auto time = on_device(report)) on.on_device.push_back(*time);
+      on.on_device.add(report);
       sum += report.run_time;
     }
     return result;
@@ -159,14 +193,14 @@ class Overheads {
 
   /// Which it makes the faster kernel of differs from app to app.
   Build faster_build(const Variant& variant, const apps::RunOptions& how) {
-    std::vector<double> unbounded;
-    std::vector<double> bounded;
+    OnDevice unbounded;
+    OnDevice bounded;
     for (int i = 0; i < 4; ++i) {  // in turns; the first is slow
-      unbounded.push_back(on_device(variant.run(AnyEngine{grid_}, how)).value());
-      bounded.push_back(on_device(variant.run(AnyEngine{bounded_grid_}, how)).value());
+      unbounded.add(variant.run(AnyEngine{grid_}, how));
+      bounded.add(variant.run(AnyEngine{bounded_grid_}, how));
     }
-    const double one = median(unbounded);
-    const double other = median(bounded);
+    const double one = median(unbounded.times());
+    const double other = median(bounded.times());
     return {other < one ? &bounded_grid_ : &grid_,
             {{"any block size", one}, {"launch bounds as ours", other}}};
   }
@@ -178,23 +212,23 @@ class Overheads {
     auto tried = Json::object();
     for (const Shape& shape : shapes) {
       if (shape.on_an_sm * shape.threads > most_threads) continue;
-      std::vector<double> all;
+      OnDevice all;
       try {
         const apps::RunOptions how = options_of(shape, device_.sms);
-        for (int i = 0; i < 3; ++i) {
-          if (const auto time = on_device(variant.run(engine, how))) all.push_back(*time);
-        }
+        for (int i = 0; i < 3; ++i) all.add(variant.run(engine, how));
       } catch (const Error& error) {
         if (error.code() != Errc::bad_options) throw;
         continue;  // does not fit
       }
-      if (all.empty()) continue;
-      const double time = median(all);
+      if (all.times().empty()) continue;
+      const double time = median(all.times());
       const std::uint32_t groups = shape.on_an_sm * device_.sms;
       tried[std::to_string(groups) + " x " + std::to_string(shape.threads)] = time;
       if (time < result["ns"].get<double>())
         result = {{"ns", time}, {"groups", groups}, {"local_size", shape.threads}};
     }
+    if (tried.empty())
+      throw std::runtime_error{"overhead: no shape of " + variant.name() + " could be timed"};
     result["tried"] = std::move(tried);
     return result;
   }

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "apps/cuda/registry.hpp"
+#include "apps/cuda/runs.hpp"
 #include "cohort/cpu.hpp"
 
 namespace cohort {
@@ -119,6 +120,28 @@ TEST(CudaGroups, OfTheEnginesChoiceAreRightForApps) {
     EXPECT_TRUE(outcome.verified.value_or(false))
         << what.app << " on " << what.input << ": " << outcome.difference;
   }
+}
+
+// The inputs above have weights, and paths of 32 bits.
+TEST(CudaPaths, MayBeLongOrWithoutWeights) {
+  std::string why;
+  if (!cuda::available(&why)) GTEST_SKIP() << why;
+  Csr chain;
+  for (const Node next : {1U, 2U, 3U, 4U}) {
+    chain.targets.push_back(next);
+    chain.offsets.push_back(next);
+  }
+  chain.offsets.push_back(4);
+  const apps::RunOptions options{.launch = {.max_groups = 3, .local_size = 64}};
+  const auto distances = [&] {
+    const auto found = apps::run_p_sssp(engine(), chain, 0, options).distances;
+    EXPECT_EQ(found, apps::run_l_sssp(engine(), chain, 0, options).distances);
+    return found;
+  };
+  EXPECT_THAT(distances(), testing::ElementsAre(0, 1, 2, 3, 4));
+  chain.weights.assign(4, ~Weight{0});
+  const apps::Distance most = ~Weight{0};
+  EXPECT_THAT(distances(), testing::ElementsAre(0, most, 2 * most, 3 * most, 4 * most));
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {

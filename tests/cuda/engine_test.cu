@@ -212,6 +212,7 @@ TEST(Cuda, AnSmBelongsToOneGroup) {
     stop.set(1);
     EXPECT_EQ(job.wait().status, Status::finished);
     const std::vector<std::uint32_t> at = sm.read();
+    EXPECT_THAT(at, testing::Each(testing::Lt(~0U)));
     EXPECT_EQ((std::set<std::uint32_t>{at.begin(), at.end()}.size()), sms) << local_size;
   }
 }

@@ -334,6 +334,17 @@ TEST(ShortestPaths, AreRightBeyondAnEmptyWindow) {
   }
 }
 
+TEST(ShortestPaths, AreShortWhereNoneIsLongerEvenWithAnEdgeMore) {
+  Csr back = csr({{1}, {2}, {1}});
+  EXPECT_EQ(longest_path(back), 3U) << "without weights an edge is 1 long";
+  back.weights.assign(3, 0x7FFF'FFF0U);
+  EXPECT_EQ(longest_path(back), Distance{3} * 0x7FFF'FFF0U);
+  back.weights = {1, 0x7FFF'FFF0U, 2};
+  EXPECT_EQ(longest_path(back), Distance{2} * 0x7FFF'FFF0U + 2) << "by the heaviest into each node";
+  EXPECT_TRUE(are_short(0xFFFF'FFEFU));
+  EXPECT_FALSE(are_short(0xFFFF'FFF0U));
+}
+
 TEST(ShortestPaths, DoNotWrapWhereAnEdgeLeadsBack) {
   Csr back = csr({{1}, {2}, {1}});
   const Distance weight = 0x7FFF'FFF0U;

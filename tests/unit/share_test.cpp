@@ -49,6 +49,20 @@ TEST(Portions, AreShorterWhereItemsAreMoreWork) {
   EXPECT_EQ(portion(FewGroups{1}, 0, 32, even_chunk, 8192).end, 1U) << "one at least";
 }
 
+/// The same of groups of many threads.
+struct FewLargeGroups : FewGroups {
+  [[nodiscard]] static std::uint32_t local_size() { return 256; }
+  [[nodiscard]] static bool alone() { return false; }
+};
+
+TEST(Portions, OfLargeGroupsAreAFewNodesForEachThreadAtLeast) {
+  const FewLargeGroups one{{1}};
+  EXPECT_TRUE(portion(one, 0, 1024, even_chunk).last);
+  EXPECT_EQ(portion(one, 0, 1025, even_chunk).end, 1024U);
+  EXPECT_EQ(portion(one, 0, 1025, even_chunk, 16).end, 64U);
+  EXPECT_EQ(portion(one, 0, 128'000, even_chunk).end, 2000U) << "as among all groups";
+}
+
 /// As much of a Group as for_edges() asks for.
 struct OneOfLargeGroups {
   std::uint32_t id;

@@ -182,7 +182,7 @@ COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place,
   const std::uint32_t gen = place.gen;
   // Where a look after the release would be another round trip, votes are looked for meanwhile: one
   // that is there stays until the arrivals of generation gen + 3.
-  bool asks = Fenced<P> && place.votes && !place.again;
+  bool asks = Fenced<P> && place.votes && place.kind == Kind::resizing && !place.again;
   Roster now;
   const auto done = [&] {
     const bool voted = asks && shared.vote[gen & 3U].load(Order::relaxed) != 0;
