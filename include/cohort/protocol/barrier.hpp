@@ -35,8 +35,8 @@ struct Place {
   Kind kind;
   bool votes;
   bool looks;
-  mutable bool again;     // as in the member, which need not be read for it
-  std::uint64_t arrival;  // what to add to the roster
+  mutable bool again = false;  // as in the member, which need not be read for it
+  std::uint64_t arrival;       // what to add to the roster
 
   /// Where M may change meanwhile.
   template <class State>
@@ -56,7 +56,6 @@ struct Place {
         kind(its_kind),
         votes(its_votes),
         looks(its_kind == Kind::resizing && protocol::looks(member)),
-        again(false),
         arrival(Roster::one_arrival) {
     if (id != 0) return;
     if (flips) arrival = Roster::self_flip(active);
