@@ -64,12 +64,13 @@ class OnDevice {
     if (const auto seen = sighting(report)) seen_.push_back(*seen);
   }
   [[nodiscard]] std::vector<double> times() const {
-    constexpr double late = 20e3;
+    std::vector<double> result;
+    if (seen_.empty()) return result;
     std::vector<double> firsts;
     for (const Sighting& each : seen_) firsts.push_back(each.since_launch);
-    std::vector<double> result;
+    const double late = median(firsts) + 20e3;
     for (const Sighting& each : seen_) {
-      if (each.since_launch <= median(firsts) + late) result.push_back(each.time);
+      if (each.since_launch <= late) result.push_back(each.time);
     }
     return result;
   }
