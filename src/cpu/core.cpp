@@ -58,7 +58,7 @@ void Body::prepare(std::uint32_t quorum, bool restarted) {
   shared.tickets.store(0, Order::relaxed);
   shared.fork_lock.store(0, Order::relaxed);
   shared.departing.store(0, Order::relaxed);
-  shared.deposit_gen.store(~0U, Order::relaxed);
+  shared.deposit_gen.store(protocol::no_deposit, Order::relaxed);
   shared.kept.store(0, Order::relaxed);
   shared.roster.store(Roster::gather,
                       Order::release);  // the engine's mutex carries it to the workers

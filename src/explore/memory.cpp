@@ -44,7 +44,7 @@ void World::Impl::fence() {
   if (draining) return;
   Actor& self = *running;
   self.clock.join(self.unfenced);
-  self.fenced = self.clock;
+  self.fenced = self.strong = self.clock;
   ++self.clock.at[self.index];
   if (logging) note("fence");
 }
@@ -92,9 +92,13 @@ std::uint64_t World::Impl::load(const Location& location, Order order) {
 /// Any value that this thread cannot know to be outdated.
 const Store& World::Impl::read_some(Word& its, Order order) {
   Actor& self = *running;
-  const auto known = [&self](const Store& store) {
+  const auto known = [&self, order](const Store& store) {
     for (std::uint32_t i = 0; i < max_actors; ++i) {
-      if (store.seen[i] != 0 && self.clock.covers(i, store.seen[i])) return true;
+      if (store.seen[i] == 0) continue;
+      if (self.clock.covers(i, store.seen[i])) return true;
+      // Who announces that it will sleep, and looks then by more than a relaxed load, sees what was
+      // changed, by more than a relaxed write, before the last notification.
+      if (order != Order::relaxed && self.notified.covers(i, store.seen[i])) return true;
     }
     return false;
   };
@@ -117,6 +121,7 @@ void World::Impl::commit(Location& location, Word& its, std::uint64_t value, Ord
   location.value = value;
   if (!update) its.released = {};  // a plain store begins anew; an update carries on
   its.released.join(releases(order) ? self.clock : self.fenced);
+  if (order != Order::relaxed) self.strong = self.clock;
   if (weak) {
     if (its.history.size() == history_length) its.history.erase(its.history.begin());
     its.history.push_back(

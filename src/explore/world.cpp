@@ -82,6 +82,8 @@ void World::Impl::begin() {
     actor.clock = {};
     actor.unfenced = {};
     actor.fenced = {};
+    actor.strong = {};
+    actor.notified = {};
     if (actor.index < max_actors) actor.clock.at[actor.index] = 1;
     actor.idle_loads = actor.idle_since = 0;
     actor.recording = false;
@@ -351,7 +353,7 @@ bool World::Impl::await(Location& event, bool timed, bool (*done)(void*), void* 
     const bool met = done(with);
     mode = Mode::step;
     if (options.waiting == Waiting::notified) {
-      self.clock.join(word(event).released);
+      word(event);
       seen.add(event.slot, false);
     }
     ++self.clock.at[self.index];
@@ -369,8 +371,7 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
   const Actors bit = 1U << self.index;
   for (bool again = false;; again = true) {
     const std::uint64_t heard = event.value;
-    // Who announces that it will sleep sees what was changed before the last notification.
-    if (options.waiting == Waiting::notified) self.clock.join(word(event).released);
+    if (options.waiting == Waiting::notified) self.notified.join(word(event).released);
     self.read.clear();
     self.recording = true;
     self.latest_only = again;  // a value that stays old for ever would be no memory
@@ -412,7 +413,9 @@ void World::Impl::notify(Location& event) {
   point(event, true);
   if (draining) return;
   Word& its = word(event);
-  commit(event, its, event.value + 1, Order::acq_rel, true);
+  // The notifier looks for sleepers, in one order with all that is more than relaxed.
+  its.released.join(running->strong);
+  commit(event, its, event.value + 1, Order::relaxed, true);
   Footprint touched;
   touched.add(event.slot, true);
   if (logging && !name_of(event).empty()) note("notifies " + name_of(event));

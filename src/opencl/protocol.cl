@@ -109,6 +109,7 @@ enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };  // tr
 
 #define COHORT_SUSPEND 1u
 #define COHORT_NO_ID 0xffffffffu
+#define COHORT_NO_DEPOSIT 0xffffffffu
 #define COHORT_FAULT_WAITING 0x80000000u
 
 typedef struct {
@@ -387,8 +388,9 @@ static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
   const bool releases = !cohort_draining(*old) && active > 0 && cohort_arrived_of(*old) == active;
   if (releases) {
     next = cohort_released(*old, active);
-    // Published by the swap. Everybody else waits in the barrier, so nobody else writes it.
+    // Published by the swap. Everybody else waits in the barrier, so nobody else writes these.
     COHORT_STORE(job->settled, active, relaxed);
+    COHORT_STORE(job->deposit_gen, COHORT_NO_DEPOSIT, relaxed);  // no resize takes it
   }
   // Release: what this group did is seen by those it releases and by the next holder of its id.
   // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
@@ -589,7 +591,9 @@ static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
   const uint active = cohort_active_of(now);
   __global uchar* deposited = job->deposit + (gen & 1u) * job->state_stride;
   const bool has_deposit = COHORT_LOAD(job->deposit_gen, relaxed) == gen;  // ordered by group 0's arrival
-  const uint target = COHORT_LOAD(job->share, acquire);                    // pairs with the host: flags come first
+  // A deposit serves one barrier: the generation comes again after 2^30 of them.
+  COHORT_STORE(job->deposit_gen, COHORT_NO_DEPOSIT, relaxed);  // published by the release below
+  const uint target = COHORT_LOAD(job->share, acquire);        // pairs with the host: flags come first
   uint next = active;
   if (target < active) {
     const bool keeps = target == 0 && cohort_suspending(job) && has_deposit;

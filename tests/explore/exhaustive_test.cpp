@@ -8,6 +8,7 @@
 #include <iostream>
 #include <mutex>
 
+#include "explore/checks.hpp"
 #include "explore/scenarios.hpp"
 
 namespace cohort::test {
@@ -50,10 +51,14 @@ void see_all(const Scenario& scenario, std::string_view platform) {
 
 void see_some(const Scenario& scenario) {
   for (const Search search : {Search::random, Search::pct}) {
-    const Result result = scenario.run({.search = search,
-                                        .schedules = static_cast<std::uint64_t>(1000 * scale()),
-                                        .weak_memory = true});
-    EXPECT_TRUE(result.ok) << result;
+    for (const Waiting waiting : {Waiting::polled, Waiting::notified}) {
+      const Result result = scenario.run({.search = search,
+                                          .schedules = static_cast<std::uint64_t>(500 * scale()),
+                                          .visits = 2,
+                                          .weak_memory = true,
+                                          .waiting = waiting});
+      EXPECT_TRUE(result.ok) << result;
+    }
   }
 }
 
@@ -82,6 +87,56 @@ TEST_P(Fenced, NorWithWeakMemory) { see_some(fenced_scenarios()[GetParam()]); }
 INSTANTIATE_TEST_SUITE_P(Scenarios, Fenced,
                          testing::Range<std::size_t>(0, fenced_scenarios().size()),
                          &name_of<fenced_scenarios>);
+
+class Larger : public testing::TestWithParam<std::size_t> {};
+TEST_P(Larger, NothingIsWrongInRandomSchedules) { see_some(larger_scenarios()[GetParam()]); }
+INSTANTIATE_TEST_SUITE_P(Scenarios, Larger,
+                         testing::Range<std::size_t>(0, larger_scenarios().size()),
+                         &name_of<larger_scenarios>);
+
+class LargerFenced : public testing::TestWithParam<std::size_t> {};
+TEST_P(LargerFenced, NothingIsWrongInRandomSchedules) {
+  see_some(larger_fenced_scenarios()[GetParam()]);
+}
+INSTANTIATE_TEST_SUITE_P(Scenarios, LargerFenced,
+                         testing::Range<std::size_t>(0, larger_fenced_scenarios().size()),
+                         &name_of<larger_fenced_scenarios>);
+
+/// What schedules of few groups cannot reach.
+TEST(Checks, OfFunctionsOutsideSchedules) {
+  for (const Check& check : checks) EXPECT_EQ(check.run(), "") << check.name;
+}
+
+/// A group that rests, is claimed, given back and claimed by the next leaver at once: it must not go
+/// on. This schedule was found when it did.
+TEST(Resting, AGroupThatIsClaimedAgainDoesNotGoOn) {
+  const Result result = explore_kernel<OffersAndBarriers, explore::FencedPlatform>(
+      {.search = Search::random,
+       .seed = 1,
+       .schedules = 10000,
+       .capacity = 4,
+       .start_groups = 4,
+       .visits = 2,
+       .host = &to_one,
+       .start = Start::gathered},
+      1);
+  EXPECT_TRUE(result.ok) << result;
+}
+
+/// The count of staying groups changes before the roster, so that a kill and its record are one
+/// step.
+TEST(Resting, ASuspendOfGroupsOfAnyOrderIsNoFalseAlarm) {
+  const Result result = explore_kernel<Offers<KillOrder::any>, explore::FencedPlatform>(
+      {.search = Search::random,
+       .schedules = 10000,
+       .capacity = 3,
+       .start_groups = 3,
+       .visits = 2,
+       .host = &suspended,
+       .start = Start::gathered},
+      2);
+  EXPECT_TRUE(result.ok) << result;
+}
 
 }  // namespace
 }  // namespace cohort::test

@@ -12,7 +12,7 @@ constexpr auto fenced = &explore_kernel<Kernel, explore::FencedPlatform>;
 
 // clang-format off
 const std::vector<Scenario>& fenced_scenarios() {
-  static const std::vector<Scenario> all{
+  static const std::vector<Scenario> all = on_fences({
       {"barrier, M still", 3, 3, 1, 1, &nothing, fenced<Barriers<here>>},
       {"barrier, M may change", 3, 3, 1, 1, &nothing, fenced<Barriers<anywhere>>},
       {"resizing barrier, shrinking", 3, 3, 1, 1, &to_one, fenced<Resizing<here, one_pass>>},
@@ -30,7 +30,7 @@ const std::vector<Scenario>& fenced_scenarios() {
       {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, fenced<Resizing<anywhere, one_pass, true>>},
       {"everything mixed, growing", 2, 1, 1, 2, &to_two, fenced<Mixed>},
       {"everything mixed, shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, fenced<Mixed>},
-  };
+  });
   return all;
 }
 // clang-format on

@@ -2,9 +2,12 @@
 // protocol orders, that barriers, joins and the succession of ids do what they promise.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cohort/explore.hpp"
@@ -18,13 +21,27 @@ using explore::Search;
 using explore::Start;
 using explore::Waiting;
 
-/// Memory of a scenario, all plain. Each cell is written by one holder of an id in one round.
-struct Witness {
-  static constexpr std::uint32_t groups = 4;
-  static constexpr std::uint32_t rounds = 8;
+/// What is transmitted: whose State it is, and when; or a gift.
+struct From {
+  static constexpr std::uint32_t nobody = ~0U;  // of the first groups
+  static constexpr std::uint32_t gift = ~1U;
 
-  std::uint32_t* cells;  // by round and id
-  std::uint32_t* owner;  // by id: each holder writes it
+  std::uint32_t round = 0;
+  std::uint32_t id = nobody;
+};
+
+/// Memory of a scenario, plain but for the counters.
+struct Witness {
+  static constexpr std::uint32_t groups = 6;
+  static constexpr std::uint32_t rounds = 16;
+  static constexpr std::uint32_t work = 8;
+  static constexpr std::uint32_t gifts = 64;
+
+  std::uint32_t* cells;     // by round and id: each is written by one holder of an id in one round
+  std::uint32_t* owner;     // by id: each holder writes it
+  std::uint32_t* items;     // how often each was worked on
+  std::uint32_t* given;     // each is written once, by a group that lets others in
+  std::uint32_t* counters;  // atomic: items that were handed out, and what was given
 
   /// This group has its id to itself, and its successor comes after everything it did.
   template <class Group>
@@ -35,6 +52,9 @@ struct Witness {
   void write(Group& group, std::uint32_t round) const {
     if (group.local_id() == 0) group.view(cells)[round * groups + group.group_id()] = round + 1;
   }
+  /// Writes what the groups that this one lets in will see.
+  template <class Group>
+  From give(Group& group) const;
   /// What `id` wrote in `round` is seen.
   template <class Group>
   void see(Group& group, std::uint32_t round, std::uint32_t id) const {
@@ -42,18 +62,59 @@ struct Witness {
     const std::uint32_t seen = group.view(cells)[round * groups + id];
     if (seen != round + 1) throw std::logic_error{"a group did not see what another had written"};
   }
+  template <class Group>
+  void see_all(Group& group, std::uint32_t round, std::uint32_t below) const {
+    for (std::uint32_t id = 0; id < below; ++id) see(group, round, id);
+  }
+  /// This group's part of one round over all items.
+  template <class Group>
+  void share(Group& group) const {
+    for (const std::size_t i : group.stride(work)) ++group.view(items)[i];
+  }
 };
 
-/// What is transmitted: whose State it is, and when.
-struct From {
-  std::uint32_t round = 0;
-  std::uint32_t id = ~0U;  // nobody's: of the first groups
+template <class Group>
+From Witness::give(Group& group) const {
+  std::uint32_t number = 0;
+  if (group.local_id() == 0) number = group.atomic(counters[1]).fetch_add(1);
+  number = group.broadcast(number);
+  if (number >= gifts) return {};
+  if (group.local_id() == 0) group.view(given)[number] = number + 1;
+  return {number, From::gift};
+}
+
+/// What a finished, suspended or cancelled run has left behind.
+struct Left {
+  explore::Outcome outcome;
+  std::vector<std::uint32_t> items;
+  std::uint32_t taken = 0;
 };
+
+/// Every item was worked on in each of `count` rounds, or in as many as the others: no work is lost
+/// or done twice.
+inline std::string judge_shares(const Left& left, std::uint32_t count) {
+  for (const std::uint32_t times : left.items) {
+    if (left.outcome.status == Status::finished && times != count) {
+      return "an item was worked on " + std::to_string(times) + " times instead of " +
+             std::to_string(count);
+    }
+    if (left.outcome.status == Status::suspended && times != left.items[0]) {
+      return "items were worked on in different numbers of rounds";
+    }
+  }
+  return {};
+}
 
 /// A joiner sees what the one who let it in had written.
 template <class Group>
 void greet(Group& group, const Witness& witness, const From& from) {
-  if (from.id != ~0U && group.joined()) witness.see(group, from.round, from.id);
+  if (from.id == From::gift && group.joined()) {
+    if (from.round >= Witness::gifts) throw std::logic_error{"a group was given no State"};
+    const std::uint32_t seen = group.view(witness.given)[from.round];
+    if (seen != from.round + 1) throw std::logic_error{"a joiner did not see what it was given"};
+  } else if (from.id != From::nobody && group.joined()) {
+    witness.see(group, from.round, from.id);
+  }
   witness.hold(group);
 }
 
@@ -71,7 +132,7 @@ struct Barriers {
     for (std::uint32_t round = 0; round < count; ++round) {
       witness.write(group, round);
       group.global_barrier();
-      for (std::uint32_t i = 0; i < group.num_groups(); ++i) witness.see(group, round, i);
+      witness.see_all(group, round, group.num_groups());
     }
   }
 };
@@ -87,7 +148,7 @@ struct Resizing {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
-    std::uint32_t round = state.id == ~0U ? 0 : state.round + 1;
+    std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
     for (; round < count; ++round) {
       witness.write(group, round);
       const std::uint32_t before = group.num_groups();
@@ -141,7 +202,100 @@ struct Led {
   }
 };
 
+/// Each round is shared out by stride, between resizing barriers.
+template <Resizes resizes, ResizingBarrier barrier>
+struct Shares {
+  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  struct State {
+    std::uint32_t round = 0;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    while (state.round < count) {
+      witness.share(group);
+      ++state.round;
+      if (group.resizing_global_barrier(state)) return;
+    }
+  }
+  static std::string judge(const Left& left, std::uint32_t count) {
+    return judge_shares(left, count);
+  }
+};
+
+/// The same in step style: in each step one group, another each time, votes for the next. setup()
+/// writes what every step reads.
+template <ResizingBarrier barrier = ResizingBarrier::one_pass>
+struct Elected {
+  static constexpr Traits traits{
+      .resizes = barrier == ResizingBarrier::one_pass ? Resizes::at_barriers : Resizes::anywhere,
+      .barrier = barrier};
+  struct State {
+    std::uint32_t round = 0;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void setup(Group& group) const {
+    if (group.global_id() == 0) {
+      for (std::uint32_t id = 0; id < Witness::groups; ++id) group.view(witness.cells)[id] = 1;
+    }
+  }
+  template <class Group>
+  Next step(Group& group, State& state) const {
+    if (state.round >= count) throw std::logic_error{"a step too many"};
+    witness.see(group, 0, group.group_id());
+    witness.share(group);
+    const std::uint32_t voter = state.round % group.num_groups();
+    return ++state.round < count && group.group_id() == voter ? Next::again : Next::halt;
+  }
+  static std::string judge(const Left& left, std::uint32_t count) {
+    return judge_shares(left, count);
+  }
+};
+
+/// Items are handed out one by one; groups come and go in between.
+template <KillOrder order, Survivors survivors = Survivors::keep_one>
+struct Pool {
+  static constexpr Traits traits{.kill_order = order, .survivors = survivors};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state);
+    for (;;) {
+      witness.hold(group);
+      if (count % 2 == 0) {  // both together, or one after the other
+        if (group.offer(witness.give(group))) return;
+      } else {
+        if (group.offer_kill(State{})) return;
+        witness.hold(group);
+        group.request_fork(witness.give(group));
+      }
+      std::uint32_t item = 0;
+      if (group.local_id() == 0) item = group.atomic(witness.counters[0]).fetch_add(1);
+      item = group.broadcast(item);
+      if (item >= count) return;
+      if (group.local_id() == 0) ++group.view(witness.items)[item];
+    }
+  }
+  static std::string judge(const Left& left, std::uint32_t count) {
+    std::uint32_t done = 0;
+    for (const std::uint32_t times : left.items) done += times;
+    const std::uint32_t handed_out = std::min(left.taken, count);
+    if (done == handed_out && (left.outcome.status != Status::finished || done == count)) return {};
+    return std::to_string(done) + " items were done, " + std::to_string(handed_out) +
+           " handed out, of " + std::to_string(count);
+  }
+};
+
 /// Everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
+/// What is written before each of them is seen after the next barrier.
 struct Mixed {
   struct State {
     std::uint32_t round = 0;
@@ -153,16 +307,20 @@ struct Mixed {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state.from);
+    std::uint32_t before = group.joined() ? 0 : group.num_groups();  // M as of the last barrier
     for (std::uint32_t round = state.round; round < count; ++round) {
+      witness.write(group, round);
       if (group.offer_kill(State{round, {}})) return;
       witness.write(group, round);
       group.request_fork(State{round, {round, group.group_id()}});
       if (round % 2 != 0) {
         if (group.resizing_global_barrier(State{round + 1, {round, 0}})) return;
-        continue;
+      } else {
+        group.global_barrier();
+        witness.see_all(group, round, group.num_groups());
       }
-      group.global_barrier();
-      for (std::uint32_t i = 0; i < group.num_groups(); ++i) witness.see(group, round, i);
+      witness.see_all(group, round, before);
+      before = group.num_groups();
     }
   }
 };
@@ -171,22 +329,26 @@ struct Mixed {
 template <KillOrder order>
 struct Offers {
   static constexpr Traits traits{.kill_order = order};
-  using State = From;
+  struct State {
+    std::uint32_t round = 0;
+    From from;
+  };
   Witness witness;
   std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State state) const {
-    greet(group, witness, state);
-    for (std::uint32_t round = state.id == ~0U ? 0 : state.round + 1; round < count; ++round) {
-      if (group.offer_kill(State{round, group.group_id()})) return;
-      witness.write(group, round);
-      group.request_fork(State{round, group.group_id()});
+    greet(group, witness, state.from);
+    for (std::uint32_t round = state.round; round < count; ++round) {
+      witness.hold(group);
+      if (group.offer_kill(State{round, {}})) return;
+      group.request_fork(State{round + 1, witness.give(group)});
     }
   }
 };
 
-/// Offers, then a barrier, `count` times.
+/// Offers, then a barrier, `count` times. What a leaver wrote before its offer is seen after the
+/// barrier.
 struct OffersAndBarriers {
   using State = From;
   Witness witness;
@@ -195,11 +357,13 @@ struct OffersAndBarriers {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     witness.hold(group);
+    std::uint32_t before = group.num_groups();  // M as of the last barrier
     for (std::uint32_t round = 0; round < count; ++round) {
-      if (group.offer_kill(State{round, 0})) return;
       witness.write(group, round);
+      if (group.offer_kill(State{round, 0})) return;
       group.global_barrier();
-      for (std::uint32_t i = 0; i < group.num_groups(); ++i) witness.see(group, round, i);
+      witness.see_all(group, round, before);
+      before = group.num_groups();
     }
   }
 };
@@ -213,7 +377,7 @@ struct ForkAndReturn {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
-    if (state.id != ~0U || group.group_id() != 0) return;
+    if (state.id != From::nobody || group.group_id() != 0) return;
     for (std::uint32_t round = 0; round < count; ++round) {
       witness.write(group, round);
       group.request_fork(State{round, 0});
@@ -225,13 +389,179 @@ template <class Kernel, class P = explore::Platform>
 Result explore_kernel(const Options& options, std::uint32_t count) {
   Buffer<std::uint32_t> cells;
   Buffer<std::uint32_t> owner;
+  Buffer<std::uint32_t> items;
+  Buffer<std::uint32_t> given;
+  Buffer<std::uint32_t> counters;
   return explore::check<P>(
       [&](explore::Engine& engine) {
         cells = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
         owner = engine.fill<std::uint32_t>(Witness::groups, 0);
-        return Kernel{{cells.data(), owner.data()}, count};
+        items = engine.fill<std::uint32_t>(Witness::work, 0);
+        given = engine.fill<std::uint32_t>(Witness::gifts, 0);
+        counters = engine.fill<std::uint32_t>(2, 0);
+        return Kernel{
+            {cells.data(), owner.data(), items.data(), given.data(), counters.data()}, count};
       },
-      [] { return true; }, options);
+      [&](const explore::Outcome& outcome) -> std::string {
+        if constexpr (requires { Kernel::judge(Left{}, count); }) {
+          return Kernel::judge(Left{outcome, items.read(), counters.read()[0]}, count);
+        } else {
+          return {};
+        }
+      },
+      options);
+}
+
+/// Goes on until there are `count` groups: it never ends unless the scheduler gets what it asked
+/// for. Without groups: until it is suspended.
+template <Resizes resizes, ResizingBarrier barrier>
+struct UntilResized {
+  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    while (group.num_groups() != count) {
+      if (group.resizing_global_barrier(State{})) return;
+    }
+  }
+};
+
+/// The same with offers and forks.
+template <KillOrder order>
+struct UntilOffered {
+  static constexpr Traits traits{.kill_order = order};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    while (group.num_groups() != count) {
+      if (group.offer(State{})) return;
+    }
+  }
+};
+
+/// Calls one primitive, by `count`, until the job is cancelled, even if it is told to leave.
+template <Resizes resizes>
+struct UntilCancelled {
+  static constexpr Traits traits{.resizes = resizes};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    for (;;) {
+      if constexpr (resizes == Resizes::anywhere) {
+        if (count == 0) group.request_fork(State{});
+        if (count == 1) static_cast<void>(group.offer_kill(State{}));
+        if (count == 2) static_cast<void>(group.offer(State{}));
+        if (count == 3) static_cast<void>(group.query());
+      }
+      if (count == 4) group.global_barrier();
+      if (count == 5) static_cast<void>(group.resizing_global_barrier(State{}));
+    }
+  }
+};
+
+// ---- kernels that break the contract: every schedule must end with the fault that names the mistake
+
+/// Group 1 returns, and the others wait for it in a barrier.
+template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>
+struct ReturnsEarly {
+  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  static constexpr std::string_view faults[] = {"returned", "after"};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    if (group.group_id() == 1) return;
+    if (count == 0) {
+      group.global_barrier();
+    } else if (group.resizing_global_barrier(State{0, 0})) {
+      return;
+    }
+    witness.see(group, 0, 1);  // never reached: group 1 has written nothing
+  }
+};
+
+/// Some groups stand at a plain barrier, the others at a resizing one: group `count` at the plain
+/// one.
+template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>
+struct Diverges {
+  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  static constexpr std::string_view faults[] = {"different barriers"};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    group.global_barrier();
+    if (group.group_id() == count) {
+      group.global_barrier();
+    } else if (group.resizing_global_barrier(State{0, 0})) {
+      return;
+    }
+    group.global_barrier();
+  }
+};
+
+/// The group that has left goes on: with a barrier, an offer, a fork or a query, by `count`.
+struct GoesOnAfterLeaving {
+  static constexpr std::string_view faults[] = {"broken contract"};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    const State state{0, 0};
+    if (group.group_id() != 0) {
+      while (!group.offer_kill(state)) witness.hold(group);
+      if (count == 0) group.global_barrier();
+      if (count == 1 && group.offer_kill(state)) return;
+      if (count == 2) group.request_fork(state);
+      if (count == 3) static_cast<void>(group.query());
+      if (count == 4 && group.resizing_global_barrier(state)) return;
+      if (count == 5 && group.offer(state)) return;
+    }
+    group.global_barrier();
+  }
+};
+
+/// Explores a kernel that breaks the contract: it is wrong if a schedule does not end with the
+/// kernel's fault.
+template <class Kernel, class P = explore::Platform>
+Result explore_misuse(const Options& options, std::uint32_t count) {
+  Options one = options;
+  one.schedules = 1;
+  one.shrink = false;
+  Result all;
+  const std::uint64_t most = std::min<std::uint64_t>(options.schedules, 100);
+  if (one.search == Search::exhaustive) one.search = Search::random;
+  for (; all.schedules < most; ++all.schedules) {
+    one.seed = options.seed + all.schedules;
+    const Result result = explore_kernel<Kernel, P>(one, count);
+    for (const std::string_view fault : Kernel::faults) {
+      if (result.failure.find(fault) != std::string::npos) all.complete = true;
+    }
+    if (!std::exchange(all.complete, false)) {
+      all.ok = false;
+      all.failure = "the broken contract was not reported: " +
+                    (result.ok ? std::string{"no failure"} : result.failure);
+      all.seed = one.seed;
+      return all;
+    }
+  }
+  all.complete = options.search == Search::exhaustive;
+  return all;
 }
 
 /// A kernel, its size, and what the scheduler does.
@@ -247,6 +577,10 @@ struct Scenario {
   Waiting waiting = Waiting::polled;
   bool offer_wait = false;
   bool start_deadline = false;
+  /// How often each unit comes; 0: as the search has it. Otherwise the kernel waits for the
+  /// scheduler, and PCT's strict priorities would let it wait for ever.
+  std::uint32_t visits = 0;
+  bool fenced = false;  // on a platform with fences, where groups poll
 
   /// `how`: the search; what belongs to the scenario is filled in.
   [[nodiscard]] Result run(Options how) const {
@@ -256,9 +590,14 @@ struct Scenario {
     how.host = host;
     how.start = start;
     if (how.waiting == Waiting::polled) how.waiting = waiting;
+    if (fenced) how.waiting = Waiting::polled;
     how.offer_wait = offer_wait;
     how.start_deadline = start_deadline;
     if (how.search == Search::exhaustive) how.visits = 1;
+    if (visits != 0) {
+      how.visits = visits;
+      how.search = Search::random;
+    }
     return explore(how, count);
   }
 };
@@ -271,6 +610,7 @@ inline void nothing(Host& /*host*/) {}
 inline void to_one(Host& host) { host.set_target(1); }
 inline void to_two(Host& host) { host.set_target(2); }
 inline void to_three(Host& host) { host.set_target(3); }
+inline void to_four(Host& host) { host.set_target(4); }
 inline void down_and_up(Host& host) {
   host.set_target(1);
   host.set_target(3);
@@ -294,6 +634,29 @@ inline void up_to_two_and_down(Host& host) {
   host.set_target(1);
 }
 inline void suspended(Host& host) { host.suspend(); }
+inline void cancelled_at_once(Host& host) { host.cancel(); }
+inline void cancelled(Host& host) {
+  host.set_target(2);
+  host.cancel();
+}
+/// Five targets from one to `most`, as the schedule has it.
+template <std::uint32_t most, std::uint32_t least = 1>
+void restless(Host& host) {
+  for (int i = 0; i < 5; ++i) host.set_target(least + host.choose(most - least + 1));
+}
+/// Units must be sent for this: Start::sent.
+inline void suspended_and_resumed(Host& host) {
+  host.set_target(1 + host.choose(4));
+  if (host.suspend() != Status::suspended) return;
+  host.resume();
+  host.set_target(1 + host.choose(4));
+  host.suspend();
+  host.resume();
+}
+inline void down_and_suspended(Host& host) {
+  host.set_target(2);
+  host.suspend();
+}
 inline void grown_and_suspended(Host& host) {
   host.set_target(3);
   host.suspend();
@@ -303,5 +666,26 @@ inline void grown_and_suspended(Host& host) {
 const std::vector<Scenario>& scenarios();
 /// Those in which the protocol does something else on a platform with fences, on that platform.
 const std::vector<Scenario>& fenced_scenarios();
+/// Four groups, long runs: too much for all schedules, so random ones. Every kernel, with waiters
+/// that poll and that sleep.
+const std::vector<Scenario>& larger_scenarios();
+/// The same on the platform with fences.
+const std::vector<Scenario>& larger_fenced_scenarios();
+
+/// All of them in one list.
+inline std::vector<Scenario> all_scenarios() {
+  std::vector<Scenario> all;
+  for (const auto* list :
+       {&scenarios(), &fenced_scenarios(), &larger_scenarios(), &larger_fenced_scenarios()}) {
+    all.insert(all.end(), list->begin(), list->end());
+  }
+  return all;
+}
+
+/// Scenarios of the platform with fences.
+inline std::vector<Scenario> on_fences(std::vector<Scenario> all) {
+  for (Scenario& scenario : all) scenario.fenced = true;
+  return all;
+}
 
 }  // namespace cohort::test

@@ -8,8 +8,7 @@
 
 int main(int argc, char** argv) {
   using namespace cohort::test;
-  std::vector<Scenario> all = scenarios();
-  all.insert(all.end(), fenced_scenarios().begin(), fenced_scenarios().end());
+  const std::vector<Scenario> all = all_scenarios();
   if (argc > 2 && std::string_view{argv[1]} == "replay") {
     try {
       const Result result = replay(all, argv[2]);

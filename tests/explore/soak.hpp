@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
                           const std::filesystem::path& folder, std::ostream& out) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::uint64_t seed = std::random_device{}();
-  std::uint64_t schedules = 0;
+  std::map<std::string, std::uint64_t> schedules;  // by platform and groups
   std::uint32_t failures = 0;
   out << "exploring for " << seconds << " s, first seed " << seed << std::endl;
   while (std::chrono::steady_clock::now() < until) {
@@ -32,10 +33,12 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
                                               .seed = seed,
                                               .schedules = 499,  // odd: both kinds of waiting
                                               .depth = 2 + static_cast<std::uint32_t>(seed % 4),
+                                              .visits = 2,
                                               .weak_memory = weak,
                                               .waiting = waiting});
           seed += 499;
-          schedules += result.schedules;
+          schedules[std::to_string(scenario.units) + " groups" +
+                    (scenario.fenced ? ", fences" : "")] += result.schedules;
           if (result.ok) continue;
           ++failures;
           std::filesystem::create_directories(folder);
@@ -52,7 +55,8 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
       }
     }
   }
-  out << schedules << " schedules, " << failures << " failed\n";
+  for (const auto& [what, count] : schedules) out << what << ": " << count << " schedules\n";
+  out << failures << " failed\n";
   return failures;
 }
 
@@ -67,6 +71,7 @@ inline Result replay(const std::vector<Scenario>& all, const std::filesystem::pa
   in >> word >> index >> word >> weak >> word >> notified >> word >> schedule;
   if (!in || index >= all.size()) throw std::runtime_error{file.string() + ": no stored schedule"};
   return all[index].run({.schedules = 1,
+                         .visits = 2,
                          .weak_memory = weak,
                          .waiting = notified ? Waiting::notified : Waiting::polled,
                          .replay = schedule});

@@ -130,7 +130,7 @@ class ClSession final : public Session {
     job_.quorum = with.start_groups.value_or(with.capacity);
     for (std::uint32_t id = job_.quorum; id < with.capacity; ++id)
       free_ids_[0].reset(free_ids_[0].peek() | std::uint64_t{1} << id);
-    job_.deposit_gen.reset(~0U);
+    job_.deposit_gen.reset(protocol::no_deposit);
     job_.share.reset(job_.quorum);
     gathered_ = with.start == Start::gathered;
     job_.settled.reset(gathered_ ? job_.quorum : 0);
@@ -178,6 +178,7 @@ class ClSession final : public Session {
       return desk_.load(Order::relaxed) != 0 && status != Status::running;
     });
   }
+  void cancel() override { cl::cohort_raise(&job_, cl::cohort_cancelled); }
   void resume() override { world.fail("units that come by themselves cannot be sent again"); }
   void wait_for_joiners() override {}
 
@@ -229,7 +230,9 @@ class ClSession final : public Session {
 
   void settle() {
     const Roster roster{job_.roster.peek()};
-    if (roster.faulted()) {
+    if (roster.faulted() && job_.fault.peek() == cl::cohort_cancelled) {
+      status = Status::cancelled;
+    } else if (roster.faulted()) {
       status = Status::failed;
       world.fail("broken contract " + std::to_string(job_.fault.peek()));
     } else if (roster.finished()) {
@@ -243,6 +246,10 @@ class ClSession final : public Session {
   }
 
   void judge() {
+    if (status == Status::cancelled) return;  // groups leave wherever they are
+    if (job_.deposit_gen.peek() != protocol::no_deposit) {
+      world.fail("group 0's deposit outlived the barrier it was made for");
+    }
     if (job_.waiting.peek() != 0) world.fail("the lobby counts groups that are not there");
     if (job_.fork_lock.peek() != 0) world.fail("the fork lock is still held at the end");
     if (job_.departing.peek() != 0) world.fail("the job waits for groups that have all gone");

@@ -46,6 +46,8 @@ class Host {
   Status suspend();
   /// Continues a suspended job.
   void resume();
+  /// Ends the job early: every group leaves at its next primitive.
+  void cancel();
   /// Waits for the job's end.
   void wait();
   [[nodiscard]] Status status() const;
@@ -72,6 +74,7 @@ class Session {
   virtual void set_target(std::uint32_t groups) = 0;
   virtual Status suspend() = 0;
   virtual void resume() = 0;
+  virtual void cancel() = 0;
   virtual void wait_for_rest() = 0;
   /// For pinned actions: until everybody who is to join is there.
   virtual void wait_for_joiners() = 0;
@@ -174,6 +177,7 @@ class SessionOn : public Session {
       begin(first_, true);
     });
   }
+  void cancel() override { protocol::raise(shared, protocol::Fault::cancelled); }
   void wait_for_rest() override {
     P::await(desk_event_, [this] {
       static_cast<void>(desk_.load(Order::relaxed));
@@ -279,7 +283,7 @@ class SessionOn : public Session {
     shared.fork_lock.reset(0);
     shared.tickets.reset(0);
     shared.departing.reset(0);
-    shared.deposit_gen.reset(~0U);
+    shared.deposit_gen.reset(protocol::no_deposit);
     shared.kept.reset(0);
     shared.share.reset(target_ != 0 ? target_ : quorum);
     if (options.start == Start::gathered) {
@@ -409,7 +413,9 @@ class SessionOn : public Session {
   /// The last group is out: how did the job end?
   void settle() {
     const Roster roster{shared.roster.peek()};
-    if (roster.faulted()) {
+    if (roster.faulted() && shared.fault.peek() == protocol::Fault::cancelled) {
+      status = Status::cancelled;
+    } else if (roster.faulted()) {
       status = Status::failed;
       world.fail(std::string{"broken contract: "} + explain(shared.fault.peek()));
     } else if (roster.finished()) {
@@ -430,14 +436,19 @@ class SessionOn : public Session {
     const Roster roster{shared.roster.peek()};
     if (status == Status::left && !may_all_leave) {
       world.fail("the last group was taken away, which this kernel does not allow");
-    } else if (shared.waiting.peek() != 0) {
-      world.fail("the lobby counts " + std::to_string(shared.waiting.peek()) +
+    } else if (status == Status::cancelled) {
+      return;  // groups leave wherever they are
+    } else if (const std::uint32_t waiting = shared.waiting.peek() & ~protocol::fault_waiting;
+               waiting != 0) {
+      world.fail("the lobby counts " + std::to_string(waiting) +
                  " groups, but nobody is there");
     } else if (shared.fork_lock.peek() != 0) {
       world.fail("the fork lock is still held at the end");
     } else if (shared.departing.peek() != 0) {
       world.fail("the job waits for " + std::to_string(shared.departing.peek()) +
                  " groups to depart that have all gone");
+    } else if (shared.deposit_gen.peek() != protocol::no_deposit) {
+      world.fail("group 0's deposit outlived the barrier it was made for");
     } else if (status == Status::finished && roster.arrived() != roster.active()) {
       world.fail("finished with groups missing");
     }
@@ -692,6 +703,7 @@ std::unique_ptr<Session> make_session(World& world, const Kernel& kernel, const 
 inline void Host::set_target(std::uint32_t groups) { session_.set_target(groups); }
 inline Status Host::suspend() { return session_.suspend(); }
 inline void Host::resume() { session_.resume(); }
+inline void Host::cancel() { session_.cancel(); }
 inline void Host::wait() { session_.wait_for_rest(); }
 inline Status Host::status() const { return session_.status; }
 inline std::uint32_t Host::choose(std::uint32_t options) { return session_.world.choose(options); }

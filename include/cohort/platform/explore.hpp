@@ -412,7 +412,7 @@ class Probe {
   /// At an offer. True: it has to look closely; as on the CPU a thread that is alone need not.
   template <class Member>
   bool offer(Member& member) const {
-    if (leads_) member.trace(Trace::offer);
+    if (leads_ && !member.left) member.trace(Trace::offer);  // else the protocol refuses it
     return !alone_;
   }
 

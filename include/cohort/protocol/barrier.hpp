@@ -214,6 +214,8 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   const std::uint32_t active = now.active();
   const bool deposited =
       shared.deposit_gen.load(Order::relaxed) == gen;  // ordered by group 0's arrival
+  // A deposit serves one barrier: the generation comes again after 2^30 of them.
+  shared.deposit_gen.store(no_deposit, Order::relaxed);  // published by the release below
   const std::uint32_t target =
       shared.target(Order::acquire);  // pairs with the host: flags come first
   const bool last_step =
@@ -281,6 +283,8 @@ COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const Sta
     // Release pairs with the last arrival's acquire: it finds the deposit.
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return;
   }
+  // The barrier has flipped by itself. Published by this group's next arrival.
+  shared.deposit_gen.store(no_deposit, Order::relaxed);
 }
 
 /// Arrival by addition. Release: this group's writes; acquire: those of all before it, should this

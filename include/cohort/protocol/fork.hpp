@@ -8,14 +8,16 @@
 
 namespace cohort::protocol {
 
-/// Whether groups may be added now. Not after a return (they would never meet the others), not
-/// under a suspend, and not while a leaver of an earlier barrier has yet to look: it would take the
-/// new M for its own.
+/// How many groups may be added now. None after a return (they would never meet the others), under a
+/// suspend, or while a leaver of an earlier barrier has yet to look: it would take the new M for its
+/// own.
 template <class P>
-COHORT_FN bool may_grow(const Shared<P>& shared, Roster roster) {
-  return !roster.draining() && !roster.faulted() && roster.active() < shared.target() &&
-         !shared.suspending() &&
-         shared.departing.load(Order::acquire) == 0;  // pairs with the leavers' release
+COHORT_FN std::uint32_t growth(const Shared<P>& shared, Roster roster) {
+  const std::uint32_t target = shared.target();
+  const bool may_grow = !roster.draining() && !roster.faulted() && roster.active() < target &&
+                        !shared.suspending() &&
+                        shared.departing.load(Order::acquire) == 0;  // pairs with the leavers
+  return may_grow ? target - roster.active() : 0;
 }
 
 /// Names the claimed groups (KillOrder::any): one whose id a leaver has yet to free goes back to
@@ -40,14 +42,13 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
                                     Entry entry) {
   constexpr bool any = traits.kill_order == KillOrder::any;
   auto& shared = member.shared;
-  Roster old = shared.look(Order::acquire);  // pairs with who takes others along: `departing`
-  if (!may_grow(shared, old)) return 0;
-  std::uint32_t claimed = claim(shared, shared.target() - old.active());
+  Roster old = shared.look(Order::acquire);  // pairs with a kill of several groups: `departing`
+  std::uint32_t claimed = claim(shared, growth(shared, old));
   if constexpr (any) claimed = name_claimed(shared);
   if (claimed == 0) return 0;
   Roster next;
   for (;;) {
-    if (!may_grow(shared, old) || old.active() + claimed > shared.max_groups) {
+    if (growth(shared, old) < claimed) {
       for_each_claimed(shared, [&](Box<P>& box, std::uint32_t) {
         if constexpr (any) free_id(shared, box.id);
         unclaim(shared, box);
@@ -83,7 +84,7 @@ COHORT_DETAIL_APART COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>
     return fork_gone;
   }
   member.active = now.active();
-  if (!may_grow(shared, now)) return 0;
+  if (growth(shared, now) == 0) return 0;
   if (shared.fork_lock.exchange(1, Order::acq_rel) != 0) return 0;  // acquire pairs with the unlock
   const std::uint32_t forked = fork_locked<P, traits>(member, state, now.gen(), entry);
   // Pairs with the next holder's acquire: boxes and ids are settled.

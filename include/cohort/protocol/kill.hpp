@@ -37,13 +37,18 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
   const bool releases = !old.draining() && active > 0 && old.arrived() == active;
   if (releases) {
     next = old.released(active);
-    // Published by the swap. Everybody else waits in the barrier, so nobody else writes it.
+    // Published by the swap. Everybody else waits in the barrier, so nobody else writes these.
     shared.settled.store(active, Order::relaxed);
+    shared.deposit_gen.store(no_deposit, Order::relaxed);  // no resize takes it
   }
+  // Before the swap, as in leave_by_subtraction(): never larger than M.
+  if constexpr (counts_staying<P, traits>) shared.staying.fetch_sub(1, Order::relaxed);
   // Release: what this group did is seen by those it releases and by the next holder of its id.
   // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
-  if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return false;
-  if constexpr (counts_staying<P, traits>) shared.staying.fetch_sub(1, Order::relaxed);
+  if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) {
+    if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(1, Order::relaxed);
+    return false;
+  }
   left_roster<P, traits>(member, next.with_active(active + others), releases, others);
   return true;
 }
@@ -148,7 +153,8 @@ COHORT_FN bool leave_with_resting(Member<P, State>& member, Roster& old, std::ui
   return true;
 }
 
-/// As wait_for_turn(), but this group may be taken along. True: it has been.
+/// As wait_for_turn(), but another leaver may claim this group and remove it together with itself.
+/// Returns true if one has.
 template <class P, class State>
 COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
   auto& shared = member.shared;
@@ -156,17 +162,19 @@ COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
   auto& word = rests_in(shared, id);
   word.fetch_or(rest_bit(id), Order::release);  // pairs with claim_resting
   wait_for_turn(member, patience);
-  // Awake by itself, or claimed: then whoever did it decides, and is about to.
-  if ((word.fetch_and(~rest_bit(id), Order::acq_rel) & rest_bit(id)) != 0) return false;
-  Roster now;
-  P::await(shared.offer_event, [&] {
-    now = shared.look(Order::acquire);  // pairs with the swap that took this group along
-    return now.active() <= id || now.faulted() ||
-           (word.load(Order::acquire) & rest_bit(id)) != 0;  // pairs with who lets it rest on
-  });
-  if (now.active() <= id && !now.faulted()) return true;
-  word.fetch_and(~rest_bit(id), Order::relaxed);
-  return false;
+  for (;;) {
+    // Whoever clears the bit decides: this group goes on only if it cleared the bit itself. A claim
+    // that was given back can be followed by the next claim before this group looks.
+    if ((word.fetch_and(~rest_bit(id), Order::relaxed) & rest_bit(id)) != 0) return false;
+    Roster now;
+    P::await(shared.offer_event, [&] {
+      now = shared.look(Order::acquire);  // pairs with the swap that removed this group
+      return now.active() <= id || now.faulted() ||
+             (word.load(Order::relaxed) & rest_bit(id)) != 0;  // the update above looks again
+    });
+    if (now.active() <= id) return true;  // also if a fault came after the swap
+    if (now.faulted()) return false;
+  }
 }
 
 /// Another group has taken this one along.

@@ -81,7 +81,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
 
   std::uint32_t settled = now.active();
   if (goes_on(member, member.gen)) {
-    request_fork<P, traits>(member, state, Entry::slave);
+    if (request_fork<P, traits>(member, state, Entry::slave) == fork_gone) return Verdict::gone;
     now = shared.look(Order::acquire);
     settled = now.active();
     const std::uint32_t target =
@@ -131,8 +131,9 @@ COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state)
   const Verdict verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});
   if (verdict != Verdict::stay) return verdict;
   const bool another = goes_on(member, gen);
-  if (another && member.id == 0) {
-    request_fork<P, traits>(member, state, Entry::modelled);
+  if (another && member.id == 0 &&
+      request_fork<P, traits>(member, state, Entry::modelled) == fork_gone) {
+    return Verdict::gone;
   }
   return modelled_second_half<P, traits>(member, &state, another);
 }

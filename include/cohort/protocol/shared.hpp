@@ -65,6 +65,9 @@ struct Box {
   Entry entry = Entry::run;
 };
 
+/// In place of a generation: group 0 has deposited no State.
+inline constexpr std::uint32_t no_deposit = ~0U;
+
 /// Flags of the control line.
 inline constexpr std::uint32_t suspend_flag = 1;
 
@@ -94,7 +97,7 @@ struct Shared {
   Atomic<std::uint32_t> fork_lock{0};
   Atomic<std::uint32_t> departing{0};  // taken away by somebody else, but not yet gone
   Atomic<std::uint32_t> deposit_gen{
-      ~0U};                          // the generation for which group 0 has deposited its State
+      no_deposit};                   // the generation for which group 0 has deposited its State
   Atomic<std::uint32_t> settled{0};  // M as of the check-in or of the last release
   Atomic<std::uint32_t> staying{0};  // active groups that are not about to leave, see kill.hpp
   Atomic<std::uint32_t> kept{

@@ -1,0 +1,216 @@
+// Checks of the protocol's functions outside any schedule, where the explorer's atomics are plain
+// memory: rows of ids longer than a word, rosters of thousands of groups, lobbies of stale runs.
+// Each returns what is wrong, or nothing.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cohort/explore.hpp"
+
+namespace cohort::test {
+
+/// A job without threads.
+template <class P>
+struct Still {
+  explicit Still(std::uint32_t max_groups)
+      : boxes(max_groups),
+        free_ids(protocol::id_words(max_groups)),
+        resting(free_ids.size()),
+        box_states(max_groups) {
+    shared.max_groups = shared.quorum = max_groups;
+    shared.boxes = boxes.data();
+    shared.free_ids = free_ids.data();
+    shared.resting = resting.data();
+    shared.roster.reset(max_groups);
+    shared.settled.reset(max_groups);
+    shared.share.reset(max_groups);
+    states.boxes = box_states.data();
+  }
+  [[nodiscard]] protocol::Member<P, int> member(std::uint32_t id) {
+    protocol::Member<P, int> result{.shared = shared, .states = states};
+    result.id = id;
+    result.active = shared.look().active();
+    return result;
+  }
+  void rest(std::uint32_t id) { resting[id / 64].reset(resting[id / 64].peek() | 1ULL << id % 64); }
+  [[nodiscard]] bool rests(std::uint32_t id) const { return resting[id / 64].peek() >> id % 64 & 1U; }
+
+  protocol::Shared<P> shared;
+  protocol::States<int> states{};
+  std::vector<protocol::Box<P>> boxes;
+  std::vector<explore::Atomic<std::uint64_t>> free_ids;
+  std::vector<explore::Atomic<std::uint64_t>> resting;
+  std::vector<int> box_states;
+};
+
+/// A claim takes the groups that rest right below the leaver, down to the target or the first gap,
+/// over words of 64 ids; the others rest on.
+inline std::string claims_stop_at_the_first_gap() {
+  using P = explore::FencedPlatform;
+  for (const std::uint32_t leaver : {1U, 2U, 63U, 64U, 65U, 127U, 128U, 129U, 199U}) {
+    for (const std::uint32_t least : {0U, 1U, 5U, 62U, 63U, 64U, 65U, 100U, 126U, 127U, 128U}) {
+      for (const std::uint32_t gap : {0U, 1U, 30U, 62U, 63U, 64U, 65U, 126U, 127U, 128U, 300U}) {
+        if (least > leaver) continue;
+        Still<P> job{200};
+        for (std::uint32_t id = 0; id < leaver; ++id) {
+          if (id != gap) job.rest(id);
+        }
+        const std::uint32_t claimed = protocol::claim_resting(job.shared, leaver, least);
+        const std::uint32_t lowest = gap < leaver && gap >= least ? gap + 1 : least;
+        if (claimed != leaver - lowest) return "claimed " + std::to_string(claimed) + " groups";
+        for (std::uint32_t id = 0; id < leaver; ++id) {
+          if (job.rests(id) != (id < lowest && id != gap)) {
+            return "group " + std::to_string(id) + " is claimed wrongly";
+          }
+        }
+        protocol::let_rest(job.shared, leaver, claimed);
+        for (std::uint32_t id = 0; id < leaver; ++id) {
+          if (job.rests(id) != (id != gap)) return "group " + std::to_string(id) + " has no bit";
+        }
+      }
+    }
+  }
+  return {};
+}
+
+/// Ids of kill order any: each is handed out once, over several words; those that do not exist
+/// never are.
+inline std::string ids_are_handed_out_once() {
+  using P = explore::Platform;
+  if (protocol::id_words(1) != 1 || protocol::id_words(64) != 1 || protocol::id_words(65) != 2) {
+    return "a bitmap has the wrong size";
+  }
+  for (const std::uint32_t most : {1U, 63U, 64U, 65U, 128U, 130U}) {
+    Still<P> job{most};
+    if (protocol::take_id(job.shared) != protocol::no_id) return "an id was taken that is not free";
+    for (std::uint32_t id = 0; id < most; ++id) protocol::free_id(job.shared, id);
+    for (std::uint32_t id = 0; id < most; ++id) {
+      if (protocol::take_id(job.shared) != id) return "id " + std::to_string(id) + " was not next";
+    }
+    if (protocol::take_id(job.shared) != protocol::no_id) return "an id too many";
+    protocol::free_id(job.shared, most - 1);
+    if (protocol::take_id(job.shared) != most - 1) return "an id was lost";
+  }
+  return {};
+}
+
+/// A barrier of many groups counts by itself, and a veto in the middle leaves the plain count.
+inline std::string rosters_count_thousands() {
+  using protocol::Roster;
+  for (const std::uint32_t active : {1U, 2U, 3U, 64U, 1000U, Roster::max_groups}) {
+    for (const std::uint32_t gen : {0U, 1U, 41U, Roster::gen_mask}) {
+      for (const std::uint32_t position : {0U, active / 2, active - 1}) {
+        Roster roster{std::uint64_t{gen} << Roster::gen_shift | active};
+        if (roster.gen() != gen || roster.active() != active) return "a field was read wrongly";
+        Roster plain = roster;
+        for (std::uint32_t i = 0; i < active; ++i) {
+          if (i > position && !roster.biased()) return "a biased count does not look biased";
+          if (plain.biased()) return "a plain count looks biased";
+          roster.word += i == position ? Roster::self_flip(active) : Roster::one_arrival;
+          plain.word += i == position ? Roster::self_flip(active) - Roster::bias(active)
+                                      : Roster::one_arrival;
+          if (plain.arrived() != i + 1) return "a plain count is wrong";
+        }
+        const std::uint32_t next = (gen + 1) & Roster::gen_mask;
+        if (roster.gen() != next || roster.arrived() != 0 || roster.active() != active) {
+          return "a barrier of " + std::to_string(active) + " groups did not flip";
+        }
+        const Roster released = plain.released(active / 2 + 1);
+        if (released.gen() != next || released.arrived() != 0 ||
+            released.active() != active / 2 + 1) {
+          return "a release is wrong";
+        }
+        const Roster drained{plain.word | Roster::drain};
+        const Roster half{Roster{drained.word - Roster::one_arrival}};
+        if (half.finished() || half.live() != 1) return "a group that has yet to return is missed";
+        if (plain.finished() || !drained.finished() || drained.live() != 0 ||
+            plain.live() != active) {
+          return "groups that have returned are counted wrongly";
+        }
+      }
+    }
+  }
+  return {};
+}
+
+/// A group sent for an earlier run is turned away at the lobby and touches nothing.
+inline std::string stale_groups_are_turned_away() {
+  Still<explore::Platform> job{4};
+  job.shared.roster.reset(1);
+  job.shared.serial.reset(2);
+  auto member = job.member(0);
+  if (protocol::wait_in_lobby(member, 1, 0)) return "a stale group was admitted";
+  for (const auto& box : job.boxes) {
+    if (box.seat.peek() != protocol::Seat::empty) return "a stale group took a box";
+  }
+  job.shared.serial.reset(1);
+  if (protocol::unwanted(job.shared, 1)) return "a group of this run is not wanted";
+  job.shared.closed.reset(1);
+  if (!protocol::unwanted(job.shared, 1)) return "a closed job wants groups";
+  job.shared.closed.reset(0);
+  job.shared.roster.reset(1 | protocol::Roster::drain);
+  if (!protocol::unwanted(job.shared, 1)) return "a job that drains wants groups";
+  // Active and waiting groups fill the target; before the check-in closes the quorum counts.
+  job.shared.roster.reset(2);
+  job.shared.waiting.reset(2);
+  if (protocol::unwanted(job.shared, 1)) return "the last place is not free";
+  job.shared.waiting.reset(3);
+  if (!protocol::unwanted(job.shared, 1)) return "a place too many is free";
+  job.shared.roster.reset(protocol::Roster::gather);
+  job.shared.waiting.reset(1);
+  if (!protocol::unwanted(job.shared, 1)) return "groups that have yet to check in do not count";
+  return {};
+}
+
+/// Any waiting group is claimed, wherever its box is, and no more than wanted.
+template <class P>
+std::string claims_find_every_box() {
+  for (const std::uint32_t boxes : {1U, 7U, 8U, 9U, 20U}) {
+    for (std::uint32_t wanted = 0; wanted <= boxes; ++wanted) {
+      Still<P> job{boxes};
+      std::uint32_t waiting = 0;
+      for (std::uint32_t i = boxes; i > 0; i -= std::min(i, 2U)) {
+        job.boxes[i - 1].seat.reset(protocol::Seat::waiting);
+        ++waiting;
+      }
+      job.shared.waiting.reset(waiting);
+      const std::uint32_t claimed = protocol::claim(job.shared, wanted);
+      if (claimed != std::min(wanted, waiting)) return "claimed " + std::to_string(claimed);
+      if (job.shared.waiting.peek() != waiting - claimed) return "the lobby counts wrongly";
+      auto member = job.member(0);
+      std::uint32_t next = 7;
+      protocol::admit(member, 42, 3, protocol::Entry::slave,
+                      [&](const protocol::Box<P>&) { return next++; });
+      std::uint32_t admitted = 0;
+      for (std::uint32_t i = 0; i < boxes; ++i) {
+        if (job.boxes[i].seat.peek() != protocol::Seat::admitted) continue;
+        const auto& box = job.boxes[i];
+        if (box.id != 7 + admitted || box.gen != 3 || box.entry != protocol::Entry::slave ||
+            job.box_states[i] != 42) {
+          return "a joiner was told something wrong";
+        }
+        ++admitted;
+      }
+      if (admitted != claimed) return "admitted " + std::to_string(admitted);
+    }
+  }
+  return {};
+}
+
+struct Check {
+  const char* name;
+  std::string (*run)();
+};
+
+inline constexpr Check checks[] = {
+    {"claims of resting groups stop at the first gap", &claims_stop_at_the_first_gap},
+    {"ids are handed out once", &ids_are_handed_out_once},
+    {"rosters count thousands of groups", &rosters_count_thousands},
+    {"stale groups are turned away", &stale_groups_are_turned_away},
+    {"claims find every box", &claims_find_every_box<explore::Platform>},
+    {"claims find every box, fences", &claims_find_every_box<explore::FencedPlatform>},
+};
+
+}  // namespace cohort::test
