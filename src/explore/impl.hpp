@@ -205,6 +205,8 @@ struct World::Impl {
   std::vector<std::uint8_t> choices;  // with `usual` where it was
   std::vector<TraceEvent> events;
   std::optional<TraceChecker> checker;
+  std::uint32_t least_wanted = 0;  // groups, by all targets so far
+  std::uint32_t most_wanted = ~0U;
   Tracer* tracer = nullptr;
 
   bool logging = false;

@@ -101,6 +101,8 @@ void World::Impl::begin() {
   names.clear();
   regions.clear();
   checker.reset();
+  least_wanted = 0;
+  most_wanted = ~0U;
   tracer = nullptr;
   strategy->begin();
 }
@@ -529,6 +531,10 @@ void World::stir() { impl_->stale |= impl_->awaiting; }
 void World::expect(const TraceRules& rules, Tracer* tracer) {
   impl_->checker.emplace(rules);
   impl_->tracer = tracer;
+}
+void World::wanted(std::uint32_t least, std::uint32_t most) {
+  impl_->least_wanted = least;
+  impl_->most_wanted = most;
 }
 void World::expect_end(Status status) {
   if (!impl_->checker || !impl_->failure.empty()) return;

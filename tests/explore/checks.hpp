@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,7 @@ inline std::string stale_groups_are_turned_away() {
   for (const auto& box : job.boxes) {
     if (box.seat.peek() != protocol::Seat::empty) return "a stale group took a box";
   }
+  if (!protocol::unwanted(job.shared, 1)) return "a stale group is wanted";
   job.shared.serial.reset(1);
   if (protocol::unwanted(job.shared, 1)) return "a group of this run is not wanted";
   job.shared.closed.reset(1);
@@ -199,6 +201,56 @@ std::string claims_find_every_box() {
   return {};
 }
 
+/// A fault keeps which group raised it and when.
+inline std::string faults_name_their_group() {
+  using protocol::Fault, protocol::FaultRecord;
+  for (const std::uint32_t group : {0U, 1U, 255U, 4095U, protocol::no_id}) {
+    for (const std::uint32_t gen : {0U, 1U, protocol::Roster::gen_mask}) {
+      const FaultRecord made{Fault::lost_group, group, gen};
+      const FaultRecord read{made.word};
+      if (read.fault() != Fault::lost_group || read.group() != group || read.gen() != gen) {
+        return "a fault of group " + std::to_string(group) + " is read wrongly";
+      }
+    }
+  }
+  return {};
+}
+
+/// Runs threads, made anew for each of some random schedules. Returns what went wrong in the first
+/// that fails.
+inline std::string explore_threads(
+    explore::Waiting waiting, const std::function<std::vector<std::function<void()>>()>& make) {
+  explore::World world{{.weak_memory = true, .waiting = waiting}};
+  for (int i = 0; i < 200; ++i) {
+    world.begin();
+    std::vector<std::function<void()>> threads = make();
+    for (std::uint32_t t = 0; t < threads.size(); ++t) {
+      world.spawn(
+          t, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); },
+          &threads[t]);
+    }
+    world.go();
+    if (!world.failure().empty()) return world.failure();
+    world.next();
+  }
+  return {};
+}
+
+/// A job that is cancelled during its check-in does not wait for a group that never comes.
+inline std::string cancelled_check_ins_end() {
+  using P = explore::Platform;
+  return explore_threads(explore::Waiting::notified, [] {
+    auto job = std::make_shared<Still<P>>(2);
+    job->shared.roster.reset(protocol::Roster::gather);
+    return std::vector<std::function<void()>>{
+        [job] {
+          auto member = job->member(0);
+          static_cast<void>(protocol::check_in(member));
+        },
+        [job] { protocol::raise(job->shared, protocol::Fault::cancelled); }};
+  });
+}
+
 struct Check {
   const char* name;
   std::string (*run)();
@@ -209,6 +261,8 @@ inline constexpr Check checks[] = {
     {"ids are handed out once", &ids_are_handed_out_once},
     {"rosters count thousands of groups", &rosters_count_thousands},
     {"stale groups are turned away", &stale_groups_are_turned_away},
+    {"faults name their group", &faults_name_their_group},
+    {"a cancelled check-in ends", &cancelled_check_ins_end},
     {"claims find every box", &claims_find_every_box<explore::Platform>},
     {"claims find every box, fences", &claims_find_every_box<explore::FencedPlatform>},
 };

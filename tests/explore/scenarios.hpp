@@ -385,30 +385,37 @@ struct ForkAndReturn {
   }
 };
 
+/// The buffers behind a Witness.
+class Memory {
+ public:
+  Witness witness(explore::Engine& engine) {
+    cells_ = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
+    owner_ = engine.fill<std::uint32_t>(Witness::groups, 0);
+    items_ = engine.fill<std::uint32_t>(Witness::work, 0);
+    given_ = engine.fill<std::uint32_t>(Witness::gifts, 0);
+    counters_ = engine.fill<std::uint32_t>(2, 0);
+    return {cells_.data(), owner_.data(), items_.data(), given_.data(), counters_.data()};
+  }
+  /// What is wrong with what a run has left behind, if anything.
+  template <class Kernel>
+  [[nodiscard]] std::string judge(const explore::Outcome& outcome, std::uint32_t count) const {
+    if constexpr (requires { Kernel::judge(Left{}, count); }) {
+      return Kernel::judge(Left{outcome, items_.read(), counters_.read()[0]}, count);
+    } else {
+      return {};
+    }
+  }
+
+ private:
+  Buffer<std::uint32_t> cells_, owner_, items_, given_, counters_;
+};
+
 template <class Kernel, class P = explore::Platform>
 Result explore_kernel(const Options& options, std::uint32_t count) {
-  Buffer<std::uint32_t> cells;
-  Buffer<std::uint32_t> owner;
-  Buffer<std::uint32_t> items;
-  Buffer<std::uint32_t> given;
-  Buffer<std::uint32_t> counters;
+  Memory memory;
   return explore::check<P>(
-      [&](explore::Engine& engine) {
-        cells = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
-        owner = engine.fill<std::uint32_t>(Witness::groups, 0);
-        items = engine.fill<std::uint32_t>(Witness::work, 0);
-        given = engine.fill<std::uint32_t>(Witness::gifts, 0);
-        counters = engine.fill<std::uint32_t>(2, 0);
-        return Kernel{
-            {cells.data(), owner.data(), items.data(), given.data(), counters.data()}, count};
-      },
-      [&](const explore::Outcome& outcome) -> std::string {
-        if constexpr (requires { Kernel::judge(Left{}, count); }) {
-          return Kernel::judge(Left{outcome, items.read(), counters.read()[0]}, count);
-        } else {
-          return {};
-        }
-      },
+      [&](explore::Engine& engine) { return Kernel{memory.witness(engine), count}; },
+      [&](const explore::Outcome& outcome) { return memory.judge<Kernel>(outcome, count); },
       options);
 }
 
@@ -455,8 +462,10 @@ struct UntilCancelled {
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
-    for (;;) {
+    for (bool told = false;;) {
       if constexpr (resizes == Resizes::anywhere) {
+        if (count == 6 && told) static_cast<void>(group.offer_kill(State{}));
+        if (count == 6 && !told) told = group.offer(State{});
         if (count == 0) group.request_fork(State{});
         if (count == 1) static_cast<void>(group.offer_kill(State{}));
         if (count == 2) static_cast<void>(group.offer(State{}));
@@ -538,8 +547,8 @@ struct GoesOnAfterLeaving {
 
 /// Explores a kernel that breaks the contract: it is wrong if a schedule does not end with the
 /// kernel's fault.
-template <class Kernel, class P = explore::Platform>
-Result explore_misuse(const Options& options, std::uint32_t count) {
+template <class Kernel, Result (*explore_one)(const Options&, std::uint32_t)>
+Result expect_fault(const Options& options, std::uint32_t count) {
   Options one = options;
   one.schedules = 1;
   one.shrink = false;
@@ -548,7 +557,7 @@ Result explore_misuse(const Options& options, std::uint32_t count) {
   if (one.search == Search::exhaustive) one.search = Search::random;
   for (; all.schedules < most; ++all.schedules) {
     one.seed = options.seed + all.schedules;
-    const Result result = explore_kernel<Kernel, P>(one, count);
+    const Result result = explore_one(one, count);
     for (const std::string_view fault : Kernel::faults) {
       if (result.failure.find(fault) != std::string::npos) all.complete = true;
     }
@@ -562,6 +571,10 @@ Result explore_misuse(const Options& options, std::uint32_t count) {
   }
   all.complete = options.search == Search::exhaustive;
   return all;
+}
+template <class Kernel, class P = explore::Platform>
+Result explore_misuse(const Options& options, std::uint32_t count) {
+  return expect_fault<Kernel, &explore_kernel<Kernel, P>>(options, count);
 }
 
 /// A kernel, its size, and what the scheduler does.
@@ -580,7 +593,8 @@ struct Scenario {
   /// How often each unit comes; 0: as the search has it. Otherwise the kernel waits for the
   /// scheduler, and PCT's strict priorities would let it wait for ever.
   std::uint32_t visits = 0;
-  bool fenced = false;  // on a platform with fences, where groups poll
+  std::uint32_t max_groups = 0;  // and boxes in the lobby; 0: as many as units
+  bool fenced = false;           // on a platform with fences, where groups poll
 
   /// `how`: the search; what belongs to the scenario is filled in.
   [[nodiscard]] Result run(Options how) const {
@@ -593,6 +607,7 @@ struct Scenario {
     if (fenced) how.waiting = Waiting::polled;
     how.offer_wait = offer_wait;
     how.start_deadline = start_deadline;
+    if (max_groups != 0) how.max_groups = max_groups;
     if (how.search == Search::exhaustive) how.visits = 1;
     if (visits != 0) {
       how.visits = visits;

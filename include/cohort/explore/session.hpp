@@ -4,6 +4,7 @@
 // `desk_`, so that it takes part in the schedule like any other word.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
@@ -246,8 +247,16 @@ class SessionOn : public Session {
     if (sent()) P::notify(desk_event_);
   }
 
+  /// What has been wanted so far, before the groups are told.
+  void want(std::uint32_t groups) {
+    least_ = std::min(least_, groups);
+    most_ = std::max(most_, groups);
+    world.wanted(least_, most_);
+  }
+
   /// Tells the groups what the scheduler wants.
   void publish(std::uint32_t share) {
+    want(share);
     const Roster roster = shared.look();
     const std::uint32_t more = roster.draining() && share > 0 ? roster.arrived() : 0;
     shared.share.store(share + more,
@@ -296,6 +305,8 @@ class SessionOn : public Session {
       shared.roster.reset(Roster::gather);
     }
     if (target_ == 0) target_ = quorum;
+    least_ = most_ = target_;
+    want(quorum);
     forget_steps();
     status = Status::running;
     inside_ = quorum;
@@ -413,12 +424,12 @@ class SessionOn : public Session {
   /// The last group is out: how did the job end?
   void settle() {
     const Roster roster{shared.roster.peek()};
-    if (roster.faulted() && shared.fault.peek() == protocol::Fault::cancelled) {
+    const protocol::FaultRecord fault{shared.fault.peek()};
+    if (roster.faulted() && fault.fault() == protocol::Fault::cancelled) {
       status = Status::cancelled;
     } else if (roster.faulted()) {
       status = Status::failed;
-      world.fail(std::string{"broken contract: "} +
-                 describe(protocol::FaultRecord{shared.fault.peek()}));
+      world.fail(std::string{"broken contract: "} + describe(fault));
     } else if (roster.finished()) {
       status = Status::finished;
     } else if (shared.kept.peek() != 0) {
@@ -505,6 +516,8 @@ class SessionOn : public Session {
   std::uint32_t next_id_ = 0;
   std::uint32_t inside_ = 0;
   std::uint32_t target_ = 0;
+  std::uint32_t least_ = 0;  // of all targets of this run
+  std::uint32_t most_ = 0;
   bool held_ = false;
   bool returned_ = false;
   bool host_done_ = false;

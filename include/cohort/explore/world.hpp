@@ -31,6 +31,8 @@ class World {
   void enlist(std::uint32_t team, std::uint32_t first, std::uint32_t size);
   /// Checks the events of the coming run against the rules of the model, and passes them on.
   void expect(const TraceRules& rules, Tracer* tracer = nullptr);
+  /// So far the scheduler has never wanted fewer groups than `least`, nor more than `most`.
+  void wanted(std::uint32_t least, std::uint32_t most);
   /// No more events: how the job ended.
   void expect_end(Status status);
   /// Runs the schedule to its end.

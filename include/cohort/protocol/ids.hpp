@@ -1,4 +1,6 @@
-// Ids that are unique but not dense, for KillOrder::any: a bitmap of the free ones.
+// Ids that are unique but not dense, for KillOrder::any: a bitmap of the free ones. Relaxed: a leaver
+// updates the roster before it frees its id, and a fork after it has taken one, so the roster's
+// acq_rel updates order successive holders.
 // Invariant: an id is in the bitmap from the moment its holder has left the roster until a fork
 // takes it.
 #pragma once
@@ -24,8 +26,7 @@ COHORT_FN std::uint32_t take_id(Shared<P>& shared) {
     for (std::uint32_t bit = 0; bit < 64; ++bit) {
       const std::uint64_t mask = std::uint64_t{1} << bit;
       if ((free & mask) == 0) continue;
-      shared.free_ids[word].fetch_and(~mask,
-                                      Order::acq_rel);  // acquire pairs with free_id's release
+      shared.free_ids[word].fetch_and(~mask, Order::relaxed);
       return word * 64 + bit;
     }
   }
@@ -35,9 +36,7 @@ COHORT_FN std::uint32_t take_id(Shared<P>& shared) {
 /// Gives an id back for reuse.
 template <class P>
 COHORT_FN void free_id(Shared<P>& shared, std::uint32_t id) {
-  // Release pairs with take_id's acquire: the id's next holder comes after everything its last one
-  // did.
-  shared.free_ids[id / 64].fetch_or(std::uint64_t{1} << (id % 64), Order::acq_rel);
+  shared.free_ids[id / 64].fetch_or(std::uint64_t{1} << (id % 64), Order::relaxed);
 }
 
 }  // namespace cohort::protocol

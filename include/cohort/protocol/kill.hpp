@@ -111,11 +111,11 @@ COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::
     auto& word = rests_in(shared, highest);
     // All of them, without a look at who rests first: that would be a round trip more.
     const std::uint64_t wanted = bits_between(lowest, highest);
-    // Acquire pairs with rest(): what they did comes before the swap that takes them away.
-    const std::uint64_t got = word.fetch_and(~wanted, Order::acq_rel) & wanted;
+    // Pairs with rest(): what they did comes before the swap that takes them away.
+    const std::uint64_t got = word.fetch_and(~wanted, Order::acquire) & wanted;
     const std::uint64_t run = run_down(got, highest, lowest);
     if (got != run) {                             // somebody in between does not rest
-      word.fetch_or(got & ~run, Order::release);  // pairs with rest()
+      word.fetch_or(got & ~run, Order::relaxed);  // carries on what rest() has released
       P::notify(shared.offer_event);
     }
     while (top > lowest && (run & rest_bit(top - 1)) != 0) --top;
@@ -128,7 +128,8 @@ COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::
 template <class P>
 COHORT_FN void let_rest(Shared<P>& shared, std::uint32_t id, std::uint32_t claimed) {
   for (std::uint32_t i = 1; i <= claimed; ++i) {
-    rests_in(shared, id - i).fetch_or(rest_bit(id - i), Order::release);  // pairs with rest()
+    // Relaxed: carries on what rest() has released.
+    rests_in(shared, id - i).fetch_or(rest_bit(id - i), Order::relaxed);
   }
   if (claimed != 0) P::notify(shared.offer_event);
 }

@@ -59,7 +59,6 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     abandon(member);
     return false;
   }
-  member.gen = now.gen();
   // Not from the roster: a quicker group may have left again, and the first set works with one M.
   member.active = shared.settled.load(Order::relaxed);
   member.joined = shared.restarted;
