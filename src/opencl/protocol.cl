@@ -721,7 +721,13 @@ bool cohort_resizing_global_barrier(cohort_group* group, const void* state, uint
 uint cohort_query(cohort_group* group) {
   COHORT_MEET();
   if (cohort_leads()) {
-    const uint active = cohort_active_of(cohort_look(group->job));
+    const cohort_roster now = cohort_look(group->job);
+    if (group->left) {
+      cohort_break_contract(group, cohort_used_after_leaving);
+    } else if (cohort_faulted(now)) {
+      cohort_abandon(group);
+    }
+    const uint active = cohort_active_of(now);
     const uint target = COHORT_LOAD(group->job->share, relaxed);
     group->answer = active > target && !cohort_passes(group, 0) ? active - target : 0;
   }

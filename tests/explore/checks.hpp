@@ -251,6 +251,90 @@ inline std::string cancelled_check_ins_end() {
   });
 }
 
+/// The starter of a check-in with a deadline begins alone if no other group comes.
+inline std::string starters_begin_alone() {
+  using P = explore::Platform;
+  auto alone = std::make_shared<bool>(false);
+  const std::string wrong = explore_threads(explore::Waiting::polled, [alone] {
+    auto job = std::make_shared<Still<P>>(3);
+    job->shared.roster.reset(protocol::Roster::gather);
+    job->shared.start_deadline = 1;
+    return std::vector<std::function<void()>>{[job, alone] {
+      auto member = job->member(0);
+      *alone = protocol::check_in(member) && member.active == 1 && member.id == 0;
+    }};
+  });
+  if (!wrong.empty()) return wrong;
+  return *alone ? "" : "the starter did not begin alone";
+}
+
+/// A group that comes to the lobby finds the only free box, wherever it looks first.
+inline std::string joiners_find_the_free_box() {
+  using P = explore::Platform;
+  for (std::uint32_t hint = 0; hint < 5; ++hint) {
+    for (std::uint32_t free = 0; free < 3; ++free) {
+      auto admitted = std::make_shared<bool>(false);
+      const std::string wrong = explore_threads(explore::Waiting::polled, [=] {
+        auto job = std::make_shared<Still<P>>(3);
+        job->shared.roster.reset(1);
+        for (std::uint32_t i = 0; i < 3; ++i) {
+          job->boxes[i].seat.reset(i == free ? protocol::Seat::empty : protocol::Seat::claimed);
+        }
+        *admitted = false;
+        return std::vector<std::function<void()>>{
+            [=] {
+              auto member = job->member(0);
+              *admitted = protocol::wait_in_lobby(member, 0, hint) && member.id == 2;
+            },
+            [=] {
+              auto& box = job->boxes[free];
+              P::await(job->shared.lobby_event, [&] {
+                return box.seat.load(Order::acquire) == protocol::Seat::waiting;
+              });
+              box.id = 2;
+              box.seat.store(protocol::Seat::admitted, Order::release);
+            }};
+      });
+      if (!wrong.empty()) return wrong;
+      if (!*admitted) return "a joiner was not admitted";
+    }
+  }
+  return {};
+}
+
+/// A group that has left is caught at each primitive, and told that it is gone.
+inline std::string leavers_are_caught() {
+  using P = explore::Platform;
+  using protocol::Fault, protocol::Verdict;
+  const auto caught = [](auto act) {
+    Still<P> job{3};
+    job.shared.waiting.reset(1);
+    auto member = job.member(1);
+    member.left = true;
+    member.id = protocol::no_id;
+    return act(member) &&
+           protocol::FaultRecord{job.shared.fault.peek()}.fault() == Fault::used_after_leaving;
+  };
+  if (!caught([](auto& member) {
+        return protocol::request_fork<P, Traits{}>(member, 1) == protocol::fork_gone;
+      })) {
+    return "a fork after leaving was not caught";
+  }
+  if (!caught([](auto& member) {
+        const int state = 0;
+        return protocol::offer_kill<P, Traits{}>(member, &state) == Verdict::gone;
+      })) {
+    return "an offer after leaving was not caught";
+  }
+  if (!caught([](auto& member) {
+        const protocol::Place<P> place{member, protocol::Kind::plain};
+        return protocol::global_barrier<P, Traits{}>(member, place) == Verdict::gone;
+      })) {
+    return "a barrier after leaving was not caught";
+  }
+  return {};
+}
+
 struct Check {
   const char* name;
   std::string (*run)();
@@ -263,6 +347,9 @@ inline constexpr Check checks[] = {
     {"stale groups are turned away", &stale_groups_are_turned_away},
     {"faults name their group", &faults_name_their_group},
     {"a cancelled check-in ends", &cancelled_check_ins_end},
+    {"starters begin alone", &starters_begin_alone},
+    {"joiners find the free box", &joiners_find_the_free_box},
+    {"leavers are caught", &leavers_are_caught},
     {"claims find every box", &claims_find_every_box<explore::Platform>},
     {"claims find every box, fences", &claims_find_every_box<explore::FencedPlatform>},
 };

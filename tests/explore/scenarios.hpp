@@ -41,7 +41,7 @@ struct Witness {
   std::uint32_t* owner;     // by id: each holder writes it
   std::uint32_t* items;     // how often each was worked on
   std::uint32_t* given;     // each is written once, by a group that lets others in
-  std::uint32_t* counters;  // atomic: items that were handed out, and what was given
+  std::uint32_t* counters;  // atomic: items handed out, what was given, groups forked
 
   /// This group has its id to itself, and its successor comes after everything it did.
   template <class Group>
@@ -88,6 +88,7 @@ struct Left {
   explore::Outcome outcome;
   std::vector<std::uint32_t> items;
   std::uint32_t taken = 0;
+  std::uint32_t forked = 0;
 };
 
 /// Every item was worked on in each of `count` rounds, or in as many as the others: no work is lost
@@ -240,14 +241,15 @@ struct Elected {
 
   template <class Group>
   void setup(Group& group) const {
-    if (group.global_id() == 0) {
-      for (std::uint32_t id = 0; id < Witness::groups; ++id) group.view(witness.cells)[id] = 1;
-    }
+    if (group.global_id() != 0) return;
+    for (std::uint32_t id = 0; id < Witness::groups; ++id) group.view(witness.cells)[id] = 1;
+    ++group.view(witness.given)[0];  // once, not again after a suspend
   }
   template <class Group>
   Next step(Group& group, State& state) const {
     if (state.round >= count) throw std::logic_error{"a step too many"};
     witness.see(group, 0, group.group_id());
+    if (group.view(witness.given)[0] != 1) throw std::logic_error{"setup() ran again"};
     witness.share(group);
     const std::uint32_t voter = state.round % group.num_groups();
     return ++state.round < count && group.group_id() == voter ? Next::again : Next::halt;
@@ -275,7 +277,10 @@ struct Pool {
       } else {
         if (group.offer_kill(State{})) return;
         witness.hold(group);
-        group.request_fork(witness.give(group));
+        const std::uint32_t forked = group.request_fork(witness.give(group));
+        if (group.local_id() == 0 && forked != 0) {
+          group.atomic(witness.counters[2]).fetch_add(forked);
+        }
       }
       std::uint32_t item = 0;
       if (group.local_id() == 0) item = group.atomic(witness.counters[0]).fetch_add(1);
@@ -288,6 +293,11 @@ struct Pool {
     std::uint32_t done = 0;
     for (const std::uint32_t times : left.items) done += times;
     const std::uint32_t handed_out = std::min(left.taken, count);
+    if (count % 2 != 0 && left.outcome.status == Status::finished &&
+        left.forked != left.outcome.joins) {
+      return "forks tell of " + std::to_string(left.forked) + " groups, but " +
+             std::to_string(left.outcome.joins) + " have joined";
+    }
     if (done == handed_out && (left.outcome.status != Status::finished || done == count)) return {};
     return std::to_string(done) + " items were done, " + std::to_string(handed_out) +
            " handed out, of " + std::to_string(count);
@@ -393,14 +403,14 @@ class Memory {
     owner_ = engine.fill<std::uint32_t>(Witness::groups, 0);
     items_ = engine.fill<std::uint32_t>(Witness::work, 0);
     given_ = engine.fill<std::uint32_t>(Witness::gifts, 0);
-    counters_ = engine.fill<std::uint32_t>(2, 0);
+    counters_ = engine.fill<std::uint32_t>(3, 0);
     return {cells_.data(), owner_.data(), items_.data(), given_.data(), counters_.data()};
   }
   /// What is wrong with what a run has left behind, if anything.
   template <class Kernel>
   [[nodiscard]] std::string judge(const explore::Outcome& outcome, std::uint32_t count) const {
     if constexpr (requires { Kernel::judge(Left{}, count); }) {
-      return Kernel::judge(Left{outcome, items_.read(), counters_.read()[0]}, count);
+      return Kernel::judge(Left{outcome, items_.read(), counters_.read()[0], counters_.read()[2]}, count);
     } else {
       return {};
     }
@@ -450,6 +460,44 @@ struct UntilOffered {
       if (group.offer(State{})) return;
     }
   }
+};
+
+/// Goes on until groups have joined `count` times, however often the scheduler has to ask.
+template <class Kind>
+struct UntilJoined {
+  static constexpr Traits traits = Kind::traits;
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state);
+    if (group.joined() && group.local_id() == 0) group.atomic(witness.counters[0]).fetch_add(1);
+    for (;;) {
+      witness.hold(group);
+      const State from = witness.give(group);
+      if constexpr (traits.resizes == Resizes::anywhere) {
+        if (group.offer(from)) return;
+        if (group.atomic(witness.counters[0]).load() >= count) return;
+      } else {
+        const std::uint32_t joined = group.atomic(witness.counters[0]).load();
+        if (group.group_id() == 0 && joined >= count) group.view(witness.owner)[5] = 1;
+        group.global_barrier();  // all groups see what group 0 has decided
+        if (group.view(witness.owner)[5] == 1) return;
+        if (group.resizing_global_barrier(from)) return;
+      }
+    }
+  }
+};
+struct ByOffers {
+  static constexpr Traits traits{};
+};
+struct ByOffersOfAnyOrder {
+  static constexpr Traits traits{.kill_order = KillOrder::any};
+};
+struct AtBarriers {
+  static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
 /// Calls one primitive, by `count`, until the job is cancelled, even if it is told to leave.
@@ -649,6 +697,12 @@ inline void up_to_two_and_down(Host& host) {
   host.set_target(1);
 }
 inline void suspended(Host& host) { host.suspend(); }
+/// Up and down, for as long as the job runs. Each target is set several times, so that it lasts.
+inline void pumped(Host& host) {
+  for (int i = 0; host.status() == Status::pending || host.status() == Status::running; ++i) {
+    host.set_target(i % 12 < 9 ? 2 : 1);
+  }
+}
 inline void cancelled_at_once(Host& host) { host.cancel(); }
 inline void cancelled(Host& host) {
   host.set_target(2);

@@ -84,8 +84,11 @@ class ClGroup {
   }
 
   [[nodiscard]] bool offer_kill(const State& state) {
-    cl::cohort_trace(&member_, cl::cohort_t_offer, 0);
-    return cl::cohort_offer_kill(&member_, &state, 0);
+    const bool left = member_.left != 0;
+    if (!left) cl::cohort_trace(&member_, cl::cohort_t_offer, 0);
+    const bool leaves = cl::cohort_offer_kill(&member_, &state, 0);
+    go_on(left);
+    return leaves;
   }
   /// As the dialect's offer: both, one after the other.
   [[nodiscard]] bool offer(const State& state) {
@@ -95,7 +98,7 @@ class ClGroup {
   }
   [[nodiscard]] std::uint32_t query() {
     const std::uint32_t wanted = cl::cohort_query(&member_);
-    if (member_.left != 0) throw explore::Unwind{};
+    go_on(member_.left != 0);
     return wanted;
   }
   [[nodiscard]] Stride stride(std::size_t count) const {
@@ -112,11 +115,15 @@ class ClGroup {
   void request_fork(const State& state) { go_on(cl::cohort_request_fork(&member_, &state, 0)); }
   void global_barrier() { go_on(cl::cohort_global_barrier(&member_)); }
   [[nodiscard]] bool resizing_global_barrier(const State& state) {
-    return cl::cohort_resizing_global_barrier(&member_, &state, 0);
+    const bool left = member_.left != 0;
+    const bool leaves = cl::cohort_resizing_global_barrier(&member_, &state, 0);
+    go_on(left);
+    return leaves;
   }
 
  private:
-  static void go_on(bool gone) {  // a kernel of the dialect returns where one is gone
+  /// A kernel of the dialect returns where its group is gone or is told to leave; it cannot ignore it.
+  static void go_on(bool gone) {
     if (gone) throw explore::Unwind{};
   }
   cl::cohort_member& member_;
@@ -277,7 +284,7 @@ class ClSession final : public Session {
     if (job_.deposit_gen.peek() != protocol::no_deposit) {
       world.fail("group 0's deposit outlived the barrier it was made for");
     }
-    if (job_.waiting.peek() != 0) world.fail("the lobby counts groups that are not there");
+    if ((job_.waiting.peek() & ~protocol::fault_waiting) != 0) world.fail("the lobby counts groups that are not there");
     if (job_.fork_lock.peek() != 0) world.fail("the fork lock is still held at the end");
     if (job_.departing.peek() != 0) world.fail("the job waits for groups that have all gone");
   }

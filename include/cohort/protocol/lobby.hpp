@@ -19,7 +19,7 @@ COHORT_FN void close_check_in(Shared<P>& shared, std::uint32_t count) {
   shared.staying.store(count, Order::relaxed);
   // Until now nothing but FAULT could change the word: an addition leaves that bit alone. Pairs
   // with the acquire of those who wait to start.
-  shared.roster.fetch_add(count - Roster::gather, Order::acq_rel);
+  shared.roster.fetch_add(count - Roster::gather, Order::release);
   // The ids of those who have not come are free for whoever joins (KillOrder::any).
   if (shared.free_ids != nullptr) {
     for (std::uint32_t id = count; id < shared.quorum; ++id) free_id(shared, id);
@@ -54,8 +54,7 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     });
   }
 
-  const Roster now = shared.look(Order::acquire);
-  if (now.faulted()) {
+  if (shared.look().faulted()) {
     abandon(member);
     return false;
   }
@@ -88,12 +87,12 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   for (std::uint32_t tried = 0;; ++tried) {  // at most max_groups are ever inside, so a box is free
     if (unwanted(shared, serial) || tried == shared.max_groups) return false;
     Seat empty = Seat::empty;
-    // Acquire pairs with the last admitted waiter's release of this box.
-    if (shared.boxes[seat].seat.compare_exchange(empty, Seat::waiting, Order::acq_rel)) break;
+    // Relaxed: carries on what the last waiter released, for the claimer.
+    if (shared.boxes[seat].seat.compare_exchange(empty, Seat::waiting, Order::relaxed)) break;
     seat = seat + 1 == shared.max_groups ? 0 : seat + 1;
   }
-  shared.waiting.fetch_add(
-      1, Order::acq_rel);  // after the box, so that a fork that sees the count finds the box
+  // Relaxed: a fork that sees the count but not yet the box leaves it for the next one.
+  shared.waiting.fetch_add(1, Order::relaxed);
 
   Box<P>& box = shared.boxes[seat];
   for (;;) {
@@ -104,8 +103,8 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
     Seat now = Seat::waiting;
     if (box.seat.load(Order::acquire) == Seat::admitted)
       break;  // pairs with the release in admit()
-    if (box.seat.compare_exchange(now, Seat::empty, Order::acq_rel)) {
-      shared.waiting.fetch_sub(1, Order::acq_rel);
+    if (box.seat.compare_exchange(now, Seat::empty, Order::relaxed)) {
+      shared.waiting.fetch_sub(1, Order::relaxed);
       return false;
     }
   }
@@ -114,15 +113,10 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   member.gen = box.gen;
   member.state = read<P>(member.states.boxes[seat]);
   box.seat.store(Seat::empty,
-                 Order::release);  // pairs with the next waiter's acquire: our reads are done
+                 Order::release);  // pairs with the next claimer's acquire: our reads are done
 
-  const Roster roster = shared.look(Order::acquire);
-  if (roster.faulted()) {
-    abandon(member);
-    return false;
-  }
   member.joined = true;
-  member.active = roster.active();
+  member.active = shared.look().active();
   member.trace(Trace::join, member.gen);
   return true;
 }
@@ -165,8 +159,9 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
       if (shared.waiting.load(Order::relaxed) == 0) break;
       Seat waiting = Seat::waiting;
       if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
-          shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acq_rel)) {
-        shared.waiting.fetch_sub(1, Order::acq_rel);
+          // Pairs with the last joiner's release: it has read what we are about to overwrite.
+          shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acquire)) {
+        shared.waiting.fetch_sub(1, Order::relaxed);
         ++claimed;
       }
     }
@@ -177,8 +172,8 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
 /// Gives a claimed box back: its waiter goes on waiting.
 template <class P>
 COHORT_FN void unclaim(Shared<P>& shared, Box<P>& box) {
-  box.seat.store(Seat::waiting, Order::release);  // pairs with the waiter's acquire poll
-  shared.waiting.fetch_add(1, Order::acq_rel);
+  box.seat.store(Seat::waiting, Order::relaxed);
+  shared.waiting.fetch_add(1, Order::release);  // both before sleepers are looked for
   P::notify(shared.lobby_event);
 }
 
