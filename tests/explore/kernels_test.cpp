@@ -136,6 +136,43 @@ TEST(Kernels, AVariableThatIsNotTransmitted) {
   EXPECT_TRUE(right.ok) << right;
 }
 
+/// The loop of docs/tutorial.md. A for loop that advances in its head advances after the barrier,
+/// so a joiner receives the iteration that the others have finished.
+template <bool in_the_head>
+struct BarrierLoop {
+  COHORT_TEST_MEMORY;
+  static constexpr Traits traits{.resizes = Resizes::at_barriers};
+  struct State {
+    std::uint32_t i = 0;
+  };
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    if constexpr (in_the_head) {
+      for (; state.i < 3; ++state.i) {
+        work(group);
+        if (group.resizing_global_barrier(state)) return;
+      }
+    } else {
+      while (state.i < 3) {
+        work(group);
+        ++state.i;
+        if (group.resizing_global_barrier(state)) return;
+      }
+    }
+  }
+  template <class Group>
+  void work(Group& group) const {
+    for (const std::size_t i : group.stride(items)) ++group.view(counters)[i];
+  }
+};
+
+TEST(Kernels, ALoopThatAdvancesAfterItsResizingBarrier) {
+  expect_found(explore_counters<BarrierLoop<true>>(3), "");
+  const Result right = explore_counters<BarrierLoop<false>>(3);
+  EXPECT_TRUE(right.ok) << right;
+}
+
 /// Takes items from a shared counter; an offer between taking and doing loses the item.
 template <bool holding>
 struct Queue {

@@ -202,7 +202,14 @@ class Group {
     if (verdict != Verdict::stay) P::unwind();
   }
   /// A global barrier inside which M may become anything from 1 to N. True: this group has left;
-  /// return now.
+  /// return now. Joining groups call run() with `state`, so advance it before the barrier, not in
+  /// the head of a for loop, which runs after it:
+  ///
+  ///     while (state.i < n) {
+  ///       for (const std::size_t k : group.stride(count)) ...  // ask again in each iteration
+  ///       ++state.i;  // a joining group starts with the next iteration
+  ///       if (group.resizing_global_barrier(state)) return;
+  ///     }
   [[nodiscard]] COHORT_FN bool resizing_global_barrier(const State& state) const {
     check_resizing();
     static_cast<void>(probe_.offer(*member_));
