@@ -1,28 +1,45 @@
 // Faults in words, for the errors of every engine.
 #pragma once
 
+#include <string>
+
 #include "cohort/protocol/shared.hpp"
 
 namespace cohort::protocol {
 
-inline const char* explain(Fault fault) {
-  switch (fault) {
+/// What happened, to which group, at which barrier. Barriers count from 0, as in traces.
+inline std::string describe(FaultRecord record) {
+  const bool known = record.group() != no_id;
+  const std::string group = known ? "group " + std::to_string(record.group()) : "a group";
+  const std::string barrier = "barrier " + std::to_string(record.gen());
+  switch (record.fault()) {
     case Fault::none: return "no fault";
     case Fault::cancelled: return "cancelled";
     case Fault::exception: return "the kernel threw an exception";
     case Fault::returned_in_barrier:
-      return "a group returned while others waited for it in a barrier";
+      return group + " returned while others waited for it at " + barrier;
     case Fault::barrier_after_return:
-      return "a group arrived at a barrier after another group had returned";
+      return group + " is at " + barrier + ", but another group has already returned";
     case Fault::divergent_barrier:
-      return "groups met at different barriers: some at global_barrier, others at "
-             "resizing_global_barrier";
+      return "groups met at different barriers: at " + barrier + " some called global_barrier, " +
+             "others resizing_global_barrier; " + group + " noticed";
     case Fault::divergent_group:
-      return "the threads of a group called different group-level functions";
-    case Fault::used_after_leaving: return "a group went on after a primitive had told it to leave";
+      return "the threads of " + group + " called different group-level functions before " +
+             barrier;
+    case Fault::used_after_leaving:
+      return group + " went on before " + barrier + " after a primitive had told it to leave";
     case Fault::lost_group: return "a group was lost: this is a bug in cohort, please report it";
   }
   return "unknown fault";
+}
+
+/// The same, with the way to the cause where a kernel has broken its contract.
+inline std::string explain(FaultRecord record) {
+  const Fault fault = record.fault();
+  const bool broken = fault >= Fault::returned_in_barrier && fault <= Fault::used_after_leaving;
+  return describe(record) + (broken ? "; run the kernel under cohort::explore to see the schedule "
+                                      "(docs/explorer.md)"
+                                    : "");
 }
 
 }  // namespace cohort::protocol

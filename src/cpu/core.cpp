@@ -29,8 +29,9 @@ Body::Body(std::uint32_t max_groups)
 Body::~Body() = default;
 
 void Body::fail(std::exception_ptr thrown) noexcept {
-  auto none = Fault::none;
-  if (shared.fault.compare_exchange(none, Fault::exception, Order::acq_rel)) {
+  std::uint64_t none = 0;
+  const protocol::FaultRecord record{Fault::exception};
+  if (shared.fault.compare_exchange(none, record.word, Order::acq_rel)) {
     exception = std::move(thrown);  // read by the host after this worker is out
   }
   protocol::raise(shared, Fault::exception);
@@ -284,8 +285,8 @@ void Engine::Core::settle(Record& job) {
   const auto& shared = job.body->shared;
   const Roster roster = shared.look(Order::acquire);
   if (roster.faulted()) {
-    rest(job, shared.fault.load(Order::acquire) == Fault::cancelled ? Status::cancelled
-                                                                    : Status::failed);
+    const protocol::FaultRecord record{shared.fault.load(Order::acquire)};
+    rest(job, record.fault() == Fault::cancelled ? Status::cancelled : Status::failed);
   } else if (roster.finished()) {
     rest(job, Status::finished);
   } else if (shared.kept.load(Order::acquire) != 0) {

@@ -133,7 +133,8 @@ Report Engine::Core::Record::report() const {
     report.sizes = sizes.all();
   }
   if (status == Status::failed) {
-    report.error = protocol::explain(body->shared.fault.load(Order::relaxed));
+    report.error =
+        protocol::explain(protocol::FaultRecord{body->shared.fault.load(Order::relaxed)});
     if (body->exception) {
       try {
         std::rethrow_exception(body->exception);
@@ -149,7 +150,8 @@ Report Engine::Core::Record::report() const {
 
 void Engine::Core::Record::rethrow() const {
   if (body->exception) std::rethrow_exception(body->exception);
-  throw Error{Errc::broken_contract, protocol::explain(body->shared.fault.load(Order::relaxed))};
+  throw Error{Errc::broken_contract,
+              protocol::explain(protocol::FaultRecord{body->shared.fault.load(Order::relaxed)})};
 }
 
 void Engine::Core::Record::moved(void* job, bool in, bool joined) {

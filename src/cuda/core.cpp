@@ -365,8 +365,8 @@ void Engine::Core::settle(Record& job) {
   memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
   const Roster roster = shared.look();
   if (roster.faulted()) {
-    job.fault = shared.fault.load(Order::relaxed);
-    rest(job, job.fault == Fault::cancelled ? Status::cancelled : Status::failed);
+    job.fault = FaultRecord{shared.fault.load(Order::relaxed)};
+    rest(job, job.fault.fault() == Fault::cancelled ? Status::cancelled : Status::failed);
   } else if (roster.finished()) {
     rest(job, Status::finished);
   } else if (shared.kept.load(Order::relaxed) != 0) {
@@ -378,7 +378,7 @@ void Engine::Core::settle(Record& job) {
   } else if (roster.active() == 0 && !roster.gathering()) {
     rest(job, Status::left);
   } else {
-    job.fault = Fault::lost_group;
+    job.fault = FaultRecord{Fault::lost_group};
     rest(job, Status::failed);
   }
 }

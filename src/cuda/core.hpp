@@ -27,6 +27,7 @@
 namespace cohort::cuda {
 
 using protocol::Fault;
+using protocol::FaultRecord;
 using protocol::Roster;
 
 /// No group is running, and none will without a call by the host.
@@ -289,7 +290,7 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   bool owed = false;        // a task was served while this job waited: its turn now
   bool cancelled = false;   // has been told so
   bool suspending = false;  // has been told so
-  Fault fault = Fault::none;
+  FaultRecord fault;
   std::string error;  // of CUDA
   std::unique_ptr<Run> run;
   std::uint32_t units = 0;    // as published

@@ -54,7 +54,7 @@ class Engine::Core::Errand final : public cohort::detail::JobControl {
   const std::uint64_t submitted_at = now();
   std::uint32_t serial = 0;  // once it is posted
   Status status = Status::pending;
-  Fault fault = Fault::none;
+  FaultRecord fault;
   std::uint64_t run_time = 0;
   Samples gather;
   std::optional<Range> range{std::in_place, "resident task"};
@@ -162,13 +162,14 @@ void Engine::Core::collect(Record& job) {
     mail.lent = 0;
   }
   const std::uint64_t took = now() - errand->submitted_at;
-  errand->fault = static_cast<Fault>(mail.fault);
+  errand->fault = FaultRecord{mail.fault};
   errand->run_time = mail.gathered_at != 0 ? mail.done_at - mail.gathered_at : 0;
   errand->gather.add(took - std::min(took, errand->run_time));
-  const bool good = errand->fault == Fault::none;
+  const bool good = errand->fault.fault() == Fault::none;
   job.errands.pop_front();
-  errand->rest(good ? Status::finished
-                    : (errand->fault == Fault::cancelled ? Status::cancelled : Status::failed));
+  errand->rest(
+      good ? Status::finished
+           : (errand->fault.fault() == Fault::cancelled ? Status::cancelled : Status::failed));
   post(job);
 }
 

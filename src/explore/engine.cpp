@@ -10,7 +10,7 @@ namespace cohort::explore {
 
 namespace detail {
 
-const char* explain(protocol::Fault fault) { return protocol::explain(fault); }
+std::string describe(protocol::FaultRecord fault) { return protocol::describe(fault); }
 
 std::string show_roster(std::uint64_t word) {
   const protocol::Roster roster{word};

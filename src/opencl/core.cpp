@@ -454,7 +454,7 @@ void Engine::Core::settle(Record& job) {
   if (job.inside != 0 || job.status != Status::running) return;
   const Words& words = job.words();
   const Roster roster = words.look();
-  const auto fault = static_cast<Fault>(words.fault.load(std::memory_order_relaxed));
+  const Fault fault = protocol::FaultRecord{words.fault.load(std::memory_order_relaxed)}.fault();
   if (roster.faulted()) {
     rest(job, fault == Fault::cancelled ? Status::cancelled : Status::failed);
   } else if (roster.finished()) {

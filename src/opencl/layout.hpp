@@ -51,7 +51,7 @@ struct Words {
   Word deposit_gen;
   Word settled;
   Word kept_flag;
-  Word fault;
+  std::atomic<std::uint64_t> fault;  // protocol::FaultRecord::word
 
   alignas(128) std::uint32_t which;
   std::uint32_t traits;
@@ -124,8 +124,8 @@ struct Pool {
 
 /// Ends the job for everybody, as protocol::raise does.
 inline void raise(Words& words, Fault fault) {
-  auto none = static_cast<std::uint32_t>(Fault::none);
-  words.fault.compare_exchange_strong(none, static_cast<std::uint32_t>(fault),
+  std::uint64_t none = 0;
+  words.fault.compare_exchange_strong(none, protocol::FaultRecord{fault}.word,
                                       std::memory_order_relaxed);
   words.roster.fetch_or(Roster::fault,
                         std::memory_order_acq_rel);  // pairs with the acquire polls of all waiters

@@ -142,7 +142,7 @@ typedef struct {
   atomic_uint deposit_gen;
   atomic_uint settled;
   atomic_uint kept_flag;
-  atomic_uint fault;
+  atomic_ulong fault;  // FaultRecord of shared.hpp: gen:32 | group + 1:24 | fault:8
 
   uint which __attribute__((aligned(128)));  // of the kernels in the megakernel
   uint traits;
@@ -216,8 +216,8 @@ static void cohort_close(__global cohort_job* job) {
 }
 
 // Ends the job for everybody: waiters leave, the others leave at their next primitive.
-static void cohort_raise(__global cohort_job* job, uint fault) {
-  uint none = cohort_no_fault;
+static void cohort_raise(__global cohort_job* job, ulong fault) {
+  ulong none = cohort_no_fault;
   COHORT_SWAP(job->fault, none, fault, relaxed);
   COHORT_OR(job->roster, COHORT_FAULT, acq_rel);             // pairs with the acquire polls of all waiters
   COHORT_OR(job->waiting, COHORT_FAULT_WAITING, relaxed);  // so that a fork looks twice
@@ -227,13 +227,13 @@ static void cohort_raise(__global cohort_job* job, uint fault) {
 // The group is out, by a fault that somebody raised.
 static void cohort_abandon(cohort_group* group) {
   if (group->left) return;
-  cohort_trace(group, cohort_t_fault, COHORT_LOAD(group->job->fault, relaxed));
+  cohort_trace(group, cohort_t_fault, COHORT_LOAD(group->job->fault, relaxed) & 0xFF);
   group->left = 1;
   group->id = COHORT_NO_ID;
 }
 
 static uint cohort_break_contract(cohort_group* group, uint fault) {
-  cohort_raise(group->job, fault);
+  cohort_raise(group->job, (ulong)group->gen << 32 | (ulong)((group->id + 1) & 0xFFFFFF) << 8 | fault);
   cohort_abandon(group);
   return cohort_gone;
 }
@@ -451,8 +451,7 @@ static void cohort_finish(cohort_group* group) {
   bool counted = false;
   while (!counted && !cohort_draining(old) && !cohort_faulted(old)) {
     if (cohort_arrived_of(old) != 0) {  // they wait for a group that will never come
-      cohort_raise(job, cohort_returned_in_barrier);
-      cohort_abandon(group);
+      cohort_break_contract(group, cohort_returned_in_barrier);
       return;
     }
     // The first to return starts the count, in one step with having found nobody in a barrier.

@@ -162,7 +162,7 @@ Report Engine::Core::Record::report() const {
 
 std::string Engine::Core::Record::why() const {
   if (error) return error->what();
-  return protocol::explain(static_cast<Fault>(words().fault.load(std::memory_order_relaxed)));
+  return protocol::explain(protocol::FaultRecord{words().fault.load(std::memory_order_relaxed)});
 }
 
 void Engine::Core::Record::rethrow() const {

@@ -17,6 +17,8 @@ namespace cohort::test {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using Words = Shared<std::uint32_t>;
 
@@ -279,7 +281,8 @@ TEST(Engine, ABrokenContractIsAnError) {
     FAIL() << "it ended well";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::broken_contract);
-    EXPECT_THAT(error.what(), HasSubstr("returned"));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("returned"), ContainsRegex("barrier [0-9]"),
+                                    HasSubstr("cohort::explore")));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "cohort/job.hpp"
+#include "cohort/platform/cpu.hpp"
+#include "cohort/protocol/shared.hpp"
 
 namespace cohort::protocol {
 namespace {
@@ -170,6 +172,18 @@ TEST(Draining, CountsTheGroupsThatHaveReturned) {
   EXPECT_EQ(roster.live(), 0U);
   EXPECT_TRUE(roster.finished());
   EXPECT_FALSE(at(8, 0).finished()) << "nobody there is not the same as all returned";
+}
+
+TEST(Fault, TheFirstOneWinsWithItsGroupAndItsBarrier) {
+  Shared<cpu::Platform> shared;
+  raise(shared, FaultRecord{Fault::divergent_barrier, 4095, Roster::gen_mask});
+  raise(shared, FaultRecord{Fault::cancelled, 7, 3});
+  const FaultRecord record{shared.fault.load(Order::relaxed)};
+  EXPECT_EQ(record.fault(), Fault::divergent_barrier);
+  EXPECT_EQ(record.group(), 4095U);
+  EXPECT_EQ(record.gen(), Roster::gen_mask);
+  EXPECT_TRUE(shared.look().faulted());
+  EXPECT_EQ(FaultRecord{Fault::cancelled}.group(), no_id) << "the host is no group";
 }
 
 }  // namespace

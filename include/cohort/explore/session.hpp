@@ -30,7 +30,7 @@ struct Pins {
 };
 
 /// Why a job was ended, in words.
-[[nodiscard]] const char* explain(protocol::Fault fault);
+[[nodiscard]] std::string describe(protocol::FaultRecord fault);
 /// The roster, for timelines.
 [[nodiscard]] std::string show_roster(std::uint64_t word);
 
@@ -411,7 +411,8 @@ class SessionOn : public Session {
     const Roster roster{shared.roster.peek()};
     if (roster.faulted()) {
       status = Status::failed;
-      world.fail(std::string{"broken contract: "} + explain(shared.fault.peek()));
+      world.fail(std::string{"broken contract: "} +
+                 describe(protocol::FaultRecord{shared.fault.peek()}));
     } else if (roster.finished()) {
       status = Status::finished;
     } else if (shared.kept.peek() != 0) {

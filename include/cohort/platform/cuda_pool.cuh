@@ -45,8 +45,8 @@ struct Mail {
   std::uint64_t opening = 0;  ///< Pool::open, for a host that opens the task by itself
   std::uint32_t serial = 0;   ///< of the wish; the scheduler on the device waits for the next
   // By the device:
-  std::uint32_t lent = 0;  ///< Pool::lent
-  std::uint32_t fault = 0;
+  std::uint32_t lent = 0;         ///< Pool::lent
+  std::uint64_t fault = 0;        ///< protocol::FaultRecord::word
   std::uint64_t gathered_at = 0;  ///< by the device's timer
   std::uint64_t done_at = 0;
   std::uint32_t done = 0;  ///< serial of the last task that is; written last
@@ -75,9 +75,9 @@ struct Pool {
 #ifdef __CUDACC__
 
 /// Tells the host how the task has ended; its SMs go back to the job.
-__device__ inline void conclude(Pool& pool, std::uint32_t serial, protocol::Fault fault) {
+__device__ inline void conclude(Pool& pool, std::uint32_t serial, protocol::FaultRecord fault) {
   auto* const mail = static_cast<volatile Mail*>(pool.mail);
-  mail->fault = static_cast<std::uint32_t>(fault);
+  mail->fault = fault.word;
   mail->done_at = Platform::timer();
   if (!pool.host_gives_back) {
     pool.lent.store(0, Order::relaxed);
@@ -93,7 +93,7 @@ __device__ inline void leave_task(Pool& pool) {
   // Acquire and release: the last one publishes what all have done.
   if (pool.finished.fetch_add(1, Order::acq_rel) + 1 != groups) return;
   const auto serial = static_cast<std::uint32_t>(pool.open.load(Order::relaxed) >> 32U);
-  conclude(pool, serial, pool.shared.fault.load(Order::relaxed));
+  conclude(pool, serial, protocol::FaultRecord{pool.shared.fault.load(Order::relaxed)});
 }
 
 /// What a block that is in no group does next.
@@ -128,7 +128,7 @@ __device__ inline bool wait_for_the_others(Pool& pool, const protocol::Shared<Pl
     if (groups == 0) return false;
     if (job.closed.load(Order::relaxed) != 0 && (now & 0xffffU) < groups &&
         pool.open.compare_exchange(now, opening(serial, 0), Order::acq_rel)) {
-      conclude(pool, serial, protocol::Fault::cancelled);
+      conclude(pool, serial, protocol::FaultRecord{protocol::Fault::cancelled});
       return false;
     }
     __nanosleep(50);

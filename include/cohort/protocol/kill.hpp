@@ -306,8 +306,7 @@ COHORT_FN void finish(Member<P, State>& member) {
   bool counted = false;
   while (!counted && !old.draining() && !old.faulted()) {
     if (old.arrived() != 0) {  // they wait for a group that will never come
-      raise(shared, Fault::returned_in_barrier);
-      abandon(member);
+      break_contract(member, Fault::returned_in_barrier);
       return;
     }
     // The first to return starts the count, in one step with having found nobody in a barrier.

@@ -77,7 +77,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
     abandon(member);
     return Verdict::gone;
   }
-  if (now.draining()) return break_contract(member, Fault::returned_in_barrier);
+  if (now.draining()) return break_contract(member, Fault::barrier_after_return);
 
   std::uint32_t settled = now.active();
   if (goes_on(member, member.gen)) {

@@ -26,6 +26,32 @@ enum class Fault : std::uint32_t {
   lost_group,            ///< all groups are out, but the roster counts more: a bug of ours
 };
 
+/// An id no group has, for those that have left: an offer of such a one fails its first comparison
+/// and is caught, and so is its arrival at a barrier.
+inline constexpr std::uint32_t no_id = ~0U;
+
+/// `gen:32 | group + 1:24 | fault:8`. One word, so that the first fault wins together with the
+/// group that raised it and the number of barriers that group had passed.
+struct FaultRecord {
+  std::uint64_t word = 0;
+
+  FaultRecord() = default;
+  COHORT_FN constexpr explicit FaultRecord(std::uint64_t stored) : word(stored) {}
+  /// `group`: no_id for the host, and for a group that has left.
+  COHORT_FN constexpr explicit FaultRecord(Fault fault, std::uint32_t group = no_id,
+                                           std::uint32_t gen = 0)
+      : word(std::uint64_t{gen} << 32U | std::uint64_t{(group + 1U) & 0xFF'FFFFU} << 8U |
+             static_cast<std::uint64_t>(fault)) {}
+
+  [[nodiscard]] COHORT_FN constexpr Fault fault() const { return static_cast<Fault>(word & 0xFFU); }
+  [[nodiscard]] COHORT_FN constexpr std::uint32_t group() const {
+    return (static_cast<std::uint32_t>(word) >> 8U) - 1U;  // 0 is no_id
+  }
+  [[nodiscard]] COHORT_FN constexpr std::uint32_t gen() const {
+    return static_cast<std::uint32_t>(word >> 32U);
+  }
+};
+
 /// A platform where every ordered access is a round trip has one fence for many of them instead:
 /// fence() is an acquire and a release.
 template <class P>
@@ -99,7 +125,7 @@ struct Shared {
   Atomic<std::uint32_t> staying{0};  // active groups that are not about to leave, see kill.hpp
   Atomic<std::uint32_t> kept{
       0};  // States::kept holds the job's state: the last group left for a suspend
-  Atomic<Fault> fault{Fault::none};
+  Atomic<std::uint64_t> fault{0};  // FaultRecord::word
 
   alignas(128) typename P::Event barrier_event;  // generation, GATHER, FAULT
   typename P::Event offer_event;                 // active going down, arrivals, target
@@ -162,10 +188,6 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
   }
 };
 
-/// An id no group has, for those that have left: an offer of such a one fails its first comparison
-/// and is caught, and so is its arrival at a barrier.
-inline constexpr std::uint32_t no_id = ~0U;
-
 /// Beside the count in Shared::waiting: the job has a fault.
 inline constexpr std::uint32_t fault_waiting = 1U << 31U;
 
@@ -178,15 +200,20 @@ COHORT_FN void close(Shared<P>& shared) {
 
 /// Ends the job for everybody: waiters wake and leave, the others leave at their next primitive.
 template <class P>
-COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, Fault fault) {
-  Fault none = Fault::none;
-  shared.fault.compare_exchange(none, fault, Order::relaxed);
+COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, FaultRecord fault) {
+  std::uint64_t none = 0;
+  shared.fault.compare_exchange(none, fault.word, Order::relaxed);
   shared.roster.fetch_or(Roster::fault,
                          Order::acq_rel);  // pairs with the acquire polls of all waiters
   shared.waiting.fetch_or(fault_waiting, Order::relaxed);  // so that a fork looks twice
   P::notify(shared.barrier_event);
   P::notify(shared.offer_event);
   close(shared);
+}
+
+template <class P>
+COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, Fault fault) {
+  raise(shared, FaultRecord{fault});
 }
 
 /// What a primitive tells the group.
@@ -202,7 +229,8 @@ enum class Verdict : std::uint8_t {
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void abandon(Member<P, State>& member) {
   if (member.left) return;
-  member.trace(Trace::fault, static_cast<std::uint64_t>(member.shared.fault.load(Order::relaxed)));
+  const FaultRecord fault{member.shared.fault.load(Order::relaxed)};
+  member.trace(Trace::fault, static_cast<std::uint64_t>(fault.fault()));
   member.left = true;
   member.id = no_id;
 }
@@ -210,7 +238,7 @@ COHORT_DETAIL_COLD COHORT_FN void abandon(Member<P, State>& member) {
 /// This group broke a rule, or saw that one was broken: ends the job.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN Verdict break_contract(Member<P, State>& member, Fault fault) {
-  raise(member.shared, fault);
+  raise(member.shared, FaultRecord{fault, member.id, member.gen});
   abandon(member);
   return Verdict::gone;
 }
