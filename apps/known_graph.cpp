@@ -11,9 +11,8 @@ namespace cohort::apps {
 std::shared_ptr<const KnownGraph> known_graph(const std::string& spec, Edges edges) {
   for (const SpecKind& other : {particles_spec, connect4_spec}) {
     if (kind_of(spec) == kind_of(other.syntax)) {
-      throw Error{Errc::bad_options,
-                  "input '" + spec + "': this app runs on a graph, as in grid:1000x1000; " +
-                      std::string{kind_of(other.syntax)} + " is " + std::string{other.summary}};
+      throw Error{Errc::bad_options, "input '" + spec + "': " + std::string{other.summary} +
+                                         "; this app runs on a graph, as in grid:1000x1000"};
     }
   }
   const auto load = [&] {
