@@ -175,7 +175,6 @@ bool is_done(const Chosen& chosen, const Options& options) {
 int run_all(const Options& wish, const std::stop_token& stop) {
   check(wish);
   for (const bench::Scenario& scenario : bench::scenarios()) {
-    if (!scenario.in_all) continue;
     const Chosen chosen{"cpu", scenario};
     Options options = wish;
     if (wish.quick && !scenario.resumable) options.repetitions = wish.repetitions.value_or(3);
