@@ -317,7 +317,7 @@ TEST_F(Tool, CompletesInZsh) {
     // What zsh's own functions would be given.
     return cohort("--version",
                   "/usr/bin/zsh -fc 'compdef() {}; _files() { print files }; "
-                  "_describe() { print -l ${(P)2} }; source " +
+                  "_describe() { print -l -- ${(P)2} }; source " +
                       script + "; words=(" + words + "); CURRENT=" + std::to_string(at) +
                       "; _cohort';")
         .out;
