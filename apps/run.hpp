@@ -70,10 +70,16 @@ bool of_one_thread(const RunOptions& options) {
   return has_groups_of_one_thread<Engine> && options.launch.local_size == 1;
 }
 
-/// The most groups a run on `engine` can have.
+/// The most groups a run on `engine` can have: what apps allocate memory for. Throws
+/// Error{bad_options} for more than any engine can.
 template <class Engine>
 std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
-  return options.launch.max_groups.value_or(engine.capacity());
+  const std::uint32_t groups = options.launch.max_groups.value_or(engine.capacity());
+  if (groups < 1 || groups > max_groups_limit) {
+    throw Error{Errc::bad_options, "max_groups = " + std::to_string(groups) + "; it can be 1 to " +
+                                       std::to_string(max_groups_limit)};
+  }
+  return groups;
 }
 
 namespace detail {

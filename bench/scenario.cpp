@@ -58,21 +58,18 @@ constexpr std::array known{
     Scenario{
         .name = "read",
         .summary = "graph files, by format; beside decompression alone and a pass over the text",
-        .run = &read_scenario,
-        .in_all = false},
+        .run = &read_scenario},
     overhead,
     Scenario{.name = "cpu",
              .summary = "graph apps beside plain OpenMP versions of the same algorithms",
              .run = &cpu_scenario,
              .on_pairs = true,
-             .in_all = false,
              .quick_repetitions = 25},
 #ifdef COHORT_WITH_COMPILER
     Scenario{.name = "dialect",
              .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
              .run = &dialect_scenario,
-             .on_pairs = true,
-             .in_all = false},
+             .on_pairs = true},
 #endif
     Scenario{.name = "sizing",
              .summary = "section 5.2: how much of the machine a frame loop needs",
@@ -121,8 +118,7 @@ constexpr std::array known_cuda{
     Scenario{.name = "dialect",
              .summary = "the apps compiled by cohortc beside those by hand",
              .run = &cuda_dialect_scenario,
-             .on_pairs = true,
-             .in_all = false},
+             .on_pairs = true},
 #endif
 #endif
 };

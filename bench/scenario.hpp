@@ -37,7 +37,6 @@ struct Scenario {
   bool paper = false;      ///< an experiment on an engine of its own, with a capacity
   bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
   bool on_pairs = false;   ///< on pairs too: ScenarioOptions::only chooses of them
-  bool in_all = true;      ///< part of `cohort bench all`
   std::uint32_t quick_repetitions = 3;  ///< unless others are asked for; short runs need many
 };
 

@@ -17,14 +17,19 @@
 #include "bench/scenario.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "cohort/error.hpp"
+#include "cohort/job.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
 
 namespace cohort::cli {
 namespace {
+
+constexpr std::uint32_t most_repetitions = 1'000'000;
 
 struct Options {
   std::string engine;
@@ -66,9 +71,10 @@ class TimeLimit {
 };
 
 /// Does `work` within the time that was given for it. What has been measured is kept.
-int within(const Options& options, const std::stop_token& stop,
+int within(const Options& options, Interrupt& interrupt,
            const std::function<int(const std::stop_token&)>& work) {
-  const TimeLimit limit{stop, options.minutes};
+  const Interrupt::Graceful graceful{interrupt};
+  const TimeLimit limit{interrupt.token(), options.minutes};
   try {
     return work(limit.token());
   } catch (const bench::Stopped&) {
@@ -118,20 +124,18 @@ Chosen scenario_of(std::string_view name, const Options& options) {
         {"opencl", bench::opencl_scenarios()}}) {
     if (!options.engine.empty() && options.engine != engine) continue;
     for (const bench::Scenario& each : scenarios) {
-      if (each.name == name) return {engine, each};
+      if (each.name != name) continue;
+      require_engine(engine);
+      return {engine, each};
     }
   }
-  throw Error{Errc::bad_options, "bench " + std::string{name} + ": this build has it not for the " +
-                                     "engine '" + options.engine + "'; leave --engine out"};
+  throw Error{Errc::bad_options, "bench " + std::string{name} + ": not available for --engine " +
+                                     options.engine + "; leave --engine out"};
 }
 
 void check(const Options& options) {
-  if (options.repetitions && *options.repetitions == 0)
-    throw Error{Errc::bad_options, "--reps 0: nothing would be measured; give 1 or more"};
   if (!options.out.empty()) make_folder(options.out);
   if (!options.json.empty()) bench::check_writable(options.json);
-  if (options.minutes && !(*options.minutes > 0))
-    throw Error{Errc::bad_options, "--time-limit: give more than 0 minutes"};
 }
 
 int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
@@ -171,7 +175,6 @@ bool is_done(const Chosen& chosen, const Options& options) {
 int run_all(const Options& wish, const std::stop_token& stop) {
   check(wish);
   for (const bench::Scenario& scenario : bench::scenarios()) {
-    if (!scenario.in_all) continue;
     const Chosen chosen{"cpu", scenario};
     Options options = wish;
     if (wish.quick && !scenario.resumable) options.repetitions = wish.repetitions.value_or(3);
@@ -186,8 +189,10 @@ int run_all(const Options& wish, const std::stop_token& stop) {
 }
 
 void add_time_limit(CLI::App& command, Options& options) {
-  command.add_option("--time-limit", options.minutes,
-                     "Stop after so many minutes, with status 1; the same command goes on then");
+  command
+      .add_option("--time-limit", options.minutes,
+                  "Stop after so many minutes, with status 1; the same command goes on then")
+      ->check(positive_number("--time-limit", 1e6));
 }
 
 /// Not for people: a scenario starts it in a process of its own, and reads its output.
@@ -208,7 +213,7 @@ void add_openmp_barrier(CLI::App& bench, Action& chosen) {
 
 }  // namespace
 
-void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
+void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command = tool.add_subcommand("bench", "Run a benchmark scenario");
   command->footer(
       "Contenders are measured side by side, in turns; records have the raw samples, the machine "
@@ -231,18 +236,18 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
     CLI::App* const sub =
         command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
     sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
-    sub->add_option("--reps", options->repetitions,
-                    scenario.resumable
-                        ? "Rounds (default 10; 1 with --quick)"
-                        : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
-                              " with --quick)");
+    add_number(*sub, "--reps", options->repetitions, 1, most_repetitions,
+               scenario.resumable
+                   ? "Rounds (default 10; 1 with --quick)"
+                   : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
+                         " with --quick)");
     sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
     auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
     sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
         ->excludes(json);
     if (scenario.paper) {
-      sub->add_option("--capacity", options->capacity,
-                      "Groups of the engine (default: usable CPUs, for shares at least 8)");
+      add_number(*sub, "--capacity", options->capacity, 1, max_groups_limit,
+                 "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
     if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
           return each.name == scenario.name && (each.resumable || each.on_pairs);
@@ -259,9 +264,9 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
           "Another load: tasks last E on their share, so larger shares do more work; kept "
           "apart from the paper's");
     }
-    sub->callback([name = scenario.name, options, &chosen, stop] {
-      chosen = [name, options, stop] {
-        return within(*options, stop, [&](const std::stop_token& limited) {
+    sub->callback([name = scenario.name, options, &chosen, &interrupt] {
+      chosen = [name, options, &interrupt] {
+        return within(*options, interrupt, [&](const std::stop_token& limited) {
           return run(scenario_of(name, *options), *options, limited);
         });
       };
@@ -271,12 +276,13 @@ void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
   every->add_option("--out", options->out, "Write everything into this folder, made if need be")
       ->required();
   every->add_flag("--quick", options->quick, "Measure less: everything in minutes");
-  every->add_option("--reps", options->repetitions, "Repetitions of each scenario");
-  every->add_option("--capacity", options->capacity, "Groups of the engine");
+  add_number(*every, "--reps", options->repetitions, 1, most_repetitions,
+             "Repetitions of each scenario");
+  add_number(*every, "--capacity", options->capacity, 1, max_groups_limit, "Groups of the engine");
   add_time_limit(*every, *options);
-  every->callback([options, &chosen, stop] {
-    chosen = [options, stop] {
-      return within(*options, stop,
+  every->callback([options, &chosen, &interrupt] {
+    chosen = [options, &interrupt] {
+      return within(*options, interrupt,
                     [&](const std::stop_token& limited) { return run_all(*options, limited); });
     };
   });

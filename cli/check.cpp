@@ -6,6 +6,7 @@
 #include "apps/choices.hpp"
 #include "apps/explored.hpp"
 #include "cli/commands.hpp"
+#include "cli/options.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -42,21 +43,24 @@ void add_check(CLI::App& tool, Action& chosen) {
       "check", "Explore the schedules of an app on a small input, and check each");
   const auto options = std::make_shared<Options>();
   command->add_option("app", options->app, "Which app")->required();
-  command->add_option("--schedules", options->explore.schedules, "How many schedules to try")
-      ->check(CLI::PositiveNumber)
+  constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+  auto* const schedules = add_number(*command, "--schedules", options->explore.schedules, 1, any,
+                                     "Number of schedules to try");
+  auto* const seed =
+      add_number(*command, "--seed", options->explore.seed, 0, any, "Seed of the first schedule");
+  auto* const search =
+      command->add_option("--search", options->search, "How schedules are chosen: random|pct");
+  for (CLI::Option* const each : {schedules, seed, search}) each->capture_default_str();
+  add_number(*command, "--groups", options->explore.capacity, 1, 15, "Upper limit on active groups")
       ->capture_default_str();
-  command->add_option("--seed", options->explore.seed, "Where to begin")->capture_default_str();
-  command->add_option("--search", options->search, "How schedules are chosen: random or pct")
-      ->capture_default_str();
-  command->add_option("--groups", options->explore.capacity, "Most groups active at a time")
-      ->check(CLI::Range(1, 15))
-      ->capture_default_str();
-  command->add_option("--local-size", options->explore.local_size, "Threads in a group")
-      ->check(CLI::Range(1, 15))
+  add_number(*command, "--local-size", options->explore.local_size, 1, 15, "Threads per group")
       ->capture_default_str();
   command->add_flag("--weak", options->explore.weak_memory,
                     "Atomic loads may return older values, where the memory orders allow it");
-  command->add_option("--replay", options->explore.replay, "Run this one schedule of a report");
+  command->add_option("--replay", options->explore.replay, "Run this one schedule of a report")
+      ->excludes(schedules)
+      ->excludes(seed)
+      ->excludes(search);
   command->callback([options, &chosen] { chosen = [options] { return check(*options); }; });
 }
 

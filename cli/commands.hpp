@@ -3,9 +3,10 @@
 
 #include <CLI/App.hpp>
 #include <functional>
-#include <stop_token>
 
 namespace cohort::cli {
+
+class Interrupt;
 
 /// How the tool exits; after a signal it is 128 + its number.
 enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
@@ -14,11 +15,11 @@ enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
 using Action = std::function<int()>;
 
 void add_list(CLI::App& tool, Action& chosen);
-void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop);
-void add_bench(CLI::App& tool, Action& chosen, const std::stop_token& stop);
+void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt);
+void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 void add_report(CLI::App& tool, Action& chosen);
-void add_manual(CLI::App& tool, Action& chosen);
+void add_documents(CLI::App& tool, Action& chosen);
 void add_check(CLI::App& tool, Action& chosen);
-void add_demo(CLI::App& tool, Action& chosen, const std::stop_token& stop);
+void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 
 }  // namespace cohort::cli

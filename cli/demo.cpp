@@ -15,6 +15,8 @@
 #include "bench/timeline.hpp"
 #include "cli/commands.hpp"
 #include "cli/fractal.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
 #include "cli/report.hpp"
 #include "cohort/cpu.hpp"
 #include "cohort/periodic.hpp"
@@ -265,8 +267,6 @@ void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
 }
 
 int run(const Options& options, const std::stop_token& stop) {
-  if (!(options.seconds > 0 && options.seconds <= 3600))
-    throw Error{Errc::bad_options, "--seconds: give more than 0 and at most 3600"};
   if (!options.json.empty()) bench::check_writable(options.json);
   if (!options.out.empty()) {
     std::error_code ignored;
@@ -325,17 +325,22 @@ int run(const Options& options, const std::stop_token& stop) {
 
 }  // namespace
 
-void add_demo(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
+void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command =
       tool.add_subcommand("demo", "Traverse a graph while a renderer takes half of the workers");
   const auto options = std::make_shared<Options>();
   command->add_option("--seconds", options->seconds, "How long to measure, half of it alone")
+      ->check(positive_number("--seconds", 3600))
       ->capture_default_str();
   command->add_option("--json", options->json, "Write the figures to this file");
   command->add_option("--out", options->out,
                       "Write them into this folder, with a page to look at: report.html");
-  command->callback(
-      [options, &chosen, stop] { chosen = [options, stop] { return run(*options, stop); }; });
+  command->callback([options, &chosen, &interrupt] {
+    chosen = [options, &interrupt] {
+      const Interrupt::Graceful graceful{interrupt};
+      return run(*options, interrupt.token());
+    };
+  });
 }
 
 }  // namespace cohort::cli

@@ -1,7 +1,8 @@
-// The engines of this build, by name.
+// The engines of this build, by name, and whether they can be used here.
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace cohort::cli {
@@ -20,5 +21,15 @@ inline constexpr std::array engines{
     EngineKind{.name = "opencl", .summary = "work-groups of an OpenCL device"},
 #endif
 };
+
+/// Why nothing can run on that engine on this machine; empty if something can.
+[[nodiscard]] std::string why_unavailable(std::string_view engine);
+
+/// Why apps cannot; empty if they can.
+[[nodiscard]] std::string why_no_apps(std::string_view engine);
+
+/// Throws Error{bad_options} for a name that no engine of this build has, and Error{unsupported}
+/// for an engine that cannot be used on this machine.
+void require_engine(std::string_view engine);
 
 }  // namespace cohort::cli

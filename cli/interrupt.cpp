@@ -36,7 +36,8 @@ void Interrupt::listen() {
     int got = 0;
     if (::sigwait(&signals, &got) != 0) continue;
     if (over_.load(std::memory_order_relaxed)) return;
-    if (signal() != 0) ::_exit(128 + got);
+    const bool stoppable = graceful_.load(std::memory_order_relaxed) > 0;
+    if (!stoppable || signal() != 0) ::_exit(128 + got);
     signal_.store(got, std::memory_order_relaxed);
     source_.request_stop();
   }

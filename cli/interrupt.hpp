@@ -1,5 +1,6 @@
-// Ctrl-C and SIGTERM as a stop token. Invariant: all other threads are started after it and have
-// these signals blocked, so they arrive here and nowhere else.
+// Ctrl-C and SIGTERM: they end the program, at once or after what it is doing has been stopped.
+// Invariant: all other threads are started after it and have these signals blocked, so they arrive
+// here and nowhere else.
 #pragma once
 
 #include <atomic>
@@ -8,13 +9,28 @@
 
 namespace cohort::cli {
 
-/// The first signal requests a stop; the second ends the program at once.
+/// A signal ends the program at once, so that no blocking read or long computation delays it; while
+/// there is a Graceful it requests a stop instead, and a second signal ends the program.
 class Interrupt {
  public:
   Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
   ~Interrupt();
+
+  /// While there is one, somebody heeds the stop soon and has something to finish.
+  class Graceful {
+   public:
+    explicit Graceful(Interrupt& interrupt) : interrupt_(interrupt) {
+      interrupt_.graceful_.fetch_add(1, std::memory_order_relaxed);
+    }
+    Graceful(const Graceful&) = delete;
+    Graceful& operator=(const Graceful&) = delete;
+    ~Graceful() { interrupt_.graceful_.fetch_sub(1, std::memory_order_relaxed); }
+
+   private:
+    Interrupt& interrupt_;
+  };
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
   /// The signal that came, or 0.
@@ -25,6 +41,7 @@ class Interrupt {
 
   std::stop_source source_;
   std::atomic<int> signal_{0};
+  std::atomic<int> graceful_{0};
   std::atomic<bool> over_{false};
   std::thread listener_;
 };

@@ -8,8 +8,10 @@
 #include <map>
 
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/resize.hpp"
 #include "cohort/program.hpp"
+#include "graph/memory.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/place.hpp"
 #include "cohort/cuda.hpp"
@@ -171,7 +173,8 @@ class Arguments {
       refuse(argument, "write COUNT, COUNT*VALUE, COUNT*iota, a list V,V,... or @FILE");
     }
     const std::size_t element = std::max<std::size_t>(1, parameter.element_size);
-    if (count > (std::size_t{1} << 40U) / element) refuse(argument, "that is more than a terabyte");
+    if (static_cast<double>(count) * static_cast<double>(element) > machine_memory())
+      refuse(argument, "more than this machine's memory");
     bytes.assign(count * element, std::byte{0});
     if (star == std::string::npos) return;
     const std::string value = text.substr(star + 1);
@@ -198,14 +201,9 @@ ResizingBarrier barrier_of(const std::string& name) {
   return ResizingBarrier::one_pass;
 }
 
-}  // namespace
-
-bool is_kernel_file(const std::string& name) { return name.ends_with(".cl"); }
-
-namespace {
-
 template <class Engine>
-int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& options) {
+int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& options,
+           Interrupt& interrupt) {
   Arguments arguments{kernel};
   for (const std::string& each : options.arguments) arguments.set(each);
   arguments.give(engine);
@@ -213,7 +211,10 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
   launch.max_groups = launch.max_groups.value_or(engine.capacity());
   const auto drive = resizer(options.resize, *launch.max_groups);
   const Job job = kernel.launch(engine, launch);
-  const Report report = drive(job);
+  const Report report = [&] {
+    const Interrupt::Graceful graceful{interrupt};
+    return drive(job);
+  }();
   arguments.take_back();
   std::cout << kernel.info().name << " of " << options.file << ": " << to_string(report.status)
             << " in " << std::fixed << std::setprecision(1)
@@ -226,7 +227,7 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
 
 }  // namespace
 
-int run_kernel_file(const KernelFileOptions& options) {
+int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt) {
   ProgramOptions how;
   how.engine = options.engine;
   how.transmit = options.transmit;
@@ -238,18 +239,18 @@ int run_kernel_file(const KernelFileOptions& options) {
 #ifdef COHORT_WITH_OPENCL
   if (options.engine == "opencl") {
     opencl::Engine engine{{.device = options.device, .capacity = options.capacity}};
-    return run_on(engine, kernel, options);
+    return run_on(engine, kernel, options, interrupt);
   }
 #endif
 #ifdef COHORT_WITH_CUDA
   if (options.engine == "cuda") {
     cuda::Engine engine{
         {.device = bench::cuda_number(options.device), .capacity = options.capacity}};
-    return run_on(engine, kernel, options);
+    return run_on(engine, kernel, options, interrupt);
   }
 #endif
   cpu::Engine engine{{.capacity = options.capacity}};
-  return run_on(engine, kernel, options);
+  return run_on(engine, kernel, options, interrupt);
 }
 
 }  // namespace cohort::cli

@@ -11,6 +11,8 @@
 
 namespace cohort::cli {
 
+class Interrupt;
+
 struct KernelFileOptions {
   std::string file;
   std::string kernel;                  ///< empty: the only one
@@ -27,9 +29,9 @@ struct KernelFileOptions {
 };
 
 /// Whether `run` was given a source file rather than the name of an app.
-[[nodiscard]] bool is_kernel_file(const std::string& name);
+[[nodiscard]] inline bool is_kernel_file(const std::string& name) { return name.ends_with(".cl"); }
 
 /// Compiles, runs, prints. Returns the exit status.
-int run_kernel_file(const KernelFileOptions& options);
+int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt);
 
 }  // namespace cohort::cli

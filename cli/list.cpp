@@ -26,7 +26,12 @@ nlohmann::ordered_json everything() {
   for (const auto& app : apps::all()) {
     all["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
   }
-  for (const auto& engine : engines) add("engines", engine.name, engine.summary);
+  for (const auto& engine : engines) {
+    const std::string why = why_no_apps(engine.name);
+    add("engines", engine.name, engine.summary);
+    all["engines"].back()["available"] = why.empty();
+    if (!why.empty()) all["engines"].back()["unavailable"] = why;
+  }
 #ifdef COHORT_WITH_OPENCL
   for (const opencl::Device& device : opencl::devices()) {
     add("devices of opencl", device.name,
@@ -64,6 +69,8 @@ int list(bool json) {
     for (const auto& entry : entries) {
       std::cout << "  " << std::left << std::setw(static_cast<int>(width + 2))
                 << entry["name"].get<std::string>() << entry["summary"].get<std::string>();
+      if (entry.contains("unavailable"))
+        std::cout << "; unavailable: " << entry["unavailable"].get<std::string>();
       if (entry.contains("example")) std::cout << "; e.g. " << entry["example"].get<std::string>();
       std::cout << '\n';
       if (entry.contains("options"))

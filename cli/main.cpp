@@ -10,6 +10,7 @@
 #include "bench/record.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/options.hpp"
 #include "cohort/error.hpp"
 #include "cohort/version.hpp"
 
@@ -21,18 +22,50 @@ int complain(const std::string& message, int status) {
   return status;
 }
 
-int run(int argc, char** argv, const Interrupt& interrupt) {
+/// The command that the words before a mistake have led to.
+const CLI::App& innermost(const CLI::App& app, std::string& path) {
+  const CLI::App* at = &app;
+  path = at->get_name();
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().back();
+    path += " " + at->get_name();
+  }
+  return *at;
+}
+
+int complain(const CLI::App& tool, const CLI::ParseError& error) {
+  std::string path;
+  const CLI::App& command = innermost(tool, path);
+  const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const std::string what = extras ? unexpected(command, path) : error.what();
+  return complain(what + "; see `" + path + " --help`", bad_input);
+}
+
+/// As `--help` after those words. Not a command that CLI11 parses: it would take the words after it
+/// for commands to run.
+std::string help_of(const CLI::App& tool, const std::vector<std::string>& words) {
+  const CLI::App* app = &tool;
+  std::string path = tool.get_name();
+  for (const std::string& word : words) {
+    app = &command_named(*app, path, word);
+    path += " " + word;
+  }
+  return app->get_formatter()->make_help(app, path, CLI::AppFormatMode::Normal);
+}
+
+int run(int argc, char** argv, Interrupt& interrupt) {
   CLI::App tool{"Cooperative kernels: run them, resize them, measure them.", "cohort"};
   tool.set_version_flag("--version",
                         std::string{"cohort " COHORT_VERSION " ("} + bench::commit() + ")");
   Action chosen;
   add_list(tool, chosen);
-  add_run(tool, chosen, interrupt.token());
-  add_bench(tool, chosen, interrupt.token());
+  add_run(tool, chosen, interrupt);
+  add_bench(tool, chosen, interrupt);
   add_report(tool, chosen);
-  add_demo(tool, chosen, interrupt.token());
+  add_demo(tool, chosen, interrupt);
   add_check(tool, chosen);
-  add_manual(tool, chosen);
+  add_documents(tool, chosen);
+  tool.add_subcommand("help", "Show the help of a command, as in `cohort help run`");
   tool.footer(
       "First steps:\n"
       "  cohort demo                                  a minute that shows what this is about\n"
@@ -42,11 +75,17 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
       "report\n\n"
       "Exit status: 0 fine, 1 failed, 2 bad input, 128 + n after signal n.");
   try {
+    if (argc > 1 && std::string_view{argv[1]} == "help") {
+      std::cout << help_of(tool, {argv + 2, argv + argc});
+      return fine;
+    }
     tool.parse(argc, argv);
-    if (!chosen)
-      throw Error{
-          Errc::bad_options,
-          "no command given; there is list, run, bench, report, demo, check, completion, manual"};
+    if (!chosen) {
+      std::string commands;
+      for (const CLI::App* const each : commands_of(tool))
+        commands += (commands.empty() ? "" : ", ") + each->get_name();
+      throw Error{Errc::bad_options, "no command given; there is " + commands};
+    }
     const int status = chosen();
     std::cout.flush();
     if (!std::cout) {
@@ -56,7 +95,7 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
     return status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // help and version
-    return complain(std::string{error.what()} + "; see `cohort --help`", bad_input);
+    return complain(tool, error);
   } catch (const Error& error) {
     const bool theirs = error.code() == Errc::bad_options || error.code() == Errc::bad_file ||
                         error.code() == Errc::unsupported;
@@ -75,7 +114,7 @@ int run(int argc, char** argv, const Interrupt& interrupt) {
 
 int main(int argc, char** argv) try {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
-  const cohort::cli::Interrupt interrupt;
+  cohort::cli::Interrupt interrupt;
   const int status = cohort::cli::run(argc, argv, interrupt);
   return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;
 } catch (...) {

@@ -1,5 +1,4 @@
-// The tool's manual page and shell completion, from its own help: there is nothing else to keep up
-// to date.
+// Manual pages, from a program's own help: there is nothing else to keep up to date.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -7,9 +6,7 @@
 
 namespace cohort::cli {
 
-/// In the format of man(7).
-[[nodiscard]] std::string manual_page(const CLI::App& tool);
-/// A script for bash.
-[[nodiscard]] std::string bash_completion(const CLI::App& tool);
+/// In the format of man(7). `rest`: sections after the options, in that format too.
+[[nodiscard]] std::string manual_page(const CLI::App& program, const std::string& rest);
 
 }  // namespace cohort::cli

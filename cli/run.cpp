@@ -1,5 +1,6 @@
 // cohort run: one app, on one input, with groups that may come and go; what happened in a few lines
 // and, if wanted, in JSON.
+#include <algorithm>
 #include <array>
 #include <iomanip>
 #include <iostream>
@@ -15,11 +16,15 @@
 #include "bench/timeline.hpp"
 #include "cli/commands.hpp"
 #include "cli/engines.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/kernel_file.hpp"
+#include "cli/options.hpp"
 #include "cli/resize.hpp"
 
 namespace cohort::cli {
 namespace {
+
+constexpr std::uint32_t any_number = std::numeric_limits<std::uint32_t>::max();
 
 struct BarrierKind {
   std::string_view name;
@@ -56,7 +61,16 @@ struct Options {
   std::uint32_t suspend_after = 0;
   std::string restore;
   std::string json;
+  std::uint32_t repeat = 1;
   KernelFileOptions kernel_file;
+};
+
+/// What one of several runs did; Outcome is that of the last.
+struct Run {
+  std::chrono::nanoseconds time;
+  std::uint64_t joins;
+  std::uint64_t leaves;
+  std::optional<bool> verified;
 };
 
 /// The tasks beside the job, when there are some.
@@ -98,8 +112,8 @@ nlohmann::ordered_json to_json(const Summary& summary) {
 }
 
 nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
-                               const apps::Outcome& outcome, const Tasks& tasks,
-                               const std::optional<Judgement>& judgement) {
+                               const apps::Outcome& outcome, const std::vector<Run>& runs,
+                               const Tasks& tasks, const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   auto sizes = nlohmann::ordered_json::array();
   for (const Report::Size& size : report.sizes)
@@ -127,7 +141,14 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"gather", to_json(report.gather)},
       {"offers", to_json(report.offers)},
       {"sizes", std::move(sizes)},
+      {"runs", nlohmann::ordered_json::array()},
   };
+  for (const Run& run : runs) {
+    result["runs"].push_back(
+        {{"run_time_ns", run.time.count()}, {"joins", run.joins}, {"leaves", run.leaves}});
+    result["runs"].back()["verified"] = nullptr;
+    if (run.verified) result["runs"].back()["verified"] = *run.verified;
+  }
   for (const auto& [name, number] : outcome.result) result["result"][name] = number;
   if (outcome.verified) result["verified"] = *outcome.verified;
   if (tasks.kind != nullptr) {
@@ -175,21 +196,33 @@ void print(const Tasks& tasks) {
             << '\n';
 }
 
+/// The spread of several runs. The first is named: it is the one that finds caches cold.
+void print(const std::vector<Run>& runs) {
+  if (runs.size() == 1) return;
+  std::vector<double> times;
+  for (const Run& run : runs) times.push_back(static_cast<double>(run.time.count()) / 1e6);
+  std::cout << std::setprecision(2) << runs.size() << " runs: p50 " << bench::median(times)
+            << " ms, min " << *std::ranges::min_element(times) << " ms, max "
+            << *std::ranges::max_element(times) << " ms, first " << times.front() << " ms\n";
+}
+
 void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
-           const std::optional<Judgement>& judgement) {
+           const std::vector<Run>& runs, const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   const auto micro = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
   };
   std::cout << std::fixed << std::setprecision(1) << options.app << " on " << options.input << ": "
             << outcome.input << '\n'
-            << to_string(report.status) << " in "
+            << (runs.size() > 1 ? "last run: " : "") << to_string(report.status) << " in "
             << micro(static_cast<std::uint64_t>(report.run_time.count())) / 1e3 << " ms, at most "
             << groups << " groups of " << options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
-  if (report.gather.count > 0) {
-    std::cout << "gather time p50 " << micro(report.gather.p50) << " us, p99 "
-              << micro(report.gather.p99) << " us, max " << micro(report.gather.max) << " us\n";
+  print(runs);
+  if (report.gather.count > 0 && options.task == "none") {  // the tasks have a line of their own
+    std::cout << std::setprecision(1) << "gather time p50 " << micro(report.gather.p50)
+              << " us, p99 " << micro(report.gather.p99) << " us, max " << micro(report.gather.max)
+              << " us\n";
   }
   for (const auto& [name, number] : outcome.result) std::cout << name << ' ' << number << "  ";
   if (!outcome.result.empty()) std::cout << '\n';
@@ -212,9 +245,8 @@ std::function<Report(const Job&)> suspender(const Options& options) {
 }
 
 /// A kernel in a source file, instead of an app.
-int run_source(const Options& options, const std::stop_token& stop) {
+int run_source(const Options& options, Interrupt& interrupt) {
 #ifdef COHORT_HAS_COMPILER
-  choose("engine", options.engine, engines);
   choose("barrier", options.barrier, barriers);
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
@@ -226,10 +258,10 @@ int run_source(const Options& options, const std::stop_token& stop) {
   how.launch.max_groups = options.groups;
   how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
-  how.launch.stop = stop;
-  return run_kernel_file(how);
+  how.launch.stop = interrupt.token();
+  return run_kernel_file(how, interrupt);
 #else
-  static_cast<void>(stop);
+  static_cast<void>(interrupt);
   throw Error{
       Errc::bad_options,
       "'" + options.app +
@@ -237,15 +269,28 @@ int run_source(const Options& options, const std::stop_token& stop) {
 #endif
 }
 
-int run(const Options& options, std::stop_token stop) {
-  if (options.app.ends_with(".cl")) return run_source(options, stop);
+/// Signals stop the job while it runs; before and after, they end the program.
+std::function<Report(const Job&)> gracefully(std::function<Report(const Job&)> drive,
+                                             Interrupt& interrupt) {
+  return [drive = std::move(drive), &interrupt](const Job& job) {
+    const Interrupt::Graceful graceful{interrupt};
+    return drive(job);
+  };
+}
+
+int run(const Options& options, Interrupt& interrupt) {
+  require_engine(options.engine);
+  if (options.engine == "cpu" && !options.device.empty())
+    throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
+  if (is_kernel_file(options.app)) return run_source(options, interrupt);
   if (options.input.empty())
     throw Error{Errc::bad_options,
                 "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
-  choose("engine", options.engine, engines);
+  if (const std::string why = why_no_apps(options.engine); !why.empty())
+    throw Error{Errc::unsupported, "--engine " + options.engine + ": " + why};
   const auto place = bench::make_place({.engine = options.engine,
                                         .capacity = options.capacity,
                                         .device = options.device,
@@ -271,7 +316,7 @@ int run(const Options& options, std::stop_token stop) {
   apps::RunOptions& how = request.options;
   how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
-  how.launch.stop = std::move(stop);
+  how.launch.stop = interrupt.token();
   how.barrier = barrier;
   how.launch.max_groups = groups;
   how.drive = resizer(options.resize, groups);
@@ -302,14 +347,25 @@ int run(const Options& options, std::stop_token stop) {
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
   how.trace_limit = options.trace_limit;
-  const apps::Outcome outcome = place->run(options.app, request);
+  how.drive = gracefully(std::move(how.drive), interrupt);
+  apps::Outcome outcome;
+  std::vector<Run> runs;
+  const auto good = [&] {
+    return outcome.report.status == Status::finished && outcome.verified.value_or(true);
+  };
+  do {
+    apps::Request again = request;  // an app takes its settings out
+    outcome = place->run(options.app, again);
+    const Report& report = outcome.report;
+    runs.push_back({report.run_time, report.joins, report.leaves, outcome.verified});
+  } while (runs.size() < options.repeat && good());
   const auto judgement = options.check_trace ? std::optional{judge(traces)} : std::nullopt;
   if (load) {
     load->end();
     tasks.served = load->tasks();
     tasks.wrong = load->wrong();
   }
-  print(options, groups, outcome, judgement);
+  print(options, groups, outcome, runs, judgement);
   print(tasks);
   const bool suspended = outcome.report.status == Status::suspended;
   if (suspended)
@@ -324,40 +380,134 @@ int run(const Options& options, std::stop_token stop) {
   if (!options.json.empty()) {
     bench::write_atomically(
         options.json,
-        to_json(options, groups, place->capacity(), outcome, tasks, judgement).dump(2) + "\n");
+        to_json(options, groups, place->capacity(), outcome, runs, tasks, judgement).dump(2) +
+            "\n");
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());
   return (outcome.report.status == Status::finished || suspended) && !wrong ? fine : failed;
 }
 
+constexpr const char* for_apps = "Options of apps";
+constexpr const char* for_kernel_files = "Options of kernel files (FILE.cl)";
+
+/// Refuses what this kind of run would ignore.
+void check_kind(const CLI::App& command, bool kernel_file) {
+  for (const CLI::Option* const option : options_of(command)) {
+    if (option->count() == 0) continue;
+    if (kernel_file && option->get_group() == for_apps) {
+      throw Error{Errc::bad_options,
+                  option->get_name() + " is for apps, not for a kernel file; drop it"};
+    }
+    if (!kernel_file && option->get_group() == for_kernel_files) {
+      throw Error{Errc::bad_options,
+                  option->get_name() + " is for a kernel file (FILE.cl), not for an app; drop it"};
+    }
+  }
+}
+
+void add_app_options(CLI::App& command, Options& options) {
+  auto* const resize = command.get_option("--resize");
+  const auto add = [&command](const std::string& name, auto& value, const std::string& text) {
+    return command.add_option(name, value, text)->group(for_apps);
+  };
+  add("--input", options.input,
+      "The input, e.g. grid:1000x1000 or a graph file; see `cohort list`");
+  add("-o,--option", options.settings, "The app's own options, as KEY=VALUE; see `cohort list`");
+  command
+      .add_flag("--dialect", options.dialect,
+                "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
+                "opencl it always is")
+      ->group(for_apps);
+  add("--scheduler", options.scheduler,
+      "What sends groups to work: the host or, with --engine opencl, one of the device's "
+      "work-groups: host|group")
+      ->capture_default_str();
+  auto* const task =
+      add("--task", options.task,
+          "Urgent work next to the app, as in the paper: none|light|medium|heavy. Matrix products "
+          "that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
+  task->capture_default_str()->excludes(resize);
+  add("--task-groups", options.task_groups,
+      "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all suspends the "
+      "app meanwhile")
+      ->capture_default_str()
+      ->needs(task);
+  auto* const trace =
+      add("--trace", options.trace,
+          "Write what ran where and when to this file, for https://ui.perfetto.dev");
+  auto* const checkpoint =
+      add("--checkpoint", options.checkpoint,
+          "Take the app out and write it to this file, for --restore on this or another engine; "
+          "bfs");
+  checkpoint->excludes(resize)->excludes(task);
+  add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
+             "With --checkpoint: after so many milliseconds")
+      ->capture_default_str()
+      ->needs(checkpoint)
+      ->group(for_apps);
+  auto* const restore = add("--restore", options.restore,
+                            "Go on from a checkpoint that --checkpoint wrote, on the same input");
+  command.add_flag("--verify", options.verify, "Compare with a sequential computation")
+      ->group(for_apps);
+  auto* const check_trace =
+      command.add_flag("--check-trace", options.check_trace,
+                       "Record what the groups do, and judge it by the rules of the model");
+  check_trace->excludes(trace)->group(for_apps);
+  add_number(command, "--trace-limit", options.trace_limit, 1, any_number,
+             "With --check-trace: keep at most so many events of a job")
+      ->capture_default_str()
+      ->needs(check_trace)
+      ->group(for_apps);
+  add_number(command, "--repeat", options.repeat, 1, 1'000'000,
+             "Run the app so often on one engine, with the input loaded once; prints the spread")
+      ->capture_default_str()
+      ->excludes(trace)
+      ->excludes(checkpoint)
+      ->excludes(restore)
+      ->group(for_apps);
+  add("--json", options.json, "Write a report to this file");
+}
+
+void add_kernel_file_options(CLI::App& command, KernelFileOptions& source) {
+  const auto add = [&command](const std::string& name, auto& value, const std::string& text) {
+    return command.add_option(name, value, text)->group(for_kernel_files);
+  };
+  add("--kernel", source.kernel, "Which kernel, if there are several");
+  add("--arg", source.arguments,
+      "A parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, COUNT*iota, V,V,... or @FILE")
+      ->allow_extra_args(false);
+  add("--print", source.prints, "Print a buffer afterwards, NAME or NAME:COUNT")
+      ->allow_extra_args(false);
+  add("-D,--define", source.defines, "Define a macro")->allow_extra_args(false);
+  add("--transmit", source.transmit, "What joining groups receive: annotated|live|all|per-thread")
+      ->capture_default_str();
+}
+
 }  // namespace
 
-void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
-  CLI::App* const command = tool.add_subcommand("run", "Run an app");
+void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
+  CLI::App* const command = tool.add_subcommand("run", "Run an app, or a kernel from a file");
   const auto options = std::make_shared<Options>();
   command->add_option("app", options->app, "Which one; see `cohort list`. Or a kernel: FILE.cl")
       ->required();
-  command->add_option("--input", options->input, "What on, e.g. grid:1000x1000");
-  command->add_option("--engine", options->engine, "Where")->capture_default_str();
+  command->add_option("--engine", options->engine, "cpu, cuda or opencl")
+      ->type_name("ENGINE")
+      ->capture_default_str();
   command->add_option(
       "--device", options->device,
       "With --engine cuda its number; with --engine opencl that, or part of its name "
       "(default: the first that can)");
-  command
-      ->add_option("--scheduler", options->scheduler,
-                   "Who sends groups to work: host or, with --engine opencl, group: one of the "
-                   "device's work-groups")
-      ->capture_default_str();
-  command->add_option("--groups", options->groups,
-                      "At most so many groups (default: capacity; with --engine cuda as many on an "
-                      "SM as suit the app and its input)");
-  const auto* const local_size = command->add_option(
-      "--local-size", options->local_size, "Threads in a group (default: 1, on a GPU 256)");
-  command->add_option("--capacity", options->capacity,
-                      "Groups that run at a time (default: usable CPUs)");
+  add_number(*command, "--groups", options->groups, 1, max_groups_limit,
+             "Upper limit on active groups (default: capacity; with --engine cuda as many on an SM "
+             "as suit the app and its input)");
+  const auto* const local_size =
+      add_number(*command, "--local-size", options->local_size, 1, max_local_size,
+                 "Threads per group (default: 1, on a GPU 256)");
+  add_number(*command, "--capacity", options->capacity, 1, max_groups_limit,
+             "Groups that run at a time (default: usable CPUs)");
   auto* const resize = command->add_option("--resize", options->resize,
-                                           "Who changes the number of groups: none|random:SEED");
+                                           "Change the number of groups: none|random:SEED");
   resize->capture_default_str();
   auto* const barrier =
       command->add_option("--barrier", options->barrier,
@@ -369,63 +519,12 @@ void add_run(CLI::App& tool, Action& chosen, const std::stop_token& stop) {
                  "A fixed number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
-  command->add_flag("--dialect", options->dialect,
-                    "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
-                    "opencl it always is");
-  command->add_option("-o,--option", options->settings,
-                      "The app's own options, as KEY=VALUE; see `cohort list`");
-  auto* const task = command->add_option(
-      "--task", options->task,
-      "Urgent work beside the app, as in the paper: none|light|medium|heavy. Matrix "
-      "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
-  task->capture_default_str()->excludes(resize);
-  command
-      ->add_option("--task-groups", options->task_groups,
-                   "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all "
-                   "suspends the app meanwhile")
-      ->capture_default_str();
-  auto* const trace = command->add_option(
-      "--trace", options->trace,
-      "Write what ran where and when to this file, for https://ui.perfetto.dev");
-  auto* const checkpoint = command->add_option(
-      "--checkpoint", options->checkpoint,
-      "Take the app out and write it to this file, for --restore on this or another engine; bfs");
-  checkpoint->excludes(resize)->excludes(task);
-  command
-      ->add_option("--suspend-after", options->suspend_after,
-                   "With --checkpoint: after so many milliseconds")
-      ->capture_default_str()
-      ->needs(checkpoint);
-  command->add_option("--restore", options->restore,
-                      "Go on from a checkpoint that --checkpoint wrote, on the same input");
-  command->add_flag("--verify", options->verify, "Compare with a sequential computation");
-  command
-      ->add_flag("--check-trace", options->check_trace,
-                 "Record what the groups do, and judge it by the rules of the model")
-      ->excludes(trace);
-  command
-      ->add_option("--trace-limit", options->trace_limit,
-                   "With --check-trace: keep at most so many events of a job")
-      ->capture_default_str();
-  command->add_option("--json", options->json, "Write a report to this file");
-  KernelFileOptions& source = options->kernel_file;
-  command->add_option("--kernel", source.kernel, "FILE.cl: which kernel, if there are several");
-  command
-      ->add_option("--arg", source.arguments,
-                   "FILE.cl: a parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, "
-                   "COUNT*iota, V,V,... or @FILE")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--print", source.prints,
-                   "FILE.cl: print a buffer afterwards, NAME or NAME:COUNT")
-      ->allow_extra_args(false);
-  command->add_option("-D,--define", source.defines, "FILE.cl: define a macro")
-      ->allow_extra_args(false);
-  command->add_option("--transmit", source.transmit, "FILE.cl: annotated|live|all|per-thread")
-      ->capture_default_str();
-  command->callback([options, local_size, &chosen, stop] {
+  add_app_options(*command, *options);
+  add_kernel_file_options(*command, options->kernel_file);
+  command->callback([command, options, local_size, &chosen, &interrupt] {
+    check_kind(*command, is_kernel_file(options->app));
     if (options->engine == "cuda" && local_size->count() == 0) options->local_size = 256;
-    chosen = [options, stop] { return run(*options, stop); };
+    chosen = [options, &interrupt] { return run(*options, interrupt); };
   });
 }
 

@@ -9,6 +9,7 @@
 #include <iomanip>
 #include <iostream>
 
+#include "cli/manual.hpp"
 #include "cohort/version.hpp"
 #include "compiler/compile.hpp"
 
@@ -82,6 +83,28 @@ int run(const Options& options) {
   return all_fine ? fine : failed;
 }
 
+/// One of `choices` by its name. As CLI::CheckedTransformer, with an error that lists the names.
+template <class Value>
+CLI::Validator one_of(const std::string& option, const std::map<std::string, Value>& choices) {
+  return {[option, choices](std::string& text) {
+            const auto found = choices.find(text);
+            if (found != choices.end()) {
+              text = std::to_string(static_cast<int>(found->second));
+              return std::string{};
+            }
+            std::string names;
+            for (const auto& each : choices) names += (names.empty() ? "" : ", ") + each.first;
+            throw CLI::ParseError{option + " " + text + ": there is " + names,
+                                  CLI::ExitCodes::ValidationError};
+          },
+          ""};
+}
+
+constexpr const char* after_the_options =
+    ".SH EXIT STATUS\n.TP\n.B 0\nfine\n.TP\n.B 1\nthe source has errors\n.TP\n"
+    ".B 2\nbad input: one line on the standard error says what to change\n"
+    ".SH SEE ALSO\n.BR cohort (1)\n";
+
 int start(int argc, char** argv) {
   CLI::App tool{"Compiles cooperative kernels in OpenCL C for the engines of cohort.", "cohortc"};
   tool.set_version_flag("--version", "cohortc " COHORT_VERSION " (clang " COHORT_CLANG_VERSION ")");
@@ -94,14 +117,16 @@ int start(int argc, char** argv) {
                                               {"none", Output::none}};
   tool.add_option("--emit", options.compile.output,
                   "What to write: cpu|cuda|opencl|plain|none (default: cpu)")
-      ->transform(CLI::CheckedTransformer(outputs));
+      ->type_name("TARGET")
+      ->transform(one_of("--emit", outputs));
   const std::map<std::string, Transmit> modes{{"annotated", Transmit::annotated},
                                               {"live", Transmit::live},
                                               {"all", Transmit::all},
                                               {"per-thread", Transmit::per_thread}};
   tool.add_option("--transmit", options.compile.transmit,
                   "What joining groups receive: annotated|live|all|per-thread (default: annotated)")
-      ->transform(CLI::CheckedTransformer(modes));
+      ->type_name("MODE")
+      ->transform(one_of("--transmit", modes));
   tool.add_option("-o,--out", options.out, "Where to write it (default: standard output)");
   tool.add_option("--describe", options.describe,
                   "Write the description of the kernels to this file, as JSON");
@@ -115,6 +140,13 @@ int start(int argc, char** argv) {
                 "Compare the diagnostics with the expected-error comments in the source");
   tool.add_flag("--stats", options.stats,
                 "Count primitives, transmitted variables and lines: table 1 of the paper");
+  tool.add_flag_callback(
+          "--manual",
+          [&tool] {
+            throw CLI::CallForVersion{cli::manual_page(tool, after_the_options), 0};
+          },
+          "Print the manual page")
+      ->group("");
   try {
     tool.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

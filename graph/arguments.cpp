@@ -1,10 +1,9 @@
 #include "graph/arguments.hpp"
 
-#include <unistd.h>
-
 #include <charconv>
 
 #include "cohort/error.hpp"
+#include "graph/memory.hpp"
 
 namespace cohort {
 namespace {
@@ -86,8 +85,7 @@ void SpecArguments::finish() const {
 
 void SpecArguments::needs_memory(double bytes) const {
   constexpr double mib = 1 << 20;
-  const double memory =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const double memory = machine_memory();
   const auto in_mib = [](double size) {
     return std::to_string(static_cast<std::uint64_t>(size / mib)) + " MiB";
   };

@@ -143,6 +143,12 @@ Csr load_graph(std::string_view spec) {
     return loads[i](arguments);
   }
   if (const auto file = find_input(spec)) return read_cached(*file);
+  std::error_code ignored;
+  if (fs::is_directory(spec, ignored)) {
+    throw Error{Errc::bad_options,
+                "input '" + std::string{spec} +
+                    "': a folder; name a graph file in it, or set COHORT_DATA to it"};
+  }
   refuse(spec);
 }
 

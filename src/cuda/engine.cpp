@@ -19,6 +19,19 @@ void load_eagerly() {
   static_cast<void>(once);
 }
 
+/// The driver's own texts are for those who know its parts.
+std::string in_words(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+    case cudaErrorNoDevice: return "no NVIDIA GPU";
+    case cudaErrorInsufficientDriver:
+      return "no NVIDIA driver, or one that is older than CUDA " +
+             std::to_string(CUDART_VERSION / 1000) + "." +
+             std::to_string(CUDART_VERSION % 1000 / 10);
+    default: return cudaGetErrorString(error);
+  }
+}
+
 }  // namespace
 
 bool available(std::string* why_not) {
@@ -27,16 +40,13 @@ bool available(std::string* why_not) {
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess && devices > 0) return true;
   static_cast<void>(cudaGetLastError());
-  if (why_not != nullptr) {
-    *why_not = error == cudaSuccess ? "there is no CUDA device" : cudaGetErrorString(error);
-  }
+  if (why_not != nullptr) *why_not = in_words(error);
   return false;
 }
 
 Engine::Engine(EngineOptions options) {
   std::string why;
-  if (!available(&why))
-    throw Error{Errc::unsupported, "cuda engine: no GPU that can be used here: " + why};
+  if (!available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "cuda engine");
   if (options.device < 0 || options.device >= devices) {

@@ -16,6 +16,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
+using testing::Not;
 using testing::StartsWith;
 
 /// What the Trace Event Format asks of every kind of event that we write.
@@ -91,6 +92,7 @@ TEST_F(Tool, WritesATraceThatPerfettoOpens) {
       "--trace " +
       file);
   ASSERT_EQ(result.status, 0) << result.out << result.error;
+  EXPECT_THAT(result.out, Not(HasSubstr("gather time"))) << "the tasks' line says it";
   EXPECT_THAT(result.out, AllOf(HasSubstr("medium tasks on 2 groups"), HasSubstr("all right"),
                                 HasSubstr("verified"), HasSubstr(file)));
   const json trace = json::parse(read(file));
@@ -145,6 +147,15 @@ TEST_F(Tool, SaysInOneLineThatThereIsNoGpu) {
   if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is one";
   EXPECT_THAT(refused("bench barrier --engine cuda --quick --reps 1"), HasSubstr("cuda"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --engine cuda"), HasSubstr("cuda"));
+  for (const json& engine : json::parse(cohort("list --json").out)["engines"]) {
+    if (engine["name"] != "cuda") continue;
+    EXPECT_EQ(engine["available"], false);
+    EXPECT_THAT(engine["unavailable"].get<std::string>(), StartsWith("no NVIDIA "));
+    EXPECT_THAT(cohort("list").out, HasSubstr("; unavailable: no NVIDIA "));
+    EXPECT_THAT(refused("bench lease --quick"), HasSubstr("--engine cuda: no NVIDIA "));
+    EXPECT_THAT(refused("run bfs --input grid:5x5 --engine cuda"),
+                HasSubstr("--engine cuda: no NVIDIA "));
+  }
 }
 
 TEST_F(Tool, SaysInOneLineThatADiskIsFull) {
@@ -294,7 +305,42 @@ TEST_F(Tool, CompletesCommandsOptionsAndChoices) {
               StartsWith("one-pass query plain modelled\n"));
   EXPECT_THAT(complete("cohort bench multi", 2), StartsWith("multitask\n"));
   EXPECT_THAT(complete("cohort bench multitask --fix", 3), StartsWith("--fixed-duration\n"));
-  EXPECT_THAT(refused("completion fish"), HasSubstr("bash"));
+  EXPECT_THAT(complete("cohort run bfs --engine c", 4), StartsWith("cpu"));
+  EXPECT_THAT(refused("completion tcsh"), HasSubstr("bash, zsh, fish"));
+}
+
+TEST_F(Tool, CompletesInZsh) {
+  if (!fs::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
+  const std::string script = in_folder("completion");
+  std::ofstream{script} << cohort("completion zsh").out;
+  const auto complete = [&](const std::string& words, int at) {
+    // What zsh's own functions would be given.
+    return cohort("--version",
+                  "/usr/bin/zsh -fc 'compdef() {}; _files() { print files }; "
+                  "_describe() { print -l -- ${(P)2} }; source " +
+                      script + "; words=(" + words + "); CURRENT=" + std::to_string(at) +
+                      "; _cohort';")
+        .out;
+  };
+  EXPECT_THAT(complete("cohort r", 2), HasSubstr("\nreport:Make a page"));
+  EXPECT_THAT(complete("cohort run bfs --task h", 5), StartsWith("none\nlight\nmedium\nheavy\n"));
+  EXPECT_THAT(complete("cohort run bfs --trace h", 5), StartsWith("files\n"));
+  EXPECT_THAT(complete("cohort bench multitask --", 4), HasSubstr("\n--fixed-duration:"));
+}
+
+TEST_F(Tool, CompletesInFish) {
+  if (!fs::exists("/usr/bin/fish")) GTEST_SKIP() << "no fish here";
+  const std::string script = in_folder("completion");
+  std::ofstream{script} << cohort("completion fish").out;
+  const auto complete = [&](const std::string& line) {
+    return cohort("--version", "HOME=" + in_folder("") + " /usr/bin/fish --no-config -c 'source " +
+                                   script + "; complete -C \"" + line + "\"';")
+        .out;
+  };
+  EXPECT_THAT(complete("cohort re"), StartsWith("report\tMake a page"));
+  EXPECT_THAT(complete("cohort run bfs --task h"), StartsWith("heavy\t"));
+  EXPECT_THAT(complete("cohort bench multi"), StartsWith("multitask\t"));
+  EXPECT_THAT(complete("cohort bench multitask --fix"), StartsWith("--fixed-duration\t"));
 }
 
 TEST_F(Tool, HasAManualPageOfAllItsCommands) {

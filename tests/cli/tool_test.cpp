@@ -1,6 +1,8 @@
 // The tool from outside: what it prints, what it writes, and how it exits.
 #include "cli/tool.hpp"
 
+#include <sys/stat.h>
+
 #include <nlohmann/json.hpp>
 
 namespace {
@@ -12,6 +14,7 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::Not;
 
+namespace fs = std::filesystem;
 using cohort::tests::Result;
 using cohort::tests::Tool;
 
@@ -29,6 +32,21 @@ TEST_F(Tool, HelpsWithEachCommand) {
     EXPECT_THAT(result.out, HasSubstr("--help")) << command;
   }
   EXPECT_THAT(cohort("bench --help").out, Not(HasSubstr("openmp-barrier")));
+  EXPECT_EQ(cohort("help").out, cohort("--help").out);
+  EXPECT_EQ(cohort("help run").out, cohort("run --help").out);
+  EXPECT_EQ(cohort("help bench barrier").out, cohort("bench barrier --help").out);
+  EXPECT_THAT(refused("help runn"), HasSubstr("did you mean 'run'?"));
+}
+
+TEST_F(Tool, PointsToTheHelpOfTheCommandThatWasMistyped) {
+  EXPECT_THAT(refused("runn bfs"),
+              AllOf(HasSubstr("did you mean 'run'?"), HasSubstr("`cohort --help`")));
+  EXPECT_THAT(refused("bench bariers"), HasSubstr("did you mean 'barrier'?"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --gruops 3"),
+              AllOf(HasSubstr("did you mean '--groups'?"), HasSubstr("`cohort run --help`")));
+  EXPECT_THAT(refused("walk"), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(refused("run"), HasSubstr("`cohort run --help`"));
+  EXPECT_THAT(refused("bench barrier --frobnicate"), HasSubstr("`cohort bench barrier --help`"));
 }
 
 TEST_F(Tool, ListsWhatThereIs) {
@@ -39,6 +57,7 @@ TEST_F(Tool, ListsWhatThereIs) {
   const json listed = json::parse(cohort("list --json").out);
   EXPECT_EQ(listed["apps"][0]["name"], "bfs");
   EXPECT_EQ(listed["engines"][0]["name"], "cpu");
+  EXPECT_EQ(listed["engines"][0]["available"], true);
   EXPECT_EQ(listed["benchmarks"][0]["name"], "barrier");
   EXPECT_EQ(listed["benchmarks"][1]["name"], "gather");
   EXPECT_EQ(listed["benchmarks"][2]["name"], "read");
@@ -135,6 +154,22 @@ TEST_F(Tool, WritesAReportOfTheRun) {
   EXPECT_TRUE(report["version"].is_string());
 }
 
+TEST_F(Tool, RunsAnAppSeveralTimesOnOneEngine) {
+  const std::string file = in_folder("run.json");
+  const Result result =
+      cohort("run bfs --input grid:50x40 --groups 2 --repeat 3 --verify --json " + file);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("last run: finished in"), HasSubstr("3 runs: p50"),
+                                HasSubstr("verified")));
+  const json report = json::parse(read(file));
+  ASSERT_EQ(report["runs"].size(), 3U);
+  for (const json& run : report["runs"]) {
+    EXPECT_GT(run["run_time_ns"], 0);
+    EXPECT_EQ(run["verified"], true);
+  }
+  EXPECT_EQ(report["run_time_ns"], report["runs"][2]["run_time_ns"]);
+}
+
 TEST_F(Tool, DoesNotCallATraceLegalThatItHasOnlySeenTheBeginningOf) {
   const std::string file = in_folder("run.json");
   const Result result =
@@ -184,6 +219,46 @@ TEST_F(Tool, AnswersUnknownNamesWithThoseThereAre) {
   EXPECT_THAT(refused("walk"), HasSubstr("walk"));
 }
 
+TEST_F(Tool, RefusesNumbersOutOfRangeBeforeItAllocatesAnything) {
+  for (const char* engine : {"", "--engine cpu "}) {
+    const std::string run = std::string{"run bfs --input grid:10x10 "} + engine;
+    EXPECT_THAT(refused(run + "--groups 1000000"), HasSubstr("--groups 1000000: at most 4096"));
+    EXPECT_THAT(refused(run + "--groups -1"), HasSubstr("--groups -1: at least 1"));
+    EXPECT_THAT(refused(run + "--groups many"), HasSubstr("--groups 'many': not a whole number"));
+    EXPECT_THAT(refused(run + "--groups 99999999999999999999"), HasSubstr("at most 4096"));
+    EXPECT_THAT(refused(run + "--capacity 1000000"), HasSubstr("--capacity 1000000: at most 4096"));
+    EXPECT_THAT(refused(run + "--local-size 0"), HasSubstr("--local-size 0: at least 1"));
+    EXPECT_THAT(refused(run + "--repeat 0"), HasSubstr("--repeat 0: at least 1"));
+    EXPECT_THAT(refused(run + "--check-trace --trace-limit 0"), HasSubstr("--trace-limit 0"));
+  }
+  EXPECT_THAT(refused("run bfs --input grid:1000000x1000000"), HasSubstr("nodes"));
+  EXPECT_THAT(refused("run bfs --input complete:4000000000"), HasSubstr("this machine has"));
+  EXPECT_THAT(refused("check bfs --schedules 0"), HasSubstr("--schedules 0: at least 1\n"));
+  EXPECT_THAT(refused("check bfs --seed -1"), HasSubstr("--seed -1: at least 0"));
+  EXPECT_THAT(refused("check bfs --groups 16"), HasSubstr("--groups 16: at most 15"));
+  EXPECT_THAT(refused("bench barrier --reps -1"), HasSubstr("--reps -1: at least 1"));
+  EXPECT_THAT(refused("bench gather --capacity 5000"), HasSubstr("--capacity 5000: at most 4096"));
+  EXPECT_THAT(refused("bench multitask --time-limit 1e300"), HasSubstr("--time-limit 1e300"));
+}
+
+TEST_F(Tool, RefusesOptionsThatItWouldIgnore) {
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --task-groups 99"), HasSubstr("--task"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --trace-limit 9"), HasSubstr("--check-trace"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --arg n=3"), HasSubstr("--arg is for a kernel"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --device 0"), HasSubstr("--device"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --repeat 2 --trace t.json"), HasSubstr("--trace"));
+  EXPECT_THAT(refused("run k.cl --input grid:5x5"), HasSubstr("--input is for apps"));
+  EXPECT_THAT(refused("run k.cl --verify"), HasSubstr("--verify is for apps"));
+  EXPECT_THAT(refused("check bfs --seed 3 --replay a"), HasSubstr("--replay"));
+}
+
+TEST_F(Tool, SaysWhatIsWrongWithAnInput) {
+  EXPECT_THAT(refused("run bfs --input " + in_folder("")), HasSubstr("a folder"));
+  EXPECT_THAT(refused("run bfs --input particles:100"),
+              AllOf(HasSubstr("runs on a graph"), HasSubstr("octree")));
+  EXPECT_THAT(refused("run mis --input connect4:5"), HasSubstr("runs on a graph"));
+}
+
 TEST_F(Tool, RefusesBadInputInOneLineThatNamesIt) {
   EXPECT_THAT(refused(""), HasSubstr("list, run, bench, report, demo"));
   EXPECT_THAT(refused("bench"), HasSubstr("scenario"));
@@ -228,14 +303,31 @@ TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
 
 TEST_F(Tool, EndsCleanlyWhenInterrupted) {
   const std::string file = in_folder("run.json");
-  const Result result =
-      cohort("run bfs --input grid:1x3000000 --local-size 64 --verify --json " + file,
-             "timeout --foreground --preserve-status --signal=INT 1");
-  EXPECT_EQ(result.status, 130);
+  Result result;
+  for (int seconds = 1; seconds <= 16 && !fs::exists(file); seconds *= 2) {  // until the job runs
+    result =
+        cohort("run bfs --input grid:1x3000000 --local-size 64 --verify --json " + file,
+               "timeout --foreground --preserve-status --signal=INT " + std::to_string(seconds));
+    EXPECT_EQ(result.status, 130);
+  }
   EXPECT_THAT(result.out, HasSubstr("cancelled"));
   const json report = json::parse(read(file));
   EXPECT_EQ(report["status"], "cancelled");
   EXPECT_EQ(report["verified"], nullptr);
+}
+
+TEST_F(Tool, EndsAtOnceWhenTerminatedOutsideOfAJob) {
+  const std::string pipe = in_folder("pipe.el");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  // One signal, and a kill long after, which would be another status.
+  const std::string terminated = "timeout --foreground --preserve-status --kill-after=60 1";
+  EXPECT_EQ(cohort("run bfs --input " + pipe, terminated).status, 143) << "nobody writes";
+  const std::string writer = "sleep 100 >" + pipe + " & writer=$!; ";
+  EXPECT_EQ(cohort("run bfs --input " + pipe + "; s=$?; kill $writer; exit $s", writer + terminated)
+                .status,
+            143)
+      << "it is opened, and nothing comes";
+  EXPECT_EQ(cohort("check bfs --schedules 100000000000", terminated).status, 143);
 }
 
 TEST_F(Tool, MeasuresBarriersSideBySide) {

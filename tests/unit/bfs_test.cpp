@@ -43,6 +43,19 @@ TEST(Bfs, RefusesASourceThatIsNoNode) {
   EXPECT_EQ(most_edges(Csr{}), 0U);
 }
 
+TEST(Bfs, RefusesTooManyGroupsBeforeItAllocatesForThem) {
+  cpu::Engine engine{{.capacity = 1}};
+  RunOptions options;
+  options.launch.max_groups = ~0U;  // lists for so many would be an error of their own
+  try {
+    (void)run_bfs(engine, grid(2, 2), 0, options);
+    FAIL() << "it was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_options) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr("1 to 4096"));
+  }
+}
+
 TEST(Bfs, IsRightForEveryNumberOfGroupsAndThreads) {
   const Csr graph = grid(40, 30);
   for (const std::uint32_t groups : {1U, 2U, 3U, 8U}) {

@@ -1,0 +1,123 @@
+#include "cli/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "cohort/error.hpp"
+
+namespace cohort::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& text,
+                         const std::string& why) {
+  throw Error{Errc::bad_options, option + " " + text + ": " + why};
+}
+
+/// How many letters have to be put in, taken out, changed, or swapped with the next.
+std::size_t distance(const std::string& one, const std::string& other) {
+  std::vector<std::size_t> before_last;
+  std::vector<std::size_t> last(other.size() + 1);
+  std::iota(last.begin(), last.end(), 0U);
+  for (std::size_t i = 1; i <= one.size(); ++i) {
+    std::vector<std::size_t> row(other.size() + 1, i);
+    for (std::size_t j = 1; j <= other.size(); ++j) {
+      const bool same = one[i - 1] == other[j - 1];
+      row[j] = std::min({row[j - 1] + 1, last[j] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1])
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    before_last = std::move(last);
+    last = std::move(row);
+  }
+  return last.back();
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* const each : commands) names.push_back(each->get_name());
+  return names;
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
+  const auto meant = nearest(word, names);
+  return meant ? " (did you mean '" + *meant + "'?)" : "";
+}
+
+std::string no_command(const CLI::App& app, const std::string& path, const std::string& word) {
+  return "'" + word + "' is no command of " + path + suggestion(word, names_of(commands_of(app)));
+}
+
+}  // namespace
+
+CLI::Validator whole_number(const std::string& option, std::uint64_t least, std::uint64_t most) {
+  const auto check = [option, least, most](const std::string& text) -> std::string {
+    const bool negative = text.starts_with('-');
+    const char* const begin = text.data() + (negative ? 1 : 0);
+    const char* const end = text.data() + text.size();
+    std::uint64_t number = 0;
+    const auto [stopped, error] = std::from_chars(begin, end, number);
+    if (begin == end || stopped != end || error == std::errc::invalid_argument)
+      refuse(option, "'" + text + "'", "not a whole number");
+    if (negative || (error == std::errc{} && number < least))
+      refuse(option, text, "at least " + std::to_string(least));
+    if (error != std::errc{} || number > most)
+      refuse(option, text, "at most " + std::to_string(most));
+    return "";
+  };
+  return {check, ""};
+}
+
+CLI::Validator positive_number(const std::string& option, double most) {
+  const auto check = [option, most](const std::string& text) -> std::string {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    if (stopped != end || error == std::errc::invalid_argument)
+      refuse(option, "'" + text + "'", "not a number");
+    if (error == std::errc{} && !(number > 0)) refuse(option, text, "more than 0");
+    if (error != std::errc{} || number > most)
+      refuse(option, text, "at most " + std::to_string(static_cast<std::uint64_t>(most)));
+    return "";
+  };
+  return {check, ""};
+}
+
+std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& names) {
+  std::optional<std::string> best;
+  std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);  // of its letters may be wrong
+  for (const std::string& each : names) {
+    const std::size_t wrong = distance(word, each);
+    if (wrong >= least) continue;
+    least = wrong;
+    best = each;
+  }
+  return best;
+}
+
+const CLI::App& command_named(const CLI::App& app, const std::string& path,
+                              const std::string& name) {
+  for (const CLI::App* const each : commands_of(app)) {
+    if (each->get_name() == name) return *each;
+  }
+  throw Error{Errc::bad_options, no_command(app, path, name)};
+}
+
+std::string unexpected(const CLI::App& app, const std::string& path) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty()) return path + ": unexpected arguments";
+  const auto is_option = [](const std::string& each) { return each.starts_with('-'); };
+  const auto option = std::ranges::find_if(words, is_option);
+  const std::string& word = option == words.end() ? words.front() : *option;
+  if (is_option(word)) {
+    std::vector<std::string> names;
+    for (const CLI::Option* const each : options_of(app)) {
+      for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+    }
+    return "'" + word + "' is no option of " + path + suggestion(word, names);
+  }
+  if (!commands_of(app).empty()) return no_command(app, path, word);
+  return "'" + word + "' is one argument too many for " + path;
+}
+
+}  // namespace cohort::cli

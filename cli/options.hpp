@@ -1,0 +1,50 @@
+// What the commands' options have in common: numbers with limits, and near misses.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cohort::cli {
+
+/// Refuses what is no whole number from `least` to `most` while the command line is read, so before
+/// anything is allocated: `--groups 100000: at most 4096`.
+[[nodiscard]] CLI::Validator whole_number(const std::string& option, std::uint64_t least,
+                                          std::uint64_t most);
+
+/// An option that is such a number.
+template <class Number>
+CLI::Option* add_number(CLI::App& command, const std::string& option, Number& number,
+                        std::uint64_t least, std::uint64_t most, const std::string& description) {
+  return command.add_option(option, number, description)
+      ->type_name("N")
+      ->check(whole_number(option, least, most));
+}
+
+/// Refuses what is no number, 0 or less, or more than `most`.
+[[nodiscard]] CLI::Validator positive_number(const std::string& option, double most);
+
+/// The one of `names` that somebody who typed `word` may have meant.
+[[nodiscard]] std::optional<std::string> nearest(const std::string& word,
+                                                 const std::vector<std::string>& names);
+
+/// The commands of `app` that are meant for people.
+[[nodiscard]] inline std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+}
+/// The options of `app` that are meant for people.
+[[nodiscard]] inline std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); });
+}
+/// The command of `app` of that name. Throws Error{bad_options}, with a suggestion. `path`: how
+/// `app` is called.
+[[nodiscard]] const CLI::App& command_named(const CLI::App& app, const std::string& path,
+                                            const std::string& name);
+
+/// What is wrong with words that `app` does not know, in one line.
+[[nodiscard]] std::string unexpected(const CLI::App& app, const std::string& path);
+
+}  // namespace cohort::cli
