@@ -44,6 +44,7 @@ class ProgramCache : public testing::Test {
     std::ofstream{source_ = folder_ / "program.cl"} << "what the stand-in does not read\n";
     set("COHORT_CC", folder_ / "cohortc");
     set("CXX", folder_ / "c++");
+    set("COHORT_INCLUDE", folder_ / "include");  // the headers' content is part of an entry's name
     set("COHORT_CACHE", cache());
   }
   ~ProgramCache() override { fs::remove_all(folder_); }
@@ -147,7 +148,7 @@ TEST_F(ProgramCache, CompilationsAtOnceDoNotMeet) {
   for (int value = 0; value < rounds * distinct; ++value) EXPECT_TRUE(loads(value)) << "later";
 }
 
-TEST_F(ProgramCache, EntriesAreOfOneCompilerVersion) {
+TEST_F(ProgramCache, EntriesAreOfOneCompilerVersionAndItsHeaders) {
   EXPECT_TRUE(loads(1));
   EXPECT_TRUE(loads(1));
   EXPECT_EQ(entries().size(), 1U);
@@ -155,6 +156,10 @@ TEST_F(ProgramCache, EntriesAreOfOneCompilerVersion) {
         "#!/bin/sh\n[ \"$1\" = --version ] && echo 'c++ of tomorrow' || exec c++ \"$@\"\n");
   EXPECT_TRUE(loads(1));
   EXPECT_EQ(entries().size(), 2U);
+  fs::create_directory(folder_ / "include");
+  std::ofstream{folder_ / "include" / "kernel.hpp"} << "// another header\n";
+  EXPECT_TRUE(loads(1));
+  EXPECT_EQ(entries().size(), 3U);
 }
 
 TEST_F(ProgramCache, IsPrivateWhateverTheUmask) {
