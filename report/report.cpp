@@ -206,9 +206,10 @@ std::string page_of(std::string data) {
                 "this program was built without D3; install the Debian package node-d3 and build "
                 "it again"};
   }
-  // Nothing in the data may end the script element it stands in.
-  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
-    data.replace(at, 2, "<\\/");
+  // A `<` is only found in strings, and could end the script element ("</script>") or hide its end
+  // ("<!--<script>").
+  for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
+    data.replace(at, 1, "\\u003c");
 
   std::string page{report::page()};
   fill(page, "@SCRIPT@", script());  // from the end: what is filled in may look like a mark

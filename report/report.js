@@ -23,11 +23,13 @@ const paper = {
 const ms = ns => ns == null ? '–' : ns >= 99.5e6 ? d3.format('.0f')(ns / 1e6) + ' ms'
   : ns >= 1e6 ? d3.format('.3~g')(ns / 1e6) + ' ms' : d3.format('.3~g')(ns / 1e3) + ' µs';
 const times = x => x == null ? '–' : d3.format('.2f')(x) + '×';
-const escape = text => String(text).replace(/[&<>"]/g, c => '&#' + c.charCodeAt(0) + ';');
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
-function showTip(event, html) {
-  tip.attr('hidden', null).html(html);
+// A bold title, what follows it in its line, and more lines.
+function showTip(event, title, rest = '', lines = []) {
+  tip.attr('hidden', null).text('').append('b').text(title);
+  tip.append('span').text(rest);
+  for (const line of lines) tip.append('div').text(line);
   const box = tip.node().getBoundingClientRect();
   const x = Math.min(event.clientX + 14, innerWidth - box.width - 8);
   const y = event.clientY + box.height + 22 > innerHeight ? event.clientY - box.height - 12 : event.clientY + 16;
@@ -38,7 +40,7 @@ const hideTip = () => tip.attr('hidden', '');
 function section(title, words, id) {
   const s = main.append('section').attr('id', id);
   s.append('h2').text(title);
-  if (words) s.append('p').html(words);
+  if (words) s.append('p').text(words);
   return s;
 }
 
@@ -69,12 +71,17 @@ function table(to, head, rows, paperColumns = []) {
     .text(d => d).classed('paper', (d, i) => paperColumns.includes(i));
 }
 
+function caption(figure, title, sub) {
+  const c = figure.append('figcaption').text(title + ' ');
+  if (sub) c.append('small').text(sub);
+}
+
 // ---- lines by share of the groups, on one scale
 
 function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format, goals: goalLines = [], points = []}) {
   const f = to.append('figure');
   width = Math.min(width, f.node().clientWidth || width);  // on a phone letters keep their size
-  f.append('figcaption').html(escape(title) + (sub ? ` <small>${escape(sub)}</small>` : ''));
+  caption(f, title, sub);
   const margin = {top: 8, right: 64, bottom: 40, left: 50};
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', title);
   const x = d3.scalePoint().domain(xs).range([margin.left + 14, width - margin.right - 6]);
@@ -105,8 +112,8 @@ function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format
     svg.append('g').selectAll('circle').data(good).join('circle').attr('class', 'point').attr('cx', d => x(d.share))
       .attr('cy', d => y(d.value)).attr('r', 4).attr('fill', `var(--${s.style})`).attr('stroke', 'var(--surface)')
       .attr('stroke-width', 1.5)
-      .on('mousemove', d => showTip(d3.event, `<b>${escape(s.name)}</b>, ${shareNames[d.share]} groups<br>` +
-        escape(s.tip ? s.tip(d) : format(d.value)))).on('mouseleave', hideTip);
+      .on('mousemove', d => showTip(d3.event, s.name, `, ${shareNames[d.share]} groups`,
+        [s.tip ? s.tip(d) : format(d.value)])).on('mouseleave', hideTip);
     const last = good[good.length - 1];
     if (s.label !== false) labels.push({name: s.name, at: y(last.value), x: x(last.share), style: s.style});
   }
@@ -118,8 +125,8 @@ function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format
     .attr('transform', d => `translate(${x(d.share)},${y(d.value)})`)
     .attr('d', d3.symbol().type(d3.symbolDiamond).size(70)).attr('fill', 'var(--surface)')
     .attr('stroke', d => `var(--${d.class})`).attr('stroke-width', 2)
-    .on('mousemove', d => showTip(d3.event, `<b>the paper, ${d.class}</b>, ${shareNames[d.share]} groups<br>` +
-      format(d.value))).on('mouseleave', hideTip);
+    .on('mousemove', d => showTip(d3.event, `the paper, ${d.class}`, `, ${shareNames[d.share]} groups`,
+      [format(d.value)])).on('mouseleave', hideTip);
   return f;
 }
 
@@ -239,11 +246,12 @@ function timeline(to, t) {
     const lane = Math.floor(py / laneHeight), time = x.invert(px);
     if (px < left || lane < 0) return hideTip();
     if (lane >= lanes) {
-      return showTip(d3.event, `<b>${sizeAt(time)} of ${lanes} groups</b><br>at ${ms(time * 1000)}`);
+      return showTip(d3.event, `${sizeAt(time)} of ${lanes} groups`, '', [`at ${ms(time * 1000)}`]);
     }
     const hit = [...waits[lane], ...byLane[lane]].find(s => s[1] <= time && time <= s[1] + s[2]);
-    showTip(d3.event, hit ? `<b>${escape(t.names[hit[4]])}</b>${hit[5] >= 0 ? ', group ' + hit[5] : ''}<br>unit ` +
-      `${escape(t.lanes[lane])}, ${ms(hit[2] * 1000)} from ${ms(hit[1] * 1000)}` : `unit ${escape(t.lanes[lane])}: idle`);
+    if (!hit) return showTip(d3.event, '', `unit ${t.lanes[lane]}: idle`);
+    showTip(d3.event, t.names[hit[4]], hit[5] >= 0 ? ', group ' + hit[5] : '',
+      [`unit ${t.lanes[lane]}, ${ms(hit[2] * 1000)} from ${ms(hit[1] * 1000)}`]);
   }).on('mouseleave', hideTip);
 
   function stop() { if (timer) timer.stop(); timer = null; play.text('▶ Play').attr('aria-pressed', false); }
@@ -270,7 +278,7 @@ function timeline(to, t) {
 // ---- the sections
 
 function show(set) {
-  main.html('');
+  main.text('');
   if (data.sets.length > 1) sideBySide();
   const m = set.multitask;
   const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || set.overhead || {};
@@ -278,7 +286,7 @@ function show(set) {
   d3.select('#machine').text([set.name, head.device && head.device.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs', machine.os,
     machine.compiler, 'cohort ' + (head.version || ''), 'commit ' + (head.commit || ''), head.time]
     .filter(Boolean).join(' · '));
-  const notes = d3.select('#notes').html('');
+  const notes = d3.select('#notes').text('');
   const note = (text, strong) => notes.append('p').attr('class', 'note').classed('strong', !!strong).text(text);
   if (head.quick) note('A quick run: small inputs and few samples, to see that everything works. Not figures to quote.', true);
   if (m) {
@@ -459,8 +467,8 @@ function outlier(m) {
     [['whole steps', false], ['chunks', true]].map(([words, chunked]) => {
       const o = value(chunked, b);
       return o && o[field] != null ? {name: `${b}, ${words}`, p50: o[field] / scale, reference: !chunked,
-        tip: `slowdown ${times(o.slowdown)}<br>gather ${ms(o.gather_ns)}, p99 ${ms(o.gather_p99_ns)}<br>` +
-          `period ${ms(o.period_ns)}, ${o.tasks} tasks`} : null;
+        tip: [`slowdown ${times(o.slowdown)}`, `gather ${ms(o.gather_ns)}, p99 ${ms(o.gather_p99_ns)}`,
+          `period ${ms(o.period_ns)}, ${o.tasks} tasks`]} : null;
     })).filter(Boolean)});
   each('Slowdown of bfs', 'times', 'slowdown', 1);
   each('Gather time', 'ms, median', 'gather_ns', 1e6);
@@ -582,7 +590,7 @@ function measurements(name, record) {
 
 function bars(to, m) {
   const f = to.append('figure');
-  f.append('figcaption').html(`${escape(m.name)} <small>${escape(m.unit || '')}</small>`);
+  caption(f, m.name, m.unit);
   const width = Math.min(420, f.node().clientWidth || 420), row = 24, left = width < 400 ? 132 : 170, height = m.contenders.length * row + 6;
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', m.name);
   const all = m.contenders.map(c => c.p50);
@@ -596,9 +604,10 @@ function bars(to, m) {
     .attr('width', d => Math.max(2, x(d.p50) - left)).attr('fill', d => d.reference ? 'var(--plain)' : 'var(--job)');
   g.append('text').attr('class', 'name').attr('x', d => Math.max(left + 2, x(d.p50)) + 6).attr('y', row / 2 + 3)
     .text(d => d3.format(d.p50 >= 1000 ? '.3~s' : '.3~g')(d.p50) + (d.ratio == null ? '' : `  ${d3.format('.2~f')(d.ratio)}×`));
-  g.on('mousemove', d => showTip(d3.event, `<b>${escape(d.name)}</b><br>` + (d.tip || `p50 ${d3.format(',.1f')(d.p50)}, p99 ` +
-    `${d3.format(',.1f')(d.p99)}, ${d3.format(',.1f')(d.min)} to ${d3.format(',.1f')(d.max)} ${escape(m.unit || 'ns')}` +
-    (m.baseline ? `<br>${times(d.ratio)} ${escape(m.baseline)}` : '')))).on('mouseleave', hideTip);
+  const number = d3.format(',.1f');
+  const range = d => [`p50 ${number(d.p50)}, p99 ${number(d.p99)}, ${number(d.min)} to ${number(d.max)} ${m.unit || 'ns'}`,
+    ...(m.baseline ? [`${times(d.ratio)} ${m.baseline}`] : [])];
+  g.on('mousemove', d => showTip(d3.event, d.name, '', Array.isArray(d.tip) ? d.tip : range(d))).on('mouseleave', hideTip);
   if (wide) f.append('p').attr('class', 'note').text('Log axis.');
 }
 

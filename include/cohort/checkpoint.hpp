@@ -56,7 +56,8 @@ std::string checkpoint_name() {
   }
 }
 
-/// Writes a checkpoint, atomically. Throws Error{bad_file} with the file and the reason.
+/// Writes a checkpoint, atomically; whoever else writes the same file, one of them is there in the
+/// end. Throws Error{bad_file} with the file and the reason; a device or folder is not replaced.
 void write_checkpoint(const std::filesystem::path& file, const std::string& kernel,
                       std::span<const std::byte> state, const std::vector<NamedMemory>& buffers);
 /// Reads one into `state` and the buffers. Nothing is touched unless everything fits.

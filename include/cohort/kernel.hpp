@@ -169,6 +169,11 @@ template <class Kernel>
 concept HasStep = requires(Kernel& kernel, AnyGroup& group, StateOf<Kernel>& state) {
   kernel.step(group, state);
 };
+/// True of `State` and `const State&`: a temporary does not bind to `State&`.
+template <class Kernel>
+concept StepTakesTemporary = requires(Kernel& kernel, AnyGroup& group, StateOf<Kernel>&& state) {
+  kernel.step(group, static_cast<StateOf<Kernel>&&>(state));
+};
 template <class Kernel>
 concept HasRun = requires(Kernel& kernel, AnyGroup& group, StateOf<Kernel> state) {
   kernel.run(group, state);
@@ -215,6 +220,9 @@ struct Contract {
   static_assert(
       !detail::HasStep<Kernel> || StepKernel<Kernel>,
       "cohort: step() must be const (kernel parameters are immutable) and return cohort::Next");
+  static_assert(std::is_empty_v<State> || !detail::StepTakesTemporary<Kernel>,
+                "cohort: step() must take State& (a copy forgets what the step changed, so the "
+                "next step would start from the same State again)");
   static_assert(!detail::HasRun<Kernel> || DirectKernel<Kernel>,
                 "cohort: run() must be const (kernel parameters are immutable) and return void");
   static_assert(std::copy_constructible<Kernel>,

@@ -37,8 +37,8 @@ struct ProgramOptions {
   std::string optimise = "-O2";  ///< for the engine cpu; nvcc always optimises
   /// For the engine cuda: the GPU, as nvcc -arch. Default: $COHORT_CUDA_ARCH, or the one here.
   std::string architecture = {};
-  /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/ in the user's cache
-  /// directory.
+  /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/programs/ in the user's
+  /// cache directory. Only this user may be able to write there, since they are loaded as code.
   std::optional<std::filesystem::path> cache = {};
 };
 
@@ -150,8 +150,9 @@ class ProgramKernel {
 /// A compiled source file.
 class Program {
  public:
-  /// Compiles and loads. Throws Error{bad_options} if there is no such file, Error{bad_file} with
-  /// the compiler's text if it does not compile, Error{unsupported} if there is no compiler.
+  /// Compiles and loads. Thread-safe. Throws Error{bad_options} if there is no such file or others
+  /// can write to the cache, Error{bad_file} with the compiler's text if it does not compile,
+  /// Error{unsupported} if there is no compiler.
   [[nodiscard]] static Program from_file(const std::filesystem::path& file,
                                          const ProgramOptions& options = {});
 

@@ -1,13 +1,13 @@
 #include "program/build.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
+#include "program/cache.hpp"
 #include "program/process.hpp"
 
 namespace cohort::program {
@@ -40,7 +40,8 @@ class Hash {
   }
   [[nodiscard]] std::string text() const {
     std::ostringstream result;
-    result << std::hex << words_[0] << words_[1];
+    result << std::hex << std::setfill('0');
+    for (const std::uint64_t word : words_) result << std::setw(16) << word;
     return result.str();
   }
 
@@ -68,16 +69,6 @@ std::vector<fs::path> headers() {
   const fs::path installed = own_folder().parent_path() / "include";
   if (fs::is_regular_file(installed / "cohort" / "dialect.hpp")) return {installed};
   return {COHORT_HEADERS_BUILT, COHORT_GENERATED_BUILT};
-}
-
-fs::path cache(const ProgramOptions& options) {
-  if (options.cache) return *options.cache;
-  if (const std::string named = environment("COHORT_CACHE"); !named.empty()) return named;
-  if (const std::string named = environment("XDG_CACHE_HOME"); !named.empty())
-    return fs::path{named} / "cohort";
-  if (const std::string home = environment("HOME"); !home.empty())
-    return fs::path{home} / ".cache" / "cohort";
-  return fs::temp_directory_path() / "cohort-cache";
 }
 
 const char* name_of(ResizingBarrier barrier) {
@@ -176,20 +167,17 @@ void check_source(const fs::path& source) {
     throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
 }
 
-/// Files on the way, in the cache: of this process and source.
-struct Scratch {
-  Scratch(const fs::path& source, const ProgramOptions& options)
-      : folder(cache(options)),
-        stem("new-" + std::to_string(getpid()) + "-" +
-             std::to_string(std::hash<std::string>{}(source.string()))) {
-    std::error_code error;
-    fs::create_directories(folder, error);
+/// What decides about the machine code besides the command: the compiler's version and, for
+/// -arch=native, the GPUs it would find.
+void add_compiler(Hash& hash, const std::vector<std::string>& command) {
+  hash.add(run({command[0], "--version"}).text);
+  if (std::find(command.begin(), command.end(), "-arch=native") == command.end()) return;
+  std::istringstream steps{
+      run({command[0], "--dryrun", "-arch=native", "-E", "-x", "cu", "/dev/null"}).text};
+  for (std::string word; steps >> word;) {
+    if (word.find("__CUDA_ARCH_LIST__") != std::string::npos) hash.add(word);
   }
-  [[nodiscard]] fs::path with(const char* extension) const { return folder / (stem + extension); }
-
-  fs::path folder;
-  std::string stem;
-};
+}
 
 }  // namespace
 
@@ -200,13 +188,11 @@ Translated translate_for_opencl(const fs::path& source, const ProgramOptions& op
                 "programs for the engine opencl have one State for a group and the one-pass "
                 "barrier; use another transmit than per-thread and leave the barrier out"};
   }
-  const Scratch scratch{source, options};
+  const Scratch scratch{cache_folder(options)};
   Translated result;
-  result.code = translate(source, options, scratch.with(".cl"), scratch.with(".json"));
-  result.description = read(scratch.with(".json"));
-  std::error_code error;
-  fs::remove(scratch.with(".cl"), error);
-  fs::remove(scratch.with(".json"), error);
+  result.code =
+      translate(source, options, scratch.file("program.cl"), scratch.file("program.json"));
+  result.description = read(scratch.file("program.json"));
   return result;
 }
 
@@ -216,18 +202,20 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
     throw Error{Errc::bad_options,
                 "no engine '" + options.engine + "' for programs; there is cpu, cuda, opencl"};
   }
-  const Scratch scratch{source, options};
-  const fs::path written = scratch.with(".cpp");
+  const fs::path cache = cache_folder(options);
+  const Scratch scratch{cache};
+  const fs::path written = scratch.file("program.cpp");
   const std::string code = translate(source, options, written);
 
   Hash hash;
   hash.add(code);
   std::vector<std::string> command = compiler(options);
   for (const std::string& each : command) hash.add(each);
+  add_compiler(hash, command);
   add_headers(hash);
-  fs::path kept = scratch.folder / (source.stem().string() + "-" + hash.text() + ".so");
+  fs::path kept = cache / (source.stem().string() + "-" + hash.text() + ".so");
   if (!fs::exists(kept)) {
-    const fs::path made = scratch.with(".so");
+    const fs::path made = scratch.file("program.so");
     for (const fs::path& each : headers()) command.push_back("-I" + each.string());
     command.insert(command.end(), {"-o", made.string(), written.string()});
     const Finished finished = run(command);
@@ -241,10 +229,8 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
                                       " does not compile, which is a bug of cohortc:\n" +
                                       finished.text};
     }
-    fs::rename(made, kept);  // at once, so that nobody loads half of it
+    scratch.keep(made, kept);
   }
-  std::error_code error;
-  fs::remove(written, error);
   return kept;
 }
 

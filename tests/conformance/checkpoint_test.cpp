@@ -2,6 +2,7 @@
 // refused untouched.
 #include "cohort/checkpoint.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +167,76 @@ TYPED_TEST(Checkpoint, ThatIsDamagedIsRefusedAndNothingTouched) {
   }
   EXPECT_TRUE(refused(good + "x"));
   EXPECT_THAT(memory, testing::Each(7U));
+}
+
+TYPED_TEST(Checkpoint, OfAHugeFileIsRefusedWithoutReadingIt) {
+  std::vector<std::uint64_t> first(items);
+  const fs::path file = this->some_way(first);
+  std::ifstream in{file, std::ios::binary};
+  const std::string good{std::istreambuf_iterator<char>{in}, {}};
+  constexpr std::size_t before_name = 24;  // magic, version, length of the kernel's name
+  std::string long_name = good.substr(0, before_name);
+  long_name[before_name - 3] = 1;  // 2^40 bytes
+  TypeParam engine{{.capacity = 1}};
+  std::vector<std::uint64_t> memory(items, 7);
+  for (const std::string& head : {std::string{}, good.substr(0, 16), long_name, good}) {
+    const fs::path huge = this->folder_ / "huge";
+    std::ofstream{huge, std::ios::binary} << head;
+    fs::resize_file(huge, std::uintmax_t{1} << 41U);  // zeros that take no room on the disk
+    try {
+      engine.restore(Sum{memory.data(), items, steps}, huge);
+      ADD_FAILURE() << "restored from " << head.size() << " bytes and zeros";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_file);
+    }
+  }
+  EXPECT_THAT(memory, testing::Each(7U));
+}
+
+TYPED_TEST(Checkpoint, OfTwoEnginesAtOnceIsThatOfOne) {
+  const fs::path file = this->folder_ / "job.checkpoint";
+  std::vector<std::thread> engines;
+  for (std::uint64_t each = 0; each < 2; ++each) {
+    engines.emplace_back([&] {
+      std::vector<std::uint64_t> memory(items);
+      TypeParam engine{{.capacity = 1}};
+      const Job job = this->suspended_in(engine, memory);
+      for (std::uint32_t round = 0; round < scaled(100, 10); ++round)
+        EXPECT_NO_THROW(job.checkpoint(file));
+    });
+  }
+  for (std::thread& each : engines) each.join();
+
+  std::vector<std::uint64_t> memory(items);
+  TypeParam engine{{.capacity = 2}};
+  EXPECT_EQ(engine.restore(Sum{memory.data(), items, steps}, file).wait().status, Status::finished);
+  EXPECT_EQ(memory, expected());
+  fs::remove(file);
+  EXPECT_TRUE(fs::is_empty(this->folder_)) << "drafts are left";
+}
+
+TYPED_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
+  std::vector<std::uint64_t> memory(items);
+  TypeParam engine{{.capacity = 2}};
+  const Job job = this->suspended_in(engine, memory);
+  const fs::path fifo = this->folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const fs::path link = this->folder_ / "link";
+  fs::create_symlink("/dev/null", link);
+  fs::create_directory(this->folder_ / "folder");
+  for (const fs::path& place : {fifo, link, this->folder_ / "folder"}) {
+    const auto before = fs::symlink_status(place).type();
+    try {
+      job.checkpoint(place);
+      ADD_FAILURE() << place << " was written to";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_file);
+      EXPECT_EQ(error.what(), "checkpoint " + place.string() +
+                                  ": not a regular file, so it is not replaced; give another name");
+    }
+    EXPECT_EQ(fs::symlink_status(place).type(), before);
+    EXPECT_THROW(engine.restore(Sum{memory.data(), items, steps}, place), Error);
+  }
 }
 
 TYPED_TEST(Checkpoint, OfAnotherKernelOrSizeIsRefused) {

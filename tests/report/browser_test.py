@@ -1,5 +1,6 @@
-"""The report in a real browser: no errors, and hover, zoom and play do what they say; pictures beside stored ones.
-   browser_test.py REPORT FOLDER [--store]   pictures go to FOLDER; --store makes them the stored ones
+"""The report in a real browser: no errors, and hover, zoom and play do what they say; pictures beside stored ones; and
+a report with markup in its strings, which must stay text.
+   browser_test.py REPORT HOSTILE FOLDER [--store]   pictures go to FOLDER; --store makes them the stored ones
 Exit status 77 (skipped) where there is no Chromium or no Selenium: see scripts/setup --browser."""
 import base64
 import pathlib
@@ -11,6 +12,7 @@ SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import TimeoutException
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
@@ -141,8 +143,46 @@ def interact(driver):
         check(f"the other has a section {section}", len(driver.find_elements(By.CSS_SELECTOR, f"section#{section}")) == 1)
 
 
+# Moves the pointer over everything that has a tip, and returns the texts.
+TIPS = """
+const texts = new Set();
+for (const element of document.querySelectorAll('.point, svg g, .timeline canvas')) {
+  const box = element.getBoundingClientRect();
+  for (const part of [0.1, 0.5, 0.9]) {
+    element.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: box.x + box.width * part, clientY: box.y + box.height * part}));
+    const tip = document.getElementById('tip');
+    if (!tip.hidden) texts.add(tip.textContent);
+    if (tip.querySelector('img')) return 'markup in a tip: ' + tip.innerHTML;
+  }
+}
+return [...texts].join('\\n');
+"""
+
+
+def attack(driver, page):
+    driver.get(page.as_uri())
+    ready = lambda d: d.find_element(By.TAG_NAME, "html").get_attribute("data-ready")
+    try:
+        WebDriverWait(driver, 60).until(ready)
+    except TimeoutException:
+        check("hostile strings: the page is drawn", False)
+        return
+    tips = ""
+    for button in range(len(driver.find_elements(By.CSS_SELECTOR, "#sets button"))):
+        driver.execute_script("document.querySelectorAll('#sets button')[arguments[0]].click()", button)
+        tips += driver.execute_script(TIPS)
+        check(f"hostile strings: set {button} shows them as text",
+              "<img src=x" in driver.find_element(By.ID, "machine").text)
+        elements = driver.execute_script("return document.querySelectorAll('img').length")
+        check(f"hostile strings: set {button} has no elements of theirs", elements == 0)
+    check("hostile strings: tips show them as text", "<img src=x" in tips and "markup in a tip" not in tips)
+    check("hostile strings: nothing of them was run", driver.execute_script("return typeof attacked") == "undefined")
+    errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    check(f"hostile strings: no errors on the console {errors or ''}", not errors)
+
+
 def main():
-    page, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    page, hostile_page, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
     folder.mkdir(parents=True, exist_ok=True)
     for size, (width, height) in SIZES.items():
         for scheme in ("light", "dark"):
@@ -171,6 +211,11 @@ def main():
                 check(f"{size} {scheme}: no errors on the console {errors or ''}", not errors)
             finally:
                 driver.quit()
+    driver = browser(1280, 900, "light")
+    try:
+        attack(driver, hostile_page)
+    finally:
+        driver.quit()
     sys.exit(1 if check.failed else 0)
 
 

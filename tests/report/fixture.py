@@ -1,5 +1,6 @@
 """Results that look like a run's, for tests of the page: every number is made up, by a fixed rule.
-   fixture.py FOLDER"""
+   fixture.py FOLDER            as a run would write them
+   fixture.py FOLDER --hostile  with markup in every string that the page shows"""
 import json
 import pathlib
 import sys
@@ -99,12 +100,33 @@ def sizing():
         for name, (period, work) in CLASSES.items()]}
 
 
+# Runs if the page takes it for markup. The comment would hide the rest of the page from the end of a script element.
+HOSTILE = """<img src=x onerror="attacked=1"></small></script><script>attacked=1</script><!--<script>&amp;'"` """
+KEPT = {"key", "barrier", "class", "share", "ph", "cat", "engine"}  # fields that the page or the tool compares
+
+
+def hostile(value, field=""):
+    if isinstance(value, str):
+        return value if field in KEPT or value == "thread_name" else HOSTILE + value
+    if isinstance(value, list):
+        return [hostile(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    result = {name: hostile(each, name) for name, each in value.items()}
+    if "p50" in value:
+        result["tip"] = HOSTILE  # which the page gives to contenders of its own
+    if "seconds_given" in value:
+        result["seconds_given"] = HOSTILE  # a number by right
+    return result
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
+    change = hostile if "--hostile" in sys.argv else lambda record: record
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "multitask.jsonl").write_text("".join(json.dumps(each) + "\n" for each in samples()))
+    (folder / "multitask.jsonl").write_text("".join(json.dumps(change(each)) + "\n" for each in samples()))
     for name, record in (("timeline.trace", trace()), ("barrier", barrier()), ("sizing", sizing()), *on_gpu()):
-        (folder / f"{name}.json").write_text(json.dumps(record) + "\n")
+        (folder / f"{name}.json").write_text(json.dumps(change(record)) + "\n")
 
 
 main()

@@ -82,6 +82,7 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
   auto* const member = opaque(reinterpret_cast<Member*>(member_room));
   auto* const local = reinterpret_cast<Local*>(outside ? cohort_dynamic : local_room);
 
+  if (false) functions_of_a_kernel_need_COHORT_FN<role>(kernel, member->state);
   bool checked_in = false;
   if (threadIdx.x == 0) {
     new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};

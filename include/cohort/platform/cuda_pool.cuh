@@ -28,6 +28,35 @@ struct TaskKernel {
   }
 };
 
+#ifdef __CUDACC__
+
+// Never called, only compiled. A kernel's functions are called by functions for either side, where
+// one without COHORT_FN is a warning that nvcc does not show for system headers, and an empty
+// kernel. From a function of the device it is an error, which has this function's name in it.
+template <protocol::Role role, class Kernel>
+__device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
+    const Kernel& kernel, StateOf<Kernel>& state, Group<Platform, Kernel, role>* group = nullptr,
+    Group<Platform, Kernel, protocol::Role::setup>* first = nullptr) {
+  if constexpr (HasSetup<Kernel>) kernel.setup(*first);
+  if constexpr (Contract<Kernel>::step_style) {
+    kernel.step(*group, state);
+  } else {
+    kernel.run(*group, state);
+  }
+}
+template <protocol::Role role, class Function>
+__device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
+    const TaskKernel<Function>& task, Nothing& /*state*/,
+    Group<Platform, TaskKernel<Function>, role>* group = nullptr) {
+  if constexpr (std::is_invocable_v<const Function&, decltype(*group)>) {
+    task.function(*group);
+  } else {
+    task.function();
+  }
+}
+
+#endif
+
 /// The most bytes of a resident task's function object: 16 for each thread of a warp.
 inline constexpr std::size_t most_function = 512;
 
@@ -202,6 +231,7 @@ __device__ void be_task_group(Pool& pool, const Errand& errand, protocol::Shared
   }
   __syncthreads();
   const Kernel kernel{*reinterpret_cast<const Task*>(pool.wish.function)};
+  if (false) functions_of_a_kernel_need_COHORT_FN<protocol::Role::fixed>(kernel, member->state);
   protocol::live<Platform, protocol::Role::fixed>(kernel, *member, local, Threads::here());
   __syncthreads();
   if (threadIdx.x != 0) return;

@@ -20,6 +20,13 @@ struct Steps : Stateful {
   }
 };
 
+struct StatelessSteps {
+  template <class Group>
+  cohort::Next step(Group&, cohort::Nothing) const {  // there is nothing to keep
+    return cohort::Next::halt;
+  }
+};
+
 struct Direct : Stateful {
   template <class Group>
   void run(Group& group, State state) const {
@@ -56,6 +63,7 @@ struct Stateless {
 void check() {
   launch(Steps{});
   launch(cohort::With<Steps, cohort::Traits{.barrier = cohort::ResizingBarrier::modelled}>{});
+  launch(StatelessSteps{});
   launch(Direct{});
   launch(AnyOrder{});
   launch(Stateless{});
