@@ -477,8 +477,9 @@ def numbers(s, arrivals, leavers):
     yield "arrivals counted", s.arrived == arrivals + choose(biased(s), WRAP - s.M, 0)
     yield "bias", implies(biased(s), both(s.steady, negate(s.drain), pc(0) == W, has_arrived(s, 0), arrivals < s.M))
     yield "full generation ends", implies(both(s.M > 0, arrivals == s.M, negate(s.drain)), completing)
-    yield "completing", implies(completing, both(0 <= last, last < s.M, arrivals == s.M, negate(s.drain),
-                                                 negate(s.gather), s.last_M == s.M, implies(pc(last) == L, negate(s.locked))))
+    yield "completing", implies(completing, both(
+        0 <= last, last < s.M, arrivals == s.M, negate(s.drain), negate(s.gather), s.last_M == s.M,
+        implies(pc(last) == L, negate(s.locked))))
     yield "decided", implies(pc(last) == L2, both(
         0 <= s.decided, s.decided <= s.N, same(s.locked, s.decided > s.M),
         implies(s.locked, both(holder == last, s.claimed == s.decided - s.M)), either(s.steady, s.settled == s.decided)))
@@ -515,7 +516,8 @@ def of_each(s, j, below):
     yield "drain", choose(s.drain, negate(either(both(pc == W, at == s.gen), one_of(pc, L, L2))), pc != Z)
     yield "one completes", implies(one_of(pc, L, L2), j == s.last)
     yield "one admits", implies(one_of(pc, G, *FORKING), both(s.locked, j == s.holder))
-    yield "unnamed", same(pc == U, both(s.locked, one_of(s.pc(s.holder), F4, G), within(s.next_id, j, s.next_id + s.claimed)))
+    yield "unnamed", same(pc == U, both(
+        s.locked, one_of(s.pc(s.holder), F4, G), within(s.next_id, j, s.next_id + s.claimed)))
     yield "free to fork", implies(both(s.locked, s.pc(s.holder) == F3, s.M == s.looked, j >= s.M), pc == X)
     yield "free to grow", implies(both(growing, j >= s.M), pc == X)
     yield "resting", implies(s.resting(j), both(one_of(pc, *RESTING), owner == -1, active))
@@ -523,7 +525,8 @@ def of_each(s, j, below):
         one_of(pc, *RESTING), negate(s.resting(j)), 1 <= j, j < owner, owner < s.M, one_of(killer, *KILLING),
         implies(killer != KG, j >= s.top(owner)))))
     yield "claims decided", implies(both(one_of(pc, *RESTING), active, negate(s.resting(j))), owner >= 0)
-    yield "killers", implies(one_of(pc, *KILLING), both(0 <= s.top(j), s.top(j) <= j, either(s.top(j) == j, 1 <= s.top(j))))
+    yield "killers", implies(one_of(pc, *KILLING), both(
+        0 <= s.top(j), s.top(j) <= j, either(s.top(j) == j, 1 <= s.top(j))))
     yield "counted", same(s.counted(j), either(
         both(negate(s.gather), negate(active), pc != X), both(owner >= 0, one_of(killer, *COUNTED)), shrinking))
     yield "looks of killers", implies(one_of(pc, *KILLING), both(s.seen(j) >= -1, s.seen(j) <= below(j)))

@@ -187,7 +187,8 @@ def initial_query():
     counts.assume(query, terms)
     for term in terms:
         query.assume(*protocol.initial_each(state, term))
-    for goals in (protocol.numbers(state, *counts.sizes), protocol.of_each(state, at, BELOW), protocol.of_pairs(state, at, other)):
+    for goals in (protocol.numbers(state, *counts.sizes), protocol.of_each(state, at, BELOW),
+                  protocol.of_pairs(state, at, other)):
         for goal, truth in goals:
             query.goal(goal, truth)
     return query
