@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore docs format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore prove docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -22,6 +22,7 @@ help:
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, an hour, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
+	@echo 'make prove        prove the protocol for any number of groups, with z3 (installs it): see models/'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
@@ -85,6 +86,10 @@ MINUTES ?= 1
 explore: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target explore_soak
 	build/release/tests/explore_soak $(MINUTES) explore-failures
+
+prove:
+	@scripts/setup --prove
+	@models/prove
 
 docs: setup
 	@mkdir -p build
