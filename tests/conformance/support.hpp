@@ -67,7 +67,7 @@ inline constexpr auto long_enough = 100s;
 /// test.
 class Watchdog : public testing::EmptyTestEventListener {
  public:
-  static constexpr auto limit = 3 * long_enough;
+  static constexpr auto limit = 6 * long_enough;
 
   void OnTestStart(const testing::TestInfo& test) override {
     name_ = std::string{test.test_suite_name()} + "." + test.name();
