@@ -12,7 +12,7 @@
 #include <queue>
 #include <random>
 
-#include "on_engine.hpp"
+#include "resized_runs.hpp"
 
 namespace cohort::test {
 namespace {
@@ -89,29 +89,12 @@ ProgramKernel app(const std::string& name) {
   return Program::from_file(folder / (name + ".cl"), options).kernel(name);
 }
 
-Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size, std::uint32_t seed) {
-  const Job job = kernel.launch(
-      engine(),
-      {.max_groups = 6, .start_groups = 1, .local_size = std::max(local_size, smallest_group)});
-  std::mt19937 random{seed};
-  while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
-    try {
-      job.set_target(1 + static_cast<std::uint32_t>(random() % 6));
-    } catch (const Error&) {  // it has just ended
-    }
-  }
-  return job.wait();
-}
-
 /// In groups of one and of four threads, until groups have joined.
 void expect_right(
-    const std::function<Report(std::uint32_t local_size, std::uint32_t seed)>& attempt) {
+    const std::function<Report(std::uint32_t local_size, std::uint32_t attempt)>& run) {
   for (const std::uint32_t local_size : {1U, 4U}) {
     SCOPED_TRACE(testing::Message() << "groups of " << local_size);
-    std::uint64_t joins = 0;
-    for (std::uint32_t seed = 0; seed < 40 && joins == 0 && !testing::Test::HasFailure(); ++seed)
-      joins = attempt(local_size, seed).joins;
-    EXPECT_GT(joins, 0U) << "no group has joined in any attempt";
+    repeat_until_joined([&](std::uint32_t attempt) { return run(local_size, attempt); });
   }
 }
 
@@ -136,7 +119,7 @@ TEST(Apps, Color) {
         expected[node] = std::max(expected[node], expected[next] + 1);
     }
   }
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Shared<std::int32_t> colour(graph().nodes(), -1);
     Words highest(graph().nodes());
     Words more(2);
@@ -144,7 +127,7 @@ TEST(Apps, Color) {
         .set("target", graph().target.data())
         .set("nodes", graph().nodes());
     kernel.set("colour", colour.data()).set("highest", highest.data()).set("more", more.data());
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     EXPECT_EQ(colour, expected);
     return report;
   });
@@ -163,7 +146,7 @@ TEST(Apps, Mis) {
     for (std::uint32_t edge = graph().row[node]; edge < graph().row[node + 1]; ++edge)
       expected[graph().target[edge]] = 2;
   }
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Words mark(graph().nodes());
     Words lowest(graph().nodes());
     Words drop(graph().nodes());
@@ -175,7 +158,7 @@ TEST(Apps, Mis) {
         .set("lowest", lowest.data())
         .set("drop", drop.data())
         .set("undecided_left", left.data());
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     EXPECT_EQ(mark, expected);
     return report;
   });
@@ -184,7 +167,7 @@ TEST(Apps, Mis) {
 TEST(Apps, PSssp) {
   ProgramKernel kernel = app("p_sssp");
   const Words expected = distances(graph(), true);
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Words x(graph().nodes(), unreached);
     Words y(graph().nodes(), unreached);
     y[0] = 0;
@@ -196,7 +179,7 @@ TEST(Apps, PSssp) {
         .set("x", x.data())
         .set("y", y.data())
         .set("changed", changed.data());
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     EXPECT_EQ(y, expected);
     return report;
   });
@@ -205,7 +188,7 @@ TEST(Apps, PSssp) {
 TEST(Apps, Bfs) {
   ProgramKernel kernel = app("bfs");
   const Words expected = distances(graph(), false);
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Words level(graph().nodes(), unreached);
     Words first(graph().nodes());
     Words second(graph().nodes());
@@ -218,7 +201,7 @@ TEST(Apps, Bfs) {
         .set("list1", second.data())
         .set("size0", &sizes[0])
         .set("size1", &sizes[1]);
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     EXPECT_EQ(level, expected);
     return report;
   });
@@ -227,7 +210,7 @@ TEST(Apps, Bfs) {
 TEST(Apps, LSssp) {
   ProgramKernel kernel = app("l_sssp");
   const Words expected = distances(graph(), true);
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Words distance(graph().nodes(), unreached);
     Words stamp(graph().nodes());
     Words first(graph().nodes());
@@ -242,7 +225,7 @@ TEST(Apps, LSssp) {
         .set("list1", second.data())
         .set("size0", &sizes[0])
         .set("size1", &sizes[1]);
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     EXPECT_EQ(distance, expected);
     return report;
   });
@@ -368,7 +351,7 @@ TEST(Apps, Game) {
     roots.push_back(position_of(root));
     expected.push_back(minimax(root, 1, depth));
   }
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Shared<Position> nodes(10000);
     std::copy(roots.begin(), roots.end(), nodes.begin());
     Pools pools{4000};
@@ -380,7 +363,7 @@ TEST(Apps, Game) {
         .set("room_for_nodes", static_cast<std::uint32_t>(nodes.size()));
     kernel.set("depth", depth).set("roots_open", open.data());
     pools.give(kernel);
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     std::vector<int> values;
     for (std::size_t i = 0; i < 7; ++i) values.push_back(nodes[i].value);
     EXPECT_EQ(values, expected);
@@ -430,7 +413,7 @@ TEST(Apps, Octree) {
   }
   std::vector<std::vector<Particle>> expected;
   leaves_of(particles, {0, 0, 0}, 256, 0, expected);
-  expect_right([&](std::uint32_t local_size, std::uint32_t seed) {
+  expect_right([&](std::uint32_t local_size, std::uint32_t attempt) {
     Shared<Particle> first(particles.size());
     std::copy(particles.begin(), particles.end(), first.begin());
     Shared<Particle> second(particles.size());
@@ -450,7 +433,7 @@ TEST(Apps, Octree) {
         .set("result", result.data());
     kernel.set("max_leaf", 5U).set("max_depth", 20U).set("left", left.data());
     pools.give(kernel);
-    Report report = run_resizing(kernel, local_size, seed);
+    Report report = run_resizing(kernel, local_size, attempt);
     EXPECT_EQ(pools.lost[0], 0U);
     EXPECT_EQ(left[0], 0U);
     std::vector<std::vector<Particle>> leaves;

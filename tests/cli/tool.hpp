@@ -6,10 +6,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <thread>
 
 namespace cohort::tests {
 
@@ -52,6 +56,33 @@ class Tool : public testing::Test {
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     result.error = read(errors);
     return result;
+  }
+
+  /// Sends a signal once `ready(process)`; the status is that of a shell.
+  [[nodiscard]] Result signalled(const std::string& arguments, int signal,
+                                 const std::function<bool(pid_t process)>& ready) const {
+    const std::string out = in_folder("stdout");
+    const std::string errors = in_folder("stderr");
+    const std::string line =
+        "exec '" COHORT_TOOL_FILE "' " + arguments + " >'" + out + "' 2>'" + errors + "'";
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      ::_exit(127);
+    }
+    int status = 0;
+    bool ended = false;
+    while (!ended && !ready(child)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      ended = ::waitpid(child, &status, WNOHANG) == child;
+    }
+    if (!ended) {
+      ::kill(child, signal);
+      ::waitpid(child, &status, 0);
+    }
+    EXPECT_FALSE(ended) << "over before it was ready for the signal: " << arguments;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out),
+            read(errors)};
   }
 
   /// Bad input: status 2, nothing on stdout, and one line.

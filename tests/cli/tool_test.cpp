@@ -3,7 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace {
 
@@ -75,14 +77,13 @@ TEST_F(Tool, ListsWhatThereIs) {
 TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
   for (const std::string barrier : {"one-pass", "query", "plain", "modelled"}) {
     const std::string file = in_folder("run.json");
-    std::string run =
-        "run bfs --input grid:10x30000 -o solo=0 --groups 4 --capacity 4 --verify --check-trace";
+    std::string run = " -o solo=0 --groups 4 --capacity 4 --verify --check-trace";
     run.append(" --json ").append(file).append(" --barrier ").append(barrier);
-    run.append(" --resize random:");
+    run.append(" --resize random:1 --input grid:10x");
     int joins = 0;
     int leaves = 0;
-    for (int seed = 1; seed <= 5 && (joins == 0 || leaves == 0); ++seed) {  // each is over soon
-      const Result result = cohort(run + std::to_string(seed));
+    for (int length = 30000; joins == 0 || leaves == 0; length *= 2) {  // it may be over too soon
+      const Result result = cohort("run bfs" + run + std::to_string(length));
       ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
       EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
       const json report = json::parse(read(file));
@@ -95,8 +96,6 @@ TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
       joins = report["joins"];
       leaves = report["leaves"];
     }
-    EXPECT_GT(joins, 0) << barrier;
-    EXPECT_GT(leaves, 0) << barrier;
   }
 }
 
@@ -301,15 +300,30 @@ TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
   EXPECT_THAT(refused("demo --json " + file), HasSubstr(file));
 }
 
+/// Whether a thread other than the main one has used the CPU: a worker that runs a group.
+bool has_busy_worker(pid_t process) {
+  const std::string threads = "/proc/" + std::to_string(process) + "/task";
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator{threads, gone}) {
+    if (thread.path().filename() == std::to_string(process)) continue;
+    std::ifstream file{thread.path() / "stat"};
+    std::string line;
+    std::getline(file, line);
+    std::istringstream fields{line.substr(std::min(line.size(), line.rfind(')') + 1))};
+    std::string field;
+    for (int i = 3; i < 14; ++i) fields >> field;  // proc(5): utime is the 14th
+    unsigned long ticks = 0;
+    if (fields >> ticks && ticks > 5) return true;
+  }
+  return false;
+}
+
 TEST_F(Tool, EndsCleanlyWhenInterrupted) {
   const std::string file = in_folder("run.json");
-  Result result;
-  for (int seconds = 1; seconds <= 16 && !fs::exists(file); seconds *= 2) {  // until the job runs
-    result =
-        cohort("run bfs --input grid:1x3000000 --local-size 64 --verify --json " + file,
-               "timeout --foreground --preserve-status --signal=INT " + std::to_string(seconds));
-    EXPECT_EQ(result.status, 130);
-  }
+  const Result result =
+      signalled("run bfs --input grid:1x3000000 --local-size 64 --verify --json " + file, SIGINT,
+                has_busy_worker);
+  EXPECT_EQ(result.status, 130);
   EXPECT_THAT(result.out, HasSubstr("cancelled"));
   const json report = json::parse(read(file));
   EXPECT_EQ(report["status"], "cancelled");

@@ -659,7 +659,7 @@ TYPED_TEST(Mixed, AForkMayFollowAResizingBarrierClosely) {
       ASSERT_TRUE(eventually([&] { return rounds > at; })) << "a group was lost";
     }
     stop = true;
-    ASSERT_TRUE(job.wait_for(20s).has_value()) << "a group was lost";
+    ASSERT_TRUE(job.wait_for(long_enough).has_value()) << "a group was lost";
     EXPECT_EQ(job.status(), Status::finished);
     EXPECT_EQ(ids.clashes(), 0U);
   });

@@ -22,6 +22,7 @@ struct Sum {
   std::uint64_t* items;
   std::size_t count;
   std::uint64_t steps;
+  std::atomic<bool>* half_way = nullptr;  // if given: set half-way, where it waits for a suspend
   struct State {
     std::uint64_t step = 0;
   };
@@ -34,6 +35,10 @@ struct Sum {
   template <class Group>
   Next step(Group group, State& state) const {
     for (auto i : group.stride(count)) items[i] = items[i] * 3 + state.step;
+    if (half_way != nullptr && state.step == steps / 2) {
+      half_way->store(true);
+      hold_until([&] { return group.query() > 0; });
+    }
     return ++state.step < steps ? Next::again : Next::halt;
   }
 };
@@ -44,7 +49,7 @@ struct Other : Sum {
 };
 
 constexpr std::size_t items = 100;
-constexpr std::uint64_t steps = 20'000;
+constexpr std::uint64_t steps = 2000;
 
 std::vector<std::uint64_t> expected() {
   std::vector<std::uint64_t> result(items, 0);
@@ -64,12 +69,11 @@ class Checkpoint : public testing::Test {
 
   /// A job that is suspended some way from its end.
   static Job suspended_in(Engine& engine, std::vector<std::uint64_t>& memory) {
-    for (int tries = 0; tries < 10; ++tries) {  // this thread may come too late
-      std::fill(memory.begin(), memory.end(), 0);
-      Job job = engine.launch(Sum{memory.data(), items, steps});
-      if (job.suspend() == Status::suspended) return job;
-    }
-    throw std::logic_error{"no job could be suspended before its end"};
+    std::atomic<bool> half_way{false};
+    Job job = engine.launch(Sum{memory.data(), items, steps, &half_way});
+    EXPECT_TRUE(eventually([&] { return half_way.load(); }));
+    EXPECT_EQ(job.suspend(), Status::suspended);
+    return job;
   }
 
   /// The same, in a file.

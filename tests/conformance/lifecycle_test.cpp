@@ -38,7 +38,7 @@ TYPED_TEST(Wait, ForALimitedTimeReturnsNothingWhileTheJobRuns) {
   EXPECT_FALSE(job.wait_until(std::chrono::steady_clock::now() - 1h).has_value());
   EXPECT_EQ(job.status(), Status::running);
   stop = true;
-  const auto report = job.wait_for(20s);
+  const auto report = job.wait_for(long_enough);
   ASSERT_TRUE(report.has_value());
   EXPECT_EQ(report->status, Status::finished);
 }
@@ -145,7 +145,7 @@ void cancel_in(Engine& engine, Shape shape, Endless::At at, bool resizable) {
       {.max_groups = shape.groups, .local_size = shape.local_size, .resizable = resizable});
   ASSERT_TRUE(eventually([&] { return started == shape.groups; }));
   job.cancel();
-  const bool ended = job.wait_for(20s).has_value();
+  const bool ended = job.wait_for(long_enough).has_value();
   stop = true;
   EXPECT_TRUE(ended) << "not cancelled in primitive " << static_cast<int>(at);
   EXPECT_EQ(job.wait().status, Status::cancelled);

@@ -246,45 +246,46 @@ TYPED_TEST(BrokenContract, AGroupReturnsWhileOthersWaitForItOrBeforeTheyDo) {
   });
 }
 
-/// Group 1 returns, and group 0 arrives at a barrier: one surely after the other.
-struct OneAfterTheOther {
-  bool arrive_first;
-  const std::atomic<bool>* first_done;
+/// Group 1 returns before group 0 arrives at a barrier.
+struct ReturnsFirst {
+  const std::atomic<bool>* returned;
 
   template <class Group>
   void run(Group& group, Nothing /*state*/) const {
-    if (!arrive_first) {  // the lookout reports the first arrival
-      for (int i = 0; i < 3; ++i) group.global_barrier();
-    }
-    if ((group.group_id() == 0) != arrive_first) {
-      hold_until([&] { return first_done->load(); });
-      if (arrive_first) std::this_thread::sleep_for(10ms);  // told just before the arrival
-    }
+    for (int i = 0; i < 3; ++i) group.global_barrier();
+    if (group.group_id() != 0) return;
+    hold_until([&] { return returned->load(); });
+    group.global_barrier();
+  }
+};
+
+/// Group 1 returns after group 0 has arrived at a barrier: its offer waits for group 2, whose turn
+/// it would be, and ends when a group arrives.
+struct ArrivesFirst {
+  const std::atomic<bool>* over;
+
+  template <class Group>
+  void run(Group& group, Nothing state) const {
+    hold_until([&] { return group.query() > 0; });
     if (group.group_id() == 0) group.global_barrier();
+    if (group.group_id() == 1 && group.offer_kill(state)) return;
+    if (group.group_id() == 2) hold_until([&] { return over->load(); });
   }
 };
 
 TYPED_TEST(BrokenContract, TheMessageSaysWhichCameFirstAndNamesTheGroupAndTheBarrier) {
   TypeParam engine{{.capacity = capacity}};
-  const auto message = [&](bool arrive_first) -> std::string {
-    Lookout lookout{arrive_first ? Trace::arrive : Trace::finish};
-    const ScopedJob job = engine.launch(OneAfterTheOther{arrive_first, &lookout.seen},
-                                        {.max_groups = 2, .tracer = &lookout});
-    try {
-      job.wait();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
-  EXPECT_THAT(message(false),
-              HasSubstr("group 0 is at barrier 3, but another group has already returned"));
-  std::string said;  // who is held up for long on the way to the barrier comes second
-  for (int tries = 0; tries < 5 && said.find(returned_in_barrier) == said.npos; ++tries) {
-    said = message(true);
-    EXPECT_THAT(said, AnyOf(HasSubstr(returned_in_barrier), HasSubstr(barrier_after_return)));
-  }
-  EXPECT_THAT(said, HasSubstr("group 1 returned while others waited for it at barrier 0"));
+  Lookout returned{Trace::finish};
+  const ScopedJob first =
+      engine.launch(ReturnsFirst{&returned.seen}, {.max_groups = 2, .tracer = &returned});
+  expect_broken(
+      first, HasSubstr("group 0 is at barrier 3, but another group has already returned"));
+  Lookout over{Trace::fault};
+  const ScopedJob second =
+      engine.launch(ArrivesFirst{&over.seen}, {.max_groups = 3, .offer_wait = 1h, .tracer = &over});
+  second.set_target(1);
+  expect_broken(second,
+                HasSubstr("group 1 returned while others waited for it at barrier 0"));
 }
 
 /// Group 0 and the others, or the last and the others, stand at different barriers.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cohort/cpu.hpp"
+#include "conformance/support.hpp"
 
 namespace cohort {
 namespace {
@@ -134,23 +135,18 @@ struct Steal {
 };
 
 /// Turns the target of a job at random until `events` groups have come and gone; suspends it now
-/// and then.
+/// and then. Returns how many have. The watchdog ends it if groups stop coming and going.
 std::uint64_t shake(const Job& job, std::uint32_t max_groups, std::uint64_t events, unsigned seed) {
   std::mt19937 random{seed};
-  const auto deadline = std::chrono::steady_clock::now() + 50s;
   for (std::uint64_t turn = 1;; ++turn) {
     job.set_target(1 + static_cast<std::uint32_t>(random() % max_groups));
     if (turn % 64 == 0 && job.suspend() == Status::suspended) job.resume();
     if (turn % 16 == 0) {
       const Report report = job.report();
-      if (report.joins + report.leaves >= events) break;
-      if (std::chrono::steady_clock::now() > deadline)
-        break;  // the counts below then fail the test
+      if (report.joins + report.leaves >= events) return report.joins + report.leaves;
     }
     if (random() % 4 == 0) std::this_thread::yield();
   }
-  const Report report = job.report();
-  return report.joins + report.leaves;
 }
 
 class Stress : public testing::Test {
@@ -162,13 +158,12 @@ class Stress : public testing::Test {
     cpu::Engine engine{{.capacity = groups}};
     const Job job = engine.launch(kernel, {.max_groups = groups, .local_size = local_size});
     const auto wanted = static_cast<std::uint64_t>(static_cast<double>(events) * scale());
-    const std::uint64_t seen = shake(job, groups, wanted, 1);
+    shake(job, groups, wanted, 1);
     stop_ = true;
     job.reset_target();
-    const auto report = job.wait_for(20s);
+    const auto report = job.wait_for(test::long_enough);
     ASSERT_TRUE(report.has_value()) << "the job did not end";
     EXPECT_EQ(report->status, Status::finished);
-    EXPECT_GE(seen, wanted);
     EXPECT_GT(report->joins, 0U);
     EXPECT_GT(report->leaves, 0U);
     EXPECT_EQ(ids_.errors, 0U);
@@ -238,7 +233,7 @@ TEST(StressJobs, ComeAndGoTogether) {
         } else {
           stop = true;
         }
-        const auto report = job.wait_for(20s);
+        const auto report = job.wait_for(test::long_enough);
         errors += ids.errors + (report && report->status == expected ? 0 : 1);
         for (const std::uint32_t each : items) {
           if (expected == Status::finished && each != items[0]) ++errors;

@@ -261,7 +261,7 @@ TYPED_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
   const Job job = engine.launch(Background{items.data(), 8, &stop, &monitor});
   std::this_thread::sleep_for(100ms);
   stop = true;
-  EXPECT_TRUE(job.wait_for(20s).has_value()) << "starved";
+  EXPECT_TRUE(job.wait_for(long_enough).has_value()) << "starved";
   enough = true;
   for (auto& host : hosts) host.join();
 }
@@ -276,8 +276,7 @@ TYPED_TEST(Tasks, GetMoreOrLessOfTheMachineByItsCapacity) {
   for (const std::uint32_t units : {1U, 8U, 2U, 6U, 1U, 3U}) {
     engine.set_capacity(units);
     EXPECT_EQ(engine.capacity(), units);
-    for (int i = 0; i < 5000 && groups_of(job) != units; ++i) std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(groups_of(job), units);
+    EXPECT_TRUE(eventually([&] { return groups_of(job) == units; }));
     monitor.most = 0;
     std::this_thread::sleep_for(5ms);
     EXPECT_LE(monitor.most, units);
@@ -300,7 +299,6 @@ TYPED_TEST(Tasks, ThatArePeriodicKeepTheirPace) {
   EXPECT_LE(frames, report.count + 1) << "but for the one that stop() may cancel";
   EXPECT_LE(report.count, time / 5ms + 1);
   EXPECT_EQ(report.period.count, report.count - 1);
-  EXPECT_GE(report.period.max, 4'000'000U) << "5 ms on the average, but for a late first one";
 }
 
 TYPED_TEST(Tasks, ThatArePeriodicAndThrowStopAndSaySo) {

@@ -33,13 +33,15 @@ std::uint32_t now(const Words& words) {
 }
 void set(Words& words, std::uint32_t value) { std::atomic_ref{words[0]}.store(value); }
 
+/// Whether `condition()` comes true before a time that only a hang takes.
 template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
+bool eventually(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 100s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(1ms);
   }
-  return false;
+  return true;
 }
 
 /// A job that runs until it is told to stop.
@@ -63,7 +65,7 @@ struct Background {
   }
   [[nodiscard]] bool advances() const {
     const std::uint32_t before = now(rounds);
-    return soon([&] { return now(rounds) > before + 2; });
+    return eventually([&] { return now(rounds) > before + 2; });
   }
 
   Words rounds{0, 0};
@@ -121,7 +123,7 @@ TEST_F(Beside, TasksTakeUnitsFromAJobAndGiveThemBack) {
       EXPECT_EQ(report.status, Status::finished);
       EXPECT_TRUE(product.right());
       EXPECT_GT(report.gather.count(), 0);
-      EXPECT_TRUE(soon([&] {
+      EXPECT_TRUE(eventually([&] {
         return background.job.report().sizes.back().groups == engine().capacity();
       })) << "the unit has not been given back";
     }
@@ -186,10 +188,10 @@ TEST(Engine, TheCapacityCanChangeWhileAJobRuns) {
   Background background;
   ASSERT_TRUE(background.advances());
   engine().set_capacity(1);
-  EXPECT_TRUE(soon([&] { return background.job.report().sizes.back().groups == 1; }));
+  EXPECT_TRUE(eventually([&] { return background.job.report().sizes.back().groups == 1; }));
   EXPECT_TRUE(background.advances());
   engine().set_capacity(all);
-  EXPECT_TRUE(soon([&] { return background.job.report().sizes.back().groups == all; }));
+  EXPECT_TRUE(eventually([&] { return background.job.report().sizes.back().groups == all; }));
   EXPECT_THROW(engine().set_capacity(0), Error);
   EXPECT_THROW(engine().set_capacity(all + 1), Error) << "more would spin against each other";
 }
@@ -264,7 +266,7 @@ TEST(Engine, ACancelledJobEnds) {
   kernel.set("rounds", rounds.data());
   std::stop_source stop;
   const Job job = kernel.launch(engine(), {.stop = stop.get_token()});
-  ASSERT_TRUE(soon([&] { return now(rounds) > 10; }));
+  ASSERT_TRUE(eventually([&] { return now(rounds) > 10; }));
   stop.request_stop();
   EXPECT_EQ(job.wait().status, Status::cancelled);
 }
@@ -318,9 +320,7 @@ TEST(Engine, ATaskThatNeverEndsDoesNotKeepTheEngine) {
   kernel.set("stop", stop.data());
   const Task task = kernel.submit(*doomed);
   EXPECT_FALSE(task.wait_for(100ms));
-  const auto before = std::chrono::steady_clock::now();
-  doomed.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
+  doomed.reset();  // which would never end if it waited for the task
   try {
     task.wait();
     FAIL() << "it ended well";
@@ -449,9 +449,13 @@ TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
         std::this_thread::sleep_for(std::chrono::microseconds{random() % 1000});
         if (i % 10 == 9 && background.job.suspend() == Status::suspended) background.job.resume();
       }
+      for (const std::uint32_t target : {engine().capacity(), 1U}) {
+        background.job.set_target(target);
+        EXPECT_TRUE(
+            eventually([&] { return background.job.report().sizes.back().groups == target; }));
+      }
       const Report report = background.end();
       EXPECT_EQ(report.status, Status::finished);
-      EXPECT_GT(report.joins + report.leaves, 0U);
       complete = log.events.size() < std::size_t{1} << 20U;  // what there is room for
       if (!complete) continue;
       const auto refusal = check_trace(log.events, {.max_groups = max_groups}, report.status);

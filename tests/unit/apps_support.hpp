@@ -1,15 +1,18 @@
 // What the tests of the apps share: a driver that resizes at random, and graphs of every kind.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "apps/run.hpp"
 #include "cohort/cpu.hpp"
 #include "graph/generators.hpp"
+#include "resize_hold.hpp"
 
 namespace cohort::apps {
 
@@ -19,31 +22,23 @@ inline double test_scale() {
   return text == nullptr ? 1 : std::strtod(text, nullptr);
 }
 
-/// Holds groups up at each resizing point, so that others have the time to come and go.
-class SlowTracer final : public Tracer {
- public:
-  void record(const TraceEvent& event) noexcept override {
-    if (event.what == Trace::offer) std::this_thread::sleep_for(std::chrono::microseconds{20});
-  }
-};
-
-/// Runs that are too short for anybody to come are held up: the later seeds are.
-inline Tracer* tracer_for(std::uint32_t seed) {
-  static SlowTracer slow;
-  return seed > 2 ? &slow : nullptr;
-}
-
 /// A new target every few hundred microseconds at most; now and then the job goes out and comes
-/// back.
+/// back. From the third seed on one group has joined and one
+/// has left before that.
 inline RunOptions resized_at_random(std::uint32_t groups, std::uint32_t seed) {
   RunOptions options;
   options.launch.max_groups = groups;
   options.launch.target = 1;
-  options.launch.tracer = tracer_for(seed);
-  options.drive = [groups, random = std::mt19937{seed}](const Job& job) mutable {
+  const auto hold = seed > 2 ? std::make_shared<test::ResizeHold>() : nullptr;
+  options.launch.tracer = hold.get();
+  options.drive = [hold, groups, random = std::mt19937{seed}](const Job& job) mutable {
     const auto pick = [&random](std::uint32_t least, std::uint32_t most) {
       return std::uniform_int_distribution<std::uint32_t>{least, most}(random);
     };
+    if (hold) {
+      test::resize_to(job, groups);
+      test::resize_to(job, 1);
+    }
     job.set_target(groups);
     for (;;) {
       if (const auto report = job.wait_for(std::chrono::microseconds{pick(20, 300)}))
@@ -56,6 +51,21 @@ inline RunOptions resized_at_random(std::uint32_t groups, std::uint32_t seed) {
     }
   };
   return options;
+}
+
+/// Calls `run(seed)`, which returns the report of a run, at least `least` times and until groups
+/// have joined and left.
+template <class Run>
+void repeat_until_resized(std::uint32_t least, Run run) {
+  std::uint64_t joins = 0;
+  std::uint64_t leaves = 0;
+  for (std::uint32_t seed = 1; seed <= least || joins == 0 || leaves == 0; ++seed) {
+    const Report report = run(seed);
+    ASSERT_EQ(report.status, Status::finished);
+    if (testing::Test::HasFailure()) return;
+    joins += report.joins;
+    leaves += report.leaves;
+  }
 }
 
 struct NamedGraph {

@@ -223,26 +223,26 @@ TEST_F(Files, ThatCannotBeWrittenAreAnErrorNamingThem) {
 
 // ---- children
 
+constexpr std::chrono::seconds long_enough{100};
+
 Child shell(const std::string& script, const Environment& with = {}) {
   return Child{{"-c", script}, with, "/bin/sh"};
 }
 
 TEST(Child, PrintsWithAnEnvironmentOfItsOwn) {
   Child child = shell("echo $COHORT_WORD", {{"COHORT_WORD", "hello"}});
-  EXPECT_EQ(child.output_within(std::chrono::seconds{20}), "hello\n");
+  EXPECT_EQ(child.output_within(long_enough), "hello\n");
 }
 
 TEST(Child, IsKilledWhenItsTimeIsUp) {
-  const auto begin = std::chrono::steady_clock::now();
-  Child child = shell("echo begun; exec sleep 30");
+  Child child = shell("echo begun; exec sleep 1000000");
   EXPECT_EQ(child.output_within(std::chrono::milliseconds{50}), std::nullopt);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{15});
 }
 
 TEST(Child, SaysWhyItFailed) {
   Child child = shell("echo one; echo the reason; exit 3");
   try {
-    static_cast<void>(child.output_within(std::chrono::seconds{20}));
+    static_cast<void>(child.output_within(long_enough));
     ADD_FAILURE() << "nothing was thrown";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), testing::EndsWith("failed: the reason"));

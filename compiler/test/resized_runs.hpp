@@ -1,0 +1,47 @@
+// Runs of programs while groups join and leave, repeated until one has joined.
+#pragma once
+
+#include <functional>
+#include <random>
+
+#include "on_engine.hpp"
+#include "resize_hold.hpp"
+
+namespace cohort::test {
+
+/// Runs the kernel with one group at first, and changes the target at random until it ends. All
+/// attempts but the first grow and shrink the job before that, and on the CPU hold its groups until
+/// it has.
+inline Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size,
+                           std::uint32_t attempt) {
+  ResizeHold hold;
+  const bool holds = std::is_same_v<TestEngine, cpu::Engine> && attempt > 0;
+  const Job job = kernel.launch(engine(), {.max_groups = 6,
+                                           .start_groups = 1,
+                                           .local_size = std::max(local_size, smallest_group),
+                                           .tracer = holds ? &hold : nullptr});
+  try {
+    if (attempt > 0) {
+      resize_to(job, 6);
+      resize_to(job, 1);
+    }
+  } catch (const Error&) {  // it has just ended
+  }
+  std::mt19937 random{attempt};
+  while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
+    try {
+      job.set_target(1 + static_cast<std::uint32_t>(random() % 6));
+    } catch (const Error&) {  // it has just ended
+    }
+  }
+  return job.wait();
+}
+
+/// Repeats `run`, which gets the number of the attempt, until a group has joined.
+inline void repeat_until_joined(const std::function<Report(std::uint32_t attempt)>& run) {
+  std::uint64_t joins = 0;
+  for (std::uint32_t attempt = 0; joins == 0 && !testing::Test::HasFailure(); ++attempt)
+    joins = run(attempt).joins;
+}
+
+}  // namespace cohort::test
