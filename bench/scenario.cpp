@@ -8,6 +8,7 @@
 #include "bench/gather.hpp"
 #include "bench/multitask.hpp"
 #include "bench/overhead.hpp"
+#include "bench/queue.hpp"
 #include "bench/read.hpp"
 #ifdef COHORT_WITH_COMPILER
 #include "bench/dialect.hpp"
@@ -77,6 +78,10 @@ constexpr std::array known{
              .paper = true},
     multitask,
     preemption,
+    Scenario{.name = "queue",
+             .summary = "submits behind 1,000 and 10,000 waiting tasks, and during a checkpoint",
+             .run = &queue_scenario,
+             .in_all = false},
 };
 
 #ifdef COHORT_WITH_CUDA

@@ -1,5 +1,6 @@
 // The CPU engine: a pool of worker threads, each a compute unit that runs one group of one job at a
-// time. Invariant: at most `capacity` groups are inside kernels, over all jobs, at any moment.
+// time. Invariant: at most `capacity` groups are inside kernels, over all jobs, at any moment;
+// after a set_capacity that lowers it, once those that are too many have left.
 #pragma once
 
 #include <exception>
@@ -178,6 +179,12 @@ class TypedBody final : public Body {
 
 /// Runs cooperative kernels on worker threads. Thread-safe. Its destructor cancels what runs and
 /// waits for the groups to leave, which each does at its next primitive.
+///
+/// Kernels and tasks may launch, submit and wait themselves. A group that waits keeps its unit, so
+/// wait() throws Error{bad_state} in a group of the same job, and where the waiting groups hold the
+/// units that the awaited job needs to start. Groups that wait for each other's running jobs are
+/// not detected. The worker threads do not exist in a child of fork(): there every call throws
+/// Error{engine_gone}, and the destructor does nothing.
 class Engine {
  public:
   explicit Engine(EngineOptions options = {});
@@ -260,8 +267,12 @@ class Engine {
 
   /// Units that can be in use at a time.
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Changes that while jobs run: they shrink at their next resizing points, or grow. Throws
-  /// Error{bad_options} for 0 and beyond max_groups_limit. Tasks that have become too large wait.
+  /// Changes that while jobs run: they shrink at their next resizing points, or grow. Where there
+  /// are more jobs than units, jobs are suspended, the lowest weight first, the youngest among
+  /// equals; they are `pending` until there is room, and then go on by themselves. Static launches
+  /// and running tasks keep their groups until they end, and a job that cannot be suspended keeps
+  /// one, also where these exceed the capacity. Tasks and static launches that have become too
+  /// large wait. Throws Error{bad_options} for 0 and beyond max_groups_limit.
   void set_capacity(std::uint32_t units);
 
  private:

@@ -309,7 +309,9 @@ class Engine {
 
   /// SMs that can be in use at a time.
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Changes that while jobs run, up to the SMs of the device.
+  /// Changes that while jobs run, up to the SMs of the device. Where there are more jobs than SMs,
+  /// jobs are suspended until there is room, the lowest weight first; static launches and running
+  /// tasks keep their SMs until they end.
   void set_capacity(std::uint32_t units);
   [[nodiscard]] int device() const;
 

@@ -118,8 +118,9 @@ class Job {
   explicit Job(std::shared_ptr<detail::JobControl> control) noexcept
       : control_(std::move(control)) {}
 
-  /// Waits until the job is finished, left, cancelled or suspended. Throws the kernel's exception
-  /// if it threw, and Error{broken_contract} if it broke a rule.
+  /// Waits until the job is finished, left, cancelled or suspended, and its tracer has heard of
+  /// everything. Throws the kernel's exception if it threw, Error{broken_contract} if it broke a
+  /// rule, and Error{bad_state} where it would never return: in a group or tracer of the same job.
   Report wait() const;
   /// The same for a limited time; nothing if the job still runs then.
   template <class Rep, class Period>
@@ -135,10 +136,12 @@ class Job {
   /// `suspended`, or how the job ended first. Throws Error{not_suspendable} where the kernel cannot
   /// hand its state over.
   Status suspend() const;
-  /// Continues a suspended job. Throws Error{bad_state} if it is not suspended.
+  /// Continues a suspended job, once checkpoints of it are written. Throws Error{bad_state} if it
+  /// is not suspended.
   void resume() const;
   /// Writes a suspended job to a file: its State and the buffers its kernel names. The engine's
-  /// restore() continues it, in this or another process. Throws Error{bad_state} if the job is not
+  /// restore() continues it, in this or another process. The engine goes on meanwhile; after a
+  /// cancel(), wait() returns when the file is written. Throws Error{bad_state} if the job is not
   /// suspended or its kernel names no buffers, Error{bad_file} if the file cannot be written.
   void checkpoint(const std::filesystem::path& file) const;
 

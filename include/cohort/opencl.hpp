@@ -108,7 +108,9 @@ class Engine {
 
   /// Work-groups that can be in use at a time.
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Changes that while jobs run, up to what the device runs at a time.
+  /// Changes that while jobs run, up to what the device runs at a time. Where there are more jobs
+  /// than units, jobs are suspended until there is room, the lowest weight first; static launches
+  /// and running tasks keep their groups until they end.
   void set_capacity(std::uint32_t units);
   [[nodiscard]] const Device& device() const;
 

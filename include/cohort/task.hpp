@@ -45,7 +45,8 @@ class Task {
   explicit Task(std::shared_ptr<detail::JobControl> control) noexcept
       : control_(std::move(control)) {}
 
-  /// Waits until the task is finished or cancelled. Throws what the task threw.
+  /// Waits until the task is finished or cancelled. Throws what the task threw, and
+  /// Error{bad_state} in a task or kernel whose unit this task needs to start.
   TaskReport wait() const;
   /// The same for a limited time; nothing if the task is not done then.
   template <class Rep, class Period>

@@ -47,12 +47,13 @@ struct TraceGather {
 };
 
 /// Receives the events of a job. Called concurrently by all its groups: must be thread-safe and
-/// quick.
+/// quick. It may call the engine, but not wait for the job it traces, nor on CUDA and OpenCL for
+/// any job: wait() and suspend() throw Error{bad_state} there.
 class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual void record(const TraceEvent& event) noexcept = 0;
-  /// By the engine; for whoever wants to know.
+  /// Called by the engine, before the job comes to rest.
   virtual void gathered(const TraceGather& /*gather*/) noexcept {}
   /// By an engine whose device has a clock of its own: what to add to its nanoseconds, on CUDA
   /// `%globaltimer`, to get those of the events that follow.

@@ -11,10 +11,10 @@
 namespace cohort::cpu {
 namespace {
 
-/// Spinning pays only while whoever is waited for can run meanwhile.
-Patience patience_for(std::uint32_t capacity) {
-  return capacity <= usable_cpus() ? Patience{.spins = 2000, .yields = 20}
-                                   : Patience{.spins = 0, .yields = 40};
+/// Spinning pays only while the group that is waited for has a CPU of its own.
+Patience patience_for(std::uint32_t capacity, std::uint32_t cpus) {
+  return capacity <= cpus ? Patience{.spins = 2000, .yields = 20}
+                          : Patience{.spins = 0, .yields = 40};
 }
 
 }  // namespace
@@ -75,14 +75,24 @@ void Engine::Core::start(std::uint32_t workers, bool pin) {
       if (CPU_ISSET(cpu, &mask)) cpus_.push_back(cpu);
     }
   }
-  const std::lock_guard lock{mutex_};
+  usable_cpus_ = usable_cpus();  // reads files
+  const auto lock = locked("engine");
   hire(workers);
   std::reverse(idle_.begin(), idle_.end());  // worker 0 is sent first
   capacity_ = workers;
 }
 
+thread_local const Engine::Core::Record* Engine::Core::current_ = nullptr;
+
+std::unique_lock<std::mutex> Engine::Core::locked(const char* call) const {
+  process_.check(call);
+  return std::unique_lock{mutex_};
+}
+
 /// Starts threads until there are that many.
 void Engine::Core::hire(std::uint32_t workers) {
+  workers_.reserve(workers);  // once a thread runs there is no way back: nothing may throw then
+  idle_.reserve(workers);
   try {
     while (workers_.size() < workers) {
       const auto index = static_cast<std::uint32_t>(workers_.size());
@@ -104,15 +114,24 @@ void Engine::Core::hire(std::uint32_t workers) {
 }
 
 std::uint32_t Engine::Core::capacity() const {
-  const std::lock_guard lock{mutex_};
+  const auto lock = locked("engine");
   return capacity_;
 }
 
 void Engine::Core::set_capacity(std::uint32_t units) {
-  const std::lock_guard lock{mutex_};
+  const auto lock = locked("set_capacity");
   hire(units);
   capacity_ = units;
+  for (const auto& job : jobs_) set_patience(*job);
+  for (const auto& task : tasks_.running()) set_patience(*task);
   rebalance();
+}
+
+void Engine::Core::set_patience(Record& job) const {
+  auto& shared = job.body->shared;
+  const Patience patience = patience_for(capacity_, usable_cpus_);
+  shared.barrier_event.patience.store(patience, std::memory_order_relaxed);
+  shared.offer_event.patience.store(patience, std::memory_order_relaxed);
 }
 
 /// Units that may be given out now: workers without work, but no more than the capacity leaves.
@@ -122,11 +141,17 @@ std::uint32_t Engine::Core::free_units() const {
 }
 
 void Engine::Core::stop() {
+  if (process_.left_behind()) {
+    // Here are no workers to join, and the memory on which threads waited must not be freed.
+    new std::shared_ptr<Core>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
+    return;
+  }
   std::vector<std::shared_ptr<Record>> all;  // let go of without the lock: kernels have destructors
   {
-    const std::lock_guard lock{mutex_};
+    const auto lock = locked("engine");
     stopping_ = true;
-    all = jobs_;
+    all = tasks_.all();
+    all.insert(all.end(), jobs_.begin(), jobs_.end());
     for (const auto& job : all) {
       if (job->status == Status::running) {
         protocol::raise(job->body->shared, Fault::cancelled);
@@ -163,16 +188,16 @@ void Engine::Core::work(std::uint32_t index) {
     if (self.job == nullptr) return;
     std::shared_ptr<Record> job = std::exchange(self.job, nullptr);
     lock.unlock();
+    current_ = job.get();
+    if (self.start) job->options.tracer->gathered(*std::exchange(self.start, std::nullopt));
     const detail::Stay stay = visit(self, *job);
     lock.lock();
+    tell_gathers(*job, lock);
+    current_ = nullptr;
     --job->inside;
     job->leaves += stay == detail::Stay::left ? 1 : 0;
     job->offers.merge(self.visit.offers);
-    if (job->demand_at != 0 && job->inside <= job->share) {
-      job->gathered(job->demand_at, job->share);
-      job->demand_at = 0;
-    }
-    idle_.push_back(index);
+    idle_.push_back(index);  // before the job is seen to be at rest
     settle(*job);
     if (!stopping_) rebalance();
     if (ended(job->status)) {  // perhaps the last to hold it: its kernel's destructor may call us
@@ -183,37 +208,67 @@ void Engine::Core::work(std::uint32_t index) {
   }
 }
 
+/// A worker is back, which may meet a demand. The tracer is told before the return counts, so the
+/// job is not at rest earlier.
+void Engine::Core::tell_gathers(Record& job, std::unique_lock<std::mutex>& lock) {
+  while (job.demand_at != 0 && job.inside - 1 <= job.share) {
+    const TraceGather gather = job.gathered(std::exchange(job.demand_at, 0), job.share);
+    if (job.options.tracer == nullptr) continue;
+    lock.unlock();
+    job.options.tracer->gathered(gather);
+    lock.lock();
+  }
+}
+
+/// Whether the job can start while so many groups wait and keep their units.
+bool Engine::Core::can_start_next_to(std::size_t waiting, const Record& job) const {
+  if (job.status != Status::pending) return true;
+  const std::uint32_t least = job.options.resizable ? 1 : job.body->shared.max_groups;
+  const std::uint32_t needed = job.priority ? tasks_.most_groups_before(job.ticket) : least;
+  return needed + waiting <= capacity_;
+}
+
+/// For a call that returns when the job is at rest. A group that makes it keeps its unit meanwhile.
+void Engine::Core::refuse_endless_wait(const Record& job, const char* call) const {
+  if (current_ == nullptr || current_->core.get() != this) return;
+  if (current_ == &job) {
+    throw Error{Errc::bad_state, std::string{call} +
+                                     ": called by a group of the same job, which cannot come to "
+                                     "rest before that group returns"};
+  }
+  const std::size_t waiting = awaited_.size() + 1;
+  const auto starts = [&](const Record* each) { return can_start_next_to(waiting, *each); };
+  if (starts(&job) || std::any_of(awaited_.begin(), awaited_.end(), starts)) return;
+  throw Error{Errc::bad_state,
+              std::string{call} + ": it would never return: of " + std::to_string(capacity_) +
+                  " units " + std::to_string(waiting) +
+                  " are held by groups that wait for jobs which need them to start; wait outside "
+                  "kernels and tasks, or raise the capacity"};
+}
+
 /// Decides what everybody is to have, and sends idle workers to whoever has less than that.
 void Engine::Core::rebalance() {
   std::vector<std::shared_ptr<Record>> jobs;
-  std::vector<std::shared_ptr<Record>> tasks;
   std::vector<scheduler::Claim> claims;
-  std::vector<scheduler::Demand> demands;
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
-    if (each->priority) {
-      tasks.push_back(each);
-      demands.push_back({.groups = each->body->shared.max_groups,
-                         .priority = *each->priority,
-                         .running = each->status == Status::running});
-    } else if (each->suspending()) {
+    if (each->suspending()) {
       publish(*each, 0);
     } else {
       jobs.push_back(each);
       claims.push_back(each->claim());
     }
   }
-  const scheduler::Plan plan = scheduler::plan(capacity_, claims, demands);
+  const scheduler::Plan plan = tasks_.plan(capacity_, claims);
 
-  for (std::size_t i = 0; i < jobs.size();
-       ++i) {  // takes first: what is asked for soonest is free soonest
+  for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
     if (jobs[i]->status != Status::running) continue;
     if (plan.suspends[i]) jobs[i]->ask_to_leave();
     publish(*jobs[i], plan.shares[i]);
   }
-  for (const std::size_t i : scheduler::serving_order(demands)) {
-    if (!plan.grants[i] || demands[i].running) continue;
-    if (!begin(tasks[i], demands[i].groups)) break;  // what comes free is for this one
+  for (std::uint32_t i = 0; i < plan.granted; ++i) {
+    const auto task = tasks_.front();
+    if (!begin(task, task->ticket.groups)) break;  // what comes free is for this one
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto& job = jobs[i];
@@ -233,12 +288,17 @@ bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share
   const std::uint32_t count = std::min(free_units(), most);
   if (count == 0 || (!job->options.resizable && count < share)) return false;
   job->body->prepare(count, job->kept);
+  set_patience(*job);
   job->status = Status::running;
   job->started_at = now();
-  if (job->priority) job->gathered(job->launched_at, share);  // all units in hand
   job->owed = false;
   if (!job->kept) job->start_groups = count;
   publish(*job, share);
+  if (job->priority) {
+    tasks_.start(*job);
+    const TraceGather gather = job->gathered(job->launched_at, share);  // all units in hand
+    if (job->options.tracer != nullptr) workers_[idle_.back()]->start = gather;
+  }
   send(job, count, true);
   return true;
 }
@@ -314,7 +374,11 @@ void Engine::Core::rest(Record& job, Status status) {
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
-  if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  if (ended(status) && job.priority) {
+    tasks_.remove(job);
+  } else if (ended(status)) {
+    std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  }
   job.changed.notify_all();
 }
 
@@ -329,11 +393,9 @@ std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detai
   auto record = std::make_shared<Record>(shared_from_this(), std::move(body), options, priority);
   record->kept = restored;
   {
-    const std::lock_guard lock{mutex_};
-    shared.barrier_event.patience = shared.offer_event.patience = patience_for(capacity_);
-    shared.lobby_event.patience = {};  // a waiting worker should not take a CPU from others
-    jobs_.push_back(record);
-    rebalance();
+    const auto lock = locked(priority ? "submit" : "launch");
+    if (!priority) jobs_.push_back(record);
+    if (!priority || tasks_.push(record, *priority, shared.max_groups)) rebalance();
   }
   if (options.stop.stop_possible()) {
     record->stop_callback.emplace(options.stop, [weak = std::weak_ptr{record}] {

@@ -1,6 +1,6 @@
 // The CPU engine's inside: the worker pool and the jobs as it knows them.
 // Invariant: all bookkeeping is under one mutex; groups touch it only when they come or go, never
-// inside a kernel.
+// inside a kernel. No code of users runs under it, and no file is written.
 #pragma once
 
 #include <condition_variable>
@@ -14,6 +14,8 @@
 
 #include "cohort/cpu.hpp"
 #include "cpu/sizes.hpp"
+#include "engine/process.hpp"
+#include "engine/task_queue.hpp"
 #include "scheduler/policy.hpp"
 
 namespace cohort::cpu {
@@ -47,27 +49,40 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::condition_variable called;
     std::shared_ptr<Record> job;  // where to go next
     detail::Visit visit;
-    std::unique_ptr<Team> team;  // kept for the next group of as many threads
+    std::optional<TraceGather> start;  // of a task, for its tracer; the first group tells it
+    std::unique_ptr<Team> team;        // kept for the next group of as many threads
   };
 
+  /// The mutex. Throws Error{engine_gone} in a child of fork(), where it may be locked for ever.
+  [[nodiscard]] std::unique_lock<std::mutex> locked(const char* call) const;
   void hire(std::uint32_t workers);
   void work(std::uint32_t index);
+  void tell_gathers(Record& job, std::unique_lock<std::mutex>& lock);
   static detail::Stay visit(Worker& worker, Record& job);
+  void refuse_endless_wait(const Record& job, const char* call) const;
+  [[nodiscard]] bool can_start_next_to(std::size_t waiting, const Record& job) const;
   void rebalance();
   bool begin(const std::shared_ptr<Record>& job, std::uint32_t share);
   [[nodiscard]] std::uint32_t free_units() const;
   void send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first);
   void publish(Record& job, std::uint32_t share);
+  void set_patience(Record& job) const;
   void settle(Record& job);
   void rest(Record& job, Status status);
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order
+  std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order; no tasks
+  engine::TaskQueue<Record> tasks_;
+  std::vector<const Record*> awaited_;  // by groups that do nothing else until these have ended
   std::uint32_t capacity_ = 0;
+  std::uint32_t usable_cpus_ = 1;  // when the engine was made
   std::vector<std::size_t> cpus_;  // to bind workers to; empty: they go where they like
   bool stopping_ = false;
+  const engine::HomeProcess process_;
+  static thread_local const Record*
+      current_;  // whose group this thread runs; null on a host thread
 };
 
 /// A job as the engine knows it. Guarded by the core's mutex, but for the body and the counters of
@@ -102,7 +117,11 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   void ask_to_leave() { body->shared.flags.store(protocol::suspend_flag, Order::release); }
   [[nodiscard]] scheduler::Claim claim() const;
   /// A demand has been met.
-  void gathered(std::uint64_t since, std::uint32_t groups);
+  [[nodiscard]] TraceGather gathered(std::uint64_t since, std::uint32_t groups);
+  /// At rest, and its memory is not being written to a file any more unless it is only suspended.
+  [[nodiscard]] bool waited_for() const {
+    return at_rest(status) && !(ended(status) && saving > 0);
+  }
 
   const std::shared_ptr<Core> core;
   const std::unique_ptr<detail::Body> body;
@@ -118,7 +137,9 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   bool owed = false;         // a task was served while this job waited: its turn now
   std::uint32_t share = 0;   // as published
   std::uint32_t inside = 0;  // workers sent and not yet back
-  std::condition_variable changed;
+  engine::Ticket ticket;     // of a task
+  mutable std::uint32_t saving = 0;  // checkpoints that are being written: it must not run
+  mutable std::condition_variable changed;
 
   std::uint64_t launched_at = now();
   std::uint64_t started_at = 0;

@@ -16,7 +16,7 @@ void check_capacity(std::uint32_t units) {
 }  // namespace
 
 Engine::Engine(EngineOptions options) {
-  const std::uint32_t workers = options.capacity.value_or(usable_cpus());
+  const std::uint32_t workers = options.capacity ? *options.capacity : usable_cpus();
   check_capacity(workers);
   core_ = std::make_shared<Core>();
   memory_ = host_memory();

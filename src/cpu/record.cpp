@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cpu/core.hpp"
+#include "engine/saving_mark.hpp"
 #include "faults.hpp"
 
 namespace cohort::cpu {
@@ -22,27 +23,32 @@ scheduler::Claim Engine::Core::Record::claim() const {
           .owed = owed};
 }
 
-void Engine::Core::Record::gathered(std::uint64_t since, std::uint32_t groups) {
+TraceGather Engine::Core::Record::gathered(std::uint64_t since, std::uint32_t groups) {
   const std::uint64_t at = now();
   gather.add(at - since);
-  if (options.tracer != nullptr)
-    options.tracer->gathered({.begin = since, .end = at, .groups = groups});
+  return {.begin = since, .end = at, .groups = groups};
 }
 
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
-  std::unique_lock lock{core->mutex_};
-  const auto resting = [this] { return at_rest(status); };
+  auto lock = core->locked("wait");
+  const auto over = [this] { return waited_for(); };
   if (deadline && *deadline != std::chrono::steady_clock::time_point::max()) {
-    changed.wait_until(lock, *deadline, resting);
-  } else {
-    changed.wait(lock, resting);
+    changed.wait_until(lock, *deadline, over);
+  } else if (!over()) {
+    core->refuse_endless_wait(*this, "wait");
+    auto& awaited = core->awaited_;
+    const bool by_group = current_ != nullptr && current_->core == core;
+    if (by_group) awaited.push_back(this);
+    changed.wait(lock, over);
+    if (by_group) awaited.erase(std::find(awaited.begin(), awaited.end(), this));
   }
-  return status;
+  return over() || !at_rest(status) ? status : Status::running;
 }
 
 void Engine::Core::Record::cancel() {
-  const std::lock_guard lock{core->mutex_};
+  if (core->process_.left_behind()) return;  // nothing runs here; stop tokens call this
+  const auto lock = core->locked("cancel");
   if (ended(status)) return;
   if (status == Status::running) {
     protocol::raise(body->shared, Fault::cancelled);  // settled when the last group is out
@@ -53,7 +59,7 @@ void Engine::Core::Record::cancel() {
 }
 
 Status Engine::Core::Record::suspend() {
-  std::unique_lock lock{core->mutex_};
+  auto lock = core->locked("suspend");
   if (at_rest(status)) return status;
   if (!body->suspendable) {
     throw Error{Errc::not_suspendable,
@@ -69,6 +75,7 @@ Status Engine::Core::Record::suspend() {
     core->rebalance();
     return status;
   }
+  core->refuse_endless_wait(*this, "suspend");
   held = true;
   ask_to_leave();
   core->rebalance();
@@ -77,7 +84,8 @@ Status Engine::Core::Record::suspend() {
 }
 
 void Engine::Core::Record::resume() {
-  const std::lock_guard lock{core->mutex_};
+  auto lock = core->locked("resume");
+  changed.wait(lock, [this] { return saving == 0; });
   if (core->stopping_) throw Error{Errc::engine_gone, "resume: the engine has been destroyed"};
   if (status != Status::suspended) {
     throw Error{Errc::bad_state,
@@ -89,12 +97,13 @@ void Engine::Core::Record::resume() {
 }
 
 void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
-  const std::lock_guard lock{core->mutex_};
+  auto lock = core->locked("checkpoint");
   if (status != Status::suspended) {
     throw Error{Errc::bad_state,
                 std::string{"checkpoint: the job is "} + to_string(status) + "; suspend it first"};
   }
   if (!kept) throw Error{Errc::bad_state, "checkpoint: the job has not started yet"};
+  const engine::SavingMark mark{*this, lock};
   if (!body->save(file)) {
     throw Error{Errc::bad_state,
                 "checkpoint: the kernel names no buffers; give it `template <class Visit> void "
@@ -103,7 +112,7 @@ void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
 }
 
 void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
-  const std::lock_guard lock{core->mutex_};
+  const auto lock = core->locked("set_target");
   if (!options.resizable)
     throw Error{Errc::bad_state,
                 "set_target: a static launch (resizable = false) has a fixed size"};
@@ -118,7 +127,7 @@ void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
 }
 
 Report Engine::Core::Record::report() const {
-  const std::lock_guard lock{core->mutex_};
+  auto lock = core->locked("report");
   Report report;
   report.status = status;
   const std::uint64_t this_run = status == Status::running ? now() - started_at : 0;
@@ -133,6 +142,7 @@ Report Engine::Core::Record::report() const {
     report.sizes = sizes.all();
   }
   if (status == Status::failed) {
+    lock.unlock();  // exceptions are the user's own code; these words stay as they are
     report.error =
         protocol::explain(protocol::FaultRecord{body->shared.fault.load(Order::relaxed)});
     if (body->exception) {

@@ -12,8 +12,8 @@ std::uint64_t now() noexcept {
                                         .count());
 }
 
-Engine::Core::Turn::Turn(const Core& core)
-    : lock_(core.mutex_, std::defer_lock), on_device_(core.device_) {
+Engine::Core::Turn::Turn(const Core& core, const char* call)
+    : core_(checked(core, call)), lock_(core.mutex_, std::defer_lock), on_device_(core.device_) {
   core.callers_.fetch_add(1, std::memory_order_relaxed);
   lock_.lock();
   core.callers_.fetch_sub(1, std::memory_order_relaxed);
@@ -55,10 +55,15 @@ void Engine::Core::start() {
 }
 
 void Engine::Core::stop() {
+  if (process_.left_behind()) {                     // here is no agent to join, and no device
+    new std::shared_ptr<Core>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
+    return;
+  }
   {
     const Turn turn{*this};
     stopping_ = true;
-    const std::vector<std::shared_ptr<Record>> all = jobs_;
+    std::vector<std::shared_ptr<Record>> all = tasks_.all();
+    all.insert(all.end(), jobs_.begin(), jobs_.end());
     for (const auto& job : all) {
       if (job->status == Status::running) {
         job->cancelled = true;
@@ -96,7 +101,7 @@ std::uint32_t Engine::Core::capacity() const {
 }
 
 void Engine::Core::set_capacity(std::uint32_t units) {
-  const Turn turn{*this};
+  const Turn turn{*this, "set_capacity"};
   check_alive();
   capacity_ = units;
   rebalance();
@@ -109,7 +114,7 @@ bool Engine::Core::idle() const {
   const bool running = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& job) {
     return job->status == Status::running || job->status == Status::pending;
   });
-  return !running && graves_.empty();
+  return !running && tasks_.empty() && graves_.empty();
 }
 
 void Engine::Core::tend() {
@@ -122,7 +127,9 @@ void Engine::Core::tend() {
       called_.wait(lock, [this] { return stopping_ || !idle(); });
       continue;
     }
-    if (!look()) {
+    const bool again = look();
+    effects_.perform(lock);
+    if (!again) {
       called_.wait_for(lock, 40us);
       continue;
     }
@@ -148,9 +155,10 @@ bool Engine::Core::look() {
 
 /// True: something is under way that should be seen as soon as it is there.
 bool Engine::Core::poll() {
-  const std::vector<std::shared_ptr<Record>> all = jobs_;
+  std::vector<std::shared_ptr<Record>> all = jobs_;
+  all.insert(all.end(), tasks_.running().begin(), tasks_.running().end());
   for (const auto& job : all) {
-    if (job->run == nullptr) continue;
+    if (job->run == nullptr || job->concluding) continue;
     job->run->catch_up();
     reap(*job->run);
     observe(*job);
@@ -168,11 +176,11 @@ bool Engine::Core::poll() {
   }
   free_slots();
   if (!stopping_ && lost_.empty()) rebalance();
-  if (demanded() != 0) return true;
+  if (demanded() != 0 || !tasks_.running().empty()) return true;
   return std::any_of(jobs_.begin(), jobs_.end(), [this](const auto& job) {
     if (job->run == nullptr) return false;
-    return job->priority || !job->errands.empty() || job->demand_at != 0 || job->cancelled ||
-           job->suspending || job->inside() != target_of(*job);
+    return !job->errands.empty() || job->demand_at != 0 || job->cancelled || job->suspending ||
+           job->inside() != target_of(*job);
   });
 }
 
@@ -242,35 +250,28 @@ std::uint32_t Engine::Core::target_of(const Record& job) const {
 /// Decides what everybody is to have, and starts what is missing.
 void Engine::Core::rebalance() {
   std::vector<std::shared_ptr<Record>> jobs;
-  std::vector<std::shared_ptr<Record>> tasks;
   std::vector<scheduler::Claim> claims;
-  std::vector<scheduler::Demand> demands;
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
-    if (each->priority) {
-      tasks.push_back(each);
-      demands.push_back({.groups = each->body->max_groups,
-                         .priority = *each->priority,
-                         .running = each->status == Status::running});
-    } else if (each->suspending) {
+    if (each->suspending) {
       publish(*each, 0);
     } else {
       jobs.push_back(each);
       claims.push_back(each->claim());
     }
   }
-  const scheduler::Plan plan = scheduler::plan(capacity_, claims, demands);
+  const scheduler::Plan plan = tasks_.plan(capacity_, claims);
 
-  for (std::size_t i = 0; i < jobs.size(); ++i) {  // takes first
+  for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
     if (jobs[i]->status != Status::running) continue;
     if (plan.suspends[i]) jobs[i]->suspending = true;
     publish(*jobs[i], plan.shares[i]);
     thin_out(*jobs[i]);
   }
   publish_order();
-  for (const std::size_t i : scheduler::serving_order(demands)) {
-    if (!plan.grants[i] || demands[i].running) continue;
-    if (!begin(*tasks[i], demands[i].groups)) break;
+  for (std::uint32_t i = 0; i < plan.granted; ++i) {
+    const auto task = tasks_.front();
+    if (!begin(*task, task->ticket.groups)) break;
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (jobs[i]->status == Status::pending && plan.shares[i] > 0) begin(*jobs[i], plan.shares[i]);
@@ -304,7 +305,7 @@ void Engine::Core::publish(Record& job, std::uint32_t units) {
 void Engine::Core::publish_order() {
   std::vector<Record*> order;
   for (const auto& job : jobs_) {
-    if (job->run != nullptr && !job->priority && job->options.resizable) order.push_back(job.get());
+    if (job->run != nullptr && job->options.resizable) order.push_back(job.get());
   }
   std::stable_sort(order.begin(), order.end(), [](const Record* a, const Record* b) {
     return a->options.weight != b->options.weight ? a->options.weight < b->options.weight
@@ -353,16 +354,44 @@ void Engine::Core::settle(Record& job) {
   if (!job.errands.empty() && !over) return;  // its blocks have a task of their own to end
 
   job.note(now());
-  play_tapes(job);
-  job.joins += run.joined;
-  job.leaves += run.left;
   // As a rule all groups have returned, and the diary says so: the roster need not be fetched.
-  if (empty && run.finished > 0 && run.finished + run.left == run.out) {
+  const bool returned = empty && run.finished > 0 && run.finished + run.left == run.out;
+  if (returned && job.options.tracer == nullptr) {
+    job.joins += run.joined;
+    job.leaves += run.left;
     rest(job, Status::finished);
     return;
   }
+  job.concluding = true;
+  effects_.add([self = job.shared_from_this()] { self->core->conclude(*self); });
+}
+
+/// Tells the tracer of the run, and reads from its memory how the job came to rest. Called without
+/// the mutex: while a job is `concluding` its run is left alone otherwise.
+void Engine::Core::conclude(Record& job) {
+  const Run& run = *job.run;
   protocol::Shared<Platform> shared;
-  memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
+  std::string why;  // the device is lost
+  try {
+    play_tapes(job);
+    memory_->read(static_cast<void*>(&shared), run.desk.shared, sizeof shared);
+    if (shared.kept.load(Order::relaxed) != 0) {
+      std::vector<std::byte> states(run.states_size);
+      memory_->read(states.data(), run.desk.states, states.size());
+      job.body->keep(states);
+    }
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  const Turn turn{*this};
+  if (!why.empty() && lost_.empty()) lose(why);
+  if (!lost_.empty()) {
+    fail_lost(job);
+    return;
+  }
+  job.concluding = false;
+  job.joins += run.joined;
+  job.leaves += run.left;
   const Roster roster = shared.look();
   if (roster.faulted()) {
     job.fault = FaultRecord{shared.fault.load(Order::relaxed)};
@@ -370,17 +399,16 @@ void Engine::Core::settle(Record& job) {
   } else if (roster.finished()) {
     rest(job, Status::finished);
   } else if (shared.kept.load(Order::relaxed) != 0) {
-    std::vector<std::byte> states(run.states_size);
-    memory_->read(states.data(), run.desk.states, states.size());
-    job.body->keep(states);
     job.kept = true;
-    rest(job, job.held ? Status::suspended : Status::pending);
+    const Status out = job.held ? Status::suspended : Status::pending;
+    rest(job, job.cancelled ? Status::cancelled : out);  // a cancel may have come since
   } else if (roster.active() == 0 && !roster.gathering()) {
     rest(job, Status::left);
   } else {
     job.fault = FaultRecord{Fault::lost_group};
     rest(job, Status::failed);
   }
+  called_.notify_all();  // its units are free
 }
 
 void Engine::Core::rest(Record& job, Status status) {
@@ -401,20 +429,40 @@ void Engine::Core::rest(Record& job, Status status) {
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
-  if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  if (ended(status) && job.priority) {
+    tasks_.remove(job);
+  } else if (ended(status)) {
+    std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  }
   job.changed.notify_all();
 }
 
 /// The device will not work any more: everything ends, and every call from now on fails.
 void Engine::Core::lose(const std::string& why) {
   lost_ = why;
-  const std::vector<std::shared_ptr<Record>> all = jobs_;
+  std::vector<std::shared_ptr<Record>> all = tasks_.all();
+  all.insert(all.end(), jobs_.begin(), jobs_.end());
   for (const auto& job : all) {
-    job->error = why;
-    job->run.reset();
-    rest(*job, Status::failed);
+    if (job->concluding) continue;  // that ends it
+    if (job->options.tracer == nullptr) {
+      fail_lost(*job);
+    } else {  // after the calls of its tracer that are under way
+      job->concluding = true;
+      effects_.add([job] {
+        const Turn turn{*job->core};
+        job->core->fail_lost(*job);
+      });
+    }
   }
   graves_.clear();
+}
+
+void Engine::Core::fail_lost(Record& job) {
+  if (ended(job.status)) return;
+  job.error = lost_;
+  job.run.reset();
+  job.concluding = false;
+  rest(job, Status::failed);
 }
 
 std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detail::Body> body,
@@ -425,11 +473,11 @@ std::shared_ptr<Engine::Core::Record> Engine::Core::launch(std::unique_ptr<detai
   record->kept = restored;
   if (priority) record->demanded(record->launched_at);
   {
-    const Turn turn{*this};
+    const Turn turn{*this, priority ? "submit" : "launch"};
     check_alive();
     shape(*record);
-    jobs_.push_back(record);
-    rebalance();
+    if (!priority) jobs_.push_back(record);
+    if (!priority || tasks_.push(record, *priority, record->body->max_groups)) rebalance();
   }
   called_.notify_all();
   if (options.stop.stop_possible()) {

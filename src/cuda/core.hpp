@@ -1,6 +1,6 @@
 // The CUDA engine's inside: the jobs as it knows them, the grids it has launched, and the agent
-// that looks after both. Invariant: all bookkeeping is under one mutex, and nobody holds it while a
-// kernel has to move.
+// that looks after both. Invariant: all bookkeeping is under one mutex. No thread holds it while a
+// kernel has to move, a tracer is called, the memory of a run is read or a file is written.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,9 @@
 #include "cuda/driver.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/ranges.hpp"
+#include "engine/effects.hpp"
+#include "engine/process.hpp"
+#include "engine/task_queue.hpp"
 #include "scheduler/policy.hpp"
 
 namespace cohort::cuda {
@@ -118,13 +121,23 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     void catch_up();
   };
 
-  /// The mutex, for everybody but the agent, which lets them pass first.
+  /// The mutex, for every thread but the agent, which lets them pass first. Its end runs the
+  /// effects. Throws Error{engine_gone} in a child of fork().
   class Turn {
    public:
-    explicit Turn(const Core& core);
+    explicit Turn(const Core& core, const char* call = "engine");
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { core_.effects_.perform(lock_); }
     std::unique_lock<std::mutex>& lock() { return lock_; }
 
    private:
+    static const Core& checked(const Core& core, const char* call) {
+      core.process_.check(call);
+      return core;
+    }
+
+    const Core& core_;
     std::unique_lock<std::mutex> lock_;
     OnDevice on_device_;
   };
@@ -149,8 +162,10 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void refill(Record& job);
   void thin_out(Record& job);
   void settle(Record& job);
+  void conclude(Record& job);
   void rest(Record& job, Status status);
   void lose(const std::string& why);
+  void fail_lost(Record& job);
   [[nodiscard]] std::uint32_t demanded() const;
   [[nodiscard]] std::uint32_t blocks_of(const Record& job) const;
   [[nodiscard]] std::uint32_t target_of(const Record& job) const;
@@ -192,8 +207,11 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   mutable std::atomic<std::uint32_t> callers_{0};
   std::condition_variable called_;
   std::thread agent_;
-  std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order
-  std::vector<std::unique_ptr<Run>> graves_;   // at rest, but a grid has yet to end
+  std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order; no tasks
+  engine::TaskQueue<Record> tasks_;
+  mutable engine::Effects effects_;
+  const engine::HomeProcess process_;
+  std::vector<std::unique_ptr<Run>> graves_;  // at rest, but a grid has yet to end
   std::uint32_t capacity_ = 0;
   std::size_t grids_ = 0;
   bool stopping_ = false;
@@ -227,6 +245,7 @@ void Engine::Core::await(Turn& turn, std::condition_variable& changed,
       std::min(deadline.value_or(Clock::time_point::max()), began + 10ms);
   for (Clock::time_point at = began; !resting() && at < until; at = Clock::now()) {
     look();
+    effects_.perform(turn.lock());
     if (resting()) break;
     turn.lock().unlock();
     while (Clock::now() < at + 1us + (at - began) / 128) std::this_thread::yield();
@@ -273,6 +292,10 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   /// A demand begins, and is met; a task's begins with it.
   void demanded(std::uint64_t at);
   void met(std::uint64_t at);
+  /// At rest, and its memory is not being written to a file any more unless it is only suspended.
+  [[nodiscard]] bool waited_for() const {
+    return at_rest(status) && !(ended(status) && saving > 0);
+  }
 
   const std::shared_ptr<Core> core;
   const std::unique_ptr<detail::Body> body;
@@ -290,14 +313,17 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   bool owed = false;        // a task was served while this job waited: its turn now
   bool cancelled = false;   // has been told so
   bool suspending = false;  // has been told so
+  bool concluding = false;  // its groups are out, and its run is read without the mutex
   FaultRecord fault;
   std::string error;  // of CUDA
   std::unique_ptr<Run> run;
   std::uint32_t units = 0;    // as published
   std::uint32_t thin_to = 0;  // groups, until it has no more; then it comes back with fewer grids
-  std::uint32_t share_word = 0;   // as published
-  std::uint32_t before_word = 0;  // as published
-  std::condition_variable changed;
+  std::uint32_t share_word = 0;      // as published
+  std::uint32_t before_word = 0;     // as published
+  engine::Ticket ticket;             // of a task
+  mutable std::uint32_t saving = 0;  // checkpoints that are being written: it must not run
+  mutable std::condition_variable changed;
 
   std::uint64_t launched_at = now();
   std::uint64_t started_at = 0;

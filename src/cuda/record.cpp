@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cuda/core.hpp"
+#include "engine/saving_mark.hpp"
 #include "faults.hpp"
 
 namespace cohort::cuda {
@@ -22,7 +23,7 @@ std::uint32_t Engine::Core::Record::groups_on(std::uint32_t its_units) const {
 /// Whether groups may still join.
 bool Engine::Core::Record::open() const {
   return status == Status::running && options.resizable && !suspending && !cancelled &&
-         run != nullptr && run->finished == 0 && !run->closed;
+         !concluding && run != nullptr && run->finished == 0 && !run->closed;
 }
 
 scheduler::Claim Engine::Core::Record::claim() const {
@@ -54,7 +55,8 @@ void Engine::Core::Record::demanded(std::uint64_t at) {
 void Engine::Core::Record::met(std::uint64_t at) {
   gather.add(at - demand_at);
   if (options.tracer != nullptr) {
-    options.tracer->gathered({.begin = demand_at, .end = at, .groups = inside()});
+    const TraceGather met{.begin = demand_at, .end = at, .groups = inside()};
+    core->effects_.add([self = shared_from_this(), met] { self->options.tracer->gathered(met); });
   }
   demand_at = 0;
   gather_range.reset();
@@ -62,13 +64,15 @@ void Engine::Core::Record::met(std::uint64_t at) {
 
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
-  Turn turn{*core};
-  core->await(turn, changed, deadline, [this] { return at_rest(status); });
-  return status;
+  engine::Effects::refuse_wait("wait");
+  Turn turn{*core, "wait"};
+  core->await(turn, changed, deadline, [this] { return waited_for(); });
+  return waited_for() || !at_rest(status) ? status : Status::running;
 }
 
 void Engine::Core::Record::cancel() {
-  const Turn turn{*core};
+  if (core->process_.left_behind()) return;  // nothing runs here; stop tokens call this
+  const Turn turn{*core, "cancel"};
   if (ended(status)) return;
   if (status == Status::running) {
     cancelled = true;
@@ -80,7 +84,8 @@ void Engine::Core::Record::cancel() {
 }
 
 Status Engine::Core::Record::suspend() {
-  Turn turn{*core};
+  engine::Effects::refuse_wait("suspend");
+  Turn turn{*core, "suspend"};
   if (at_rest(status)) return status;
   if (!body->suspendable) {
     throw Error{Errc::not_suspendable,
@@ -103,7 +108,8 @@ Status Engine::Core::Record::suspend() {
 
 void Engine::Core::Record::resume() {
   {
-    const Turn turn{*core};
+    Turn turn{*core, "resume"};
+    changed.wait(turn.lock(), [this] { return saving == 0; });
     core->check_alive();
     if (status != Status::suspended) {
       throw Error{Errc::bad_state,
@@ -117,12 +123,13 @@ void Engine::Core::Record::resume() {
 }
 
 void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
-  const Turn turn{*core};
+  Turn turn{*core, "checkpoint"};
   if (status != Status::suspended) {
     throw Error{Errc::bad_state,
                 std::string{"checkpoint: the job is "} + to_string(status) + "; suspend it first"};
   }
   if (!kept) throw Error{Errc::bad_state, "checkpoint: the job has not started yet"};
+  const engine::SavingMark mark{*this, turn.lock()};
   if (!body->save(file, *core->memory_)) {
     throw Error{Errc::bad_state,
                 "checkpoint: the kernel names no buffers; give it `template <class Visit> void "
@@ -131,7 +138,7 @@ void Engine::Core::Record::checkpoint(const std::filesystem::path& file) const {
 }
 
 void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
-  const Turn turn{*core};
+  const Turn turn{*core, "set_target"};
   if (!options.resizable)
     throw Error{Errc::bad_state,
                 "set_target: a static launch (resizable = false) has a fixed size"};
@@ -146,7 +153,7 @@ void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
 }
 
 Report Engine::Core::Record::report() const {
-  const Turn turn{*core};
+  const Turn turn{*core, "report"};
   Report report;
   report.status = status;
   const std::uint64_t this_run = status == Status::running ? now() - started_at : 0;

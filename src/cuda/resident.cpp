@@ -15,7 +15,8 @@ class Engine::Core::Errand final : public cohort::detail::JobControl {
       : job(std::move(its_job)), wish(its_wish), priority(options.priority) {}
 
   Status wait_until(std::optional<std::chrono::steady_clock::time_point> deadline) override {
-    Turn turn{*job->core};
+    engine::Effects::refuse_wait("wait");
+    Turn turn{*job->core, "wait"};
     job->core->await(turn, changed, deadline, [this] { return at_rest(status); });
     return status;
   }
@@ -128,7 +129,8 @@ std::shared_ptr<cohort::detail::JobControl> Engine::Core::submit_resident(
 
 /// Tells the device of the first task that waits, if there is none under way.
 void Engine::Core::post(Record& job) {
-  if (job.run == nullptr || job.run->mail == nullptr || job.errands.empty()) return;
+  if (job.run == nullptr || job.concluding) return;
+  if (job.run->mail == nullptr || job.errands.empty()) return;
   Errand& errand = *job.errands.front();
   if (errand.serial != 0) return;
   errand.serial = ++job.errand_serial;

@@ -212,6 +212,7 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
   if (count == 0) return false;
   // Those that leases want now would have to leave at once.
   if (resizable) count = std::min(count, job.keeps(share, demanded()));
+  if (job.priority) tasks_.start(job);
   try {
     job.run = make_run(job, count, share);
     job.status = Status::running;
@@ -323,7 +324,7 @@ std::uint32_t Engine::Core::free_slot(cudaStream_t stream) const {
 }
 
 std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
-  const Turn turn{*this};
+  const Turn turn{*this, "lease"};
   check_alive();
   if (sms == 0 || sms > sms_) {
     throw Error{Errc::bad_options,
@@ -331,7 +332,7 @@ std::uint32_t Engine::Core::open_lease(cudaStream_t stream, std::uint32_t sms) {
   }
   std::uint32_t floor = 0;
   for (const auto& job : jobs_) {
-    if (job->priority || job->status != Status::running) continue;
+    if (job->status != Status::running) continue;
     floor += job->options.resizable ? 1 : job->claim().max_groups;
   }
   if (sms + floor > capacity_) {

@@ -24,6 +24,8 @@ std::uint64_t nanoseconds(std::chrono::milliseconds time) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds{time}.count());
 }
 
+std::uint32_t threads_of(const Shape& shape) { return shape[0] * shape[1] * shape[2]; }
+
 }  // namespace
 
 Engine::Core::Core(EngineOptions options)
@@ -51,11 +53,16 @@ void Engine::Core::start() {
 }
 
 void Engine::Core::stop() {
+  if (process_.left_behind()) {                     // here is no agent to join, and no device
+    new std::shared_ptr<Core>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
+    return;
+  }
   std::vector<std::shared_ptr<Record>> all;
   {
-    const std::lock_guard lock{mutex_};
+    const auto lock = locked("engine");
     stopping_ = true;
-    all = jobs_;
+    all = tasks_.all();
+    all.insert(all.end(), jobs_.begin(), jobs_.end());
     for (const auto& job : all) {
       if (job->status == Status::running) {
         raise(job->words(), Fault::cancelled);
@@ -73,19 +80,25 @@ void Engine::Core::check_alive() const {
   if (stopping_) throw Error{Errc::engine_gone, "launch: the engine has been destroyed"};
 }
 
-/// Somebody runs or wants to. Suspended jobs need no megakernel.
+/// Some job or task runs or wants to. Suspended jobs need no megakernel.
 bool Engine::Core::has_work() const {
-  return std::any_of(jobs_.begin(), jobs_.end(),
-                     [](const auto& job) { return !at_rest(job->status); });
+  return !tasks_.empty() || std::any_of(jobs_.begin(), jobs_.end(),
+                                        [](const auto& job) { return !at_rest(job->status); });
+}
+
+std::vector<std::shared_ptr<Engine::Core::Record>> Engine::Core::jobs_and_running_tasks() const {
+  std::vector<std::shared_ptr<Record>> result = jobs_;
+  result.insert(result.end(), tasks_.running().begin(), tasks_.running().end());
+  return result;
 }
 
 std::uint32_t Engine::Core::capacity() const {
-  const std::lock_guard lock{mutex_};
+  const auto lock = locked("engine");
   return capacity_;
 }
 
 void Engine::Core::set_capacity(std::uint32_t units) {
-  const std::lock_guard lock{mutex_};
+  const auto lock = locked("set_capacity");
   capacity_ = units;
   if (shift_) shift_->limit(units);
   rebalance();
@@ -94,48 +107,75 @@ void Engine::Core::set_capacity(std::uint32_t units) {
 // ---- the megakernel
 
 void Engine::Core::load(const std::vector<KernelOf>& kernels) {
-  const std::lock_guard lock{mutex_};
+  const auto lock = locked("load");
   check_alive();
   for (const KernelOf& each : kernels) {
     if (std::find(loaded_.begin(), loaded_.end(), each) == loaded_.end()) loaded_.push_back(each);
   }
 }
 
-/// Sees to it that a megakernel with this kernel runs, in groups of this shape. Its number there.
-std::uint32_t Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
-  const auto threads = [](const Shape& of) { return of[0] * of[1] * of[2]; };
-  if (shift_ && has_work()) {
-    if (!megakernel_->find(kernel)) {
-      throw Error{Errc::bad_state, "launch: kernel " + kernel.info().name +
-                                       " is not in the megakernel that runs; load() its program "
-                                       "before the first launch"};
-    }
-    if (shift_->shape() != shape) {
-      throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads(shape)) +
-                                         " threads, but the megakernel runs with groups of " +
-                                         std::to_string(threads(shift_->shape())) +
-                                         ": all that run at a time have the same shape"};
-    }
-    return *megakernel_->find(kernel);
+/// Whether the megakernel that runs serves this kernel. Throws if it does not, and has work.
+bool Engine::Core::is_open_for(const KernelOf& kernel, Shape shape) const {
+  if (!shift_) return false;
+  if (megakernel_->find(kernel) && shift_->shape() == shape) return true;
+  if (!has_work()) return false;
+  if (!megakernel_->find(kernel)) {
+    throw Error{Errc::bad_state, "launch: kernel " + kernel.info().name +
+                                     " is not in the megakernel that runs; load() its program "
+                                     "before the first launch"};
   }
-  if (shift_ && shift_->shape() == shape) {
-    if (const auto which = megakernel_->find(kernel)) return *which;
-  }
-  close_shift();
-  check_alive();
+  throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads_of(shape)) +
+                                     " threads, but the megakernel runs with groups of " +
+                                     std::to_string(threads_of(shift_->shape())) +
+                                     ": all that run at a time have the same shape"};
+}
+
+/// What a megakernel that is started for this kernel consists of.
+std::vector<KernelOf> Engine::Core::kernels_with(const KernelOf& kernel) const {
   std::vector<KernelOf> kernels = loaded_;
   if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
-  const bool alone = threads(shape) == 1;
+  return kernels;
+}
+
+/// Null if it has to be built first.
+std::shared_ptr<Megakernel> Engine::Core::find_built(const KernelOf& kernel, Shape shape) const {
+  const std::vector<KernelOf> kernels = kernels_with(kernel);
+  const bool alone = threads_of(shape) == 1;
   const auto found = std::find_if(built_.begin(), built_.end(), [&](const auto& each) {
     return each->alone() == alone && each->kernels() == kernels;
   });
-  if (found != built_.end()) {
-    megakernel_ = *found;
-  } else {
-    megakernel_ = std::make_shared<Megakernel>(context_, chosen_, options_.build_options, kernels,
-                                               alone, memory_);
-    built_.push_back(megakernel_);
+  return found != built_.end() ? *found : nullptr;
+}
+
+/// A megakernel that serves this kernel. Called without the mutex: compiling one takes seconds.
+std::shared_ptr<Megakernel> Engine::Core::build(const KernelOf& kernel, Shape shape) {
+  const std::lock_guard building{building_};
+  std::vector<KernelOf> kernels;
+  {
+    const auto lock = locked("launch");
+    check_alive();
+    if (is_open_for(kernel, shape)) return megakernel_;
+    if (const auto found = find_built(kernel, shape)) return found;
+    close_shift();  // a build needs the device to learn the layout
+    check_alive();
+    kernels = kernels_with(kernel);
   }
+  const auto built = std::make_shared<Megakernel>(context_, chosen_, options_.build_options,
+                                                  kernels, threads_of(shape) == 1, memory_);
+  const auto lock = locked("launch");
+  built_.push_back(built);
+  return built;
+}
+
+/// Sees to it that a megakernel with this kernel runs, in groups of this shape. Its number there;
+/// nothing: build() it first.
+std::optional<std::uint32_t> Engine::Core::open_shift(const KernelOf& kernel, Shape shape) {
+  if (is_open_for(kernel, shape)) return *megakernel_->find(kernel);
+  const auto built = find_built(kernel, shape);
+  if (!built) return {};
+  close_shift();
+  check_alive();
+  megakernel_ = built;
   shift_ =
       std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape,
                               options_.scheduler == Scheduler::group ? context_limit : 0);
@@ -166,13 +206,26 @@ void Engine::Core::lose(const std::string& why) {
   if (shift_) shift_->dismiss();  // those who can, go
   memory_->abandon();
   new std::shared_ptr<SharedMemory>{memory_};  // NOLINT: leaked, with all that the kernel may use
-  new std::vector<std::shared_ptr<Record>>{jobs_};  // NOLINT
-  new cl::Context{context_};                        // NOLINT
-  new std::shared_ptr<Megakernel>{megakernel_};     // NOLINT
-  static_cast<void>(shift_.release());              // NOLINT
+  new std::vector<std::shared_ptr<Record>>{jobs_and_running_tasks()};  // NOLINT
+  new cl::Context{context_};                                           // NOLINT
+  new std::shared_ptr<Megakernel>{megakernel_};                        // NOLINT
+  static_cast<void>(shift_.release());                                 // NOLINT
   workers_.clear();
   idle_.clear();
-  for (const auto& job : std::vector{jobs_}) fail(*job, Errc::device_lost, why);
+  std::vector<std::shared_ptr<Record>> ending = tasks_.all();
+  ending.insert(ending.end(), jobs_.begin(), jobs_.end());
+  for (const auto& job : ending) {
+    if (job->concluding) continue;  // that ends it
+    if (job->options.tracer == nullptr) {
+      fail(*job, Errc::device_lost, why);
+    } else {  // after the calls of its tracer that are under way
+      job->concluding = true;
+      effects_.add([job] {
+        const auto lock = job->core->locked("engine");
+        job->core->conclude(*job);
+      });
+    }
+  }
 }
 
 // ---- the agent
@@ -180,6 +233,7 @@ void Engine::Core::lose(const std::string& why) {
 void Engine::Core::attend() {
   std::unique_lock lock{mutex_};
   for (;;) {
+    effects_.perform(lock);
     if (!shift_) {
       if (stopping_) return;
       called_.wait(lock, [this] { return shift_ != nullptr || stopping_; });
@@ -187,6 +241,7 @@ void Engine::Core::attend() {
     }
     if (look() && !stopping_) rebalance();
     watch();
+    effects_.perform(lock);
     if (!shift_) continue;
     const bool working = has_work();
     if (working) idle_since_ = now();
@@ -194,9 +249,11 @@ void Engine::Core::attend() {
       close_shift();
       continue;
     }
-    const bool hurry = std::any_of(jobs_.begin(), jobs_.end(), [](const auto& job) {
-      return job->status == Status::pending || job->demand_at != 0 || job->ordered;
-    });
+    const auto present = jobs_and_running_tasks();
+    const bool hurry =
+        tasks_.waits() || std::any_of(present.begin(), present.end(), [](auto& job) {
+          return job->status == Status::pending || job->demand_at != 0 || job->ordered;
+        });
     lock.unlock();
     std::this_thread::sleep_for(hurry ? hurried : calm);
     lock.lock();
@@ -212,7 +269,7 @@ bool Engine::Core::look() {
 bool Engine::Core::look_at_contexts() {
   bool changed = workers_.size() < shift_->here();
   workers_.resize(shift_->here());
-  for (const auto& job : std::vector{jobs_}) {
+  for (const auto& job : jobs_and_running_tasks()) {
     if (!job->context) continue;
     Context& context = shift_->context(*job->context);
     if (job->ordered && context.start.load(std::memory_order_acquire) == 0) {  // as it is sent
@@ -282,7 +339,10 @@ void Engine::Core::back(std::uint32_t index, Desk& desk) {
 void Engine::Core::watch() {
   const std::uint64_t at = now();
   const std::uint64_t patience = nanoseconds(options_.patience);
-  for (const auto& job : std::vector{jobs_}) {
+  auto watched = jobs_and_running_tasks();
+  if (tasks_.waits()) watched.push_back(tasks_.front());  // those behind it wait for it
+  for (const auto& job : watched) {
+    if (job->concluding) continue;
     if (job->status == Status::running && job->words().look().faulted()) {
       if (job->fault_at == 0) job->fault_at = at;
       if (at - job->fault_at > patience) {
@@ -298,6 +358,7 @@ void Engine::Core::watch() {
            "launch: kernel " + job->order.info().name + " needs " +
                std::to_string(job->words().max_groups) +
                " groups, of which the device has started " + std::to_string(workers_.size()));
+      rebalance();  // others waited for it
     }
   }
   if (workers_.empty() && has_work() && at - opened_at_ > patience) {
@@ -319,14 +380,16 @@ std::uint32_t Engine::Core::room() const {
 std::uint32_t Engine::Core::free_units() const {
   std::uint32_t busy = 0;
   for (const auto& job : jobs_) busy += job->inside;
+  for (const auto& task : tasks_.running()) busy += task->inside;
   const std::uint32_t all = std::min(capacity_, static_cast<std::uint32_t>(workers_.size()));
   return all > busy ? all - busy : 0;
 }
 
 std::optional<std::uint32_t> Engine::Core::free_context() const {
+  const auto present = jobs_and_running_tasks();
   for (std::uint32_t i = 0; i < shift_->context_count(); ++i) {
     const auto uses = [i](const auto& job) { return job->context == i; };
-    if (std::none_of(jobs_.begin(), jobs_.end(), uses)) return i;
+    if (std::none_of(present.begin(), present.end(), uses)) return i;
   }
   return {};
 }
@@ -334,40 +397,34 @@ std::optional<std::uint32_t> Engine::Core::free_context() const {
 /// Decides what everybody is to have, and sends idle workers to whoever has less than that.
 void Engine::Core::rebalance() {
   std::vector<std::shared_ptr<Record>> jobs;
-  std::vector<std::shared_ptr<Record>> tasks;
   std::vector<scheduler::Claim> claims;
-  std::vector<scheduler::Demand> demands;
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
-    if (each->priority) {
-      tasks.push_back(each);
-      demands.push_back({.groups = each->words().max_groups,
-                         .priority = *each->priority,
-                         .running = each->status == Status::running});
-    } else if (each->suspending()) {
+    if (each->suspending()) {
       publish(*each, 0);
     } else {
       jobs.push_back(each);
       claims.push_back(each->claim());
     }
   }
-  const scheduler::Plan plan = scheduler::plan(room(), claims, demands);
+  const scheduler::Plan plan = tasks_.plan(room(), claims);
 
-  for (std::size_t i = 0; i < jobs.size(); ++i) {  // takes first: free soonest
+  for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
     if (jobs[i]->status != Status::running) continue;
     if (plan.suspends[i]) jobs[i]->ask_to_leave();
     publish(*jobs[i], plan.shares[i]);
   }
-  for (const std::size_t i : scheduler::serving_order(demands)) {
-    if (!plan.grants[i] || demands[i].running) continue;
-    if (!begin(tasks[i], demands[i].groups)) break;  // what comes free is for this one
+  for (std::uint32_t i = 0; i < plan.granted; ++i) {
+    const auto task = tasks_.front();
+    if (!begin(task, task->ticket.groups)) break;  // what comes free is for this one
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto& job = jobs[i];
     if (job->status == Status::pending && plan.shares[i] > 0) begin(job, plan.shares[i]);
     const Roster roster = job->words().look();
     const bool open = job->status == Status::running && job->options.resizable &&
-                      !job->suspending() && !roster.draining() && !roster.faulted();
+                      !job->concluding && !job->suspending() && !roster.draining() &&
+                      !roster.faulted();
     if (open && !job->context && job->inside < plan.shares[i]) {
       send(job, std::min(free_units(), plan.shares[i] - job->inside), false);
     }
@@ -383,6 +440,7 @@ bool Engine::Core::begin(const std::shared_ptr<Record>& job, std::uint32_t share
   if (by_group && !job->options.resizable && share <= workers_.size()) count = share;
   if (count == 0 || (!job->options.resizable && count < share)) return false;
   if (by_group && !free_context()) return false;
+  if (job->priority) tasks_.start(*job);
   job->memory.prepare(count, job->kept);
   job->status = Status::running;
   job->owed = false;
@@ -451,7 +509,29 @@ void Engine::Core::send(const std::shared_ptr<Record>& job, std::uint32_t count,
 
 /// After a worker has come back: if it was the last, how did the job end?
 void Engine::Core::settle(Record& job) {
-  if (job.inside != 0 || job.status != Status::running) return;
+  if (job.inside != 0 || job.status != Status::running || job.concluding) return;
+  if (job.options.tracer == nullptr) {
+    conclude(job);
+    return;
+  }
+  job.concluding = true;
+  effects_.add([self = job.shared_from_this()] {
+    self->memory.replay(*self->options.tracer);
+    Core& core = *self->core;
+    const auto lock = core.locked("engine");
+    core.conclude(*self);
+    if (core.shift_ && !core.stopping_) core.rebalance();
+  });
+}
+
+/// No group is inside, and the tracer has been told.
+void Engine::Core::conclude(Record& job) {
+  if (ended(job.status)) return;
+  job.concluding = false;
+  if (!lost_.empty()) {
+    fail(job, Errc::device_lost, lost_);
+    return;
+  }
   const Words& words = job.words();
   const Roster roster = words.look();
   const Fault fault = protocol::FaultRecord{words.fault.load(std::memory_order_relaxed)}.fault();
@@ -472,7 +552,6 @@ void Engine::Core::settle(Record& job) {
 
 void Engine::Core::rest(Record& job, Status status) {
   if (job.status == Status::running) job.ran_before += now() - job.started_at;
-  if (job.options.tracer != nullptr && lost_.empty()) job.memory.replay(*job.options.tracer);
   job.status = status;
   if (at_rest(status)) {
     job.last_rest = status;
@@ -485,7 +564,11 @@ void Engine::Core::rest(Record& job, Status status) {
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
-  if (ended(status)) std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  if (ended(status) && job.priority) {
+    tasks_.remove(job);
+  } else if (ended(status)) {
+    std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  }
   job.changed.notify_all();
 }
 
@@ -497,19 +580,26 @@ void Engine::Core::fail(Record& job, Errc code, const std::string& why) {
 std::shared_ptr<Engine::Core::Record> Engine::Core::launch(Order order,
                                                            const LaunchOptions& options,
                                                            std::optional<int> priority) {
-  std::shared_ptr<Record> record;
-  {
-    const std::lock_guard lock{mutex_};
-    check_alive();
-    const std::uint32_t which = open_shift(order.kernel, shape_of(order, options));
-    JobMemory memory{memory_, order, megakernel_->state_size(which),
-                     options.max_groups.value_or(capacity_), options};
-    memory.words().which = which;
-    record = std::make_shared<Record>(shared_from_this(), std::move(order), std::move(memory),
-                                      options, priority);
-    jobs_.push_back(record);
-    look();
-    rebalance();
+  const KernelOf kernel = order.kernel;
+  const Shape shape = shape_of(order, options);
+  const auto megakernel = build(kernel, shape);
+  JobMemory memory{memory_, order, megakernel->state_size(*megakernel->find(kernel)),
+                   options.max_groups.value_or(capacity()), options};
+  const auto record = std::make_shared<Record>(shared_from_this(), std::move(order),
+                                               std::move(memory), options, priority);
+  for (bool opened = false; !opened;) {
+    {
+      const auto lock = locked(priority ? "submit" : "launch");
+      check_alive();
+      if (const auto which = open_shift(kernel, shape)) {
+        opened = true;
+        record->words().which = *which;
+        if (!priority) jobs_.push_back(record);
+        look();
+        if (!priority || tasks_.push(record, *priority, record->words().max_groups)) rebalance();
+      }
+    }
+    if (!opened) build(kernel, shape);  // others were loaded meanwhile
   }
   if (options.stop.stop_possible()) {
     record->stop_callback.emplace(options.stop, [weak = std::weak_ptr{record}] {

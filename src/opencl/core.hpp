@@ -1,6 +1,7 @@
 // The OpenCL engine's inside: the workers of the running megakernel, and the jobs as the host knows
 // them. An agent watches the workers' desks, since a kernel cannot wake the host. Invariant: all
-// bookkeeping is under one mutex; groups touch only what they share with the host (layout.hpp).
+// bookkeeping is under one mutex, and no tracer is called and no program compiled under it; groups
+// touch only what they share with the host (layout.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -14,6 +15,9 @@
 
 #include "cohort/opencl.hpp"
 #include "cpu/sizes.hpp"
+#include "engine/effects.hpp"
+#include "engine/process.hpp"
+#include "engine/task_queue.hpp"
 #include "opencl/shift.hpp"
 #include "scheduler/policy.hpp"
 
@@ -81,9 +85,17 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     bool in = false;              // and inside the kernel
   };
 
+  [[nodiscard]] engine::Locked locked(const char* call) const {
+    return {process_, mutex_, effects_, call};
+  }
   void check_alive() const;
   [[nodiscard]] bool has_work() const;
-  std::uint32_t open_shift(const KernelOf& kernel, Shape shape);
+  [[nodiscard]] std::vector<std::shared_ptr<Record>> jobs_and_running_tasks() const;
+  [[nodiscard]] bool is_open_for(const KernelOf& kernel, Shape shape) const;
+  [[nodiscard]] std::vector<KernelOf> kernels_with(const KernelOf& kernel) const;
+  [[nodiscard]] std::shared_ptr<Megakernel> find_built(const KernelOf& kernel, Shape shape) const;
+  std::shared_ptr<Megakernel> build(const KernelOf& kernel, Shape shape);
+  std::optional<std::uint32_t> open_shift(const KernelOf& kernel, Shape shape);
   void close_shift();
   void lose(const std::string& why);
 
@@ -103,6 +115,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void send(const std::shared_ptr<Record>& job, std::uint32_t count, bool first);
   void publish(Record& job, std::uint32_t share);
   void settle(Record& job);
+  void conclude(Record& job);
   void rest(Record& job, Status status);
   void fail(Record& job, Errc code, const std::string& why);
 
@@ -113,6 +126,9 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::uint32_t most_groups_ = 1;  // that run at a time
 
   mutable std::mutex mutex_;
+  mutable engine::Effects effects_;
+  const engine::HomeProcess process_;
+  std::mutex building_;           // one build at a time; taken before the other one
   std::vector<KernelOf> loaded_;  // part of every megakernel
   std::vector<std::shared_ptr<Megakernel>> built_;
   std::shared_ptr<Megakernel> megakernel_;  // of the shift
@@ -121,7 +137,8 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::uint64_t idle_since_ = 0;
   std::vector<Worker> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order
+  std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order; no tasks
+  engine::TaskQueue<Record> tasks_;
   std::uint32_t capacity_ = 0;
   bool stopping_ = false;
   std::string lost_;  // why nothing runs any more
@@ -180,6 +197,8 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   bool owed = false;         // a task was served while this job waited: its turn now
   std::uint32_t share = 0;   // as published
   std::uint32_t inside = 0;  // workers sent and not yet back
+  bool concluding = false;   // its groups are out, and its tracer is told without the mutex
+  engine::Ticket ticket;     // of a task
   std::optional<Error> error;
   std::condition_variable changed;
 

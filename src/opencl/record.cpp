@@ -39,8 +39,9 @@ scheduler::Claim Engine::Core::Record::claim() const {
 void Engine::Core::Record::gathered(std::uint64_t since, std::uint32_t groups) {
   const std::uint64_t at = now();
   gather.add(at - since);
-  if (options.tracer != nullptr)
-    options.tracer->gathered({.begin = since, .end = at, .groups = groups});
+  if (options.tracer == nullptr) return;
+  const TraceGather met{.begin = since, .end = at, .groups = groups};
+  core->effects_.add([self = shared_from_this(), met] { self->options.tracer->gathered(met); });
 }
 
 void Engine::Core::Record::moved(bool came, bool joined) {
@@ -67,18 +68,20 @@ void Engine::Core::Record::look_at_demand() {
 
 Status Engine::Core::Record::wait_until(
     std::optional<std::chrono::steady_clock::time_point> deadline) {
-  std::unique_lock lock{core->mutex_};
+  engine::Effects::refuse_wait("wait");
+  auto locked = core->locked("wait");
   const auto resting = [this] { return at_rest(status); };
   if (deadline && *deadline != std::chrono::steady_clock::time_point::max()) {
-    changed.wait_until(lock, *deadline, resting);
+    changed.wait_until(locked.lock(), *deadline, resting);
   } else {
-    changed.wait(lock, resting);
+    changed.wait(locked.lock(), resting);
   }
   return status;
 }
 
 void Engine::Core::Record::cancel() {
-  const std::lock_guard lock{core->mutex_};
+  if (core->process_.left_behind()) return;  // nothing runs here; stop tokens call this
+  const auto lock = core->locked("cancel");
   if (ended(status)) return;
   if (status == Status::running) {
     raise(words(), Fault::cancelled);  // settled when the last group is out
@@ -89,7 +92,8 @@ void Engine::Core::Record::cancel() {
 }
 
 Status Engine::Core::Record::suspend() {
-  std::unique_lock lock{core->mutex_};
+  engine::Effects::refuse_wait("suspend");
+  auto locked = core->locked("suspend");
   if (at_rest(status)) return status;
   if (!options.resizable || !order.info().suspendable) {
     throw Error{Errc::not_suspendable,
@@ -107,21 +111,30 @@ Status Engine::Core::Record::suspend() {
   }
   ask_to_leave();
   core->rebalance();
-  changed.wait(lock, [this, before = rests] { return rests != before; });
+  changed.wait(locked.lock(), [this, before = rests] { return rests != before; });
   return last_rest;
 }
 
 void Engine::Core::Record::resume() {
-  const std::lock_guard lock{core->mutex_};
-  core->check_alive();
-  if (status != Status::suspended) {
-    throw Error{Errc::bad_state,
-                std::string{"resume: the job is "} + to_string(status) + ", not suspended"};
+  const Shape shape = shape_of(order, options);
+  for (;;) {
+    {
+      const auto lock = core->locked("resume");
+      core->check_alive();
+      if (status != Status::suspended) {
+        throw Error{Errc::bad_state,
+                    std::string{"resume: the job is "} + to_string(status) + ", not suspended"};
+      }
+      if (const auto which = core->open_shift(order.kernel, shape)) {
+        words().which = *which;
+        status = Status::pending;
+        held = false;
+        core->rebalance();
+        return;
+      }
+    }
+    core->build(order.kernel, shape);
   }
-  words().which = core->open_shift(order.kernel, shape_of(order, options));
-  status = Status::pending;
-  held = false;
-  core->rebalance();
 }
 
 void Engine::Core::Record::checkpoint(const std::filesystem::path& /*file*/) const {
@@ -131,7 +144,7 @@ void Engine::Core::Record::checkpoint(const std::filesystem::path& /*file*/) con
 }
 
 void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
-  const std::lock_guard lock{core->mutex_};
+  const auto lock = core->locked("set_target");
   if (!options.resizable)
     throw Error{Errc::bad_state,
                 "set_target: a static launch (resizable = false) has a fixed size"};
@@ -146,7 +159,7 @@ void Engine::Core::Record::set_target(std::optional<std::uint32_t> groups) {
 }
 
 Report Engine::Core::Record::report() const {
-  const std::lock_guard lock{core->mutex_};
+  const auto lock = core->locked("report");
   Report report;
   report.status = status;
   const std::uint64_t this_run = status == Status::running ? now() - started_at : 0;
@@ -166,7 +179,7 @@ std::string Engine::Core::Record::why() const {
 }
 
 void Engine::Core::Record::rethrow() const {
-  const std::lock_guard lock{core->mutex_};
+  const auto lock = core->locked("wait");
   if (error) throw Error{*error};
   throw Error{Errc::broken_contract, "kernel " + order.info().name + ": " + why()};
 }

@@ -1,8 +1,6 @@
 #include "scheduler/policy.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 
 namespace cohort::scheduler {
 namespace {
@@ -17,42 +15,71 @@ bool poorer(std::uint32_t share_a, const Claim& a, std::uint32_t share_b, const 
   return std::uint64_t{share_a} * b.weight < std::uint64_t{share_b} * a.weight;
 }
 
-/// The job to suspend next for a task: the lowest weight, the youngest among equals.
-std::optional<std::size_t> to_suspend(std::span<const Claim> jobs,
-                                      const std::vector<bool>& suspended) {
-  std::optional<std::size_t> lightest;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (suspended[i] || !jobs[i].running || !jobs[i].suspendable || jobs[i].owed) continue;
-    if (!lightest || jobs[i].weight <= jobs[*lightest].weight) lightest = i;
+/// Which jobs have to leave, and what is reserved for the others.
+class Reserve {
+ public:
+  explicit Reserve(std::span<const Claim> jobs) : jobs_(jobs), suspended_(jobs.size(), false) {
+    for (const Claim& job : jobs) units_ += job.running ? least(job) : 0;
   }
-  return lightest;
-}
+
+  /// Adds the jobs whose turn it is. One that could not start even without tasks is left out: tasks
+  /// would wait for it in vain.
+  void add_owed(std::uint32_t capacity) {
+    for (const Claim& job : jobs_) {
+      if (job.running || !job.owed) continue;
+      if (units_ + least(job) > capacity) break;
+      units_ += least(job);
+    }
+  }
+
+  /// Suspends jobs until the reserve fits into `room`. False: it does not, even without them.
+  bool shrink_to(std::uint64_t room) {
+    while (units_ > room) {
+      const auto job = next_to_suspend();
+      if (!job) return false;
+      suspended_[*job] = true;
+      units_ -= least(jobs_[*job]);
+    }
+    return true;
+  }
+
+  [[nodiscard]] const std::vector<bool>& suspended() const { return suspended_; }
+
+ private:
+  /// The lowest weight, the youngest among equals.
+  [[nodiscard]] std::optional<std::size_t> next_to_suspend() const {
+    std::optional<std::size_t> lightest;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (suspended_[i] || !jobs_[i].running || !jobs_[i].suspendable) continue;
+      if (!lightest || jobs_[i].weight <= jobs_[*lightest].weight) lightest = i;
+    }
+    return lightest;
+  }
+
+  std::span<const Claim> jobs_;
+  std::vector<bool> suspended_;
+  std::uint64_t units_ = 0;
+};
 
 }  // namespace
-
-std::vector<std::size_t> serving_order(std::span<const Demand> tasks) {
-  std::vector<std::size_t> order(tasks.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [tasks](std::size_t a, std::size_t b) {
-    if (tasks[a].running != tasks[b].running) return tasks[a].running;
-    return tasks[a].priority > tasks[b].priority;
-  });
-  return order;
-}
 
 std::vector<std::uint32_t> share_out(std::uint32_t capacity, std::span<const Claim> claims) {
   std::vector<std::uint32_t> shares(claims.size(), 0);
   std::uint32_t left = capacity;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (!claims[i].running) continue;
-    shares[i] = std::min(least(claims[i]), left);
-    left -= shares[i];
-  }
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    if (claims[i].running) continue;
-    if (least(claims[i]) > left) break;  // nobody overtakes a job that waits for room
     shares[i] = least(claims[i]);
-    left -= shares[i];
+    left -= std::min(left, shares[i]);
+  }
+  bool room = true;  // no job overtakes one that waits for room
+  for (const bool owed : {true, false}) {
+    for (std::size_t i = 0; i < claims.size() && room; ++i) {
+      if (claims[i].running || claims[i].owed != owed) continue;
+      room = least(claims[i]) <= left;
+      if (!room) break;
+      shares[i] = least(claims[i]);
+      left -= shares[i];
+    }
   }
   while (left > 0) {
     std::size_t poorest = claims.size();
@@ -68,40 +95,25 @@ std::vector<std::uint32_t> share_out(std::uint32_t capacity, std::span<const Cla
   return shares;
 }
 
-Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, std::span<const Demand> tasks) {
-  Plan result{.shares = {},
-              .suspends = std::vector<bool>(jobs.size(), false),
-              .grants = std::vector<bool>(tasks.size(), false)};
-
-  // What the jobs keep in any case: one group each, also of those whose turn has come again.
-  std::uint32_t kept = 0;
-  for (const Claim& job : jobs) {
-    if (job.running || job.owed) kept += least(job);
-  }
-  std::uint32_t left = capacity;
-  for (const std::size_t i : serving_order(tasks)) {
-    const Demand& task = tasks[i];
-    if (!task.running) {
-      std::vector<bool> suspended = result.suspends;
-      std::uint32_t floor = kept;
-      while (std::uint64_t{task.groups} + floor > left) {
-        const auto victim = to_suspend(jobs, suspended);
-        if (!victim) break;
-        suspended[*victim] = true;
-        floor -= least(jobs[*victim]);
-      }
-      if (std::uint64_t{task.groups} + floor > left) break;  // nobody overtakes it
-      result.suspends = std::move(suspended);
-      kept = floor;
-    }
-    result.grants[i] = true;
-    left -= std::min(left, task.groups);
+Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, std::uint32_t task_units,
+          const NextTask& next_task) {
+  Plan result;
+  std::uint32_t left = capacity - std::min(capacity, task_units);
+  Reserve reserve{jobs};
+  reserve.shrink_to(left);
+  reserve.add_owed(capacity);
+  while (const auto task = next_task()) {
+    Reserve with_task = reserve;
+    if (*task > left || !with_task.shrink_to(left - *task)) break;
+    reserve = with_task;
+    ++result.granted;
+    left -= *task;
   }
 
+  result.suspends = reserve.suspended();
   std::vector<Claim> staying(jobs.begin(), jobs.end());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (result.suspends[i]) staying[i] = {.max_groups = 0, .running = true};
-    if (jobs[i].owed) staying[i].running = true;  // its floor was counted
   }
   result.shares = share_out(left, staying);
   return result;

@@ -424,6 +424,18 @@ TEST_F(Tool, MeasuresReadingByFormat) {
   }
 }
 
+TEST_F(Tool, MeasuresSubmitsBehindOthersAndDuringACheckpoint) {
+  const std::string file = in_folder("queue.json");
+  const Result result = cohort("bench queue --quick --reps 1 --json " + file);
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json summary = json::parse(read(file))["summary"];
+  EXPECT_GT(summary["few_ns"], 0);
+  EXPECT_GT(summary["many_ns"], summary["few_ns"]);
+  EXPECT_GT(summary["ratio"], 0);
+  EXPECT_GE(summary["delay_max_ns"], summary["delay_p50_ns"]);
+  EXPECT_THAT(result.out, HasSubstr("during a checkpoint of 16 MiB"));
+}
+
 TEST_F(Tool, MeasuresTheOverheadOfBeingResizable) {
   const std::string folder = in_folder("bench");
   const Result result = cohort("bench overhead --quick --reps 1 --out " + folder);

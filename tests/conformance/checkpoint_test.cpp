@@ -126,6 +126,63 @@ TYPED_TEST(Checkpoint, CanBeResumedBesides) {
   EXPECT_EQ(memory, expected());
 }
 
+/// Takes as long as its test likes to name its memory, and so to be written.
+struct SlowToSave : Sum {
+  std::atomic<bool>* saving;
+  const std::atomic<bool>* go_on;
+
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    Sum::buffers(visit);
+    saving->store(true);
+    EXPECT_TRUE(eventually([this] { return go_on->load(); }, 10s)) << "the engine is held up";
+  }
+};
+
+TYPED_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
+  std::vector<std::uint64_t> memory(items);
+  std::atomic<bool> saving{false};
+  std::atomic<bool> go_on{false};
+  TypeParam engine{{.capacity = 2}};
+  const ScopedJob job =
+      engine.launch(SlowToSave{{memory.data(), items, ~std::uint64_t{0}}, &saving, &go_on});
+  ASSERT_EQ(job.suspend(), Status::suspended);
+  std::thread writer{[&] { job.checkpoint(this->folder_ / "a"); }};
+  ASSERT_TRUE(eventually([&] { return saving.load(); }));
+  EXPECT_EQ(engine.submit([] {}, {.groups = 2}).wait().status, Status::finished);
+
+  std::atomic<bool> resumed{false};
+  const std::vector<std::uint64_t> before = memory;
+  std::thread resumer{[&] {
+    job.resume();
+    resumed = true;
+  }};
+  EXPECT_FALSE(eventually([&] { return resumed.load(); }, 20ms)) << "before the file was written";
+  EXPECT_EQ(memory, before);
+  go_on = true;
+  writer.join();
+  resumer.join();
+  EXPECT_NE(job.status(), Status::suspended);
+  EXPECT_TRUE(fs::exists(this->folder_ / "a"));
+}
+
+TYPED_TEST(Checkpoint, OfAJobThatIsCancelledMeanwhileKeepsItsMemoryUntilItIsWritten) {
+  std::vector<std::uint64_t> memory(items);
+  std::atomic<bool> saving{false};
+  std::atomic<bool> go_on{false};
+  TypeParam engine{{.capacity = 2}};
+  const ScopedJob job =
+      engine.launch(SlowToSave{{memory.data(), items, ~std::uint64_t{0}}, &saving, &go_on});
+  ASSERT_EQ(job.suspend(), Status::suspended);
+  std::thread writer{[&] { job.checkpoint(this->folder_ / "a"); }};
+  ASSERT_TRUE(eventually([&] { return saving.load(); }));
+  job.cancel();
+  EXPECT_FALSE(job.wait_for(20ms).has_value()) << "its memory is still being read";
+  go_on = true;
+  EXPECT_EQ(job.wait().status, Status::cancelled);
+  writer.join();
+}
+
 TYPED_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
   std::vector<std::uint64_t> memory(items);
   TypeParam engine{{.capacity = 2}};

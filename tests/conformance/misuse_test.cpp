@@ -1,6 +1,7 @@
 // Bad use: asking for what cannot run is the documented error, and a kernel that breaks a rule of
 // the model makes wait() say which one. Never a hang, never a crash.
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -156,6 +157,99 @@ TYPED_TEST(BadState, SuspendOfAJobThatCannotBe) {
 struct MayLeave : Offering {
   static constexpr Traits traits{.survivors = Survivors::may_all_leave};
 };
+
+/// Waits for the job that it belongs to, or suspends it.
+struct WaitsForItself {
+  const std::atomic<const Job*>* own;
+  bool suspends;
+
+  template <class Group>
+  void run(Group& /*group*/, Nothing /*state*/) const {
+    hold_until([this] { return own->load() != nullptr; });
+    if (suspends) own->load()->suspend();
+    own->load()->wait();
+  }
+};
+
+/// The code of the Error that `call` throws.
+template <class Call>
+std::optional<Errc> refused(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return {};
+}
+
+TYPED_TEST(BadState, AGroupWaitsForItsOwnJob) {
+  TypeParam engine{{.capacity = 2}};
+  for (const bool suspends : {false, true}) {
+    std::atomic<const Job*> own{nullptr};
+    const ScopedJob job = engine.launch(WaitsForItself{&own, suspends}, {.max_groups = 1});
+    own = &job;
+    EXPECT_EQ(refused([&] { job.wait(); }), Errc::bad_state);
+  }
+}
+
+TYPED_TEST(BadState, ATaskWaitsForATaskThatNeedsItsUnit) {
+  TypeParam engine{{.capacity = 1}};
+  const auto with_subtask = [&engine](std::uint32_t groups) {
+    return engine.submit([&engine, groups] { engine.submit([] {}, {.groups = groups}).wait(); });
+  };
+  EXPECT_EQ(refused([&] { with_subtask(1).wait(); }), Errc::bad_state);
+  engine.set_capacity(2);
+  EXPECT_EQ(with_subtask(1).wait().status, Status::finished);
+  EXPECT_EQ(refused([&] { with_subtask(2).wait(); }), Errc::bad_state);
+}
+
+TYPED_TEST(BadState, TasksWaitForTasksThatNeedTheirUnits) {
+  TypeParam engine{{.capacity = 2}};
+  std::atomic<std::uint32_t> started{0};
+  const auto task = [&] {
+    ++started;
+    hold_until([&] { return started == 2; });
+    engine.submit([] {}).wait();
+  };
+  const Task tasks[] = {engine.submit(task), engine.submit(task)};
+  int failures = 0;
+  for (const Task& each : tasks) {
+    try {
+      each.wait();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::bad_state);
+      ++failures;
+    }
+  }
+  EXPECT_EQ(failures, 1) << "the unit of the first one serves the other";
+}
+
+TYPED_TEST(BadState, AnEngineIsUsedInAForkedChild) {
+  if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+  auto engine = std::make_unique<TypeParam>(cpu::EngineOptions{.capacity = 2});
+  std::atomic<bool> stop{false};
+  const Job job = engine->launch(Offering{&stop});
+  std::thread waiting{[&job] { job.wait(); }};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // ends a child that hangs
+    bool right = refused([&] { engine->submit([] {}); }) == Errc::engine_gone;
+    right = right && refused([&] { engine->launch(Brief{}); }) == Errc::engine_gone;
+    right = right && refused([&] { job.wait(); }) == Errc::engine_gone;
+    right = right && refused([&] { job.suspend(); }) == Errc::engine_gone;
+    job.cancel();
+    engine.reset();
+    TypeParam another{{.capacity = 1}};
+    right = right && another.submit([] {}).wait().status == Status::finished;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  stop = true;
+  waiting.join();
+  EXPECT_EQ(job.wait().status, Status::finished) << "the parent's goes on";
+}
 
 TYPED_TEST(BadState, TargetsThatTheJobCannotHave) {
   TypeParam engine{{.capacity = 4}};

@@ -172,6 +172,68 @@ template <class Engine>
 class Tracing : public testing::Test {};
 TYPED_TEST_SUITE(Tracing, Engines, EngineNames);
 
+/// Calls the engine whenever it hears of a demand that was met.
+template <class Engine>
+class Calling : public Tracer {
+ public:
+  explicit Calling(Engine& engine) : engine_(&engine) {}
+  void record(const TraceEvent& /*event*/) noexcept override {}
+  void gathered(const TraceGather& /*gather*/) noexcept override {
+    engine_->submit([] {}).wait();
+    engine_->set_capacity(engine_->capacity());
+    if (const Job* const job = own.load()) {
+      EXPECT_EQ(job->status(), Status::running);
+      try {
+        job->wait();
+      } catch (const Error& error) {
+        refused += error.code() == Errc::bad_state ? 1 : 0;
+      }
+    }
+    ++calls;
+  }
+  std::atomic<const Job*> own{nullptr};
+  std::atomic<std::uint32_t> calls{0};
+  std::atomic<std::uint32_t> refused{0};
+
+ private:
+  Engine* engine_;
+};
+
+TYPED_TEST(Tracing, MayCallTheEngineButNotWaitForItsOwnJob) {
+  TypeParam engine{{.capacity = 4}};
+  Calling<TypeParam> calling{engine};
+  engine.submit([] {}, {.groups = 2, .tracer = &calling}).wait();
+  EXPECT_EQ(calling.calls, 1U);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint32_t> present{0};
+  const ScopedJob job =
+      engine.launch(Offering{&stop, &present}, {.max_groups = 3, .tracer = &calling});
+  ASSERT_TRUE(eventually([&] { return present == 3; }));
+  calling.own = &job;
+  job.set_target(1);
+  EXPECT_TRUE(eventually([&] { return calling.calls > 1; }));
+  EXPECT_GE(calling.refused, 1U);
+  stop = true;
+  EXPECT_EQ(job.wait().status, Status::finished);
+}
+
+/// An exception that asks its engine for a number.
+template <class Engine>
+struct Asking : std::exception {
+  Engine* engine;
+  explicit Asking(Engine* with) : engine(with) {}
+  [[nodiscard]] const char* what() const noexcept override {
+    return engine->capacity() == 1 ? "one unit" : "other";
+  }
+};
+
+TYPED_TEST(Reports, OfAFailureMayCallTheEngineForItsText) {
+  TypeParam engine{{.capacity = 1}};
+  const Task task = engine.submit([&] { throw Asking<TypeParam>{&engine}; });
+  EXPECT_THROW(task.wait(), Asking<TypeParam>);
+  EXPECT_THAT(task.report().error, testing::HasSubstr("one unit"));
+}
+
 /// Keeps all events, in order, for each thread that reports them.
 class Journal : public Tracer {
  public:

@@ -118,6 +118,96 @@ TYPED_TEST(SharedEngine, GathersRoomForAStaticLaunch) {
   EXPECT_EQ(cooperative.wait().status, Status::finished);
 }
 
+/// Sets `done[id]` for each of its groups, and remembers M.
+struct Slices {
+  std::atomic<std::uint32_t>* seen;
+  std::atomic<std::uint32_t>* done;
+
+  template <class Group>
+  void run(Group& group, Nothing /*state*/) const {
+    seen->store(group.num_groups());
+    done->fetch_add(1U << group.group_id());
+    group.global_barrier();
+  }
+};
+
+TYPED_TEST(SharedEngine, StartsAStaticLaunchWithAllItsGroupsAlsoAfterTasks) {
+  TypeParam engine{{.capacity = 4}};
+  std::atomic<bool> long_over{false};
+  std::atomic<bool> short_over{false};
+  std::atomic<std::uint32_t> seen{0};
+  std::atomic<std::uint32_t> done{0};
+  const Task long_task =
+      engine.submit([&] { hold_until([&] { return long_over.load(); }); }, {.groups = 2});
+  const Task short_task = engine.submit([&] { hold_until([&] { return short_over.load(); }); });
+  const ScopedJob job = engine.launch(Slices{&seen, &done}, {.max_groups = 4, .resizable = false});
+  short_over = true;
+  short_task.wait();  // a task was served while the job waited: its turn is next
+  EXPECT_EQ(engine.submit([] {}).wait_for(20ms).has_value(), false) << "overtook the job";
+  EXPECT_EQ(job.status(), Status::pending) << "two of four units are not enough for it";
+  long_over = true;
+  EXPECT_EQ(job.wait().start_groups, 4U);
+  EXPECT_EQ(seen, 4U);
+  EXPECT_EQ(done, 0b1111U);
+}
+
+TYPED_TEST(SharedEngine, ServesTasksNextToAJobThatLeavesNoRoomForAStaticLaunch) {
+  TypeParam engine{{.capacity = 2}};
+  Board board;
+  std::atomic<bool> stop{false};
+  const ScopedJob running = engine.launch(Steps{&board, &stop});
+  const ScopedJob fixed = engine.launch(Brief{}, {.max_groups = 2, .resizable = false});
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(engine.submit([] {}).wait().status, Status::finished);
+  EXPECT_EQ(fixed.status(), Status::pending);
+  stop = true;
+  EXPECT_EQ(running.wait().status, Status::finished);
+  EXPECT_EQ(fixed.wait().start_groups, 2U);
+}
+
+TYPED_TEST(SharedEngine, HonoursACapacityBelowTheNumberOfItsJobs) {
+  TypeParam engine{{.capacity = 4}};
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint32_t> inside{0};
+  std::atomic<std::uint32_t> most{0};
+  std::atomic<std::uint32_t> groups[4] = {};
+  std::vector<Job> jobs;
+  jobs.reserve(4);
+  for (auto& each : groups) jobs.push_back(engine.launch(Counted{&stop, &inside, &most, &each}));
+  const auto running = [&] {
+    return std::count_if(jobs.begin(), jobs.end(),
+                         [](const Job& job) { return job.status() == Status::running; });
+  };
+  ASSERT_TRUE(eventually([&] { return running() == 4; }));
+  engine.set_capacity(1);
+  EXPECT_TRUE(eventually([&] { return running() == 1; })) << running() << " jobs run on one unit";
+  EXPECT_EQ(jobs[0].status(), Status::running) << "the oldest stays";
+  most = 0;
+  EXPECT_TRUE(eventually([&] { return most == 1; })) << "at most " << most << " groups at a time";
+  engine.set_capacity(4);
+  EXPECT_TRUE(eventually([&] { return running() == 4; })) << "they come back by themselves";
+  stop = true;
+  for (const Job& job : jobs) EXPECT_EQ(job.wait().status, Status::finished);
+}
+
+TYPED_TEST(SharedEngine, LeavesAStaticLaunchItsGroupsWhenTheCapacityShrinks) {
+  TypeParam engine{{.capacity = 4}};
+  Board boards[2];
+  std::atomic<bool> stops[2] = {};
+  const ScopedJob fixed =
+      engine.launch(Steps{&boards[0], &stops[0]}, {.max_groups = 3, .resizable = false});
+  const ScopedJob cooperative = engine.launch(Steps{&boards[1], &stops[1]});
+  EXPECT_TRUE(eventually([&] { return boards[0].steps > 5 && boards[1].steps > 5; }));
+  engine.set_capacity(2);
+  EXPECT_TRUE(eventually([&] { return cooperative.status() == Status::pending; }));
+  EXPECT_EQ(fixed.status(), Status::running);
+  stops[0] = true;
+  EXPECT_EQ(fixed.wait().status, Status::finished);
+  EXPECT_THAT(boards[0].sizes, Each(3U));
+  EXPECT_TRUE(eventually([&] { return boards[1].groups == 2; }));
+  stops[1] = true;
+  EXPECT_EQ(cooperative.wait().status, Status::finished);
+}
+
 /// All groups but group 0 return at once, and nobody can join any more.
 struct OneGoesOn {
   const std::atomic<bool>* stop;

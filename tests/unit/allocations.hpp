@@ -1,4 +1,4 @@
-// Replaces operator new, to see who asks for how much at once.
+// Replaces operator new, to see the size of requests and to let one fail.
 #pragma once
 
 #include <atomic>
@@ -8,5 +8,8 @@ namespace cohort::test {
 
 /// In bytes; set it to 0 before what is to be watched.
 extern std::atomic<std::size_t> largest_allocation;
+
+/// Allocations of this thread until one throws, once; negative: none does.
+extern thread_local int allocations_left;
 
 }  // namespace cohort::test

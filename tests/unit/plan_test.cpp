@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
+#include "engine/task_queue.hpp"
 #include "scheduler/policy.hpp"
 
 namespace cohort::scheduler {
@@ -12,12 +14,44 @@ namespace {
 
 using testing::ElementsAre;
 
+/// A task, in order of submission.
+struct Demand {
+  std::uint32_t groups = 1;
+  int priority = 0;
+  bool running = false;
+};
+
+/// A plan, with a verdict for each task.
+struct Verdict : Plan {
+  std::vector<bool> grants;     // it runs, or will as soon as its units are free
+  std::uint32_t looked_at = 0;  // waiting tasks
+};
+
 struct Scene {
   std::uint32_t capacity = 1;
   std::vector<Claim> jobs;
   std::vector<Demand> tasks;
 
-  [[nodiscard]] Plan plan() const { return scheduler::plan(capacity, jobs, tasks); }
+  [[nodiscard]] Verdict plan() const {
+    std::vector<std::size_t> queue;
+    std::uint32_t running = 0;
+    Verdict verdict;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      verdict.grants.push_back(tasks[i].running);
+      if (tasks[i].running) running += tasks[i].groups;
+      if (!tasks[i].running) queue.push_back(i);
+    }
+    std::stable_sort(queue.begin(), queue.end(), [this](std::size_t a, std::size_t b) {
+      return tasks[a].priority > tasks[b].priority;
+    });
+    static_cast<Plan&>(verdict) =
+        scheduler::plan(capacity, jobs, running, [&]() -> std::optional<std::uint32_t> {
+          if (verdict.looked_at == queue.size()) return {};
+          return tasks[queue[verdict.looked_at++]].groups;
+        });
+    for (std::uint32_t i = 0; i < verdict.granted; ++i) verdict.grants[queue[i]] = true;
+    return verdict;
+  }
 };
 
 /// A scene that can be: what runs fits the machine.
@@ -50,7 +84,7 @@ Scene random_scene(std::mt19937& random) {
 }
 
 /// What the plan gives out in all.
-std::uint64_t given(const Scene& scene, const Plan& plan) {
+std::uint64_t given(const Scene& scene, const Verdict& plan) {
   std::uint64_t sum = std::accumulate(plan.shares.begin(), plan.shares.end(), std::uint64_t{0});
   for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
     if (plan.grants[i]) sum += scene.tasks[i].groups;
@@ -76,7 +110,7 @@ TEST(Plan, TasksComeFirstAndJobsShareTheRest) {
       .capacity = 8,
       .jobs = {{.max_groups = 8, .running = true}, {.max_groups = 8, .running = true}},
       .tasks = {{.groups = 4}}};
-  const Plan plan = scene.plan();
+  const Verdict plan = scene.plan();
   EXPECT_THAT(plan.grants, ElementsAre(true));
   EXPECT_THAT(plan.shares, ElementsAre(2, 2));
 }
@@ -87,7 +121,7 @@ TEST(Plan, ATaskThatNeedsTheMachineSuspendsTheLightestJobThatCanBe) {
                              {.max_groups = 4, .weight = 3, .running = true, .suspendable = true},
                              {.max_groups = 4, .weight = 2, .running = true, .suspendable = true}},
                     .tasks = {{.groups = 2}}};
-  const Plan plan = scene.plan();
+  const Verdict plan = scene.plan();
   EXPECT_THAT(plan.grants, ElementsAre(true));
   EXPECT_THAT(plan.suspends, ElementsAre(false, false, true));
   EXPECT_THAT(plan.shares, ElementsAre(1, 1, 0));
@@ -98,7 +132,7 @@ TEST(Plan, ATaskThatCannotBeServedSuspendsNobody) {
                     .jobs = {{.max_groups = 4, .running = true},
                              {.max_groups = 4, .running = true, .suspendable = true}},
                     .tasks = {{.groups = 4}}};
-  const Plan plan = scene.plan();
+  const Verdict plan = scene.plan();
   EXPECT_THAT(plan.grants, ElementsAre(false));
   EXPECT_THAT(plan.suspends, ElementsAre(false, false));
   EXPECT_THAT(plan.shares, ElementsAre(2, 2));
@@ -108,13 +142,63 @@ TEST(Plan, AJobThatMadeWayRunsBeforeItMakesWayAgain) {
   const Scene scene{.capacity = 2,
                     .jobs = {{.max_groups = 2, .suspendable = true, .owed = true}},
                     .tasks = {{.groups = 2}}};
-  const Plan plan = scene.plan();
+  const Verdict plan = scene.plan();
   EXPECT_THAT(plan.grants, ElementsAre(false));
   EXPECT_THAT(plan.shares, ElementsAre(2));
 }
 
+TEST(Plan, AStaticJobWhoseTurnItIsGetsAllItsGroupsOrWaits) {
+  const Claim fixed{.max_groups = 4, .rigid = true, .owed = true};
+  const Scene busy{.capacity = 4, .jobs = {fixed}, .tasks = {{.groups = 2, .running = true}, {}}};
+  EXPECT_THAT(busy.plan().shares, ElementsAre(0));
+  EXPECT_THAT(busy.plan().grants, ElementsAre(true, false)) << "no task overtakes it";
+  const Scene idle{.capacity = 4, .jobs = {fixed}, .tasks = {{}}};
+  EXPECT_THAT(idle.plan().shares, ElementsAre(4));
+  EXPECT_THAT(idle.plan().grants, ElementsAre(false));
+}
+
+TEST(Plan, AStaticJobThatCouldNotStartAnywayKeepsNoTaskWaiting) {
+  const Claim fixed{.max_groups = 4, .rigid = true, .owed = true};
+  const Scene scene{
+      .capacity = 4, .jobs = {{.max_groups = 4, .running = true}, fixed}, .tasks = {{}}};
+  EXPECT_THAT(scene.plan().shares, ElementsAre(3, 0));
+  EXPECT_THAT(scene.plan().grants, ElementsAre(true));
+}
+
+TEST(Plan, ACapacityBelowTheJobsFloorsSuspendsTheLightestAndYoungestFirst) {
+  const Claim job{.max_groups = 4, .weight = 2, .running = true, .suspendable = true};
+  Claim light = job;
+  light.weight = 1;
+  Scene scene{.capacity = 3, .jobs = {job, light, job, job}, .tasks = {}};
+  EXPECT_THAT(scene.plan().suspends, ElementsAre(false, true, false, false));
+  scene.capacity = 1;
+  EXPECT_THAT(scene.plan().suspends, ElementsAre(false, true, true, true));
+  EXPECT_THAT(scene.plan().shares, ElementsAre(1, 0, 0, 0));
+  scene.tasks = {{.groups = 1, .running = true}};
+  EXPECT_THAT(scene.plan().suspends, ElementsAre(true, true, true, true));
+}
+
+TEST(Plan, ACapacityBelowTheJobsFloorsLeavesWhatCannotBeSuspended) {
+  const Scene scene{.capacity = 1,
+                    .jobs = {{.max_groups = 3, .rigid = true, .running = true},
+                             {.max_groups = 4, .running = true, .suspendable = true},
+                             {.max_groups = 4, .running = true}},
+                    .tasks = {{}}};
+  EXPECT_THAT(scene.plan().suspends, ElementsAre(false, true, false));
+  EXPECT_THAT(scene.plan().shares, ElementsAre(3, 0, 1));
+  EXPECT_THAT(scene.plan().grants, ElementsAre(false));
+}
+
+TEST(Plan, LooksAtNoTaskBehindOneThatWaits) {
+  Scene scene{.capacity = 4, .jobs = {{.max_groups = 4, .running = true}}, .tasks = {}};
+  for (int i = 0; i < 10'000; ++i) scene.tasks.push_back({.groups = 1});
+  const Verdict plan = scene.plan();
+  EXPECT_EQ(plan.granted, 3U);
+  EXPECT_EQ(plan.looked_at, 4U);
+}
+
 TEST(Plan, IsNeverOverCapacity) {
-  for_random_scenes([](const Scene& scene, const Plan& plan) {
+  for_random_scenes([](const Scene& scene, const Verdict& plan) {
     EXPECT_LE(given(scene, plan), scene.capacity);
     for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
       EXPECT_LE(plan.shares[i], scene.jobs[i].max_groups);
@@ -123,7 +207,7 @@ TEST(Plan, IsNeverOverCapacity) {
 }
 
 TEST(Plan, LeavesNoUnitIdleThatAJobCouldUse) {
-  for_random_scenes([](const Scene& scene, const Plan& plan) {
+  for_random_scenes([](const Scene& scene, const Verdict& plan) {
     if (given(scene, plan) == scene.capacity) return;
     for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
       if (!plan.suspends[i]) {
@@ -134,7 +218,7 @@ TEST(Plan, LeavesNoUnitIdleThatAJobCouldUse) {
 }
 
 TEST(Plan, JobsThatRunOrAreOwedKeepAUnitUnlessTheyAreSuspended) {
-  for_random_scenes([](const Scene& scene, const Plan& plan) {
+  for_random_scenes([](const Scene& scene, const Verdict& plan) {
     for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
       const Claim& job = scene.jobs[i];
       if (plan.suspends[i]) {
@@ -148,7 +232,7 @@ TEST(Plan, JobsThatRunOrAreOwedKeepAUnitUnlessTheyAreSuspended) {
 }
 
 TEST(Plan, TasksThatRunKeepTheirUnits) {
-  for_random_scenes([](const Scene& scene, const Plan& plan) {
+  for_random_scenes([](const Scene& scene, const Verdict& plan) {
     for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
       if (scene.tasks[i].running) {
         EXPECT_TRUE(plan.grants[i]);
@@ -158,7 +242,7 @@ TEST(Plan, TasksThatRunKeepTheirUnits) {
 }
 
 TEST(Plan, NobodyOvertakesATaskOfHigherPriority) {
-  for_random_scenes([](const Scene& scene, const Plan& plan) {
+  for_random_scenes([](const Scene& scene, const Verdict& plan) {
     for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
       if (plan.grants[i]) continue;
       for (std::size_t k = 0; k < scene.tasks.size(); ++k) {
@@ -173,14 +257,14 @@ TEST(Plan, NobodyOvertakesATaskOfHigherPriority) {
 }
 
 TEST(Plan, MoreTasksNeverMeanMoreForAJob) {
-  for_random_scenes([](const Scene& scene, const Plan& plan) {
+  for_random_scenes([](const Scene& scene, const Verdict& plan) {
     Scene more = scene;
     more.tasks.push_back({.groups = 1 + scene.capacity / 2, .priority = -1});  // served last
-    const Plan with_more = more.plan();
+    const Verdict with_more = more.plan();
     for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
       EXPECT_EQ(with_more.grants[i], plan.grants[i]);
     }
-    const auto all = [](const Plan& each) {
+    const auto all = [](const Verdict& each) {
       return std::accumulate(each.shares.begin(), each.shares.end(), 0U);
     };
     EXPECT_LE(all(with_more), all(plan));
@@ -204,7 +288,7 @@ TEST(Plan, NobodyWaitsForEver) {
             {.groups = 1 + static_cast<std::uint32_t>(random() % scene.capacity)});
         age.push_back(0);
       }
-      const Plan plan = scene.plan();
+      const Verdict plan = scene.plan();
       for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
         scene.jobs[i].running = plan.shares[i] > 0;
         if (scene.jobs[i].running) scene.jobs[i].owed = false;
@@ -224,6 +308,44 @@ TEST(Plan, NobodyWaitsForEver) {
       for (Claim& job : scene.jobs) job.owed = job.owed || (served && !job.running);
     }
   }
+}
+
+struct QueuedTask {
+  engine::Ticket ticket;
+};
+
+TEST(TaskQueue, ServesByPriorityThenAge) {
+  engine::TaskQueue<QueuedTask> queue;
+  std::vector<std::shared_ptr<QueuedTask>> tasks;
+  for (const int priority : {0, 2, 1, 2, 0}) {
+    tasks.push_back(std::make_shared<QueuedTask>());
+    queue.push(tasks.back(), priority, 1);
+  }
+  for (const std::size_t next : {1U, 3U, 2U, 0U, 4U}) {
+    EXPECT_EQ(queue.front(), tasks[next]);
+    queue.start(*tasks[next]);
+  }
+  EXPECT_EQ(queue.front(), nullptr);
+  EXPECT_FALSE(queue.empty());
+  for (const auto& task : tasks) queue.remove(*task);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(TaskQueue, NeedsNoPlanForATaskBehindOneThatWaits) {
+  engine::TaskQueue<QueuedTask> queue;
+  const auto push = [&queue](int priority) {
+    return queue.push(std::make_shared<QueuedTask>(), priority, 2);
+  };
+  const auto running = std::make_shared<QueuedTask>();
+  EXPECT_TRUE(queue.push(running, 0, 2));
+  EXPECT_EQ(queue.plan(3, {}).granted, 1U);
+  queue.start(*running);
+  EXPECT_TRUE(push(1)) << "the last plan left no task waiting";
+  EXPECT_EQ(queue.plan(3, {}).granted, 0U);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(push(i % 2));
+  EXPECT_TRUE(push(2)) << "it is served first";
+  queue.remove(*running);
+  EXPECT_EQ(queue.plan(3, {}).granted, 1U);
 }
 
 }  // namespace

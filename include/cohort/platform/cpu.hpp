@@ -46,7 +46,8 @@ struct Patience {
 /// stay as they are.
 class Event {
  public:
-  Patience patience{};
+  /// May change while groups wait: the next wait goes by it.
+  std::atomic<Patience> patience{Patience{}};
 
   /// Returns when `done()` is true. `done` reads with Order::acquire, and somebody notifies after
   /// making it true.
@@ -88,11 +89,12 @@ class Event {
   template <class Done>
   bool look(Done& done) const noexcept {
     if (done()) return true;
-    for (std::uint32_t i = 0; i < patience.spins; ++i) {
+    const Patience now = patience.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < now.spins; ++i) {
       relax();
       if (done()) return true;
     }
-    for (std::uint32_t i = 0; i < patience.yields; ++i) {
+    for (std::uint32_t i = 0; i < now.yields; ++i) {
       yield();
       if (done()) return true;
     }

@@ -1,0 +1,77 @@
+// Work that an engine decides on under its mutex but does without it: calls of tracers, reads of a
+// device's memory. Invariant: effects run one at a time, in the order in which they were added.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "cohort/error.hpp"
+#include "engine/process.hpp"
+
+namespace cohort::engine {
+
+class Effects {
+ public:
+  using Effect = std::function<void()>;
+
+  void add(Effect effect) { waiting_.push_back(std::move(effect)); }
+
+  /// Runs what there is, without the lock, which is held again in the end. Where another thread is
+  /// at it, that thread runs these too.
+  void perform(std::unique_lock<std::mutex>& lock) {
+    if (performing_) return;
+    performing_ = true;
+    while (!waiting_.empty()) {
+      Effect effect = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      const bool nested = std::exchange(in_effect(), true);  // in that of another engine
+      effect();
+      effect = nullptr;  // with what it holds
+      in_effect() = nested;
+      lock.lock();
+    }
+    performing_ = false;
+  }
+
+  /// Throws Error{bad_state} in an effect, that is in a tracer: a call that waits for a job would
+  /// keep the engine from ever seeing that job's end.
+  static void refuse_wait(const char* call) {
+    if (!in_effect()) return;
+    throw Error{Errc::bad_state,
+                std::string{call} + ": called by a tracer, which must not wait for a job"};
+  }
+
+ private:
+  static bool& in_effect() {
+    static thread_local bool in = false;
+    return in;
+  }
+
+  std::deque<Effect> waiting_;
+  bool performing_ = false;
+};
+
+/// An engine's mutex. Its end runs the effects. Throws Error{engine_gone} in a child of fork().
+class Locked {
+ public:
+  Locked(const HomeProcess& process, std::mutex& mutex, Effects& effects, const char* call)
+      : effects_(effects) {
+    process.check(call);
+    lock_ = std::unique_lock{mutex};
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  ~Locked() { effects_.perform(lock_); }
+
+  std::unique_lock<std::mutex>& lock() { return lock_; }
+
+ private:
+  Effects& effects_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace cohort::engine

@@ -1,0 +1,41 @@
+// The process that made an engine. Its threads do not exist in a child of fork().
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "cohort/error.hpp"
+
+namespace cohort::engine {
+
+/// Remembers the process in which it was made.
+class HomeProcess {
+ public:
+  /// This is a child of that process: nothing of the engine runs here, and its mutex may be locked
+  /// for ever.
+  [[nodiscard]] bool left_behind() const { return forks() != made_in_; }
+  /// Throws Error{engine_gone} in a child.
+  void check(const char* call) const {
+    if (!left_behind()) return;
+    throw Error{Errc::engine_gone, std::string{call} +
+                                       ": this process was forked from the one that made the "
+                                       "engine, whose threads stayed there; make an engine here"};
+  }
+
+ private:
+  /// Forks between the process that asked first and this one.
+  static std::uint32_t forks() {
+    static std::atomic<std::uint32_t> count{0};
+    static const int registered =
+        ::pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+    static_cast<void>(registered);
+    return count.load(std::memory_order_relaxed);
+  }
+
+  std::uint32_t made_in_ = forks();
+};
+
+}  // namespace cohort::engine

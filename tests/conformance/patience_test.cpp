@@ -1,0 +1,56 @@
+// How long a waiting group of the CPU engine looks before it sleeps: by the capacity of the moment.
+// Counts its yields, for which sched_yield is replaced.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+namespace {
+
+thread_local bool counted = false;
+std::atomic<std::uint32_t> yields{0};
+
+}  // namespace
+
+extern "C" int sched_yield() noexcept {
+  if (counted) ++yields;
+  return static_cast<int>(::syscall(SYS_sched_yield));
+}
+
+namespace cohort::test {
+namespace {
+
+/// Once told to go on, group 1 waits in a barrier for group 0.
+struct LateForBarrier {
+  const std::atomic<bool>* go_on;
+  const std::atomic<bool>* arrive;
+
+  template <class Group>
+  void run(Group& group, Nothing /*state*/) const {
+    const std::atomic<bool>& flag = group.group_id() == 0 ? *arrive : *go_on;
+    while (!flag) std::this_thread::sleep_for(100us);
+    counted = true;
+    group.global_barrier();
+    counted = false;
+  }
+};
+
+TEST(Patience, FollowsTheCapacityWhileAJobRuns) {
+  constexpr std::uint32_t yields_with_a_cpu_each = 20;
+  const std::uint32_t cpus = cpu::usable_cpus();
+  if (cpus < 2) GTEST_SKIP() << "needs two CPUs";
+  cpu::Engine engine{{.capacity = cpus}};
+  std::atomic<bool> go_on{false};
+  std::atomic<bool> arrive{false};
+  const ScopedJob job =
+      engine.launch(LateForBarrier{&go_on, &arrive}, {.max_groups = 2, .resizable = false});
+  EXPECT_TRUE(eventually([&] { return job.status() == Status::running; }));
+  engine.set_capacity(cpus + 1);
+  go_on = true;
+  EXPECT_TRUE(eventually([] { return yields > yields_with_a_cpu_each; })) << yields << " yields";
+  arrive = true;
+  EXPECT_EQ(job.wait().status, Status::finished);
+}
+
+}  // namespace
+}  // namespace cohort::test
