@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore prove docs format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore mutants prove docs format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -23,6 +23,7 @@ help:
 	@echo 'make bench        all experiments, an hour, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
 	@echo 'make prove        prove the protocol for any number of groups, with z3 (installs it): see models/'
+	@echo 'make mutants      break the protocol in a thousand ways, one at a time, and see whether the explorer notices'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make format       format the sources in place'
 	@echo 'make lint         check format and clang-tidy'
@@ -91,6 +92,13 @@ explore: build/release/build.ninja
 prove:
 	@scripts/setup --prove
 	@models/prove
+
+# Every mutant of the protocol; goes on where it was interrupted. ONLY=kill.hpp restricts it.
+MUTANTS := build/release/tests/mutants
+mutants: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target mutant_runner
+	@tests/mutants/campaign --runner build/release/tests/mutant_runner --list $(MUTANTS)/include/list.json \
+	  --results $(MUTANTS)/results.jsonl --jobs $(JOBS) --only '$(ONLY)'
 
 docs: setup
 	@mkdir -p build
