@@ -68,7 +68,6 @@ test: check-release check-asan check-tsan
 bench: build
 	$(COHORT) bench all --out bench/results/$(MACHINE)
 	$(COHORT) report bench/results/$(MACHINE) --json bench/results/$(MACHINE)/summary.json
-	$(COHORT) bench queue --out bench/results/$(MACHINE)
 
 test-data: build
 	@ctest --test-dir build/release -L data --output-on-failure --no-tests=error

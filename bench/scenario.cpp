@@ -80,8 +80,7 @@ constexpr std::array known{
     preemption,
     Scenario{.name = "queue",
              .summary = "submits behind 1,000 and 10,000 waiting tasks, and during a checkpoint",
-             .run = &queue_scenario,
-             .in_all = false},
+             .run = &queue_scenario},
 };
 
 #ifdef COHORT_WITH_CUDA
