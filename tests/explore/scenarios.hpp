@@ -85,6 +85,8 @@ From Witness::give(Group& group) const {
 
 /// What a finished, suspended or cancelled run has left behind.
 struct Left {
+  static constexpr std::uint32_t untold = ~0U;
+
   explore::Outcome outcome;
   std::vector<std::uint32_t> items;
   std::uint32_t taken = 0;
@@ -277,10 +279,7 @@ struct Pool {
       } else {
         if (group.offer_kill(State{})) return;
         witness.hold(group);
-        const std::uint32_t forked = group.request_fork(witness.give(group));
-        if (group.local_id() == 0 && forked != 0) {
-          group.atomic(witness.counters[2]).fetch_add(forked);
-        }
+        fork(group);
       }
       std::uint32_t item = 0;
       if (group.local_id() == 0) item = group.atomic(witness.counters[0]).fetch_add(1);
@@ -289,11 +288,24 @@ struct Pool {
       if (group.local_id() == 0) ++group.view(witness.items)[item];
     }
   }
+  /// Forks, and counts the groups it is told of; the dialect's request_fork tells nothing.
+  template <class Group>
+  void fork(Group& group) const {
+    const State from = witness.give(group);
+    auto forked = group.atomic(witness.counters[2]);
+    if constexpr (std::is_void_v<decltype(group.request_fork(from))>) {
+      group.request_fork(from);
+      forked.store(Left::untold);
+    } else {
+      const std::uint32_t joined = group.request_fork(from);
+      if (group.local_id() == 0 && joined != 0) forked.fetch_add(joined);
+    }
+  }
   static std::string judge(const Left& left, std::uint32_t count) {
     std::uint32_t done = 0;
     for (const std::uint32_t times : left.items) done += times;
     const std::uint32_t handed_out = std::min(left.taken, count);
-    if (count % 2 != 0 && left.outcome.status == Status::finished &&
+    if (count % 2 != 0 && left.outcome.status == Status::finished && left.forked != Left::untold &&
         left.forked != left.outcome.joins) {
       return "forks tell of " + std::to_string(left.forked) + " groups, but " +
              std::to_string(left.outcome.joins) + " have joined";
