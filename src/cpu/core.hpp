@@ -80,7 +80,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::uint32_t usable_cpus_ = 1;  // when the engine was made
   std::vector<std::size_t> cpus_;  // to bind workers to; empty: they go where they like
   bool stopping_ = false;
-  const engine::HomeProcess process_;
+  const engine::HomeProcess process_{};
   static thread_local const Record*
       current_;  // whose group this thread runs; null on a host thread
 };

@@ -210,7 +210,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   std::vector<std::shared_ptr<Record>> jobs_;  // not yet ended, in launch order; no tasks
   engine::TaskQueue<Record> tasks_;
   mutable engine::Effects effects_;
-  const engine::HomeProcess process_;
+  const engine::HomeProcess process_{};
   std::vector<std::unique_ptr<Run>> graves_;  // at rest, but a grid has yet to end
   std::uint32_t capacity_ = 0;
   std::size_t grids_ = 0;

@@ -127,7 +127,7 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
 
   mutable std::mutex mutex_;
   mutable engine::Effects effects_;
-  const engine::HomeProcess process_;
+  const engine::HomeProcess process_{};
   std::mutex building_;           // one build at a time; taken before the other one
   std::vector<KernelOf> loaded_;  // part of every megakernel
   std::vector<std::shared_ptr<Megakernel>> built_;
