@@ -37,7 +37,7 @@ inline void relax() noexcept {
 }
 
 /// How long a waiter looks before it sleeps: first on the spot, then letting others run.
-struct Patience {
+struct alignas(8) Patience {
   std::uint32_t spins = 0;
   std::uint32_t yields = 0;
 };
