@@ -160,6 +160,7 @@ std::vector<Scenario> scenarios() {
       {"resizing barriers, one group fewer", 3, 3, 1, 4, &to_two, On::template explore<Resizing<here, one_pass>>},
       {"shares of rounds that all may leave", 4, 2, 1, 8, &restless<3, 0>, On::template explore<SharesThatMayEmpty>},
       {"shares of rounds that all may leave, suspended and resumed", 4, 3, 1, 6, &suspended_and_resumed, On::template explore<SharesThatMayEmpty>, sent},
+      {"forks after resizing barriers", 4, 2, 1, 4, &to_four, On::template explore<ForksAfterBarriers>},
       {"until all have left", 3, 2, 1, 0, &to_none, On::template explore<UntilEmpty>, sent, polled, false, false, 50},
   };
   std::erase_if(all, [](const Scenario& scenario) { return scenario.explore == nullptr; });

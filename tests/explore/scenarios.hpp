@@ -550,6 +550,27 @@ struct Kinds {
   }
 };
 
+/// Every group forks right after each resizing barrier, which may still be letting groups in.
+struct ForksAfterBarriers {
+  struct State {
+    std::uint32_t round = 0;
+    From from;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state.from);
+    for (std::uint32_t round = state.round; round < count; ++round) {
+      witness.write(group, round);
+      if (group.resizing_global_barrier(State{round + 1, {round, 0}})) return;
+      witness.hold(group);
+      group.request_fork(State{round + 1, witness.give(group)});
+    }
+  }
+};
+
 // ---- kernels that break the contract: every schedule must end with the fault that names the mistake
 
 /// Group 1 returns, and the others wait for it in a barrier.
