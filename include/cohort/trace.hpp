@@ -19,8 +19,8 @@ enum class Trace : std::uint8_t {
            ///< old one
   pass,    ///< the group passes the barrier; active = M as it was released, value = the next
            ///< generation
-  shed,    ///< the group leaves in a resizing barrier; value = 1 if it is group 0 and the job's
-           ///< state is kept
+  shed,    ///< the group leaves in a resizing barrier; value = 1 if the job's state is
+           ///< kept
   finish,  ///< the group returns from the kernel
   fault,   ///< the group found or raised a fault; value = the fault code
 };

@@ -568,7 +568,7 @@ static uint cohort_pass(cohort_group* group, cohort_roster now, uint kind) {
     if (kind != cohort_resizing) return cohort_break_contract(group, cohort_divergent_barrier);
     group->active = cohort_active_of(now);
     // Relaxed: published by the release.
-    cohort_trace(group, cohort_t_shed, group->id == 0 ? COHORT_LOAD(job->kept_flag, relaxed) : 0u);
+    cohort_trace(group, cohort_t_shed, COHORT_LOAD(job->kept_flag, relaxed));
     group->left = 1;
     group->id = COHORT_NO_ID;
     COHORT_SUB(job->departing, 1u, release);  // pairs with may_grow and resize: ids are free to be given again

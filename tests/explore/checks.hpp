@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cohort/explore.hpp"
+#include "explore/group_checks.hpp"
 
 namespace cohort::test {
 
@@ -36,7 +37,9 @@ struct Still {
     return result;
   }
   void rest(std::uint32_t id) { resting[id / 64].reset(resting[id / 64].peek() | 1ULL << id % 64); }
-  [[nodiscard]] bool rests(std::uint32_t id) const { return resting[id / 64].peek() >> id % 64 & 1U; }
+  [[nodiscard]] bool rests(std::uint32_t id) const {
+    return resting[id / 64].peek() >> id % 64 & 1U;
+  }
 
   protocol::Shared<P> shared;
   protocol::States<int> states{};
@@ -288,9 +291,8 @@ inline std::string joiners_find_the_free_box() {
             },
             [=] {
               auto& box = job->boxes[free];
-              P::await(job->shared.lobby_event, [&] {
-                return box.seat.load(Order::acquire) == protocol::Seat::waiting;
-              });
+              P::await(job->shared.lobby_event,
+                       [&] { return box.seat.load(Order::acquire) == protocol::Seat::waiting; });
               box.id = 2;
               box.seat.store(protocol::Seat::admitted, Order::release);
             }};
@@ -335,6 +337,147 @@ inline std::string leavers_are_caught() {
   return {};
 }
 
+/// A platform where a group that waits looks around once, and never before it arrives.
+struct LooksMeanwhile : explore::FencedPlatform {
+  template <class Member>
+  static bool looks(const Member& /*member*/) {
+    return false;
+  }
+  using Platform::await;
+  template <class Done, class Meanwhile>
+  static void await(explore::Event& /*event*/, Done&& done, const Meanwhile& meanwhile) {
+    meanwhile();
+    static_cast<void>(done());
+  }
+};
+
+/// What group 0 asks for where M stands still: its barrier flips by itself exactly if nothing is
+/// wanted, and only what is wanted finds its State.
+template <class P>
+std::string vetoes_are_for_changes() {
+  using protocol::Kind, protocol::Place, protocol::Roster;
+  constexpr Traits still{.resizes = Resizes::at_barriers};
+  const int state = 42;
+  const auto arrive = [&](auto& job, std::uint32_t id) {
+    auto member = job.member(id);
+    const Place<P> place{job.shared, member, Kind::resizing, false, true};
+    static_cast<void>(protocol::one_pass_barrier<P, still>(member, place, state));
+    return Roster{job.shared.roster.peek()};
+  };
+  for (const std::uint32_t target : {1U, 2U, 3U, 4U, 5U}) {
+    Still<P> job{4};
+    job.shared.roster.reset(3);
+    job.shared.share.reset(target);
+    Roster now = arrive(job, 0);
+    const bool wanted = target != 3;
+    if (now.biased() == wanted)
+      return "the bias is wrong with a target of " + std::to_string(target);
+    if ((job.shared.deposit_gen.peek() == 0) != wanted) return "a deposit is wrong";
+    if (wanted && job.states.deposit[0] != 42) return "the State was not deposited";
+    // Group 1 does not ask for a change that group 0 has not seen, but for growth.
+    job.shared.share.reset(target == 3 ? 4 : target);
+    now = arrive(job, 1);
+    if (now.biased() == wanted || (!wanted && job.shared.deposit_gen.peek() == 0)) {
+      return "group 1 asked for more groups";
+    }
+  }
+  return {};
+}
+
+/// A group other than 0 that sees a smaller target takes the bias out with its arrival.
+inline std::string others_veto_too() {
+  using P = explore::Platform;
+  using protocol::Roster;
+  for (const bool biased : {false, true}) {
+    Still<P> job{3};
+    job.shared.roster.reset(3 + (biased ? Roster::self_flip(3) : Roster::one_arrival));
+    auto member = job.member(1);
+    const Roster now = protocol::arrive_with_veto(member, Roster::one_arrival);
+    if (now.arrived() != 2 || now.word != job.shared.roster.peek()) return "arrived wrongly";
+  }
+  return {};
+}
+
+/// Where M may change, group 0 deposits its State only if a change is wanted; at plain barriers
+/// never, whatever is wanted.
+inline std::string deposits_are_for_changes() {
+  using P = explore::Platform;
+  using protocol::Kind, protocol::Place, protocol::Verdict;
+  const int state = 42;
+  for (const std::uint32_t target : {1U, 2U, 3U}) {
+    Still<P> job{3};
+    job.shared.roster.reset(2);
+    job.shared.share.reset(target);
+    auto member = job.member(0);
+    static_cast<void>(
+        protocol::one_pass_barrier<P, Traits{}>(member, Place<P>{member, Kind::resizing}, state));
+    if ((job.shared.deposit_gen.peek() == 0) != (target != 2)) return "a deposit is wrong";
+  }
+  // A static launch has no state to deposit.
+  constexpr Traits still{.resizes = Resizes::at_barriers};
+  Still<P> job{2};
+  job.shared.roster.reset(1);
+  auto member = job.member(0);
+  const Place<P> place{job.shared, member, Kind::resizing, false, true};
+  if (protocol::global_barrier<P, still>(member, place) != Verdict::stay) return "it did not pass";
+  return {};
+}
+
+/// A group that a barrier sends away, or that finds a fault there, is out.
+inline std::string barriers_send_away() {
+  using P = explore::Platform;
+  using protocol::Fault, protocol::Kind, protocol::Place, protocol::Roster, protocol::Verdict;
+  Still<P> job{3};
+  job.shared.departing.reset(1);
+  auto member = job.member(2);
+  if (protocol::shed(member, Roster{2}) != Verdict::leave || !member.left ||
+      member.id != protocol::no_id || member.active != 2 || job.shared.departing.peek() != 0) {
+    return "a group that was sent away is still there";
+  }
+  Still<P> faulty{1};
+  protocol::raise(faulty.shared, Fault::cancelled);
+  auto last = faulty.member(0);
+  if (protocol::global_barrier<P, Traits{}>(last, Place<P>{last, Kind::plain}) != Verdict::gone ||
+      !last.left) {
+    return "a group stays in a job that was cancelled";
+  }
+  return {};
+}
+
+/// query() tells how many groups are wanted back, and ends groups that have no business there.
+inline std::string queries_tell_what_is_wanted() {
+  using P = explore::Platform;
+  struct Kernel {
+    using State = int;
+    void run() const {}
+  };
+  using Query = Group<P, Kernel, protocol::Role::member>;
+  Still<P> job{8};
+  Nothing local;
+  const auto ask = [&](auto& member) {
+    try {
+      return static_cast<int>(Query{member, local, explore::Threads{}}.query());
+    } catch (const explore::Unwind&) {
+      return -1;
+    }
+  };
+  for (const std::uint32_t target : {0U, 1U, 7U, 8U, 9U}) {
+    job.shared.share.reset(target);
+    auto member = job.member(0);
+    if (ask(member) != (target < 8 ? 8 - static_cast<int>(target) : 0)) return "a wrong answer";
+  }
+  auto left = job.member(1);
+  left.left = true;
+  if (ask(left) != -1) return "a group that has left got an answer";
+  if (protocol::FaultRecord{job.shared.fault.peek()}.fault() !=
+      protocol::Fault::used_after_leaving) {
+    return "a query after leaving was not caught";
+  }
+  auto late = job.member(2);
+  if (ask(late) != -1 || !late.left) return "a group of a job with a fault got an answer";
+  return {};
+}
+
 struct Check {
   const char* name;
   std::string (*run)();
@@ -352,6 +495,16 @@ inline constexpr Check checks[] = {
     {"leavers are caught", &leavers_are_caught},
     {"claims find every box", &claims_find_every_box<explore::Platform>},
     {"claims find every box, fences", &claims_find_every_box<explore::FencedPlatform>},
+    {"static launches work", &static_launches_work<Static>},
+    {"static launches work, steps", &static_launches_work<StaticSteps>},
+    {"groups have barriers", &groups_have_barriers},
+    {"sizes cover all ids", &sizes_cover_all_ids},
+    {"vetoes are for changes", &vetoes_are_for_changes<explore::Platform>},
+    {"vetoes are for changes, looking while waiting", &vetoes_are_for_changes<LooksMeanwhile>},
+    {"groups other than 0 veto, too", &others_veto_too},
+    {"deposits are for changes", &deposits_are_for_changes},
+    {"barriers send groups away", &barriers_send_away},
+    {"queries tell what is wanted", &queries_tell_what_is_wanted},
 };
 
 }  // namespace cohort::test

@@ -14,6 +14,8 @@ constexpr auto highest = KillOrder::highest_first;
 constexpr auto any = KillOrder::any;
 using PoolThatMayEmpty = Pool<any, Survivors::may_all_leave>;
 using StackThatMayEmpty = Pool<highest, Survivors::may_all_leave>;
+using SharesThatMayEmpty = Shares<here, one_pass, Survivors::may_all_leave>;
+using UntilEmpty = UntilResized<here, one_pass, Survivors::may_all_leave>;
 
 // clang-format off
 /// `On::explore<Kernel>` and `On::misuse<Kernel>` explore a kernel; null if it cannot run there.
@@ -150,6 +152,16 @@ std::vector<Scenario> scenarios() {
       {"misuse: a query after leaving", 2, 2, 1, 3, &to_one, On::template misuse<GoesOnAfterLeaving>},
       {"misuse: a resizing barrier after leaving", 2, 2, 1, 4, &to_one, On::template misuse<GoesOnAfterLeaving>},
       {"misuse: an offer and fork after leaving", 2, 2, 1, 5, &to_one, On::template misuse<GoesOnAfterLeaving>},
+      {"barriers of both kinds", 3, 2, 1, 10, &restless<3>, On::template explore<Kinds<here>>},
+      {"barriers of both kinds, M may change", 3, 2, 1, 10, &restless<3>, On::template explore<Kinds<anywhere>>},
+      {"misuse: different barriers, group 2, shrinking", 3, 3, 1, 2, &to_one, On::template misuse<Diverges<here>>},
+      {"misuse: different barriers, group 2 resizing alone", 3, 3, 1, 12, &to_two, On::template misuse<Diverges<here>>},
+      {"misuse: different barriers, group 2 resizing alone, M may change", 3, 3, 1, 12, &to_two, On::template misuse<Diverges<anywhere>>},
+      {"resizing barriers, one group fewer", 3, 3, 1, 4, &to_two, On::template explore<Resizing<here, one_pass>>},
+      {"shares of rounds that all may leave", 4, 2, 1, 8, &restless<3, 0>, On::template explore<SharesThatMayEmpty>},
+      {"shares of rounds that all may leave, suspended and resumed", 4, 3, 1, 6, &suspended_and_resumed, On::template explore<SharesThatMayEmpty>, sent},
+      {"forks after resizing barriers", 4, 2, 1, 4, &to_four, On::template explore<ForksAfterBarriers>},
+      {"until all have left", 3, 2, 1, 0, &to_none, On::template explore<UntilEmpty>, sent, polled, false, false, 50},
   };
   std::erase_if(all, [](const Scenario& scenario) { return scenario.explore == nullptr; });
   return all;

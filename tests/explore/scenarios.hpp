@@ -206,9 +206,9 @@ struct Led {
 };
 
 /// Each round is shared out by stride, between resizing barriers.
-template <Resizes resizes, ResizingBarrier barrier>
+template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
 struct Shares {
-  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
   struct State {
     std::uint32_t round = 0;
   };
@@ -442,10 +442,10 @@ Result explore_kernel(const Options& options, std::uint32_t count) {
 }
 
 /// Goes on until there are `count` groups: it never ends unless the scheduler gets what it asked
-/// for. Without groups: until it is suspended.
-template <Resizes resizes, ResizingBarrier barrier>
+/// for. Without groups: until it is suspended, or all have left.
+template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
 struct UntilResized {
-  static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
+  static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
   using State = From;
   Witness witness;
   std::uint32_t count;
@@ -537,6 +537,52 @@ struct UntilCancelled {
   }
 };
 
+/// Barriers of both kinds, in an order in which each kind follows each at even and at odd
+/// generations.
+template <Resizes resizes>
+struct Kinds {
+  static constexpr Traits traits{.resizes = resizes};
+  using State = From;
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state);
+    std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
+    for (; round < count; ++round) {
+      witness.write(group, round);
+      if ((0b01'0010'1101U >> round & 1U) == 0) {
+        group.global_barrier();
+      } else if (group.resizing_global_barrier(State{round, 0})) {
+        return;
+      }
+      witness.see_all(group, round, 1);
+    }
+  }
+};
+
+/// Every group forks right after each resizing barrier, which may still be letting groups in.
+struct ForksAfterBarriers {
+  struct State {
+    std::uint32_t round = 0;
+    From from;
+  };
+  Witness witness;
+  std::uint32_t count;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    greet(group, witness, state.from);
+    for (std::uint32_t round = state.round; round < count; ++round) {
+      witness.write(group, round);
+      if (group.resizing_global_barrier(State{round + 1, {round, 0}})) return;
+      witness.hold(group);
+      group.request_fork(State{round + 1, witness.give(group)});
+    }
+  }
+};
+
 // ---- kernels that break the contract: every schedule must end with the fault that names the mistake
 
 /// Group 1 returns, and the others wait for it in a barrier.
@@ -560,8 +606,8 @@ struct ReturnsEarly {
   }
 };
 
-/// Some groups stand at a plain barrier, the others at a resizing one: group `count` at the plain
-/// one.
+/// Some groups stand at a plain barrier, the others at a resizing one: group `count` alone at the
+/// plain one, or from 10 on group `count` - 10 alone at the resizing one.
 template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>
 struct Diverges {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
@@ -573,7 +619,7 @@ struct Diverges {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     group.global_barrier();
-    if (group.group_id() == count) {
+    if ((group.group_id() == count % 10) == (count < 10)) {
       group.global_barrier();
     } else if (group.resizing_global_barrier(State{0, 0})) {
       return;
@@ -682,6 +728,7 @@ constexpr auto anywhere = Resizes::anywhere;
 constexpr auto one_pass = ResizingBarrier::one_pass;
 
 inline void nothing(Host& /*host*/) {}
+inline void to_none(Host& host) { host.set_target(0); }
 inline void to_one(Host& host) { host.set_target(1); }
 inline void to_two(Host& host) { host.set_target(2); }
 inline void to_three(Host& host) { host.set_target(3); }

@@ -159,11 +159,15 @@ class SessionOn : public Session {
   }
   Status suspend() override {
     if (at_rest()) return status;
+    const bool may_empty = least_ == 0;  // the job may have been told to leave altogether
     held_ = true;
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
     publish(0);
     move([&] { target_ = 0; });
     wait_for_rest();
+    if (status == Status::left && suspendable && !may_empty) {
+      world.fail("the job was suspended, but no group has kept its state");
+    }
     return status;
   }
   void resume() override {
@@ -434,6 +438,7 @@ class SessionOn : public Session {
       status = Status::finished;
     } else if (shared.kept.peek() != 0) {
       status = Status::suspended;
+      if (!held_) world.fail("a state was kept, but nobody has asked for a suspend");
     } else if (roster.active() == 0) {
       status = Status::left;
     } else {
@@ -461,6 +466,8 @@ class SessionOn : public Session {
                  " groups to depart that have all gone");
     } else if (shared.deposit_gen.peek() != protocol::no_deposit) {
       world.fail("group 0's deposit outlived the barrier it was made for");
+    } else if (status == Status::finished && shared.kept.peek() != 0) {
+      world.fail("a state was kept, but the job has finished");
     } else if (status == Status::finished && roster.arrived() != roster.active()) {
       world.fail("finished with groups missing");
     }

@@ -35,15 +35,13 @@ struct Place {
   Kind kind;
   bool votes;
   bool looks;
-  mutable bool again = false;  // as in the member, which need not be read for it
+  mutable bool again = false;  // this group has voted for another step, or has seen such a vote
   std::uint64_t arrival;       // what to add to the roster
 
   /// Where M may change meanwhile.
   template <class State>
   COHORT_FN Place(const Member<P, State>& member, Kind its_kind)
-      : Place(member.shared, member, its_kind, member.votes, false) {
-    again = member.again;
-  }
+      : Place(member.shared, member, its_kind, member.votes, false) {}
   /// `flips`: M stands still, so that group 0 may let the last arrival end the generation.
   template <class State>
   COHORT_FN Place(Shared<P>& its_shared, const Member<P, State>& member, Kind its_kind,
@@ -78,9 +76,9 @@ COHORT_FN void clear_next_vote(const Place<P>& place) {
 }
 
 /// Whether this group wants another step. Call before arriving at the barrier that ends this one.
-template <class P, class State>
-COHORT_FN void vote(Member<P, State>& member, const Place<P>& place, bool again) {
-  member.again = place.again = again;
+template <class P>
+COHORT_FN void vote(const Place<P>& place, bool again) {
+  place.again = again;
   if (!again) return;
   auto& slot = place.shared.vote[place.gen & 3U];
   // A look spares the others the loss of their line; where it is a round trip it costs more.
@@ -90,7 +88,7 @@ COHORT_FN void vote(Member<P, State>& member, const Place<P>& place, bool again)
 /// Whether anybody voted for another step at generation `gen`; true for kernels that do not vote.
 template <class P, class State>
 COHORT_FN bool goes_on(const Member<P, State>& member, std::uint32_t gen) {
-  return !member.votes || member.again ||
+  return !member.votes ||
          member.shared.vote[gen & 3U].load(Order::relaxed) != 0;  // ordered by arrivals or release
 }
 /// The same, after the release.
@@ -100,35 +98,17 @@ COHORT_FN bool goes_on(const Place<P>& place) {
          place.shared.vote[place.gen & 3U].load(Order::relaxed) != 0;  // ordered by the release
 }
 
-/// Where an arrival found the roster, and what it made of it. `old` tells of faults and of groups
-/// that have returned.
-struct Arrival {
-  Roster old;
-  Roster now;
-
-  [[nodiscard]] COHORT_FN constexpr bool good() const { return !old.faulted() && !old.draining(); }
-};
-
-/// An arrival that cannot be: after a fault, or at a barrier that a group which has returned can
-/// never reach.
-template <class P, class State>
-COHORT_DETAIL_COLD COHORT_FN Verdict refuse(Member<P, State>& member, Arrival arrival) {
-  if (!arrival.old.faulted()) return break_contract(member, Fault::barrier_after_return);
-  abandon(member);
-  return Verdict::gone;
-}
-
 /// The release has taken this group away.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) {
   auto& shared = member.shared;
   member.active = now.active();
-  // Relaxed: published by the release.
-  member.trace(Trace::shed, member.id == 0 ? shared.kept.load(Order::relaxed) : 0);
+  member.trace(Trace::shed, shared.kept.load(Order::relaxed));  // published by the release
   member.left = true;
   member.id = no_id;
-  shared.departing.fetch_sub(
-      1, Order::release);  // pairs with may_grow and resize: ids are free to be given again
+  // Relaxed: this group has read the roster (acquire) that removed it, so it cannot read one that
+  // a growth publishes after it has found nobody departing.
+  shared.departing.fetch_sub(1, Order::relaxed);
   return Verdict::leave;
 }
 
@@ -174,21 +154,19 @@ COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster n
 
 /// Waits until somebody releases this group's generation. `meanwhile` is called now and then on
 /// platforms that look at the target rarely.
-template <class P, class State, class Meanwhile>
-COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place,
-                               Meanwhile meanwhile) {
+template <class P, class Meanwhile>
+COHORT_FN Roster await_release(const Place<P>& place, Meanwhile meanwhile) {
   auto& shared = place.shared;
   const std::uint32_t gen = place.gen;
   // Where a look after the release would be another round trip, votes are looked for meanwhile: one
   // that is there stays until the arrivals of generation gen + 3.
-  bool asks = Fenced<P> && place.votes && place.kind == Kind::resizing && !place.again;
+  const bool asks = Fenced<P> && place.votes && place.kind == Kind::resizing;
   Roster now;
   const auto done = [&] {
-    const bool voted = asks && shared.vote[gen & 3U].load(Order::relaxed) != 0;
+    const bool voted = asks && !place.again && shared.vote[gen & 3U].load(Order::relaxed) != 0;
     now = shared.look(
         Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
-    if (voted) member.again = place.again = true;
-    asks = asks && !voted;
+    if (voted) place.again = true;
     return now.gen() != gen || now.faulted();
   };
   if constexpr (requires { P::await(shared.barrier_event, done, meanwhile); }) {
@@ -198,9 +176,9 @@ COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place,
   }
   return now;
 }
-template <class P, class State>
-COHORT_FN Roster await_release(Member<P, State>& member, const Place<P>& place) {
-  return await_release(member, place, [] {});
+template <class P>
+COHORT_FN Roster await_release(const Place<P>& place) {
+  return await_release(place, [] {});
 }
 
 /// The last arriver sets M and releases, in one read-modify-write. `now` is the full, unbiased
@@ -231,14 +209,12 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
-  } else if (!last_step && target > active && deposited &&
-             shared.departing.load(Order::acquire) == 0) {  // pairs with the leavers' release
-    // Free now, since everybody is inside. Held until all are admitted: a group that we release may
-    // fork at once, and would take the boxes we have claimed for its own.
-    if constexpr (may_fork) shared.fork_lock.exchange(1, Order::acq_rel);  // pairs with the unlock
+  } else if (!last_step && deposited && shared.departing.load(Order::relaxed) == 0) {  // see shed()
     next = active + claim(shared, target - active);
+    // Nobody can fork while everybody is inside. From the release until all are admitted the lock
+    // is held: a group that we release would take the boxes we have claimed for its own.
     if constexpr (may_fork) {
-      if (next == active) shared.fork_lock.store(0, Order::release);  // pairs with the next holder
+      if (next > active) shared.fork_lock.store(1, Order::relaxed);  // published by the release
     }
   }
 
@@ -246,7 +222,8 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   member.trace(Trace::resize, active);  // before anybody can act on it
   const Roster released = now.released(next);
   if constexpr (!steady<traits>) shared.settled.store(next, Order::relaxed);  // as in release()
-  shared.roster.fetch_add(released.word - now.word, Order::acq_rel);
+  shared.roster.fetch_add(released.word - now.word,
+                          Order::release);  // pairs with the waiters' acquire
   if (next > active) {
     std::uint32_t id = active;
     admit(member, read<P>(states.deposit[gen & 1U]), released.gen(), Entry::run,
@@ -272,53 +249,49 @@ COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State&
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
-  const auto flips = [&member](Roster roster) {
-    return roster.gen() == member.gen && roster.biased() && !roster.faulted();
-  };
-  Roster old = shared.look();
-  if (shared.target() == member.active || !flips(old)) return;
+  Roster old = shared.look();  // after a flip nothing is biased before group 0 arrives again
+  if (shared.target() == member.active || !old.biased()) return;
   deposit(member, member.gen, state);  // nobody reads it while the barrier flips by itself
-  while (flips(old)) {
+  while (old.biased()) {
     const Roster next{old.word - Roster::bias(member.active)};
-    // Release pairs with the last arrival's acquire: it finds the deposit.
-    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return;
+    // Pairs with the last arrival's acquire: it finds the deposit.
+    if (shared.roster.compare_exchange(old.word, next.word, Order::release)) return;
   }
   // The barrier has flipped by itself. Published by this group's next arrival.
   shared.deposit_gen.store(no_deposit, Order::relaxed);
 }
 
-/// Arrival by addition. Release: this group's writes; acquire: those of all before it, should this
-/// arrival be the last.
+/// Arrival by addition; returns the roster with it. Release: this group's writes; acquire: those of
+/// all before it, should this arrival be the last.
 template <class P>
-COHORT_FN Arrival arrive_by(Shared<P>& shared, std::uint64_t add) {
-  const Roster old{shared.roster.fetch_add(add, Order::acq_rel)};
-  return {old, {old.word + add}};
+COHORT_FN Roster arrive_by(Shared<P>& shared, std::uint64_t add) {
+  return {shared.roster.fetch_add(add, Order::acq_rel) + add};
 }
 
 /// Arrival that keeps the generation from flipping by itself.
 template <class P, class State>
-COHORT_DETAIL_COLD COHORT_FN Arrival arrive_with_veto(Member<P, State>& member,
-                                                      std::uint64_t arrival) {
+COHORT_DETAIL_COLD COHORT_FN Roster arrive_with_veto(Member<P, State>& member,
+                                                     std::uint64_t arrival) {
   auto& shared = member.shared;
   const std::uint64_t bias = Roster::bias(member.active);
   if (member.id == 0) return arrive_by(shared, arrival - bias);
   // Once one of those who want it has taken the bias out the others just arrive.
   for (Roster old = shared.look(); old.biased();) {
     const Roster next{old.word + arrival - bias};
-    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return {old, next};
+    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return next;
   }
   return arrive_by(shared, arrival);
 }
 
 /// Arrival where M may change meanwhile: whoever makes the count full takes the next step.
 template <class P, class State>
-COHORT_FN Arrival arrive(Member<P, State>& member, const Place<P>& place) {
+COHORT_FN Roster arrive(Member<P, State>& member, const Place<P>& place) {
   clear_next_vote(place);
-  const Arrival arrival = arrive_by(place.shared, place.arrival);
+  const Roster now = arrive_by(place.shared, place.arrival);
   member.kinds = place.kinds;
-  if (arrival.now.arrived() != arrival.now.active())
+  if (now.arrived() != now.active())
     P::notify(place.shared.offer_event);  // who waits in an offer is waited for
-  return arrival;
+  return now;
 }
 
 /// Releases a full barrier without touching M.
@@ -329,16 +302,16 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
   const Roster released = now.released(now.active());
   shared.settled.store(now.active(), Order::relaxed);  // published by the next line
   shared.roster.fetch_add(released.word - now.word,
-                          Order::acq_rel);  // pairs with the waiters' acquire
+                          Order::release);  // pairs with the waiters' acquire
   P::notify(shared.barrier_event);
   return released;
 }
 
-/// An arrival after which there is more to do than to wait: it makes the count full, or cannot be.
+/// An arrival after which there is more to do than to wait: it makes the count full, or stands at a
+/// barrier that a group which has returned can never reach.
 template <class P, Traits traits, class State>
-COHORT_FN Verdict complete(Member<P, State>& member, Kind kind, Arrival arrival) {
-  if (!arrival.good()) return refuse(member, arrival);
-  Roster now = arrival.now;
+COHORT_FN Verdict complete(Member<P, State>& member, Kind kind, Roster now) {
+  if (now.draining()) return break_contract(member, Fault::barrier_after_return);
   if (kind == Kind::plain || traits.barrier != ResizingBarrier::one_pass) {
     now = release(member.shared, now);
   } else {
@@ -350,19 +323,18 @@ COHORT_FN Verdict complete(Member<P, State>& member, Kind kind, Arrival arrival)
   return pass_closely<P, traits>(member, kind, now);
 }
 
-/// From the arrival to the release.
+/// From the arrival, which has made `now` of the roster, to the release.
 template <class P, Traits traits, class State, class Meanwhile>
-COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, Arrival arrival,
+COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, Roster now,
                                Meanwhile meanwhile) {
-  Roster now = arrival.now;
   const bool flipped = now.gen() != place.gen;
-  if (!arrival.good() || (!flipped && now.arrived() == now.active())) {
-    return complete<P, traits>(member, place.kind, arrival);
+  if (now.draining() || now.arrived() == now.active()) {
+    return complete<P, traits>(member, place.kind, now);
   }
   if (flipped) {
     P::notify(place.shared.barrier_event);
   } else {
-    now = await_release(member, place, meanwhile);
+    now = await_release(place, meanwhile);
   }
   return pass<P, traits>(member, place, now);
 }
@@ -384,10 +356,10 @@ COHORT_FN Verdict steady_barrier(Member<P, State>& member, const Place<P>& place
                                  const State* state) {
   const bool veto = place.looks && state != nullptr && wants_resize(member, *state);
   clear_next_vote(place);
-  const Arrival arrival =
+  const Roster now =
       veto ? arrive_with_veto(member, place.arrival) : arrive_by(place.shared, place.arrival);
   member.kinds = place.kinds;
-  return await_others<P, traits>(member, place, arrival, [&] {
+  return await_others<P, traits>(member, place, now, [&] {
     if (place.id == 0 && state != nullptr) look_again(member, *state);
   });
 }
@@ -419,8 +391,7 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const Place<P>& place,
                                    const State& state) {
   const Verdict verdict = barrier<P, traits>(member, place, &state);
-  const bool last_step = !goes_on(place);
-  return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
+  return goes_on(place) ? verdict : Verdict::halt;  // a step kernel returns on either
 }
 
 }  // namespace cohort::protocol

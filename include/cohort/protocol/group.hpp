@@ -239,18 +239,17 @@ class Group {
     return wanted;
   }
 
-  /// The barrier of the step driver: a resizing barrier that carries each thread's vote.
+  /// The barrier of the step driver: a resizing barrier that carries each thread's vote. The step
+  /// has returned, so a group that is gone has no frame to abandon.
   [[nodiscard]] COHORT_FN Verdict next_step(const State& state, Next vote) const {
     check_resizing();
     static_cast<void>(probe_.offer(*member_));
     const protocol::Place<P> place = stand(protocol::Kind::resizing);
-    const Verdict verdict = threads_.lead_any(Point::resizing_global_barrier, vote == Next::again,
-                                              [member = member_, &place, &state](bool any_again) {
-                                                protocol::vote(*member, place, any_again);
-                                                return cross(*member, place, state);
-                                              });
-    if (verdict == Verdict::gone) P::unwind();
-    return verdict;
+    return threads_.lead_any(Point::resizing_global_barrier, vote == Next::again,
+                             [member = member_, &place, &state](bool any_again) {
+                               protocol::vote(place, any_again);
+                               return cross(*member, place, state);
+                             });
   }
 
  private:
@@ -292,8 +291,7 @@ class Group {
     if constexpr (role == Role::fixed) {
       static_cast<void>(state);  // a static launch has no use for it
       const Verdict verdict = protocol::global_barrier<P, barrier_traits>(member, place);
-      const bool last_step = !protocol::goes_on(place);
-      return verdict == Verdict::stay && last_step ? Verdict::halt : verdict;
+      return protocol::goes_on(place) ? verdict : Verdict::halt;
     } else {
       return protocol::resizing_barrier<P, traits>(member, place, state);
     }

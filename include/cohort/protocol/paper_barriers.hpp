@@ -55,12 +55,11 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict slave(Member<P, State>& member) {
   member.trace(Trace::arrive, member.gen);
   const Place<P> place{member, Kind::resizing};
-  const Arrival arrival = arrive(member, place);
-  if (!arrival.good()) return refuse(member, arrival);
+  const Roster now = arrive(member, place);
+  if (now.draining()) return break_contract(member, Fault::barrier_after_return);
   // The master never counts itself: a full count means that it stands at another barrier.
-  if (arrival.now.arrived() == arrival.now.active())
-    return break_contract(member, Fault::divergent_barrier);
-  return settle<P, traits>(member, await_release(member, place));
+  if (now.arrived() == now.active()) return break_contract(member, Fault::divergent_barrier);
+  return settle<P, traits>(member, await_release(place));
 }
 
 /// The master: waits for the slaves, forks, says how many go on, releases.
@@ -165,7 +164,7 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict enter(Member<P, State>& member) {
   if constexpr (traits.barrier != ResizingBarrier::one_pass) {
     if (member.entry == Entry::slave)
-      return settle<P, traits>(member, await_release(member, Place<P>{member, Kind::resizing}));
+      return settle<P, traits>(member, await_release(Place<P>{member, Kind::resizing}));
     if (member.entry == Entry::modelled)
       return modelled_second_half<P, traits>(member, &member.state, true);
   }

@@ -179,7 +179,6 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
   std::uint32_t gen = 0;     // barriers passed
   std::uint32_t kinds = 0;   // what group 0 last announced for even and odd generations
   bool votes = false;        // a step kernel: barriers carry votes
-  bool again = false;        // this group knows of a vote for another step at its generation
   bool joined = false;
   bool left = false;  // a primitive has said "leave"
   Entry entry = Entry::run;

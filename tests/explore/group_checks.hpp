@@ -1,0 +1,125 @@
+// Small kernels for what no scenario calls: static launches, and the threads of one group.
+// Each check returns what is wrong, or nothing.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "cohort/explore.hpp"
+
+namespace cohort::test {
+
+/// In a static launch nothing is offered, forked or wanted back, and both barriers are plain ones.
+struct Static {
+  static constexpr std::uint32_t groups = 3;
+  static constexpr std::uint32_t rounds = 6;
+  struct State {
+    std::uint32_t round = 0;
+  };
+  std::uint32_t* cells;
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      if (group.offer_kill(state) || group.offer(state)) throw std::logic_error{"told to leave"};
+      if (group.request_fork(state) != 0) throw std::logic_error{"groups were forked"};
+      if (group.query() != 0) throw std::logic_error{"groups are wanted back"};
+      if (group.num_groups() != groups) throw std::logic_error{"M has changed"};
+      group.view(cells)[round * groups + group.group_id()] = round + 1;
+      if (round % 3 == 1) {
+        group.global_barrier();
+      } else if (group.resizing_global_barrier(state)) {
+        throw std::logic_error{"told to leave"};
+      }
+      for (std::uint32_t id = 0; id < groups; ++id) {
+        if (group.view(cells)[round * groups + id] != round + 1) {
+          throw std::logic_error{"a barrier was passed early"};
+        }
+      }
+    }
+  }
+};
+
+/// The same in step style; one group votes for the next step, another each time.
+struct StaticSteps {
+  static constexpr std::uint32_t groups = 3;
+  static constexpr std::uint32_t steps = 6;
+  struct State {
+    std::uint32_t round = 0;
+  };
+  std::uint32_t* cells;
+
+  template <class Group>
+  Next step(Group& group, State& state) const {
+    if (state.round >= steps) throw std::logic_error{"a step too many"};
+    group.view(cells)[state.round * groups + group.group_id()] = 1;
+    const std::uint32_t voter = state.round % groups;
+    return ++state.round < steps && group.group_id() == voter ? Next::again : Next::halt;
+  }
+};
+
+template <class Kernel>
+std::string static_launches_work() {
+  return explore::check_program(
+             [](explore::Engine& engine) -> std::string {
+               auto cells = engine.fill<std::uint32_t>(18, 0);
+               engine.launch(Kernel{cells.data()}, {.max_groups = 3, .resizable = false}).wait();
+               for (const std::uint32_t cell : cells.read()) {
+                 if (cell == 0) return "a group has not done all its rounds";
+               }
+               return {};
+             },
+             {.schedules = 100, .weak_memory = true, .shrink = false})
+      .failure;
+}
+
+/// What the other threads of a group wrote is seen after its barrier.
+struct Neighbours {
+  struct State {};
+  std::uint32_t* cells;
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    for (std::uint32_t round = 0; round < 3; ++round) {
+      group.view(cells)[round * 3 + group.local_id()] = 1;
+      group.barrier();
+      for (std::uint32_t i = 0; i < group.local_size(); ++i) {
+        if (group.view(cells)[round * 3 + i] != 1) throw std::logic_error{"a barrier let it pass"};
+      }
+    }
+  }
+};
+
+inline std::string groups_have_barriers() {
+  return explore::check_program(
+             [](explore::Engine& engine) -> std::string {
+               auto cells = engine.fill<std::uint32_t>(9, 0);
+               engine.launch(Neighbours{cells.data()}, {.max_groups = 1, .local_size = 3}).wait();
+               return {};
+             },
+             {.schedules = 100, .shrink = false})
+      .failure;
+}
+
+/// Ids of KillOrder::any are not dense, so global_size() is what N groups would have.
+struct SizeOfAnyOrder {
+  static constexpr Traits traits{.kill_order = KillOrder::any};
+  struct State {};
+
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    if (group.global_size() != group.max_groups()) throw std::logic_error{"ids exceed the size"};
+  }
+};
+
+inline std::string sizes_cover_all_ids() {
+  return explore::check_program(
+             [](explore::Engine& engine) -> std::string {
+               engine.launch(SizeOfAnyOrder{}, {.max_groups = 3, .start_groups = 1}).wait();
+               return {};
+             },
+             {.schedules = 10, .changes = 0, .shrink = false})
+      .failure;
+}
+
+}  // namespace cohort::test
