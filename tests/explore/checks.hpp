@@ -335,6 +335,212 @@ inline std::string leavers_are_caught() {
   return {};
 }
 
+constexpr Traits any_order{.kill_order = KillOrder::any};
+
+/// Whose turn it is to leave takes those along who rest below it, down to the target, but never
+/// group 0, and nobody once a group has returned. What it knows of the roster may be old.
+inline std::string leavers_take_resting_groups_along() {
+  using P = explore::FencedPlatform;
+  using protocol::Roster;
+  struct Case {
+    std::uint32_t target;
+    std::uint64_t seen;  // what the leaver knows of the roster
+    std::uint64_t now;
+    bool leaves;
+    std::uint32_t others;  // who go with it
+  };
+  constexpr std::uint64_t drained = 5 | Roster::drain | Roster::one_arrival;
+  for (const Case& it :
+       {Case{2, 5, 5, true, 2}, Case{1, 5, 5, true, 3}, Case{0, 5, 5, true, 3},
+        Case{4, 5, 5, true, 0}, Case{3, 5, 5, true, 1}, Case{2, drained, drained, true, 0},
+        Case{2, 5, drained, false, 0}, Case{3, 5, drained, false, 0}, Case{2, 5, 6, false, 0},
+        Case{4, 5, 6, false, 0}, Case{2, 5, 5 | Roster::one_arrival, true, 2},
+        Case{2, 5, 5 | Roster::fault, true, 2}}) {
+    Still<P> job{6};
+    job.shared.roster.reset(it.now);
+    for (std::uint32_t id = 0; id < 4; ++id) job.rest(id);
+    auto leaver = job.member(4);
+    Roster old{it.seen};
+    if (protocol::leave_with_resting<P, Traits{}>(leaver, old, it.target) != it.leaves) {
+      return "a group was to leave and did not, or the other way round";
+    }
+    const Roster now = job.shared.look();
+    const std::uint32_t before = Roster{it.now}.active();
+    if (now.active() != before - (it.leaves ? it.others + 1 : 0)) return "M is wrong";
+    if (job.shared.departing.peek() != it.others) return "the others do not depart";
+    for (std::uint32_t id = 0; id <= 4; ++id) {  // the leaver does not rest
+      if (job.rests(id) != (id < 4 - it.others)) return "a group rests that has gone, or does not";
+    }
+    if (leaver.left != it.leaves || (leaver.id == protocol::no_id) != it.leaves ||
+        (it.leaves && leaver.active != 4)) {
+      return "the leaver does not know that it has left";
+    }
+    if (it.others == 0) continue;
+    auto taken = job.member(3);
+    if (protocol::taken_along(taken) != protocol::Verdict::leave || !taken.left ||
+        taken.id != protocol::no_id || taken.active != 3 ||
+        job.shared.departing.peek() != it.others - 1) {
+      return "who was taken along does not know";
+    }
+  }
+  return {};
+}
+
+/// A group that was claimed, and is not taken along after all, gets up.
+inline std::string claims_can_be_given_back() {
+  using P = explore::FencedPlatform;
+  for (const std::uint32_t id : {1U, 64U}) {
+    const std::string wrong = explore_threads(explore::Waiting::polled, [id] {
+      auto job = std::make_shared<Still<P>>(id + 2);
+      return std::vector<std::function<void()>>{
+          [=] {
+            auto member = job->member(id);
+            static_cast<void>(protocol::rest(member, 1));
+          },
+          [=] {
+            const std::uint32_t claimed = protocol::claim_resting(job->shared, id + 1, id);
+            protocol::let_rest(job->shared, id + 1, claimed);
+          }};
+    });
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+/// After an offer a group knows M, and that the job has ended, if it has.
+template <class P, Traits traits>
+std::string offers_tell_of_the_job() {
+  using protocol::Fault, protocol::Roster, protocol::Verdict;
+  struct Case {
+    std::uint64_t roster;
+    std::uint32_t id;
+    std::uint32_t target;
+    bool suspends;
+    bool has_state;
+    bool left;
+    Verdict verdict;
+    bool calm;
+    bool keeps = false;
+  };
+  constexpr bool any = traits.kill_order == KillOrder::any;
+  constexpr std::uint64_t drained = 2 | Roster::drain | Roster::one_arrival;
+  for (const Case& it : {
+           Case{3, 1, 3, false, true, false, Verdict::stay, true},
+           Case{3, 1, 4, false, true, false, Verdict::stay, true},
+           Case{3, 1, 1, false, true, false, any ? Verdict::leave : Verdict::stay, false},
+           Case{3 | Roster::fault, 1, 3, false, true, false, Verdict::leave, true},
+           Case{3 | Roster::fault, 1, 1, false, true, false, Verdict::leave, false},
+           Case{3, 1, 3, false, true, true, Verdict::gone, false},
+           Case{3, 1, 1, false, true, true, Verdict::gone, false},
+           Case{1, 0, 0, false, true, false, Verdict::stay, false},
+           Case{1, 0, 0, true, true, false, Verdict::leave, false, true},
+           Case{1, 0, 0, true, false, false, Verdict::stay, false},
+           Case{drained, 0, 0, true, true, false, Verdict::stay, false},
+       }) {
+    for (const bool glances : {false, true}) {
+      Still<P> job{4};
+      job.shared.roster.reset(it.roster);
+      job.shared.staying.reset(job.shared.look().active());
+      job.shared.share.reset(it.target);
+      job.shared.flags.reset(it.suspends ? protocol::suspend_flag : 0);
+      job.shared.offer_wait = 1;
+      auto member = job.member(it.left ? protocol::no_id : it.id);
+      member.left = it.left;
+      member.active = 9;
+      const int state = 42;
+      const std::uint32_t before = job.shared.look().active();
+      if (glances) {
+        if (protocol::calm<P, traits>(job.shared, member) != it.calm) return "a glance is wrong";
+        if (it.calm && member.active != (any ? before : 0)) return "a glance tells the wrong M";
+        continue;
+      }
+      if (protocol::offer_kill<P, traits>(member, it.has_state ? &state : nullptr) != it.verdict) {
+        return "an offer ends wrongly";
+      }
+      const bool faulted = job.shared.look().faulted();
+      if (it.verdict == Verdict::stay && member.active != before)
+        return "an offer tells the wrong M";
+      if (member.left != (it.verdict != Verdict::stay)) return "a group does not know it has left";
+      const bool leaves = it.verdict == Verdict::leave && !faulted;
+      const std::uint32_t after = job.shared.look().active();
+      if (after != before - (leaves ? 1 : 0)) return "M is wrong after an offer";
+      if (job.shared.staying.peek() != (protocol::counts_staying<P, traits> ? after : before)) {
+        return "an offer leaves the wrong number of groups staying";
+      }
+      if (job.shared.kept.peek() != (it.keeps ? 1 : 0) || job.states.kept != (it.keeps ? 42 : 0)) {
+        return "the job's state was kept, or was not";
+      }
+      if (job.rests(it.id)) return "a group rests that has gone on";
+    }
+  }
+  return {};
+}
+
+/// A job is closed by the last group that returns or leaves, not before.
+inline std::string jobs_close_when_all_are_out() {
+  using P = explore::Platform;
+  constexpr Traits emptying{.survivors = Survivors::may_all_leave};
+  const int state = 0;
+  for (std::uint32_t returns = 0; returns <= 3; ++returns) {  // so many return, the others leave
+    Still<P> job{3};
+    job.shared.share.reset(0);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      auto member = job.member(i < returns ? i : 2 - (i - returns));
+      if (job.shared.closed.peek() != 0) return "a job was closed too early";
+      if (i < returns) {
+        protocol::finish(member);
+      } else if (protocol::offer_kill<P, emptying>(member, &state) != protocol::Verdict::leave) {
+        return "a group did not leave";
+      }
+    }
+    if (job.shared.closed.peek() == 0) return "a job was not closed";
+  }
+  Still<P> job{3};
+  protocol::raise(job.shared, protocol::Fault::cancelled);
+  auto member = job.member(1);
+  protocol::finish(member);
+  if (!member.left) return "a group returned after a fault and does not know";
+  return {};
+}
+
+/// Who finds the job closed sees what all its groups did, whether they returned or left.
+template <class P, Traits traits>
+std::string all_work_comes_before_the_end() {
+  constexpr std::uint32_t groups = 3;
+  for (const std::uint32_t target : {0U, 1U}) {
+    for (std::uint32_t returns = 0; returns <= groups; ++returns) {
+      if (returns == 0 && target != 0) continue;
+      const std::string wrong = explore_threads(explore::Waiting::polled, [=] {
+        auto job = std::make_shared<Still<P>>(groups);
+        auto work = std::make_shared<std::vector<int>>(groups);
+        job->shared.staying.reset(groups);
+        job->shared.share.reset(target);
+        std::vector<std::function<void()>> threads;
+        for (std::uint32_t id = 0; id < groups; ++id) {
+          threads.emplace_back([=] {
+            auto member = job->member(id);
+            protocol::written<P>((*work)[id]) = 1;
+            while (id >= returns && !job->shared.look().draining()) {
+              const auto verdict = protocol::offer_kill_slowly<P, traits>(
+                  member, static_cast<const int*>(nullptr), 1);
+              if (verdict == protocol::Verdict::leave) return;
+            }
+            protocol::finish(member);
+          });
+        }
+        threads.emplace_back([=] {
+          P::await(job->shared.lobby_event,
+                   [&] { return job->shared.closed.load(Order::acquire) != 0; });
+          for (const int& item : *work) static_cast<void>(protocol::read<P>(item));
+        });
+        return threads;
+      });
+      if (!wrong.empty()) return wrong;
+    }
+  }
+  return {};
+}
+
 struct Check {
   const char* name;
   std::string (*run)();
@@ -352,6 +558,24 @@ inline constexpr Check checks[] = {
     {"leavers are caught", &leavers_are_caught},
     {"claims find every box", &claims_find_every_box<explore::Platform>},
     {"claims find every box, fences", &claims_find_every_box<explore::FencedPlatform>},
+    {"leavers take resting groups along", &leavers_take_resting_groups_along},
+    {"claims can be given back", &claims_can_be_given_back},
+    {"offers tell of the job", &offers_tell_of_the_job<explore::Platform, Traits{}>},
+    {"offers tell of the job, any order", &offers_tell_of_the_job<explore::Platform, any_order>},
+    {"offers tell of the job, fences", &offers_tell_of_the_job<explore::FencedPlatform, Traits{}>},
+    {"offers tell of the job, any order, fences",
+     &offers_tell_of_the_job<explore::FencedPlatform, any_order>},
+    {"jobs close when all are out", &jobs_close_when_all_are_out},
+    {"all work comes before the end",
+     &all_work_comes_before_the_end<explore::Platform,
+                                    Traits{.survivors = Survivors::may_all_leave}>},
+    {"all work comes before the end, fences",
+     &all_work_comes_before_the_end<explore::FencedPlatform,
+                                    Traits{.survivors = Survivors::may_all_leave}>},
+    {"all work comes before the end, any order, fences",
+     &all_work_comes_before_the_end<explore::FencedPlatform,
+                                    Traits{.kill_order = KillOrder::any,
+                                           .survivors = Survivors::may_all_leave}>},
 };
 
 }  // namespace cohort::test
