@@ -150,6 +150,7 @@ std::vector<Scenario> scenarios() {
       {"misuse: a query after leaving", 2, 2, 1, 3, &to_one, On::template misuse<GoesOnAfterLeaving>},
       {"misuse: a resizing barrier after leaving", 2, 2, 1, 4, &to_one, On::template misuse<GoesOnAfterLeaving>},
       {"misuse: an offer and fork after leaving", 2, 2, 1, 5, &to_one, On::template misuse<GoesOnAfterLeaving>},
+      {"misuse: returns early, plain barrier, two groups", 2, 2, 1, 1, &nothing, On::template misuse<ReturnsEarly<anywhere, plain>>},
       {"a pool of items that all may leave, suspended", 4, 3, 1, 8, &suspended, On::template explore<StackThatMayEmpty>, gathered, polled, true},
       {"a pool of items that all may leave, any order, suspended", 4, 3, 1, 8, &suspended, On::template explore<PoolThatMayEmpty>},
   };
