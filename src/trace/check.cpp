@@ -167,6 +167,9 @@ TraceChecker::Refusal TraceChecker::empty(const TraceEvent& event) {
 }
 
 TraceChecker::Refusal TraceChecker::kill(const TraceEvent& event) {
+  if (event.active != 0 && event.value != 0) {
+    return refuse(event, "only the last group leaves the job's state behind");
+  }
   if (is(event, Phase::parting)) {
     for (std::uint32_t id = event.group + 1; id < holders_.size(); ++id) {
       if (holders_[id].phase == Phase::leaving || holders_[id].phase == Phase::parting) {

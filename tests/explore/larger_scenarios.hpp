@@ -162,6 +162,9 @@ std::vector<Scenario> scenarios() {
       {"shares of rounds that all may leave, suspended and resumed", 4, 3, 1, 6, &suspended_and_resumed, On::template explore<SharesThatMayEmpty>, sent},
       {"forks after resizing barriers", 4, 2, 1, 4, &to_four, On::template explore<ForksAfterBarriers>},
       {"until all have left", 3, 2, 1, 0, &to_none, On::template explore<UntilEmpty>, sent, polled, false, false, 50},
+      {"misuse: returns early, plain barrier, two groups", 2, 2, 1, 1, &nothing, On::template misuse<ReturnsEarly<anywhere, plain>>},
+      {"a pool of items that all may leave, suspended", 4, 3, 1, 8, &suspended, On::template explore<StackThatMayEmpty>, gathered, polled, true},
+      {"a pool of items that all may leave, any order, suspended", 4, 3, 1, 8, &suspended, On::template explore<PoolThatMayEmpty>},
   };
   std::erase_if(all, [](const Scenario& scenario) { return scenario.explore == nullptr; });
   return all;

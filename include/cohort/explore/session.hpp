@@ -92,6 +92,7 @@ class Session {
   bool resizable = true;
   bool suspendable = true;
   bool may_all_leave = false;
+  bool counts_staying = false;
 };
 
 /// All of it that does not know the kernel.
@@ -161,6 +162,7 @@ class SessionOn : public Session {
     if (at_rest()) return status;
     const bool may_empty = least_ == 0;  // the job may have been told to leave altogether
     held_ = true;
+    keeps_ = least_ > 0;  // else the last group may have left already
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
     publish(0);
     move([&] { target_ = 0; });
@@ -178,7 +180,7 @@ class SessionOn : public Session {
     }
     move([&] {
       world.settle();
-      held_ = false;
+      held_ = keeps_ = false;
       begin(first_, true);
     });
   }
@@ -446,6 +448,10 @@ class SessionOn : public Session {
       world.fail("a group was lost: all are out, but the roster counts " +
                  std::to_string(roster.active()));
     }
+    if (shared.closed.peek() == 0 && !roster.faulted()) {
+      world.fail("all groups are out, but the job was not closed");
+    }
+    if (status == Status::left && keeps_) world.fail("suspended, but the job's state was not kept");
   }
 
   /// After a run that seems to have gone well.
@@ -464,6 +470,9 @@ class SessionOn : public Session {
     } else if (shared.departing.peek() != 0) {
       world.fail("the job waits for " + std::to_string(shared.departing.peek()) +
                  " groups to depart that have all gone");
+    } else if (counts_staying && shared.staying.peek() != roster.active()) {
+      world.fail(std::to_string(shared.staying.peek()) + " groups are said to stay, not " +
+                 std::to_string(roster.active()));
     } else if (shared.deposit_gen.peek() != protocol::no_deposit) {
       world.fail("group 0's deposit outlived the barrier it was made for");
     } else if (status == Status::finished && shared.kept.peek() != 0) {
@@ -526,6 +535,7 @@ class SessionOn : public Session {
   std::uint32_t least_ = 0;  // of all targets of this run
   std::uint32_t most_ = 0;
   bool held_ = false;
+  bool keeps_ = false;  // a suspend has to keep the job's state
   bool returned_ = false;
   bool host_done_ = false;
 };
@@ -585,6 +595,7 @@ class TypedSession final : public SessionOn<P> {
     this->resizable = role != protocol::Role::fixed;
     this->suspendable = traits.suspendable && this->resizable;
     this->may_all_leave = traits.survivors == Survivors::may_all_leave;
+    this->counts_staying = protocol::counts_staying<P, traits>;
   }
 
   /// Called by every thread at the end of its step.

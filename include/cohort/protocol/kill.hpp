@@ -34,7 +34,7 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
   auto& shared = member.shared;
   const std::uint32_t active = old.active() - 1 - others;
   Roster next = old.with_active(active);
-  const bool releases = !old.draining() && active > 0 && old.arrived() == active;
+  const bool releases = !old.draining() && old.arrived() == active;
   if (releases) {
     next = old.released(active);
     // Published by the swap. Everybody else waits in the barrier, so nobody else writes these.
@@ -44,7 +44,8 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
   // Before the swap, as in leave_by_subtraction(): never larger than M.
   if constexpr (counts_staying<P, traits>) shared.staying.fetch_sub(1, Order::relaxed);
   // Release: what this group did is seen by those it releases and by the next holder of its id.
-  // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
+  // Acquire: the last group closes the job after what all others did; and as in
+  // leave_by_subtraction().
   if (!shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) {
     if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(1, Order::relaxed);
     return false;
@@ -114,10 +115,8 @@ COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::
     // Pairs with rest(): what they did comes before the swap that takes them away.
     const std::uint64_t got = word.fetch_and(~wanted, Order::acquire) & wanted;
     const std::uint64_t run = run_down(got, highest, lowest);
-    if (got != run) {                             // somebody in between does not rest
-      word.fetch_or(got & ~run, Order::relaxed);  // carries on what rest() has released
-      P::notify(shared.offer_event);
-    }
+    // Somebody in between does not rest. Relaxed: carries on what rest() has released.
+    if (got != run) word.fetch_or(got & ~run, Order::relaxed);
     while (top > lowest && (run & rest_bit(top - 1)) != 0) --top;
     if (top > lowest) break;
   }
@@ -131,7 +130,6 @@ COHORT_FN void let_rest(Shared<P>& shared, std::uint32_t id, std::uint32_t claim
     // Relaxed: carries on what rest() has released.
     rests_in(shared, id - i).fetch_or(rest_bit(id - i), Order::relaxed);
   }
-  if (claimed != 0) P::notify(shared.offer_event);
 }
 
 /// Takes the group away whose turn it is, and those who rest below it. False when the roster has
@@ -140,13 +138,13 @@ template <class P, Traits traits, class State>
 COHORT_FN bool leave_with_resting(Member<P, State>& member, Roster& old, std::uint32_t target) {
   auto& shared = member.shared;
   const std::uint32_t id = member.id;
-  const std::uint32_t least = target > 1 ? target : 1;  // group 0 has a state to leave behind
-  const std::uint32_t others =
-      old.draining() || shared.resting == nullptr ? 0 : claim_resting(shared, id, least);
+  const std::uint32_t least = target == 0 ? 1 : target;  // group 0 has a state to leave behind
+  const std::uint32_t others = old.draining() ? 0 : claim_resting(shared, id, least);
   // Before the swap: nobody may join above those who have yet to find out.
   if (others != 0) shared.departing.fetch_add(others, Order::relaxed);
   while (!leave<P, traits>(member, old, others)) {
-    if (!old.faulted() && !old.draining() && old.active() == id + 1) continue;
+    // Also after a fault: those who were claimed wait for the swap.
+    if (!old.draining() && old.active() == id + 1) continue;
     if (others != 0) shared.departing.fetch_sub(others, Order::relaxed);
     let_rest(shared, id, others);
     return false;
@@ -163,19 +161,17 @@ COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
   auto& word = rests_in(shared, id);
   word.fetch_or(rest_bit(id), Order::release);  // pairs with claim_resting
   wait_for_turn(member, patience);
-  for (;;) {
-    // Whoever clears the bit decides: this group goes on only if it cleared the bit itself. A claim
-    // that was given back can be followed by the next claim before this group looks.
-    if ((word.fetch_and(~rest_bit(id), Order::relaxed) & rest_bit(id)) != 0) return false;
-    Roster now;
+  // Whoever clears the bit decides: this group goes on only if it cleared the bit itself. A claim
+  // that was given back can be followed by the next claim before this group looks.
+  while ((word.fetch_and(~rest_bit(id), Order::relaxed) & rest_bit(id)) == 0) {
+    bool taken = false;
     P::await(shared.offer_event, [&] {
-      now = shared.look(Order::acquire);  // pairs with the swap that removed this group
-      return now.active() <= id || now.faulted() ||
-             (word.load(Order::relaxed) & rest_bit(id)) != 0;  // the update above looks again
+      taken = shared.look().active() <= id;  // relaxed: all that is left to do is to go
+      return taken || (word.load(Order::relaxed) & rest_bit(id)) != 0;
     });
-    if (now.active() <= id) return true;  // also if a fault came after the swap
-    if (now.faulted()) return false;
+    if (taken) return true;
   }
+  return false;
 }
 
 /// Another group has taken this one along.
@@ -185,7 +181,9 @@ COHORT_FN Verdict taken_along(Member<P, State>& member) {
   member.active = member.id;  // as if it had left in its turn, which is also what was recorded
   member.left = true;
   member.id = no_id;
-  shared.departing.fetch_sub(1, Order::release);  // pairs with may_grow: its id is free again
+  // Its id is free again. Relaxed: this group has seen in the roster that it is gone, and what it
+  // did was released by rest().
+  shared.departing.fetch_sub(1, Order::relaxed);
   return Verdict::leave;
 }
 
@@ -193,20 +191,19 @@ COHORT_FN Verdict taken_along(Member<P, State>& member) {
 
 /// Leaves by one subtraction, where a swap would fail again and again while many leave. Those who
 /// may are counted beside the roster first, in `staying`, which nobody else looks at: it may be too
-/// small for a moment, M never is. False: the caller has to look closely.
+/// small for a moment, M never is. False: others go, or this is the last group.
 template <class P, Traits traits, class State>
 COHORT_FN bool leave_by_subtraction(Member<P, State>& member, std::uint32_t target) {
   auto& shared = member.shared;
-  if (target == 0) return false;
   if (shared.staying.fetch_sub(1, Order::relaxed) > target) {
-    // Release and acquire as in leave().
+    // Release as in leave(). Acquire: before the id is freed, see ids.hpp.
     const Roster old{shared.roster.fetch_sub(1, Order::acq_rel)};
-    if (old.live() > 1 && !old.faulted()) {
+    if (old.live() > 1) {
       left_roster<P, traits>(member, {old.word - 1}, false);
       return true;
     }
-    // The others have returned, so nobody has seen this.
-    shared.roster.fetch_add(1, Order::acq_rel);
+    // The others have returned, so nobody has seen this. Relaxed: carries on what they released.
+    shared.roster.fetch_add(1, Order::relaxed);
   }
   shared.staying.fetch_add(1, Order::relaxed);
   return false;
@@ -220,8 +217,8 @@ COHORT_DETAIL_APART COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member
   auto& shared = member.shared;
   if (member.left) return break_contract(member, Fault::used_after_leaving);
   bool waited = false;
-  Roster old = shared.look();
   for (;;) {
+    Roster old = shared.look();
     if (old.faulted()) {
       abandon(member);
       return Verdict::leave;
@@ -236,9 +233,9 @@ COHORT_DETAIL_APART COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member
     const bool turn = any || old.active() == member.id + 1;
     if (turn) {
       if constexpr (counts_staying<P, traits>) {
-        if (leave_by_subtraction<P, traits>(member, target)) return Verdict::leave;
-        old = shared.look();
-        if (target != 0 && !old.faulted()) return Verdict::stay;  // others go, or this is the last
+        if (target != 0) {
+          return leave_by_subtraction<P, traits>(member, target) ? Verdict::leave : Verdict::stay;
+        }
       }
       if (old.live() == 1) {
         // The last group leaves its state behind for a resume. Not under DRAIN: what has returned
@@ -262,16 +259,15 @@ COHORT_DETAIL_APART COHORT_FN Verdict offer_kill_slowly(Member<P, State>& member
       continue;
     }
 
-    // Waiting in the offer: not when somebody waits for us in a barrier or has returned, and never
-    // for long: the group whose turn it is may be waiting for something this one has yet to do.
-    if (waited || patience == 0 || old.arrived() != 0) return Verdict::stay;
+    // Waiting in the offer: never for long, for the group whose turn it is may be waiting for
+    // something this one has yet to do.
+    if (waited || patience == 0) return Verdict::stay;
     waited = true;
     if constexpr (Fenced<P>) {
       if (rest(member, patience)) return taken_along(member);
     } else {
       wait_for_turn(member, patience);
     }
-    old = shared.look();
   }
 }
 
@@ -325,9 +321,7 @@ COHORT_FN void finish(Member<P, State>& member) {
   }
   // The others need not swap: many at once would do so one by one. Who comes to a barrier now ends
   // the job by a fault, so all that count are finishers. Release and acquire as above.
-  if (!counted && !old.faulted()) {
-    old = Roster{shared.roster.fetch_add(Roster::one_arrival, Order::acq_rel)};
-  }
+  if (!counted) old = Roster{shared.roster.fetch_add(Roster::one_arrival, Order::acq_rel)};
   if (old.faulted()) {
     abandon(member);
     return;

@@ -142,7 +142,7 @@ struct Shared {
   bool restarted = false;            // resumed: the first groups continue from `kept`
   Box<P>* boxes = nullptr;           // max_groups of them
   Atomic<std::uint64_t>* free_ids = nullptr;  // bitmap, KillOrder::any only
-  Atomic<std::uint64_t>* resting = nullptr;   // bitmap of ids, see kill.hpp; null: nobody rests
+  Atomic<std::uint64_t>* resting = nullptr;   // bitmap of ids, see kill.hpp
   typename P::Recorder recorder{};
 
   /// How many groups the scheduler wants. Level-triggered: a reader needs only the latest value.
