@@ -151,11 +151,12 @@ struct Resizing {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
+    if (group.joined() && state.id != 0) throw std::logic_error{"this is not group 0's State"};
     std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
     for (; round < count; ++round) {
       witness.write(group, round);
       const std::uint32_t before = group.num_groups();
-      if (group.resizing_global_barrier(State{round, 0})) return;
+      if (group.resizing_global_barrier(State{round, group.group_id()})) return;
       if (resizes == Resizes::at_barriers) {
         for (std::uint32_t i = 0; i < before; ++i) witness.see(group, round, i);
       }

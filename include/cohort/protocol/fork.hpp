@@ -8,14 +8,13 @@
 
 namespace cohort::protocol {
 
-/// How many groups may be added now. None after a return (they would never meet the others), under a
-/// suspend, or while a leaver of an earlier barrier has yet to look: it would take the new M for its
-/// own.
+/// How many groups may be added now. None after a return (they would never meet the others), or
+/// while a leaver of an earlier barrier has yet to look: it would take the new M for its own. Nor
+/// under a suspend, whose target is 0.
 template <class P>
 COHORT_FN std::uint32_t growth(const Shared<P>& shared, Roster roster) {
   const std::uint32_t target = shared.target();
-  const bool may_grow = !roster.draining() && !roster.faulted() && roster.active() < target &&
-                        !shared.suspending() &&
+  const bool may_grow = !roster.draining() && roster.active() < target &&
                         shared.departing.load(Order::acquire) == 0;  // pairs with the leavers
   return may_grow ? target - roster.active() : 0;
 }
@@ -42,7 +41,9 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
                                     Entry entry) {
   constexpr bool any = traits.kill_order == KillOrder::any;
   auto& shared = member.shared;
-  Roster old = shared.look(Order::acquire);  // pairs with a kill of several groups: `departing`
+  // Acquire: pairs with a kill of several groups, whose `departing` growth() sees, and with those
+  // who have left: the new holders of their ids come after them.
+  Roster old = shared.look(Order::acquire);
   std::uint32_t claimed = claim(shared, growth(shared, old));
   if constexpr (any) claimed = name_claimed(shared);
   if (claimed == 0) return 0;
@@ -56,9 +57,9 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
       return 0;
     }
     next = old.with_active(old.active() + claimed);
-    // Acquire: the new holders of these ids come after their last ones, who left by a release of
-    // this word.
-    if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) break;
+    // Relaxed: M only falls while we hold the lock, so the word is still the one that was looked
+    // at.
+    if (shared.roster.compare_exchange(old.word, next.word, Order::relaxed)) break;
     old = shared.look(Order::acquire);  // as above
   }
   member.active = next.active();
@@ -83,9 +84,8 @@ COHORT_DETAIL_APART COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>
     abandon(member);
     return fork_gone;
   }
-  member.active = now.active();
   if (growth(shared, now) == 0) return 0;
-  if (shared.fork_lock.exchange(1, Order::acq_rel) != 0) return 0;  // acquire pairs with the unlock
+  if (shared.fork_lock.exchange(1, Order::acquire) != 0) return 0;  // pairs with the unlock
   const std::uint32_t forked = fork_locked<P, traits>(member, state, now.gen(), entry);
   // Pairs with the next holder's acquire: boxes and ids are settled.
   shared.fork_lock.store(0, Order::release);

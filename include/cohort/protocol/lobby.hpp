@@ -31,8 +31,10 @@ COHORT_FN void close_check_in(Shared<P>& shared, std::uint32_t count) {
 template <class P, class State>
 COHORT_FN bool check_in(Member<P, State>& member) {
   auto& shared = member.shared;
-  // Relaxed: a ticket says nothing but its number, and the roster tells when to start.
-  const std::uint32_t ticket = shared.tickets.fetch_add(1, Order::relaxed);
+  // A ticket says nothing but its number, and the roster tells when to start. But where groups
+  // sleep, events ask for release: the last ticket wakes the starter.
+  const std::uint32_t ticket =
+      shared.tickets.fetch_add(1, Fenced<P> ? Order::relaxed : Order::release);
   if (ticket >= shared.quorum) return false;
   member.id = ticket;
 
@@ -40,7 +42,9 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   const bool starter_closes = shared.start_deadline != 0;
   if (starter_closes && ticket == 0) {
     P::await_for(shared.barrier_event, shared.start_deadline, [&shared] {
-      return shared.tickets.load(Order::relaxed) >= shared.quorum || shared.look().faulted();
+      // Pairs with the last ticket, and with raise().
+      return shared.tickets.load(Order::acquire) >= shared.quorum ||
+             shared.look(Order::acquire).faulted();
     });
     const std::uint32_t taken = shared.tickets.fetch_or(no_more_tickets, Order::relaxed);
     close_check_in(shared, taken < shared.quorum ? taken : shared.quorum);
@@ -69,8 +73,10 @@ COHORT_FN bool check_in(Member<P, State>& member) {
 /// Whether a group in the lobby should go: nobody will admit it, or its unit is wanted elsewhere.
 template <class P>
 COHORT_FN bool unwanted(const Shared<P>& shared, std::uint32_t serial) {
+  // Acquire, here and below: pairs with what is written before the lobby is notified. The serial
+  // changes only between runs.
   const bool over = shared.closed.load(Order::acquire) != 0;
-  if (over || shared.serial.load(Order::acquire) != serial) return true;
+  if (over || shared.serial.load(Order::relaxed) != serial) return true;
   const Roster now = shared.look(Order::acquire);
   // Those who have yet to check in count: nobody would wake us when they do.
   const std::uint32_t active = now.gathering() ? shared.quorum : now.active();
@@ -96,13 +102,12 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
 
   Box<P>& box = shared.boxes[seat];
   for (;;) {
+    Seat now = Seat::waiting;
     P::await(shared.lobby_event, [&] {
-      const Seat now = box.seat.load(Order::acquire);
+      now = box.seat.load(Order::acquire);  // pairs with the release in admit()
       return now == Seat::admitted || (now == Seat::waiting && unwanted(shared, serial));
     });
-    Seat now = Seat::waiting;
-    if (box.seat.load(Order::acquire) == Seat::admitted)
-      break;  // pairs with the release in admit()
+    if (now == Seat::admitted) break;
     if (box.seat.compare_exchange(now, Seat::empty, Order::relaxed)) {
       shared.waiting.fetch_sub(1, Order::relaxed);
       return false;
@@ -151,7 +156,6 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
         }
       }
     }
-    if (claimed == 0) return 0;
     P::fence();  // what we write into the boxes comes after what their last joiners read there
     shared.waiting.fetch_sub(claimed, Order::relaxed);
   } else {

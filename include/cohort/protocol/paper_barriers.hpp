@@ -81,14 +81,13 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   std::uint32_t settled = now.active();
   if (goes_on(member, member.gen)) {
     if (request_fork<P, traits>(member, state, Entry::slave) == fork_gone) return Verdict::gone;
-    now = shared.look(Order::acquire);
+    now = shared.look();  // relaxed: the slaves wait, so only this group's fork has changed M
     settled = now.active();
-    const std::uint32_t target =
-        shared.target(Order::acquire);  // pairs with the host: flags come first
+    const std::uint32_t target = shared.target();
     if (traits.barrier == ResizingBarrier::query && target < settled)
-      settled = target > 0 ? target : 1;
-    // A suspend takes the master too: at once by query, when no slave is left by plain.
-    if (shared.suspending() && (traits.barrier == ResizingBarrier::query || now.active() == 1)) {
+      settled = target != 0 ? target : 1;
+    // A suspend takes everybody, at the next barrier if its flag is not seen yet.
+    if (shared.suspending()) {
       written<P>(member.states.kept) = state;
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
       settled = 0;
@@ -104,7 +103,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   const std::uint64_t announced = place.arrival - Roster::one_arrival;
   const Roster released{now.released(now.active()).word + announced};
   shared.roster.fetch_add(released.word - now.word,
-                          Order::acq_rel);  // pairs with the slaves' acquire
+                          Order::release);  // pairs with the slaves' acquire
   P::notify(shared.barrier_event);
   return settle<P, traits>(member, released);
 }
@@ -115,7 +114,7 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* state, bool goes_on) {
   Verdict verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});
   if (verdict != Verdict::stay) return verdict;
-  if (goes_on && (member.id != 0 || member.shared.suspending())) {
+  if (goes_on) {  // group 0 stays, unless it is the last and may go
     verdict = offer_kill_slowly<P, traits>(member, state, 0);
     if (verdict != Verdict::stay) return verdict;
   }
