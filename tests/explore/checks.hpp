@@ -478,6 +478,660 @@ inline std::string queries_tell_what_is_wanted() {
   return {};
 }
 
+constexpr Traits any_order{.kill_order = KillOrder::any};
+
+/// Whose turn it is to leave takes those along who rest below it, down to the target, but never
+/// group 0, and nobody once a group has returned. What it knows of the roster may be old.
+inline std::string leavers_take_resting_groups_along() {
+  using P = explore::FencedPlatform;
+  using protocol::Roster;
+  struct Case {
+    std::uint32_t target;
+    std::uint64_t seen;  // what the leaver knows of the roster
+    std::uint64_t now;
+    bool leaves;
+    std::uint32_t others;  // who go with it
+  };
+  constexpr std::uint64_t drained = 5 | Roster::drain | Roster::one_arrival;
+  for (const Case& it :
+       {Case{2, 5, 5, true, 2}, Case{1, 5, 5, true, 3}, Case{0, 5, 5, true, 3},
+        Case{4, 5, 5, true, 0}, Case{3, 5, 5, true, 1}, Case{2, drained, drained, true, 0},
+        Case{2, 5, drained, false, 0}, Case{3, 5, drained, false, 0}, Case{2, 5, 6, false, 0},
+        Case{4, 5, 6, false, 0}, Case{2, 5, 5 | Roster::one_arrival, true, 2},
+        Case{2, 5, 5 | Roster::fault, true, 2}}) {
+    Still<P> job{6};
+    job.shared.roster.reset(it.now);
+    for (std::uint32_t id = 0; id < 4; ++id) job.rest(id);
+    auto leaver = job.member(4);
+    Roster old{it.seen};
+    if (protocol::leave_with_resting<P, Traits{}>(leaver, old, it.target) != it.leaves) {
+      return "a group was to leave and did not, or the other way round";
+    }
+    const Roster now = job.shared.look();
+    const std::uint32_t before = Roster{it.now}.active();
+    if (now.active() != before - (it.leaves ? it.others + 1 : 0)) return "M is wrong";
+    if (job.shared.departing.peek() != it.others) return "the others do not depart";
+    for (std::uint32_t id = 0; id <= 4; ++id) {  // the leaver does not rest
+      if (job.rests(id) != (id < 4 - it.others)) return "a group rests that has gone, or does not";
+    }
+    if (leaver.left != it.leaves || (leaver.id == protocol::no_id) != it.leaves ||
+        (it.leaves && leaver.active != 4)) {
+      return "the leaver does not know that it has left";
+    }
+    if (it.others == 0) continue;
+    auto taken = job.member(3);
+    if (protocol::taken_along(taken) != protocol::Verdict::leave || !taken.left ||
+        taken.id != protocol::no_id || taken.active != 3 ||
+        job.shared.departing.peek() != it.others - 1) {
+      return "who was taken along does not know";
+    }
+  }
+  return {};
+}
+
+/// A group that was claimed, and is not taken along after all, gets up.
+inline std::string claims_can_be_given_back() {
+  using P = explore::FencedPlatform;
+  for (const std::uint32_t id : {1U, 64U}) {
+    const std::string wrong = explore_threads(explore::Waiting::polled, [id] {
+      auto job = std::make_shared<Still<P>>(id + 2);
+      return std::vector<std::function<void()>>{
+          [=] {
+            auto member = job->member(id);
+            static_cast<void>(protocol::rest(member, 1));
+          },
+          [=] {
+            const std::uint32_t claimed = protocol::claim_resting(job->shared, id + 1, id);
+            protocol::let_rest(job->shared, id + 1, claimed);
+          }};
+    });
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+/// After an offer a group knows M, and that the job has ended, if it has.
+template <class P, Traits traits>
+std::string offers_tell_of_the_job() {
+  using protocol::Fault, protocol::Roster, protocol::Verdict;
+  struct Case {
+    std::uint64_t roster;
+    std::uint32_t id;
+    std::uint32_t target;
+    bool suspends;
+    bool has_state;
+    bool left;
+    Verdict verdict;
+    bool calm;
+    bool keeps = false;
+  };
+  constexpr bool any = traits.kill_order == KillOrder::any;
+  constexpr std::uint64_t drained = 2 | Roster::drain | Roster::one_arrival;
+  for (const Case& it : {
+           Case{3, 1, 3, false, true, false, Verdict::stay, true},
+           Case{3, 1, 4, false, true, false, Verdict::stay, true},
+           Case{3, 1, 1, false, true, false, any ? Verdict::leave : Verdict::stay, false},
+           Case{3 | Roster::fault, 1, 3, false, true, false, Verdict::leave, true},
+           Case{3 | Roster::fault, 1, 1, false, true, false, Verdict::leave, false},
+           Case{3, 1, 3, false, true, true, Verdict::gone, false},
+           Case{3, 1, 1, false, true, true, Verdict::gone, false},
+           Case{1, 0, 0, false, true, false, Verdict::stay, false},
+           Case{1, 0, 0, true, true, false, Verdict::leave, false, true},
+           Case{1, 0, 0, true, false, false, Verdict::stay, false},
+           Case{drained, 0, 0, true, true, false, Verdict::stay, false},
+       }) {
+    for (const bool glances : {false, true}) {
+      Still<P> job{4};
+      job.shared.roster.reset(it.roster);
+      job.shared.staying.reset(job.shared.look().active());
+      job.shared.share.reset(it.target);
+      job.shared.flags.reset(it.suspends ? protocol::suspend_flag : 0);
+      job.shared.offer_wait = 1;
+      auto member = job.member(it.left ? protocol::no_id : it.id);
+      member.left = it.left;
+      member.active = 9;
+      const int state = 42;
+      const std::uint32_t before = job.shared.look().active();
+      if (glances) {
+        if (protocol::calm<P, traits>(job.shared, member) != it.calm) return "a glance is wrong";
+        if (it.calm && member.active != (any ? before : 0)) return "a glance tells the wrong M";
+        continue;
+      }
+      if (protocol::offer_kill<P, traits>(member, it.has_state ? &state : nullptr) != it.verdict) {
+        return "an offer ends wrongly";
+      }
+      const bool faulted = job.shared.look().faulted();
+      if (it.verdict == Verdict::stay && member.active != before)
+        return "an offer tells the wrong M";
+      if (member.left != (it.verdict != Verdict::stay)) return "a group does not know it has left";
+      const bool leaves = it.verdict == Verdict::leave && !faulted;
+      const std::uint32_t after = job.shared.look().active();
+      if (after != before - (leaves ? 1 : 0)) return "M is wrong after an offer";
+      if (job.shared.staying.peek() != (protocol::counts_staying<P, traits> ? after : before)) {
+        return "an offer leaves the wrong number of groups staying";
+      }
+      if (job.shared.kept.peek() != (it.keeps ? 1 : 0) || job.states.kept != (it.keeps ? 42 : 0)) {
+        return "the job's state was kept, or was not";
+      }
+      if (job.rests(it.id)) return "a group rests that has gone on";
+    }
+  }
+  return {};
+}
+
+/// A job is closed by the last group that returns or leaves, not before.
+inline std::string jobs_close_when_all_are_out() {
+  using P = explore::Platform;
+  constexpr Traits emptying{.survivors = Survivors::may_all_leave};
+  const int state = 0;
+  for (std::uint32_t returns = 0; returns <= 3; ++returns) {  // so many return, the others leave
+    Still<P> job{3};
+    job.shared.share.reset(0);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      auto member = job.member(i < returns ? i : 2 - (i - returns));
+      if (job.shared.closed.peek() != 0) return "a job was closed too early";
+      if (i < returns) {
+        protocol::finish(member);
+      } else if (protocol::offer_kill<P, emptying>(member, &state) != protocol::Verdict::leave) {
+        return "a group did not leave";
+      }
+    }
+    if (job.shared.closed.peek() == 0) return "a job was not closed";
+  }
+  Still<P> job{3};
+  protocol::raise(job.shared, protocol::Fault::cancelled);
+  auto member = job.member(1);
+  protocol::finish(member);
+  if (!member.left) return "a group returned after a fault and does not know";
+  return {};
+}
+
+/// Who finds the job closed sees what all its groups did, whether they returned or left.
+template <class P, Traits traits>
+std::string all_work_comes_before_the_end() {
+  constexpr std::uint32_t groups = 3;
+  for (const std::uint32_t target : {0U, 1U}) {
+    for (std::uint32_t returns = 0; returns <= groups; ++returns) {
+      if (returns == 0 && target != 0) continue;
+      const std::string wrong = explore_threads(explore::Waiting::polled, [=] {
+        auto job = std::make_shared<Still<P>>(groups);
+        auto work = std::make_shared<std::vector<int>>(groups);
+        job->shared.staying.reset(groups);
+        job->shared.share.reset(target);
+        std::vector<std::function<void()>> threads;
+        for (std::uint32_t id = 0; id < groups; ++id) {
+          threads.emplace_back([=] {
+            auto member = job->member(id);
+            protocol::written<P>((*work)[id]) = 1;
+            while (id >= returns && !job->shared.look().draining()) {
+              const auto verdict = protocol::offer_kill_slowly<P, traits>(
+                  member, static_cast<const int*>(nullptr), 1);
+              if (verdict == protocol::Verdict::leave) return;
+            }
+            protocol::finish(member);
+          });
+        }
+        threads.emplace_back([=] {
+          P::await(job->shared.lobby_event,
+                   [&] { return job->shared.closed.load(Order::acquire) != 0; });
+          for (const int& item : *work) static_cast<void>(protocol::read<P>(item));
+        });
+        return threads;
+      });
+      if (!wrong.empty()) return wrong;
+    }
+  }
+  return {};
+}
+
+/// Schedules of a few threads, made anew for each, with a verdict on what each has left behind.
+struct Threads {
+  std::vector<std::function<void()>> bodies;
+  std::function<std::string()> judge = [] { return std::string{}; };
+};
+inline std::string explore_many(explore::Waiting waiting, int schedules,
+                                const std::function<Threads()>& make,
+                                std::initializer_list<explore::Search> searches = {
+                                    explore::Search::random, explore::Search::pct}) {
+  for (const explore::Search search : searches) {
+    explore::World world{{.search = search, .weak_memory = true, .waiting = waiting}};
+    for (int i = 0; i < schedules; ++i) {
+      world.begin();
+      Threads threads = make();
+      for (std::uint32_t t = 0; t < threads.bodies.size(); ++t) {
+        world.spawn(
+            t, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); },
+            &threads.bodies[t]);
+      }
+      world.go();
+      std::string wrong = world.failure();
+      if (wrong.empty()) wrong = threads.judge();
+      if (!wrong.empty()) return wrong;
+      world.next();
+    }
+  }
+  return {};
+}
+
+/// A platform where much can happen before a waiter announces that it will sleep, and whose timed
+/// waits never give up: what ends them must notify.
+struct Patient : explore::Platform {
+  template <class Done>
+  static void await(Event& event, Done&& done) {
+    const Atomic<bool> pause;
+    static_cast<void>(pause.load(Order::relaxed));  // others may go on here
+    Platform::await(event, done);
+  }
+  template <class Done>
+  static bool await_for(Event& event, std::uint64_t /*nanoseconds*/, Done&& done) {
+    await(event, done);
+    return true;
+  }
+};
+
+/// The starter of a check-in with a deadline is woken by the last ticket and begins with everybody.
+inline std::string starters_wait_for_the_others() {
+  using P = Patient;
+  for (const std::uint32_t quorum : {1U, 2U, 3U}) {
+    const std::string wrong = explore_many(explore::Waiting::notified, 200, [quorum] {
+      auto job = std::make_shared<Still<P>>(quorum);
+      job->shared.roster.reset(protocol::Roster::gather);
+      job->shared.settled.reset(0);
+      job->shared.start_deadline = 1;
+      auto came = std::make_shared<std::uint32_t>(0);
+      Threads threads;
+      for (std::uint32_t i = 0; i < quorum; ++i) {
+        threads.bodies.emplace_back([=] {
+          auto member = job->member(0);
+          if (protocol::check_in(member) && member.active == quorum) ++*came;
+        });
+      }
+      threads.judge = [=]() -> std::string {
+        return *came == quorum ? "" : "a group began without the others";
+      };
+      return threads;
+    });
+    if (!wrong.empty()) return wrong;
+  }
+  // Nor does it wait for a group that never comes, once the job is cancelled.
+  return explore_many(explore::Waiting::notified, 200, [] {
+    auto job = std::make_shared<Still<P>>(2);
+    job->shared.roster.reset(protocol::Roster::gather);
+    job->shared.start_deadline = 1;
+    return Threads{{[job] {
+                      auto member = job->member(0);
+                      static_cast<void>(protocol::check_in(member));
+                    },
+                    [job] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
+  });
+}
+
+/// Kernels of KillOrder::highest_first have no bitmap of ids.
+inline std::string check_ins_need_no_bitmap() {
+  Still<explore::Platform> job{3};
+  job.shared.free_ids = nullptr;
+  job.shared.roster.reset(protocol::Roster::gather);
+  protocol::close_check_in(job.shared, 1);
+  return job.shared.look().active() == 1 ? "" : "the check-in was closed wrongly";
+}
+
+/// Whatever makes a group in the lobby unwanted wakes it.
+inline std::string unwanted_groups_are_woken() {
+  using P = Patient;
+  using Job = Still<P>;
+  const std::function<void(Job&)> reasons[] = {
+      [](Job& job) { protocol::raise(job.shared, protocol::Fault::cancelled); },
+      [](Job& job) { protocol::close(job.shared); },
+      [](Job& job) {  // the other active group goes on
+        auto member = job.member(0);
+        protocol::finish(member);
+      },
+      [](Job& job) {
+        job.shared.share.store(2, Order::release);
+        P::notify(job.shared.lobby_event);
+      }};
+  for (const auto& reason : reasons) {
+    const std::string wrong = explore_many(explore::Waiting::notified, 200, [&reason] {
+      auto job = std::make_shared<Job>(4);
+      job->shared.roster.reset(2);
+      auto admitted = std::make_shared<bool>(false);
+      return Threads{{[=] {
+                        auto member = job->member(0);
+                        *admitted = protocol::wait_in_lobby(member, 0, 0);
+                      },
+                      [=, &reason] { reason(*job); }},
+                     [=]() -> std::string {
+                       if (*admitted) return "a group was admitted that nobody let in";
+                       return job->shared.waiting.peek() % protocol::fault_waiting == 0
+                                  ? ""
+                                  : "the lobby counts a group that has gone";
+                     }};
+    });
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+/// The target falls while two groups are claimed: given back, they look at it again, and one goes.
+inline std::string groups_given_back_look_again() {
+  using P = Patient;
+  return explore_many(explore::Waiting::notified, 500, [] {
+    auto job = std::make_shared<Still<P>>(3);
+    job->shared.roster.reset(1);
+    job->boxes[2].seat.reset(protocol::Seat::waiting);  // of a group that does not look
+    job->shared.waiting.reset(1);
+    return Threads{{[=] {
+                      auto member = job->member(0);
+                      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
+                    },
+                    [=] {
+                      auto& shared = job->shared;
+                      while (shared.waiting.load(Order::acquire) != 2) {
+                      }
+                      static_cast<void>(protocol::claim(shared, 2));
+                      shared.share.store(2, Order::release);
+                      P::notify(shared.lobby_event);
+                      protocol::for_each_claimed(shared, [&](protocol::Box<P>& box, std::uint32_t) {
+                        protocol::unclaim(shared, box);
+                      });
+                    }},
+                   [=]() -> std::string {
+                     return job->shared.waiting.peek() == 1 ? "" : "the lobby counts wrongly";
+                   }};
+  });
+}
+
+/// Groups that join through the same box, one right after the other: the second is written there
+/// only after the first has read.
+template <class P>
+std::string boxes_are_used_again() {
+  return explore_many(explore::Waiting::polled, 500,
+                      [] {
+                        auto job = std::make_shared<Still<P>>(3);
+                        job->shared.roster.reset(1);
+                        for (std::uint32_t i = 1; i < 3; ++i)
+                          job->boxes[i].seat.reset(protocol::Seat::admitted);
+                        const auto join = [job] {
+                          auto member = job->member(0);
+                          while (!protocol::wait_in_lobby(member, 0, 0)) {
+                          }
+                        };
+                        return Threads{{join, join, [job] {
+                                          auto member = job->member(0);
+                                          for (std::uint32_t forked = 0; forked < 2;) {
+                                            forked +=
+                                                protocol::request_fork<P, Traits{}>(member, 7);
+                                          }
+                                        }}};
+                      },
+                      {explore::Search::random});
+}
+
+/// Growth that finds nobody departing comes after all that those who have gone did.
+inline std::string growth_comes_after_leavers() {
+  using P = explore::FencedPlatform;
+  using Member = protocol::Member<P, int>;
+  const std::function<void(Member&)> ways[] = {
+      [](Member& member) { protocol::shed(member, member.shared.look()); },
+      [](Member& member) { protocol::taken_along(member); },
+      [](Member& member) {
+        protocol::leave_in_turn<P, Traits{.barrier = ResizingBarrier::query}>(member);
+      }};
+  for (const auto& way : ways) {
+    const std::string wrong = explore_many(explore::Waiting::polled, 200, [&way] {
+      auto job = std::make_shared<Still<P>>(4);
+      job->shared.roster.reset(3);
+      job->shared.departing.reset(1);
+      return Threads{{[=, &way] {
+                        auto member = job->member(2);
+                        protocol::read<P>(job->states.kept);
+                        way(member);
+                      },
+                      [=] {
+                        while (protocol::growth(job->shared, job->shared.look()) == 0) {
+                        }
+                        protocol::written<P>(job->states.kept) = 1;
+                      }}};
+    });
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+/// A fork against a kill of two groups, of which one has yet to find out: nobody joins above it.
+inline std::string forks_wait_for_groups_taken_along() {
+  using P = explore::FencedPlatform;
+  return explore_many(explore::Waiting::polled, 5000, [] {
+    auto job = std::make_shared<Still<P>>(4);
+    job->shared.roster.reset(3);
+    job->shared.share.reset(1);
+    job->shared.offer_wait = 1;
+    auto stay = std::make_shared<std::uint32_t>(0);
+    const auto offer = [=](std::uint32_t id) {
+      return [=] {
+        auto member = job->member(id);
+        const int state = 0;
+        if (protocol::offer_kill<P, Traits{}>(member, &state) == protocol::Verdict::stay) ++*stay;
+      };
+    };
+    return Threads{{offer(1), offer(2),
+                    [=] {
+                      auto member = job->member(0);
+                      P::await(job->shared.lobby_event,
+                               [=] { return job->shared.target(Order::acquire) == 4; });
+                      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
+                    },
+                    [=] {
+                      auto member = job->member(0);
+                      job->shared.share.store(4, Order::release);
+                      while (protocol::request_fork<P, Traits{}>(member, 7) == 0) {
+                      }
+                    }},
+                   [=]() -> std::string {
+                     return job->shared.look().active() == 2 + *stay ? "" : "M is wrong";
+                   }};
+  });
+}
+
+/// A fork against a kill: who gets the id of the group that leaves comes after it.
+inline std::string heirs_come_after_leavers() {
+  using P = explore::Platform;
+  return explore_many(explore::Waiting::polled, 500, [] {
+    auto job = std::make_shared<Still<P>>(4);
+    job->shared.roster.reset(3);
+    return Threads{{[=] {
+                      auto member = job->member(2);
+                      protocol::written<P>(job->states.kept) = 1;
+                      protocol::Roster old = job->shared.look();
+                      while (old.active() == 3 && !protocol::leave<P, Traits{}>(member, old)) {
+                      }
+                    },
+                    [=] {
+                      auto member = job->member(0);
+                      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
+                      if (member.id == 2) protocol::written<P>(job->states.kept) = 2;
+                    },
+                    [=] {
+                      auto member = job->member(0);
+                      while (protocol::request_fork<P, Traits{}>(member, 7) == 0) {
+                      }
+                    }}};
+  });
+}
+
+/// The modelled barrier lets groups in with the State of group 0.
+inline std::string modelled_joiners_start_with_group_0s_state() {
+  using P = explore::Platform;
+  static constexpr Traits traits{.barrier = ResizingBarrier::modelled};
+  return explore_many(explore::Waiting::polled, 200, [] {
+    auto job = std::make_shared<Still<P>>(3);
+    job->shared.roster.reset(2);
+    auto got = std::make_shared<int>(7);
+    const auto cross = [=](std::uint32_t id) {
+      return [=] {
+        auto member = job->member(id);
+        const int state = 7 + static_cast<int>(id);
+        static_cast<void>(protocol::modelled_barrier<P, traits>(member, state));
+        protocol::finish(member);
+      };
+    };
+    return Threads{{cross(0), cross(1),
+                    [=] {
+                      auto member = job->member(0);
+                      if (!protocol::wait_in_lobby(member, 0, 0)) return;
+                      *got = member.state;
+                      static_cast<void>(protocol::enter<P, traits>(member));
+                      protocol::finish(member);
+                    }},
+                   [=]() -> std::string {
+                     return *got == 7 ? "" : "a joiner has the State of another group";
+                   }};
+  });
+}
+
+/// A fork with nobody in the lobby costs one load.
+inline std::string idle_forks_cost_one_load() {
+  using P = explore::Platform;
+  Still<P> job{2};
+  auto member = job.member(0);
+  std::function<void()> fork = [&] {
+    static_cast<void>(protocol::request_fork<P, Traits{}>(member, 7));
+  };
+  explore::World world{{}};
+  world.begin();
+  world.spawn(
+      0, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); }, &fork);
+  world.go();
+  if (world.steps() != 2) return "more than the thread's start and a load";
+  // While another group holds the lock no group is added.
+  job.shared.roster.reset(1);
+  job.shared.waiting.reset(1);
+  job.shared.fork_lock.reset(1);
+  return protocol::request_fork<P, Traits{}>(member, 7) == 0 ? "" : "a fork without the lock";
+}
+
+/// A group for which there is no box goes; a stale one does not even look for a box.
+inline std::string lobbies_may_be_full() {
+  using P = explore::Platform;
+  Still<P> job{3};
+  job.shared.roster.reset(1);
+  for (auto& box : job.boxes) box.seat.reset(protocol::Seat::claimed);
+  auto member = job.member(0);
+  if (protocol::wait_in_lobby(member, 0, 1)) return "a group was admitted without a box";
+  if (job.shared.waiting.peek() != 0) return "the lobby counts a group without a box";
+  job.shared.serial.reset(1);
+  job.shared.boxes = nullptr;
+  return protocol::wait_in_lobby(member, 0, 1) ? "a stale group was admitted" : "";
+}
+
+/// A group that breaks the contract is out.
+inline std::string offenders_are_out() {
+  Still<explore::Platform> job{2};
+  job.shared.roster.reset(2 + protocol::Roster::one_arrival);
+  auto member = job.member(1);
+  protocol::finish(member);
+  return member.left && member.id == protocol::no_id ? "" : "an offender is still in";
+}
+
+/// What a barrier of the paper tells a group for whom something is wrong, or everything is over.
+/// Each case: a roster, a group's act, the verdict, and the fault that is raised.
+inline std::string paper_barriers_end_well() {
+  using P = Patient;
+  using Job = Still<P>;
+  using Member = protocol::Member<P, int>;
+  using protocol::Fault, protocol::Roster, protocol::Verdict;
+  static constexpr Traits plain{.barrier = ResizingBarrier::plain};
+  static constexpr Traits query{.barrier = ResizingBarrier::query};
+  static constexpr Traits modelled{.barrier = ResizingBarrier::modelled};
+  static constexpr Verdict either = Verdict::halt;  // or gone, with a fault
+  const auto cross = []<Traits traits>(Member& member) {
+    const protocol::Place<P> place{member, protocol::Kind::resizing};
+    return protocol::resizing_barrier<P, traits>(member, place, 7);
+  };
+  const auto by_plain = [&](Member& m) { return cross.operator()<plain>(m); };
+  const auto by_query = [&](Member& m) { return cross.operator()<query>(m); };
+  const auto by_model = [&](Member& m) { return cross.operator()<modelled>(m); };
+  const auto leaves = [](Member& m) { return protocol::leave_in_turn<P, query>(m); };
+  struct Case {
+    std::uint64_t roster;
+    std::uint32_t id;
+    std::uint32_t target;
+    std::uint32_t flags;
+    bool votes;  // a step kernel, and nobody votes for another step
+    bool cancelled;
+    std::function<Verdict(Member&)> act;
+    Verdict verdict;
+    Fault fault;
+  };
+  const std::uint64_t drain = Roster::drain + Roster::one_arrival;
+  const Case cases[] = {
+      // Cancelled while it waits: for the groups above it, its slaves, its master.
+      {3, 1, 1, 0, false, true, leaves, Verdict::leave, Fault::cancelled},
+      {3, 0, 3, 0, false, true, by_query, Verdict::gone, Fault::cancelled},
+      {3, 1, 3, 0, false, true, by_query, Verdict::gone, Fault::cancelled},
+      {2, 0, 2, 0, false, true, by_model, Verdict::gone, Fault::cancelled},
+      // Another group has returned.
+      {3 + drain, 0, 3, 0, false, false, by_plain, Verdict::gone, Fault::barrier_after_return},
+      {3 + drain, 2, 3, 0, false, false, by_plain, Verdict::gone, Fault::barrier_after_return},
+      // A group that has left.
+      {3, protocol::no_id, 3, 0, false, false, by_plain, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, by_query, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, by_model, Verdict::gone, Fault::used_after_leaving},
+      // The last group stays without a suspend, and leaves its state behind with one.
+      {1, 0, 0, 0, false, false, by_query, Verdict::stay, Fault::none},
+      {1, 0, 0, 0, false, false, by_model, Verdict::stay, Fault::none},
+      {1, 0, 0, 1, false, false, by_plain, Verdict::leave, Fault::none},
+      {1, 0, 0, 1, false, false, by_query, Verdict::leave, Fault::none},
+      {1, 0, 0, 1, false, false, by_model, Verdict::leave, Fault::none},
+      // After the last step nothing is left to suspend.
+      {1, 0, 0, 1, true, false, by_plain, Verdict::halt, Fault::none},
+      {1, 0, 0, 1, true, false, by_query, Verdict::halt, Fault::none},
+      {1, 0, 0, 1, true, false, by_model, Verdict::halt, Fault::none},
+      {1, 0, 1, 0, true, true, by_model, either, Fault::cancelled},
+  };
+  for (const Case& one : cases) {
+    const std::string wrong = explore_many(explore::Waiting::notified, 50, [&one] {
+      auto job = std::make_shared<Job>(3);
+      job->shared.roster.reset(one.roster);
+      job->shared.share.reset(one.target);
+      job->shared.flags.reset(one.flags);
+      auto failed = std::make_shared<std::string>();
+      Threads threads;
+      threads.bodies.emplace_back([=, &one] {
+        auto member = job->member(one.id);
+        member.left = one.id == protocol::no_id;
+        member.votes = one.votes;
+        const Verdict verdict = one.act(member);
+        const bool out = verdict == Verdict::gone || verdict == Verdict::leave;
+        if (verdict != one.verdict && !(one.verdict == either && verdict == Verdict::gone)) {
+          *failed = "a group was told something wrong";
+        } else if (member.left != out || (out && member.id != protocol::no_id)) {
+          *failed = "a group does not know whether it is out";
+        } else if (one.fault == Fault::none &&
+                   (job->shared.kept.peek() != 0) != (verdict == Verdict::leave)) {
+          *failed = "the state was kept wrongly";
+        }
+      });
+      if (one.cancelled) {
+        threads.bodies.emplace_back(
+            [=] { protocol::raise(job->shared, protocol::Fault::cancelled); });
+      }
+      threads.judge = [=, &one]() -> std::string {
+        const Roster now = job->shared.look();
+        if (!failed->empty()) return *failed;
+        if (protocol::FaultRecord{job->shared.fault.peek()}.fault() != one.fault) {
+          return "the fault is another";
+        }
+        const bool left = one.verdict == Verdict::leave && one.fault == Fault::none;
+        return now.active() == Roster{one.roster}.active() - (left ? 1 : 0) ? "" : "M is wrong";
+      };
+      return threads;
+    });
+    if (!wrong.empty()) return "case " + std::to_string(&one - cases) + ": " + wrong;
+  }
+  return {};
+}
+
 struct Check {
   const char* name;
   std::string (*run)();
@@ -505,6 +1159,38 @@ inline constexpr Check checks[] = {
     {"deposits are for changes", &deposits_are_for_changes},
     {"barriers send groups away", &barriers_send_away},
     {"queries tell what is wanted", &queries_tell_what_is_wanted},
+    {"leavers take resting groups along", &leavers_take_resting_groups_along},
+    {"claims can be given back", &claims_can_be_given_back},
+    {"offers tell of the job", &offers_tell_of_the_job<explore::Platform, Traits{}>},
+    {"offers tell of the job, any order", &offers_tell_of_the_job<explore::Platform, any_order>},
+    {"offers tell of the job, fences", &offers_tell_of_the_job<explore::FencedPlatform, Traits{}>},
+    {"offers tell of the job, any order, fences",
+     &offers_tell_of_the_job<explore::FencedPlatform, any_order>},
+    {"jobs close when all are out", &jobs_close_when_all_are_out},
+    {"all work comes before the end",
+     &all_work_comes_before_the_end<explore::Platform,
+                                    Traits{.survivors = Survivors::may_all_leave}>},
+    {"all work comes before the end, fences",
+     &all_work_comes_before_the_end<explore::FencedPlatform,
+                                    Traits{.survivors = Survivors::may_all_leave}>},
+    {"all work comes before the end, any order, fences",
+     &all_work_comes_before_the_end<explore::FencedPlatform,
+                                    Traits{.kill_order = KillOrder::any,
+                                           .survivors = Survivors::may_all_leave}>},
+    {"starters wait for the others", &starters_wait_for_the_others},
+    {"check-ins need no bitmap", &check_ins_need_no_bitmap},
+    {"unwanted groups are woken", &unwanted_groups_are_woken},
+    {"groups given back look again", &groups_given_back_look_again},
+    {"boxes are used again", &boxes_are_used_again<explore::Platform>},
+    {"boxes are used again, fences", &boxes_are_used_again<explore::FencedPlatform>},
+    {"growth comes after leavers", &growth_comes_after_leavers},
+    {"forks wait for groups taken along", &forks_wait_for_groups_taken_along},
+    {"heirs come after leavers", &heirs_come_after_leavers},
+    {"modelled joiners start with group 0's State", &modelled_joiners_start_with_group_0s_state},
+    {"idle forks cost one load", &idle_forks_cost_one_load},
+    {"lobbies may be full", &lobbies_may_be_full},
+    {"offenders are out", &offenders_are_out},
+    {"barriers of the paper end well", &paper_barriers_end_well},
 };
 
 }  // namespace cohort::test
