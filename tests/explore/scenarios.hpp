@@ -423,7 +423,8 @@ class Memory {
   template <class Kernel>
   [[nodiscard]] std::string judge(const explore::Outcome& outcome, std::uint32_t count) const {
     if constexpr (requires { Kernel::judge(Left{}, count); }) {
-      return Kernel::judge(Left{outcome, items_.read(), counters_.read()[0], counters_.read()[2]}, count);
+      return Kernel::judge(Left{outcome, items_.read(), counters_.read()[0], counters_.read()[2]},
+                           count);
     } else {
       return {};
     }
@@ -437,7 +438,9 @@ template <class Kernel, class P = explore::Platform>
 Result explore_kernel(const Options& options, std::uint32_t count) {
   Memory memory;
   return explore::check<P>(
-      [&](explore::Engine& engine) { return Kernel{memory.witness(engine), count}; },
+      [&](explore::Engine& engine) {
+        return Kernel{memory.witness(engine), count};
+      },
       [&](const explore::Outcome& outcome) { return memory.judge<Kernel>(outcome, count); },
       options);
 }
@@ -584,7 +587,8 @@ struct ForksAfterBarriers {
   }
 };
 
-// ---- kernels that break the contract: every schedule must end with the fault that names the mistake
+// ---- kernels that break the contract: every schedule must end with the fault that names the
+// mistake
 
 /// Group 1 returns, and the others wait for it in a barrier.
 template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>

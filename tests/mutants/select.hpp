@@ -5,7 +5,7 @@
 
 namespace cohort::mutants {
 
-inline int selected = 0;       // 0: the protocol as it is
+inline int selected = 0;      // 0: the protocol as it is
 inline bool reached = false;  // whether a run has come to the mutant that is on
 
 /// Constant expressions keep their original meaning.

@@ -106,9 +106,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) 
   member.trace(Trace::shed, shared.kept.load(Order::relaxed));  // published by the release
   member.left = true;
   member.id = no_id;
-  // Relaxed: this group has read the roster (acquire) that removed it, so it cannot read one that
-  // a growth publishes after it has found nobody departing.
-  shared.departing.fetch_sub(1, Order::relaxed);
+  shared.departing.fetch_sub(1, Order::release);  // pairs with growth() and resize()
   return Verdict::leave;
 }
 
@@ -209,7 +207,8 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
-  } else if (!last_step && deposited && shared.departing.load(Order::relaxed) == 0) {  // see shed()
+  } else if (!last_step && deposited &&
+             shared.departing.load(Order::acquire) == 0) {  // pairs with shed()
     next = active + claim(shared, target - active);
     // Nobody can fork while everybody is inside. From the release until all are admitted the lock
     // is held: a group that we release would take the boxes we have claimed for its own.

@@ -181,9 +181,7 @@ COHORT_FN Verdict taken_along(Member<P, State>& member) {
   member.active = member.id;  // as if it had left in its turn, which is also what was recorded
   member.left = true;
   member.id = no_id;
-  // Its id is free again. Relaxed: this group has seen in the roster that it is gone, and what it
-  // did was released by rest().
-  shared.departing.fetch_sub(1, Order::relaxed);
+  shared.departing.fetch_sub(1, Order::release);  // pairs with growth(): its id is free again
   return Verdict::leave;
 }
 

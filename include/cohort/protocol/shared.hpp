@@ -205,7 +205,7 @@ template <class P>
 COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, FaultRecord fault) {
   std::uint64_t none = 0;
   shared.fault.compare_exchange(none, fault.word, Order::relaxed);
-  shared.roster.fetch_or(Roster::fault, Order::release);  // before sleepers are looked for
+  shared.roster.fetch_or(Roster::fault, Order::release);   // before sleepers are looked for
   shared.waiting.fetch_or(fault_waiting, Order::relaxed);  // so that a fork looks twice
   P::notify(shared.barrier_event);
   P::notify(shared.offer_event);
