@@ -18,7 +18,7 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
   ~Interrupt();
 
-  /// While there is one, somebody heeds the stop soon and has something to finish.
+  /// While one exists, the running command polls the stop token and ends cleanly.
   class Graceful {
    public:
     explicit Graceful(Interrupt& interrupt) : interrupt_(interrupt) {

@@ -27,7 +27,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& option, Number& nu
 /// Refuses what is no number, 0 or less, or more than `most`.
 [[nodiscard]] CLI::Validator positive_number(const std::string& option, double most);
 
-/// The one of `names` that somebody who typed `word` may have meant.
+/// The entry of `names` closest to the mistyped `word`.
 [[nodiscard]] std::optional<std::string> nearest(const std::string& word,
                                                  const std::vector<std::string>& names);
 

@@ -65,7 +65,7 @@ struct Options {
   KernelFileOptions kernel_file;
 };
 
-/// What one of several runs did; Outcome is that of the last.
+/// Result of one run of --repeat; Outcome holds the last.
 struct Run {
   std::chrono::nanoseconds time;
   std::uint64_t joins;

@@ -166,17 +166,19 @@ void World::Impl::record(const TraceEvent& event) {
     }
     note(text + " (M " + std::to_string(event.active) + ")");
   }
-  const bool shrinks = event.what == Trace::kill ||
-                       (event.what == Trace::resize && event.active < event.value);
-  const bool grows = event.what == Trace::fork ||
-                     (event.what == Trace::resize && event.active > event.value);
+  const bool shrinks =
+      event.what == Trace::kill || (event.what == Trace::resize && event.active < event.value);
+  const bool grows =
+      event.what == Trace::fork || (event.what == Trace::resize && event.active > event.value);
   if (shrinks && event.active < least_wanted) {
-    fail("M became " + std::to_string(event.active) + ", but the scheduler has never wanted fewer than " +
-         std::to_string(least_wanted) + " groups");
+    fail("M became " + std::to_string(event.active) +
+         ", but the scheduler has never wanted fewer than " + std::to_string(least_wanted) +
+         " groups");
   }
   if (grows && event.active > most_wanted) {
-    fail("M became " + std::to_string(event.active) + ", but the scheduler has never wanted more than " +
-         std::to_string(most_wanted) + " groups");
+    fail("M became " + std::to_string(event.active) +
+         ", but the scheduler has never wanted more than " + std::to_string(most_wanted) +
+         " groups");
   }
   if (!checker) return;
   if (const auto wrong = checker->see(event)) fail(*wrong);

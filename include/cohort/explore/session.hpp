@@ -253,7 +253,7 @@ class SessionOn : public Session {
     if (sent()) P::notify(desk_event_);
   }
 
-  /// What has been wanted so far, before the groups are told.
+  /// Records the range of targets so far. Call before publishing a target.
   void want(std::uint32_t groups) {
     least_ = std::min(least_, groups);
     most_ = std::max(most_, groups);
@@ -463,8 +463,7 @@ class SessionOn : public Session {
       return;  // groups leave wherever they are
     } else if (const std::uint32_t waiting = shared.waiting.peek() & ~protocol::fault_waiting;
                waiting != 0) {
-      world.fail("the lobby counts " + std::to_string(waiting) +
-                 " groups, but nobody is there");
+      world.fail("the lobby counts " + std::to_string(waiting) + " groups, but nobody is there");
     } else if (shared.fork_lock.peek() != 0) {
       world.fail("the fork lock is still held at the end");
     } else if (shared.departing.peek() != 0) {

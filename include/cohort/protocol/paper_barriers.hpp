@@ -27,7 +27,7 @@ COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
     }
     if (!leave<P, traits>(member, now)) continue;
     shared.departing.fetch_sub(1,
-                               Order::release);  // pairs with may_grow: nobody may come in above us
+                               Order::release);  // pairs with growth(): nobody may come in above us
     return Verdict::leave;
   }
 }
