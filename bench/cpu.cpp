@@ -25,8 +25,8 @@ std::vector<double> cohort_time(cpu::Engine& engine, const Variant& variant) {
 }
 
 /// Threads of OpenMP spin for a while after their last region: they must not disturb who is next.
-std::vector<double> openmp_time(const Variant& variant) {
-  const double time = openmp_run(variant, threads);
+std::vector<double> openmp_time(OpenMpApp& app) {
+  const double time = app.run(threads);
   std::this_thread::sleep_for(std::chrono::milliseconds{20});
   return {time};
 }
@@ -86,7 +86,7 @@ nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
       if (variant.algorithm == "paper" || variant.pair.app == "bfs") {
         contenders.push_back(
             {.name = "openmp " + variant.algorithm,
-             .measure = [&variant] { return openmp_time(variant); },
+             .measure = [app = std::make_shared<OpenMpApp>(variant)] { return openmp_time(*app); },
              .reference = variant.algorithm != "paper" || variant.pair.app != "bfs"});
       }
     }

@@ -11,7 +11,7 @@
 #include "cohort/cpu.hpp"
 #include "src/program/process.hpp"
 #ifdef COHORT_CUDA_PAPER
-#include "apps/cuda/registry.hpp"
+#include "cohort/cuda.hpp"
 #endif
 
 namespace cohort::bench {
@@ -43,22 +43,17 @@ const std::vector<Input>& inputs() {
   return all;
 }
 
-using Run = std::function<apps::Outcome(apps::Request&)>;
-
 /// Run times of an app, for a while but at least once; the first run is verified.
-Contender contender(const char* name, const Run& run, const Input& input,
-                    const apps::RunOptions& options, bool reference, bool quick) {
+Contender contender(const char* name,
+                    const std::function<apps::AppRun(const apps::RunOptions&)>& run,
+                    const Input& input, const apps::RunOptions& options, bool reference) {
   const auto once = [=](bool verify) {
-    apps::Request request{
-        .input = quick ? input.quick : input.spec,
-        .settings = apps::Settings{reference ? input.settings : std::vector<std::string>{}},
-        .options = options,
-        .verify = verify};
-    const apps::Outcome outcome = run(request);
+    apps::RunOptions how = options;
+    how.results = verify;
+    const apps::Outcome outcome = apps::outcome(run(how), verify);
     if (outcome.report.status != Status::finished || !outcome.verified.value_or(true)) {
-      throw Error{Errc::broken_contract, std::string{input.app} + " (" + name + ") on " +
-                                             request.input +
-                                             " came out wrong: " + outcome.difference};
+      throw Error{Errc::broken_contract,
+                  std::string{input.app} + " (" + name + ") came out wrong: " + outcome.difference};
     }
     return outcome.report.run_time;
   };
@@ -78,28 +73,33 @@ Contender contender(const char* name, const Run& run, const Input& input,
           .reference = reference};
 }
 
-/// All apps on an engine. `by_hand(app)` runs the one in C++.
-template <class Engine, class ByHand>
+/// All apps on an engine.
+template <class Engine>
 nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_name,
-                                    const apps::RunOptions& how, const ScenarioOptions& options,
-                                    ByHand by_hand) {
+                                    const apps::RunOptions& how, const ScenarioOptions& options) {
   const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
   auto measurements = nlohmann::ordered_json::array();
   std::vector<double> all;
   for (const Input& input : inputs()) {
-    const std::string name =
-        std::string{input.app} + " on " + (options.quick ? input.quick : input.spec);
+    const std::string spec = options.quick ? input.quick : input.spec;
+    const std::string name = std::string{input.app} + " on " + spec;
     if (name.find(options.only) == std::string::npos) continue;
-    const apps::DialectApp<Engine>* app = nullptr;
-    for (const auto& each : apps::dialect_apps<Engine>()) {
-      if (each.name == input.app) app = &each;
-    }
-    const ProgramKernel kernel = apps::dialect_kernel(app->file, engine_name);
-    const Run dialect = [&](apps::Request& request) { return app->run(engine, kernel, request); };
+    const apps::AppInfo& app = apps::find_app(input.app);
+    const apps::Ready by_hand = app.prepare(spec, apps::Settings{input.settings});
+    const apps::Ready dialect = apps::prepare_dialect(app, spec, {});
+    const ProgramKernel kernel = apps::dialect_kernel(app, engine_name);
     const Measurement measurement =
         measure(name, "ns",
-                {contender("C++, by hand", by_hand(input.app), input, how, true, options.quick),
-                 contender("OpenCL C, by cohortc", dialect, input, how, false, options.quick)},
+                {contender(
+                     "C++, by hand",
+                     [&](const apps::RunOptions& its) { return apps::run(by_hand, engine, its); },
+                     input, how, true),
+                 contender(
+                     "OpenCL C, by cohortc",
+                     [&](const apps::RunOptions& its) {
+                       return apps::run_dialect(dialect, engine, kernel, its);
+                     },
+                     input, how, false)},
                 plan);
     print(std::cout, measurement);
     std::cout << std::endl;
@@ -156,10 +156,7 @@ nlohmann::ordered_json dialect_scenario(const ScenarioOptions& options) {
   cpu::Engine engine{{.capacity = 2, .pin_workers = true}};
   apps::RunOptions how;
   how.launch.max_groups = engine.capacity();
-  auto result = measure_apps(engine, "cpu", how, options, [&](std::string_view name) -> Run {
-    const auto found = std::ranges::find(apps::all(), name, &apps::App::name);
-    return [&engine, run = found->run](apps::Request& request) { return run(engine, request); };
-  });
+  auto result = measure_apps(engine, "cpu", how, options);
   if (options.only.empty() || std::string_view{"compiling"}.find(options.only) == 0) {
     const Measurement compilers = measure_compilers(
         {.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop});
@@ -174,12 +171,7 @@ nlohmann::ordered_json cuda_dialect_scenario(const ScenarioOptions& options) {
   cuda::Engine engine{{.capacity = options.capacity}};
   apps::RunOptions how;
   how.launch.max_groups = engine.capacity();
-  how.launch.local_size = 256;
-  return measure_apps(engine, "cuda", how, options, [&](std::string_view name) -> Run {
-    return [&engine, name](apps::Request& request) {
-      return apps::run_on_cuda(name, engine, request);
-    };
-  });
+  return measure_apps(engine, "cuda", how, options);
 }
 #endif
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "tool/progress.hpp"
+#include "tool/statistics.hpp"
+
 namespace cohort::bench {
+
+using tool::geometric_mean;
+using tool::median;
+using tool::percentile;
+using tool::Progress;
+using tool::Stopped;
 
 /// Something to measure.
 struct Contender {
@@ -30,12 +38,6 @@ struct Plan {
   std::stop_token stop = {};
   /// After so long three repetitions are enough, and a warm-up that took as long is one of them.
   std::chrono::nanoseconds enough = std::chrono::nanoseconds::max();
-};
-
-/// Thrown by measure() when the plan's stop is requested.
-class Stopped : public std::exception {
- public:
-  [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
 /// What one contender did.
@@ -66,10 +68,6 @@ struct Statistics {
   double spread = 0;  ///< between the quartiles
 };
 
-/// Interpolated between the two nearest values; `percent` from 0 to 100. There must be a value.
-[[nodiscard]] double percentile(std::vector<double> values, double percent);
-[[nodiscard]] double median(std::vector<double> values);
-[[nodiscard]] double geometric_mean(const std::vector<double>& values);
 [[nodiscard]] Statistics statistics(const Series& series);
 
 /// Repetition by repetition, the median of `series` over that of `baseline`.

@@ -8,8 +8,9 @@
 
 #include "bench/arithmetic.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
-#include "bench/progress.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
+#include "tool/progress.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -23,7 +24,7 @@ using Seconds = std::chrono::duration<double>;
 /// A renderer: frames at a fixed rate, each computed on all groups and checked.
 class FrameLoop {
  public:
-  FrameLoop(cpu::Engine& engine, MatrixProduct& frame, nanoseconds interval)
+  FrameLoop(cpu::Engine& engine, tool::MatrixProduct& frame, nanoseconds interval)
       : thread_([this, &engine, &frame, interval](const std::stop_token& stop) {
           auto due = Clock::now();
           while (!stop.stop_requested()) {
@@ -64,8 +65,8 @@ struct Observed {
   std::uint64_t wrong = 0;
 };
 
-Observed observe(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& load, nanoseconds t,
-                 Seconds time, const std::stop_token& stop) {
+Observed observe(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::LoadClass& load,
+                 nanoseconds t, Seconds time, const std::stop_token& stop) {
   const FrameLoop loop{engine, frame, load.period};
   Observed seen;
   const auto begin = Clock::now();
@@ -88,8 +89,8 @@ Observed observe(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& loa
 }
 
 /// The largest t at which no frame is missed, to half a millisecond.
-nanoseconds largest(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& load, Seconds time,
-                    const std::stop_token& stop, Json& tries) {
+nanoseconds largest(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::LoadClass& load,
+                    Seconds time, const std::stop_token& stop, Json& tries) {
   nanoseconds good{0};
   nanoseconds bad = load.period;
   while (bad - good > std::chrono::microseconds{500}) {
@@ -113,10 +114,10 @@ Json sizing_scenario(const ScenarioOptions& options) {
             << std::fixed << std::setprecision(0) << time.count() << " s"
             << (options.quick ? " (the paper: 10 or more)" : "") << '\n'
             << "  class     frame, alone   largest t   missed         E       P   paper's E, P\n";
-  for (const LoadClass& load : load_classes) {
+  for (const tool::LoadClass& load : tool::load_classes) {
     const Progress progress;
     progress.show("sizing " + std::string{load.name});
-    MatrixProduct frame{side_for(engine, load.work, engine.capacity())};
+    tool::MatrixProduct frame{tool::side_for(engine, load.work, engine.capacity())};
     auto tries = Json::array();
     const nanoseconds t = largest(engine, frame, load, search_time, options.stop, tries);
     const Observed seen = observe(engine, frame, load, t, time, options.stop);

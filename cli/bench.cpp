@@ -10,18 +10,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "apps/choices.hpp"
 #include "bench/harness.hpp"
 #include "bench/openmp_barrier.hpp"
-#include "bench/record.hpp"
 #include "bench/scenario.hpp"
 #include "cli/commands.hpp"
-#include "cli/engines.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "cohort/any_engine.hpp"
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
+#include "src/choices.hpp"
+#include "tool/record.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
@@ -77,7 +77,7 @@ int within(const Options& options, Interrupt& interrupt,
   const TimeLimit limit{interrupt.token(), options.minutes};
   try {
     return work(limit.token());
-  } catch (const bench::Stopped&) {
+  } catch (const tool::Stopped&) {
     if (!limit.reached()) throw;
     std::cout << std::flush;
     std::cerr << "cohort: the time limit is reached; the same command goes on from here\n";
@@ -92,7 +92,7 @@ void make_folder(const std::string& folder) {
     throw Error{Errc::bad_options, "cannot make the folder '" + folder + "': " + error.message() +
                                        "; choose another for --out"};
   }
-  bench::check_writable(std::filesystem::path{folder} / "samples");
+  tool::check_writable(std::filesystem::path{folder} / "samples");
 }
 
 /// A scenario on one of the engines.
@@ -106,7 +106,7 @@ std::filesystem::path record_file(const Chosen& chosen, const Options& options) 
   if (options.out.empty()) return options.json;
   if (chosen.scenario.resumable) return {};
   return std::filesystem::path{options.out} /
-         bench::file_of(chosen.scenario.name, chosen.engine, ".json");
+         tool::file_of(chosen.scenario.name, chosen.engine, ".json");
 }
 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
@@ -117,7 +117,7 @@ std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& opt
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
 Chosen scenario_of(std::string_view name, const Options& options) {
-  if (!options.engine.empty()) choose("engine", options.engine, engines);
+  if (!options.engine.empty()) (void)engine_kind(options.engine);
   for (const auto& [engine, scenarios] :
        {std::pair<std::string_view, std::span<const bench::Scenario>>{"cpu", bench::scenarios()},
         {"cuda", bench::cuda_scenarios()},
@@ -125,7 +125,8 @@ Chosen scenario_of(std::string_view name, const Options& options) {
     if (!options.engine.empty() && options.engine != engine) continue;
     for (const bench::Scenario& each : scenarios) {
       if (each.name != name) continue;
-      require_engine(engine);
+      if (const std::string why = engine_kind(engine).lacking(); !why.empty())
+        throw Error{Errc::unsupported, "--engine " + std::string{engine} + ": " + why};
       return {engine, each};
     }
   }
@@ -135,14 +136,14 @@ Chosen scenario_of(std::string_view name, const Options& options) {
 
 void check(const Options& options) {
   if (!options.out.empty()) make_folder(options.out);
-  if (!options.json.empty()) bench::check_writable(options.json);
+  if (!options.json.empty()) tool::check_writable(options.json);
 }
 
 int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
   check(options);
   const bench::Scenario& scenario = chosen.scenario;
   const std::filesystem::path file = record_file(chosen, options);
-  if (!file.empty()) bench::check_writable(file);
+  if (!file.empty()) tool::check_writable(file);
 
   const bench::ScenarioOptions how{.engine = std::string{chosen.engine},
                                    .repetitions = repetitions_of(scenario, options),
@@ -153,12 +154,12 @@ int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
                                    .only = options.only,
                                    .fixed_duration = options.fixed_duration};
   nlohmann::ordered_json record{{"scenario", scenario.name}};
-  record.update(bench::provenance());
+  record.update(tool::provenance());
   record["engine"] = how.engine;
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
   record.update(scenario.run(how));
-  if (!file.empty()) bench::write_atomically(file, record.dump(1) + "\n");
+  if (!file.empty()) tool::write_atomically(file, record.dump(1) + "\n");
   return fine;
 }
 
@@ -167,7 +168,7 @@ bool is_done(const Chosen& chosen, const Options& options) {
   std::ifstream file{record_file(chosen, options)};
   if (chosen.scenario.resumable || !file) return false;
   const auto record = nlohmann::json::parse(file, nullptr, false);
-  return record.is_object() && record.value("commit", "") == bench::commit() &&
+  return record.is_object() && record.value("commit", "") == tool::commit() &&
          record.value("quick", false) == options.quick &&
          record.value("repetitions", 0U) == repetitions_of(chosen.scenario, options);
 }

@@ -3,10 +3,10 @@
 #include <array>
 #include <regex>
 
-#include "apps/choices.hpp"
 #include "apps/registry.hpp"
-#include "cli/engines.hpp"
 #include "cli/options.hpp"
+#include "cohort/any_engine.hpp"
+#include "src/choices.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -53,7 +53,7 @@ void collect(std::vector<Place>& places, const CLI::App& app, const std::string&
     }
     std::vector<std::string> choices = alternatives(option->get_description());
     if (option->check_lname("engine")) {
-      for (const EngineKind& each : engines) choices.emplace_back(each.name);
+      for (const EngineKind& each : engine_kinds()) choices.emplace_back(each.name);
     }
     const auto add = [&](const std::string& name) {
       place.options.push_back(

@@ -8,11 +8,8 @@
 #include "apps/registry.hpp"
 #include "bench/scenario.hpp"
 #include "cli/commands.hpp"
-#include "cli/engines.hpp"
 #include "graph/spec.hpp"
-#ifdef COHORT_WITH_OPENCL
-#include "cohort/opencl.hpp"
-#endif
+#include "tool/app_engine.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -26,8 +23,8 @@ nlohmann::ordered_json everything() {
   for (const auto& app : apps::all()) {
     all["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
   }
-  for (const auto& engine : engines) {
-    const std::string why = why_no_apps(engine.name);
+  for (const EngineKind& engine : engine_kinds()) {
+    const std::string why = tool::apps_lacking(engine);
     add("engines", engine.name, engine.summary);
     all["engines"].back()["available"] = why.empty();
     if (!why.empty()) all["engines"].back()["unavailable"] = why;

@@ -272,6 +272,17 @@ class PlainEngine {
   Facts facts_;
 };
 
+/// Our own algorithms only, with the one-pass barrier; with COHORT_CUDA_PAPER the paper's
+/// algorithms too.
+template <>
+inline constexpr bool has_paper_variants<cuda::Engine> =
+#ifdef COHORT_CUDA_PAPER
+    true;
+#else
+    false;
+#endif
+template <>
+inline constexpr bool has_paper_barriers<cuda::Engine> = false;
 template <>
 inline constexpr bool has_paper_variants<PlainEngine> = false;
 template <>

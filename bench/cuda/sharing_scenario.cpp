@@ -14,9 +14,10 @@
 #include "bench/cuda/sharing.hpp"
 #include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
 #include "bench/sharing.hpp"
 #include "cohort/error.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
 
 namespace cohort::bench {
 
@@ -222,7 +223,7 @@ PartResult alone(const Part& part) {
 }
 
 struct Load {
-  const LoadClass* kind;
+  const tool::LoadClass* kind;
   const char* share;
 };
 
@@ -253,7 +254,7 @@ class Comparison {
     product_on(sms_);
     job_alone("plain");
     auto result = Json::array();
-    for (const LoadClass& load : load_classes) {
+    for (const tool::LoadClass& load : tool::load_classes) {
       if (options_.stop.stop_requested()) throw Stopped{};
       const Part part = part_for(load, sms_, sms_);
       Json entry{{"class", load.name}};
@@ -288,14 +289,15 @@ class Comparison {
 
   Json loads(bool fixed_work) {
     auto result = Json::array();
-    for (const Load& load : {Load{&load_classes[2], "half"}, Load{&load_classes[1], "quarter"}}) {
+    for (const Load& load :
+         {Load{&tool::load_classes[2], "half"}, Load{&tool::load_classes[1], "quarter"}}) {
       result.push_back(one_load(load, fixed_work));
     }
     return result;
   }
 
   /// Tasks that take their time on so many SMs, to run on `sms`.
-  Part part_for(const LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
+  Part part_for(const tool::LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
     const auto work = std::chrono::duration<double, std::nano>{load.work}.count();
     Part part{.device_sms = sms_,
               .sms = sms,
@@ -315,7 +317,7 @@ class Comparison {
   }
 
   Json one_load(const Load& load, bool fixed_work) {
-    const std::uint32_t share_sms = groups_of(load.share, sms_);
+    const std::uint32_t share_sms = tool::groups_of(load.share, sms_);
     const Part part = part_for(*load.kind, fixed_work ? sms_ : share_sms, share_sms);
     const double period = part.period;
     const double busy = part.products * product_on(share_sms) / 1e9;
@@ -434,7 +436,7 @@ nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options) {
     return Comparison{options}.time_slicing();
   } catch (const Unavailable& why) {
     auto rows = Json::array();
-    for (const LoadClass& load : load_classes)
+    for (const tool::LoadClass& load : tool::load_classes)
       rows.push_back({{"class", load.name}, {"not_available", why.reason}});
     return rows;
   }

@@ -379,7 +379,8 @@ TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {
       });
     }
   }
-  for (const Distance delta : {Distance{0}, Distance{1}, most, Distance{1} << 40U}) {
+  for (const std::optional<Distance> delta :
+       {std::optional<Distance>{}, {Distance{1}}, {most}, {Distance{1} << 40U}}) {
     expect([&](const Csr& graph) {
       return run_l_sssp(engine, graph, 0, {}, {.delta = delta}).distances;
     });

@@ -1,5 +1,4 @@
 // bfs: right for every shape of job and every resizing barrier, and a check that notices mistakes.
-#include "apps/bfs/bfs.hpp"
 
 #include <gmock/gmock.h>
 
@@ -101,7 +100,7 @@ TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
     RunOptions options;
     options.launch.local_size = local_size;
     options.movable = movable;
-    return degrees_for<cpu::Engine>(graph, options, {});
+    return bfs::App{known_graph(graph), 0}.degrees<cpu::Engine>(options);
   };
   EXPECT_EQ(degrees(star(most_few_edges + 1), 8, false), Degrees::few);
   EXPECT_EQ(degrees(star(most_few_edges + 2), 8, false), Degrees::some);

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "bench/child.hpp"
-#include "bench/record.hpp"
 #include "bench/sharing.hpp"
 #include "cohort/error.hpp"
+#include "tool/record.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -144,7 +144,7 @@ TEST(Record, PrintsATable) {
 }
 
 TEST(Record, NamesMachineCommitAndTime) {
-  const auto json = provenance();
+  const auto json = tool::provenance();
   EXPECT_GE(json["machine"]["usable_cpus"], 1);
   EXPECT_FALSE(json["machine"]["compiler"].get<std::string>().empty());
   EXPECT_FALSE(json["commit"].get<std::string>().empty());
@@ -178,8 +178,8 @@ class Files : public testing::Test {
 
 TEST_F(Files, AreReplacedWhole) {
   const fs::path file = folder_ / "a.json";
-  write_atomically(file, "old");
-  write_atomically(file, "new");
+  tool::write_atomically(file, "old");
+  tool::write_atomically(file, "new");
   EXPECT_EQ(read(file), "new");
   EXPECT_EQ(count(), 1U) << "no draft is left behind";
 }
@@ -187,10 +187,10 @@ TEST_F(Files, AreReplacedWhole) {
 TEST_F(Files, ShowReadersTheOldOrTheNewContent) {
   const fs::path file = folder_ / "a.json";
   const std::string contents[2] = {std::string(100'000, 'a'), std::string(50'000, 'b')};
-  write_atomically(file, contents[0]);
+  tool::write_atomically(file, contents[0]);
   std::atomic<bool> over{false};
   std::jthread writer{[&] {
-    for (int i = 1; i <= 50; ++i) write_atomically(file, contents[i % 2]);
+    for (int i = 1; i <= 50; ++i) tool::write_atomically(file, contents[i % 2]);
     over = true;
   }};
   while (!over) {
@@ -202,22 +202,22 @@ TEST_F(Files, ShowReadersTheOldOrTheNewContent) {
 TEST_F(Files, StayAsTheyWereWhenWritingFails) {
   const fs::path file = folder_ / "taken";
   fs::create_directories(file / "inside");
-  EXPECT_THROW(write_atomically(file, "new"), Error);
+  EXPECT_THROW(tool::write_atomically(file, "new"), Error);
   EXPECT_TRUE(fs::is_directory(file));
   EXPECT_EQ(count(), 1U) << "no draft is left behind";
 }
 
 TEST_F(Files, ThatCannotBeWrittenAreAnErrorNamingThem) {
-  write_atomically(folder_ / "plain", "not a folder");
+  tool::write_atomically(folder_ / "plain", "not a folder");
   for (const fs::path& file : {folder_ / "missing" / "a.json", folder_ / "plain" / "a.json"}) {
     try {
-      check_writable(file);
+      tool::check_writable(file);
       ADD_FAILURE() << file << " should be refused";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::bad_options);
       EXPECT_THAT(error.what(), HasSubstr(file.string()));
     }
-    EXPECT_THROW(write_atomically(file, "text"), Error);
+    EXPECT_THROW(tool::write_atomically(file, "text"), Error);
   }
 }
 
