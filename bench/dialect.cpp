@@ -1,4 +1,6 @@
-#include "bench/dialect.hpp"
+// Scenario "dialect": the apps compiled by cohortc beside the same algorithms written by hand, and
+// the time cohortc takes beside Clang's own for the same source.
+#include "apps/dialect/dialect.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -6,8 +8,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "apps/dialect/dialect.hpp"
 #include "bench/harness.hpp"
+#include "bench/scenario.hpp"
 #include "cohort/cpu.hpp"
 #include "src/program/process.hpp"
 #ifdef COHORT_CUDA_PAPER
@@ -77,7 +79,7 @@ Contender contender(const char* name,
 template <class Engine>
 nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_name,
                                     const apps::RunOptions& how, const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   auto measurements = nlohmann::ordered_json::array();
   std::vector<double> all;
   for (const Input& input : inputs()) {
@@ -131,7 +133,7 @@ double time_of(const std::vector<std::string>& command) {
   return time.count();
 }
 
-Measurement measure_compilers(const Plan& plan) {
+Measurement measure_compilers(const Repetitions& plan) {
   const std::string source = COHORT_DIALECT_APPS "/octree.cl";
   const std::string plain = std::filesystem::temp_directory_path() / "cohort-bench-octree.cl";
   time_of({COHORT_CC_FILE, source, "--emit=plain", "-o", plain});
@@ -150,29 +152,44 @@ Measurement measure_compilers(const Plan& plan) {
   return measure("compiling octree, the largest app", "ns", {ours, clang}, plan);
 }
 
-}  // namespace
-
-nlohmann::ordered_json dialect_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_dialect(const ScenarioOptions& options) {
   cpu::Engine engine{{.capacity = 2, .pin_workers = true}};
   apps::RunOptions how;
   how.launch.max_groups = engine.capacity();
   auto result = measure_apps(engine, "cpu", how, options);
   if (options.only.empty() || std::string_view{"compiling"}.find(options.only) == 0) {
-    const Measurement compilers = measure_compilers(
-        {.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop});
+    const Measurement compilers =
+        measure_compilers({.count = options.repetitions, .warm_ups = 1, .stop = options.stop});
     print(std::cout, compilers);
     result["measurements"].push_back(to_json(compilers));
   }
   return result;
 }
 
+}  // namespace
+
+const Scenario dialect_scenario{
+    .name = "dialect",
+    .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
+    .run = &run_dialect,
+    .accepts = {.only = true}};
+
 #ifdef COHORT_CUDA_PAPER
-nlohmann::ordered_json cuda_dialect_scenario(const ScenarioOptions& options) {
+namespace {
+
+nlohmann::ordered_json run_cuda_dialect(const ScenarioOptions& options) {
   cuda::Engine engine{{.capacity = options.capacity}};
   apps::RunOptions how;
   how.launch.max_groups = engine.capacity();
   return measure_apps(engine, "cuda", how, options);
 }
+
+}  // namespace
+
+const Scenario cuda_dialect_scenario{.name = "dialect",
+                                     .summary = "the apps compiled by cohortc beside those by hand",
+                                     .run = &run_cuda_dialect,
+                                     .accepts = {.only = true}};
 #endif
 
 }  // namespace cohort::bench

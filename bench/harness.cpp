@@ -52,14 +52,14 @@ std::vector<double> ratios(const Series& series, const Series& baseline) {
 }
 
 Measurement measure(std::string name, std::string unit, const std::vector<Contender>& contenders,
-                    const Plan& plan) {
+                    const Repetitions& plan) {
   Measurement result{.name = std::move(name), .unit = std::move(unit), .series = {}};
   for (const Contender& each : contenders)
     result.series.push_back({.name = each.name, .reference = each.reference, .repetitions = {}});
 
   const Progress progress;
   const auto begin = std::chrono::steady_clock::now();
-  const std::uint32_t rounds = plan.warm_ups + plan.repetitions;
+  const std::uint32_t rounds = plan.warm_ups + plan.count;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const std::size_t turn = (i + round) % contenders.size();

@@ -32,9 +32,9 @@ struct Contender {
 };
 
 /// How to measure.
-struct Plan {
-  std::uint32_t repetitions = 9;
-  std::uint32_t warm_ups = 1;  ///< repetitions before those, thrown away
+struct Repetitions {
+  std::uint32_t count = 9;
+  std::uint32_t warm_ups = 1;  ///< before those, thrown away
   std::stop_token stop = {};
   /// After so long three repetitions are enough, and a warm-up that took as long is one of them.
   std::chrono::nanoseconds enough = std::chrono::nanoseconds::max();
@@ -75,7 +75,8 @@ struct Statistics {
 
 /// Runs the contenders. Tells how far it is on stderr when that is a terminal.
 [[nodiscard]] Measurement measure(std::string name, std::string unit,
-                                  const std::vector<Contender>& contenders, const Plan& plan);
+                                  const std::vector<Contender>& contenders,
+                                  const Repetitions& plan);
 
 /// A table: name, p50, p99, ratio to the best reference.
 void print(std::ostream& out, const Measurement& measurement);

@@ -478,18 +478,36 @@ std::string multitask_file(std::string_view engine, bool fixed_duration) {
   return tool::file_of(fixed_duration ? "multitask-fixed-duration" : "multitask", engine, ".jsonl");
 }
 
-Json multitask_scenario(const ScenarioOptions& options) {
+namespace {
+
+Json run_multitask(const ScenarioOptions& options) {
   Json summary =
       run(options, {.paper_barriers = true, .shares = std::span{tool::share_names}.first(4)});
   print_performance(summary);
   return summary;
 }
 
-Json preemption_scenario(const ScenarioOptions& options) {
+Json run_preemption(const ScenarioOptions& options) {
   Json summary =
       run(options, {.paper_barriers = false, .shares = tool::share_names, .time_slicing = true});
   print_preemption(summary);
   return summary;
 }
+
+}  // namespace
+
+const Scenario multitask_scenario{
+    .name = "multitask",
+    .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
+    .run = &run_multitask,
+    .accepts = {.capacity = true, .only = true},
+    .keeps = Scenario::Keeps::samples};
+
+const Scenario preemption_scenario{
+    .name = "preemption",
+    .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
+    .run = &run_preemption,
+    .accepts = {.capacity = true, .only = true},
+    .keeps = Scenario::Keeps::samples};
 
 }  // namespace cohort::bench

@@ -1,5 +1,6 @@
-#include "bench/overhead.hpp"
-
+// Scenario "overhead": what the ability to be resized costs apps that nobody resizes (table 2 of
+// the paper): the same kernel with as many groups, launched resizable and with cooperation compiled
+// out.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -8,6 +9,7 @@
 
 #include "bench/device_record.hpp"
 #include "bench/harness.hpp"
+#include "bench/scenario.hpp"
 #include "bench/variants.hpp"
 #include "tool/app_engine.hpp"
 
@@ -58,10 +60,8 @@ const Overhead& worst(const std::vector<Overhead>& overheads) {
                            [](const Overhead& a, const Overhead& b) { return a.ratio < b.ratio; });
 }
 
-}  // namespace
-
-nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::chrono::milliseconds enough{options.quick ? 30 : 100};
   EngineSpec spec{.engine = options.engine, .capacity = options.capacity, .pinned = true};
   if (options.engine == "cpu" && !spec.capacity) spec.capacity = cpu_groups;
@@ -123,5 +123,16 @@ nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
           {"summary", std::move(summary)},
           {"measurements", std::move(measurements)}};
 }
+
+}  // namespace
+
+const Scenario overhead_scenario{
+    .name = "overhead",
+    .summary =
+        "section 5.3 of the paper: apps that could be resized but are not, beside "
+        "cooperation compiled out",
+    .run = &run_overhead,
+    .accepts = {.capacity = true, .only = true},
+    .quick_repetitions = 41};
 
 }  // namespace cohort::bench

@@ -6,7 +6,6 @@
 
 #include "apps/inputs.hpp"
 #include "apps/registry.hpp"
-#include "bench/scenario.hpp"
 #include "cli/commands.hpp"
 #include "graph/spec.hpp"
 #include "tool/app_engine.hpp"
@@ -36,12 +35,7 @@ nlohmann::ordered_json everything() {
             (device.lacks.empty() ? "" : "; lacks " + device.lacks));
   }
 #endif
-  for (const auto& scenario : bench::scenarios())
-    add("benchmarks", scenario.name, scenario.summary);
-  for (const auto& scenario : bench::cuda_scenarios())
-    add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
-  for (const auto& scenario : bench::opencl_scenarios())
-    add("benchmarks", std::string{scenario.name} + " --engine opencl", scenario.summary);
+  for (const auto& [name, summary] : benchmarks()) add("benchmarks", name, summary);
   const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});

@@ -188,7 +188,7 @@ struct App {
     lists[0].put(Kernel::entry(here, source), here.degree(source));
     const std::size_t words = both ? nodes / 64 + 1 : 0;
     const auto bits = engine.template fill<std::uint64_t>(3 * words, 0);
-    const auto plans = engine.template fill<typename Kernel::Plan>(2, {});
+    const auto plans = engine.template fill<typename Kernel::Directive>(2, {});
     const auto outlooks =
         engine.template fill<typename Kernel::Outlook>(2, {.edges_left = csr.num_edges()});
     const std::uint32_t threads = threads_per_group<Engine>(run_options);

@@ -24,7 +24,7 @@ struct Bfs {
     to_nodes,  // the bitmap becomes a list
   };
   /// What group 0 tells the next step. Without padding: nvcc copies what has some byte by byte.
-  struct alignas(8) Plan {
+  struct alignas(8) Directive {
     std::uint32_t level = 0;
     Mode mode = Mode::down;
   };
@@ -44,7 +44,7 @@ struct Bfs {
   CsrView incoming;        // the same with every edge turned round; for going up
   Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
   std::uint64_t* bits[3];  // likewise; a bit for each node
-  Plan* plans;             // by turn modulo 2
+  Directive* plans;        // by turn modulo 2
   Outlook* outlooks;       // likewise
   Levels levels;
   std::uint64_t chunk;  // nodes for each group in a step; 0: all; or even_chunk
@@ -79,7 +79,7 @@ struct Bfs {
   COHORT_FN Next step(Group& group, State& state) const {
     const Worklist& list = lists[state.turn % 3];
     if constexpr (!both_directions) list.ahead(group, graph.num_nodes());
-    Plan plan = group.view(plans)[state.turn % 2];
+    Directive plan = group.view(plans)[state.turn % 2];
     if constexpr (both_directions) {
       return either_way(group, state, plan, list.total(group));
     } else {
@@ -92,7 +92,7 @@ struct Bfs {
  private:
   /// Goes down until the frontier has many of the edges that are left, up while it is large.
   template <class Group>
-  COHORT_FN Next either_way(Group& group, State& state, Plan& plan, const Count& all) const {
+  COHORT_FN Next either_way(Group& group, State& state, Directive& plan, const Count& all) const {
     Outlook outlook = group.view(outlooks)[state.turn % 2];
     const std::size_t size = all.nodes;
     if (plan.mode == Mode::down) {
@@ -115,7 +115,7 @@ struct Bfs {
 
   /// The end of a turn, or of a portion of it.
   template <class Group>
-  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next,
+  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Directive& next,
                           const Outlook& outlook) const {
     state.at = now.last ? 0 : now.end;
     if (group.global_id() == 0) {
@@ -168,7 +168,7 @@ struct Bfs {
   }
 
   template <class Group>
-  COHORT_FN Next down(Group& group, State& state, Plan& plan, const Outlook& outlook,
+  COHORT_FN Next down(Group& group, State& state, Directive& plan, const Outlook& outlook,
                       std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     const Portion now = portion(group, state.at, size, chunk, both_directions ? work_of_hubs : 1);
@@ -196,7 +196,7 @@ struct Bfs {
   /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It
   /// comes back when a level has become large, and often enough to be resized.
   template <class Group>
-  COHORT_FN Next alone(Group& group, State& state, Plan& plan, std::size_t size) const {
+  COHORT_FN Next alone(Group& group, State& state, Directive& plan, std::size_t size) const {
     const std::uint32_t turn = state.turn;
     ++state.turn;
     state.at = 0;  // groups of another size may have begun it
@@ -251,7 +251,7 @@ struct Bfs {
   }
 
   template <class Group>
-  COHORT_FN Next to_bits(Group& group, State& state, Plan& plan, Outlook& outlook,
+  COHORT_FN Next to_bits(Group& group, State& state, Directive& plan, Outlook& outlook,
                          std::size_t size) const {
     const Worklist& in = lists[state.turn % 3];
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
@@ -270,7 +270,7 @@ struct Bfs {
 
   /// Every unreached node looks for an edge from the frontier, and stops at the first.
   template <class Group>
-  COHORT_FN Next up(Group& group, State& state, Plan& plan, const Outlook& outlook) const {
+  COHORT_FN Next up(Group& group, State& state, Directive& plan, const Outlook& outlook) const {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     std::uint64_t* const out = bits[(state.turn + 1) % 3];
     const std::uint32_t next = plan.level + 1;
@@ -317,7 +317,8 @@ struct Bfs {
   }
 
   template <class Group>
-  COHORT_FN Next to_nodes(Group& group, State& state, Plan& plan, const Outlook& outlook) const {
+  COHORT_FN Next to_nodes(Group& group, State& state, Directive& plan,
+                          const Outlook& outlook) const {
     const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
     const Portion all{0, graph.num_nodes(), true};
     Sink sink{group, lists[(state.turn + 1) % 3]};

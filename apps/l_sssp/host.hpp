@@ -173,7 +173,7 @@ struct App {
     const auto expanded =
         engine.template fill<Length>(Kernel::few_edges ? 0 : nodes, Kernel::unreached);
     const auto near_stamp = engine.template fill<std::uint32_t>(nodes, ~0U);
-    const auto plans = engine.template fill<typename Kernel::Plan>(2, {.end = how.piles});
+    const auto plans = engine.template fill<typename Kernel::Directive>(2, {.end = how.piles});
     Kernel kernel{.graph = view,
                   .near = {},
                   .piles = {},

@@ -26,7 +26,7 @@ struct DeltaSssp {
 
   /// What group 0 tells the next turn. Buckets have 64 bits: sums of theirs do not wrap. Without
   /// padding: nvcc copies what has some byte by byte.
-  struct alignas(8) Plan {
+  struct alignas(8) Directive {
     std::uint64_t bucket = 0;  // of the turn before
     std::uint64_t end = 0;     // of the window
     std::uint32_t epoch = 0;   // how often the rest has been split
@@ -50,7 +50,7 @@ struct DeltaSssp {
   Length* distance;
   Length* expanded;           // the distance a node was last expanded with; few_edges: nothing
   std::uint32_t* near_stamp;  // the last turn that pushed the node
-  Plan* plans;                // by turn modulo 2
+  Directive* plans;           // by turn modulo 2
   Length delta;
   std::uint64_t chunk;   // nodes for each group in a step; 0: all
   std::uint32_t window;  // buckets; at most num_piles
@@ -62,7 +62,7 @@ struct DeltaSssp {
     if constexpr (!many_edges) list.ahead(group, graph.num_nodes());
     // All is under way before the plan is waited for.
     const std::uint32_t in_first = group.atomic(list.counts[0].nodes).load();
-    const Plan plan = group.view(plans)[state.turn % 2];
+    const Directive plan = group.view(plans)[state.turn % 2];
     const std::size_t size = in_first + list.size(group, 1);
     if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
 
@@ -93,8 +93,8 @@ struct DeltaSssp {
   /// unless it is there. Whoever has brought it to that bucket puts it there, and so nobody twice.
   /// Lowers `nearest` to what goes to the rest.
   template <class Group>
-  COHORT_FN void put_off(const Group& group, Node node, Length before, Length now, const Plan& plan,
-                         Length& nearest) const {
+  COHORT_FN void put_off(const Group& group, Node node, Length before, Length now,
+                         const Directive& plan, Length& nearest) const {
     const std::uint64_t bucket = now / delta;
     if (bucket < plan.end) {
       if (before / delta != bucket || before == unreached) pile(bucket).push(group, node);
@@ -106,7 +106,7 @@ struct DeltaSssp {
 
   /// Expands the nodes of `in`, which are of that bucket, or have been expanded before.
   template <class Group>
-  COHORT_FN Next relax(Group& group, State& state, const Plan& plan, std::uint64_t bucket,
+  COHORT_FN Next relax(Group& group, State& state, const Directive& plan, std::uint64_t bucket,
                        const Worklist& in, std::size_t size) const {
     const Portion now = portion(group, state.at, size, chunk, many_edges ? work_of_hubs : 1);
     if constexpr (few_edges) {
@@ -114,7 +114,7 @@ struct DeltaSssp {
     } else {
       relax_some(group, state, plan, bucket, in, now);
     }
-    const Plan next{.bucket = bucket, .end = plan.end, .epoch = plan.epoch, .clean = 0};
+    const Directive next{.bucket = bucket, .end = plan.end, .epoch = plan.epoch, .clean = 0};
     conclude(group, state, now, next, plan);
     return Next::again;
   }
@@ -140,8 +140,8 @@ struct DeltaSssp {
 
   /// Groups of many threads, which here mostly wait: for as little as possible one after the other.
   template <class Group>
-  COHORT_FN void relax_few(Group& group, const State& state, const Plan& plan, std::uint64_t bucket,
-                           const Worklist& in, const Portion& now) const {
+  COHORT_FN void relax_few(Group& group, const State& state, const Directive& plan,
+                           std::uint64_t bucket, const Worklist& in, const Portion& now) const {
     const Length limit = limit_of(bucket);
     const Length least_here = bucket == 0 ? 0 : limit_of(bucket - 1);
     const bool early = now.begin == 0 && now.last &&
@@ -199,7 +199,7 @@ struct DeltaSssp {
   };
 
   template <class Group>
-  COHORT_FN void relax_some(Group& group, const State& state, const Plan& plan,
+  COHORT_FN void relax_some(Group& group, const State& state, const Directive& plan,
                             std::uint64_t bucket, const Worklist& in, const Portion& now) const {
     const Length limit = limit_of(bucket);
     auto& queues = group.local().queue;
@@ -268,10 +268,10 @@ struct DeltaSssp {
 
   /// The window is done: the next begins with the least of the rest.
   template <class Group>
-  COHORT_FN Next split(Group& group, State& state, const Plan& plan) const {
+  COHORT_FN Next split(Group& group, State& state, const Directive& plan) const {
     const Worklist& in = rest[plan.epoch % 3];
     const Portion now = portion(group, state.at, in.size(group), chunk);
-    const Plan next{
+    const Directive next{
         .bucket = plan.bucket, .end = plan.end + window, .epoch = plan.epoch + 1, .clean = 1};
     Length nearest = unreached;
     in.for_part(group, now.begin, now.end, [&](const Node* nodes, std::size_t count) {
@@ -299,8 +299,8 @@ struct DeltaSssp {
 
   /// The end of a turn, or of a portion of it. Nobody reads or fills the pile of the turn before.
   template <class Group>
-  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Plan& next,
-                          const Plan& plan) const {
+  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Directive& next,
+                          const Directive& plan) const {
     state.at = now.last ? 0 : now.end;
     if (group.global_id() == 0 && now.last) {
       group.view(plans)[(state.turn + 1) % 2] = next;

@@ -263,9 +263,7 @@ class Background {
   std::map<milliseconds, std::uint32_t> sides_;
 };
 
-}  // namespace
-
-Json cuda_background_scenario(const ScenarioOptions& options) {
+Json run_cuda_background(const ScenarioOptions& options) {
   Json record{{"device", described()}};
   cuda::Engine engine;
   Background background{options, engine};
@@ -299,5 +297,13 @@ Json cuda_background_scenario(const ScenarioOptions& options) {
   record["measurements"] = std::move(measurements);
   return record;
 }
+
+}  // namespace
+
+const Scenario cuda_background_scenario{
+    .name = "background",
+    .summary = "apps beside the paper's tasks, and beside what losing those SMs would cost",
+    .run = &run_cuda_background,
+    .accepts = {.only = true}};
 
 }  // namespace cohort::bench

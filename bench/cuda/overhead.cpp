@@ -129,7 +129,7 @@ class Overheads {
     }
     const Measurement measurement =
         bench::measure(variant.name(), "ns", contenders,
-                       {.repetitions = options_.repetitions, .warm_ups = 0, .stop = options_.stop});
+                       {.count = options_.repetitions, .warm_ups = 0, .stop = options_.stop});
     print(std::cout, measurement);
     const auto ratio = [&](const char* one, const char* other) {
       return median(ratios(measurement.at(one), measurement.at(other)));
@@ -299,9 +299,7 @@ class Overheads {
   apps::PlainEngine graph_{engine_, apps::PlainWay::graph};
 };
 
-}  // namespace
-
-Json cuda_overhead_scenario(const ScenarioOptions& options) {
+Json run_cuda_overhead(const ScenarioOptions& options) {
   Json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
   Overheads overheads{options, device::describe()};
@@ -331,5 +329,15 @@ Json cuda_overhead_scenario(const ScenarioOptions& options) {
   record["measurements"] = std::move(measurements);
   return record;
 }
+
+}  // namespace
+
+const Scenario cuda_overhead_scenario{
+    .name = "overhead",
+    .summary =
+        "apps that could be resized but are not, beside the same kernels in plain "
+        "CUDA: grid.sync, a launch a step, a graph",
+    .run = &run_cuda_overhead,
+    .accepts = {.only = true}};
 
 }  // namespace cohort::bench

@@ -421,15 +421,23 @@ class Comparison {
   std::map<std::uint32_t, double> product_;  // ns, by SMs
 };
 
-}  // namespace
-
-nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_cuda_sharing(const ScenarioOptions& options) {
   try {
     return Comparison{options}.run();
   } catch (const Unavailable& why) {
     throw Error{Errc::unsupported, "bench sharing: " + why.reason};
   }
 }
+
+}  // namespace
+
+const Scenario cuda_sharing_scenario{
+    .name = "sharing",
+    .summary =
+        "a job and a periodic task on one GPU: priorities, time slicing, MPS, green "
+        "contexts, cohort",
+    .run = &run_cuda_sharing,
+    .accepts = {.only = true}};
 
 nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options) {
   try {

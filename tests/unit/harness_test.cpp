@@ -89,7 +89,7 @@ Contender logging(const std::string& name, std::vector<std::string>& log) {
 TEST(Measure, InterleavesTheContendersAndTurnsTheirOrder) {
   std::vector<std::string> log;
   const Measurement result =
-      measure("m", "ns", {logging("a", log), logging("b", log)}, {.repetitions = 3, .warm_ups = 0});
+      measure("m", "ns", {logging("a", log), logging("b", log)}, {.count = 3, .warm_ups = 0});
   EXPECT_THAT(log, ElementsAre("a", "b", "b", "a", "a", "b"));
   EXPECT_THAT(result.at("a").repetitions,
               ElementsAre(ElementsAre(1), ElementsAre(4), ElementsAre(5)));
@@ -99,8 +99,7 @@ TEST(Measure, InterleavesTheContendersAndTurnsTheirOrder) {
 
 TEST(Measure, ThrowsWarmUpsAway) {
   std::vector<std::string> log;
-  const Measurement result =
-      measure("m", "ns", {logging("a", log)}, {.repetitions = 2, .warm_ups = 3});
+  const Measurement result = measure("m", "ns", {logging("a", log)}, {.count = 2, .warm_ups = 3});
   EXPECT_EQ(log.size(), 5U);
   EXPECT_THAT(result.at("a").repetitions, ElementsAre(ElementsAre(4), ElementsAre(5)));
 }

@@ -1,11 +1,11 @@
-#include "bench/errand.hpp"
+#include "bench/yield_task.hpp"
 
 #include "bench/arithmetic.hpp"
 #include "cohort/platform/cpu.hpp"
 
 namespace cohort::bench {
 
-Served Errand::ask(std::uint32_t groups, std::uint64_t steps) {
+Served YieldTask::ask(std::uint32_t groups, std::uint64_t steps) {
   groups_ = groups;
   steps_ = steps;
   arrived_.store(0, std::memory_order_relaxed);
@@ -17,7 +17,7 @@ Served Errand::ask(std::uint32_t groups, std::uint64_t steps) {
   return {.gather = gathered_at_ - asked_at, .done = cpu::now() - asked_at};
 }
 
-void Errand::serve() {
+void YieldTask::serve() {
   std::uint32_t wanted = wanted_.load(std::memory_order_relaxed);
   do {
     if (wanted == 0) return;
