@@ -207,8 +207,8 @@ class Engine {
 
 #ifdef __CUDACC__
   /// Starts a kernel. Throws Error{bad_options} for options that cannot run. max_groups defaults to
-  /// one group for each SM; with more, groups share SMs and leave an SM together. A local_size of 1
-  /// stands for the engine's choice, the largest block that the kernel allows.
+  /// one group for each SM; with more, groups share SMs and leave an SM together. local_size
+  /// defaults to the largest block that the kernel allows and that fits.
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
     const std::uint32_t groups = checked(options, Contract<Kernel>::traits);

@@ -107,8 +107,8 @@ std::shared_ptr<cohort::detail::JobControl> Engine::Core::submit_resident(
                                        "; beside its own last one this job has up to " +
                                        std::to_string(most)};
   }
-  if (options.local_size > 1 && options.local_size != job.threads) {
-    throw Error{Errc::bad_options, "submit: local_size = " + std::to_string(options.local_size) +
+  if (options.local_size && options.local_size != job.threads) {
+    throw Error{Errc::bad_options, "submit: local_size = " + std::to_string(*options.local_size) +
                                        "; a resident task has the job's, " +
                                        std::to_string(job.threads)};
   }
