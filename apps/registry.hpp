@@ -91,7 +91,7 @@ struct Registered {
 /// One run on an engine that the apps are built for. Throws Error{bad_options} for what the app
 /// cannot do there.
 template <class Engine>
-AppRun run(const Ready& ready, Engine& engine, const RunOptions& options) {
+AppRun run_app(const Ready& ready, Engine& engine, const RunOptions& options) {
   static constexpr std::array instances{
 #define COHORT_APP(app) &Instance<app::App, Engine>::run,
 #include "apps/apps.def"

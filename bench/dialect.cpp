@@ -94,7 +94,7 @@ nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_na
         measure(name, "ns",
                 {contender(
                      "C++, by hand",
-                     [&](const apps::RunOptions& its) { return apps::run(by_hand, engine, its); },
+                     [&](const apps::RunOptions& its) { return apps::run_app(by_hand, engine, its); },
                      input, how, true),
                  contender(
                      "OpenCL C, by cohortc",

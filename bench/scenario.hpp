@@ -29,17 +29,19 @@ struct ScenarioOptions {
   bool fixed_duration = false;
 };
 
+/// What a scenario asks of ScenarioOptions besides.
+struct ScenarioAccepts {
+  bool capacity = false;  ///< it makes an engine of its own
+  bool only = false;      ///< it measures pairs, or ways to share a GPU
+};
+
 /// One scenario. A source that defines one is a scenario; scenarios.def lists them.
 struct Scenario {
   std::string_view name;
   std::string_view summary;
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
-  /// What it asks of ScenarioOptions besides.
-  struct Accepts {
-    bool capacity = false;  ///< it makes an engine of its own
-    bool only = false;      ///< it measures pairs, or ways to share a GPU
-  } accepts = {};
+  ScenarioAccepts accepts = {};
   /// A record at the end; or samples as they come, in ScenarioOptions::folder. Then it can be
   /// stopped and goes on, and its repetitions are rounds.
   enum class Keeps { record, samples } keeps = Keeps::record;

@@ -45,7 +45,7 @@ struct Variant {
   template <class Engine>
   Report run(Engine& engine, apps::RunOptions options, Checks* checks = nullptr) const {
     options.results = checks != nullptr;
-    apps::AppRun run = apps::run(app, engine, options);
+    apps::AppRun run = apps::run_app(app, engine, options);
     if (checks != nullptr && run.difference) checks->add(std::move(run.difference));
     return finished(run);
   }

@@ -155,7 +155,7 @@ int run(const ListedScenario& chosen, const Options& options, std::stop_token st
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
   record.update(scenario.run(how));
-  if (!file.empty()) tool::write_atomically(file, record.dump(1) + "\n");
+  if (!file.empty()) tool::write_atomically(file, tool::record_text(record));
   return fine;
 }
 

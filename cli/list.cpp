@@ -20,7 +20,11 @@ nlohmann::ordered_json everything() {
     all[section].push_back({{"name", name}, {"summary", summary}});
   };
   for (const auto& app : apps::all()) {
-    all["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
+    all["apps"].push_back(
+        {{"name", app.name},
+         {"summary", app.summary},
+         {"options", app.options},
+         {"examples", std::vector<std::string>{app.examples.begin(), app.examples.end()}}});
   }
   for (const EngineKind& engine : engine_kinds()) {
     const std::string why = tool::apps_lacking(engine);

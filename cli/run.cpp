@@ -516,6 +516,8 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   add_kernel_file_options(*command, options->kernel_file);
   command->callback([command, options, &chosen, &interrupt] {
     check_kind(*command, is_kernel_file(options->app));
+    if (options->task == "none" && command->count("--task-groups") > 0)
+      throw Error{Errc::bad_options, "--task-groups needs --task light, medium or heavy; drop it"};
     chosen = [options, &interrupt] { return run(*options, interrupt); };
   });
 }

@@ -175,7 +175,7 @@ apps::AppRun AppEngine::run(const apps::Ready& app, const apps::RunOptions& opti
 #ifdef COHORT_WITH_COMPILER
     if (dialect_) return apps::run_dialect(app, engine, kernel(app.info->name), options);
 #endif
-    if constexpr (has_apps<Engine>) return apps::run(app, engine, options);
+    if constexpr (has_apps<Engine>) return apps::run_app(app, engine, options);
     refuse_dialect();
   });
 }

@@ -2,9 +2,11 @@
 // same kernels in plain CUDA.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <variant>
 
 #include "apps/cuda/plain.cuh"
 #include "bench/cuda/pairs.hpp"
@@ -277,7 +279,7 @@ class Overheads {
   /// What a level takes.
   void note_levels(Json& entry, const Variant& variant, const Measurement& measurement) {
     const apps::Numbers numbers =
-        apps::run(variant.app, engine_, options_of(even, device_.sms)).numbers();
+        apps::run_app(variant.app, engine_, options_of(even, device_.sms)).numbers();
     const std::int64_t levels = numbers.front().second;  // the depth
     entry["levels"] = levels;
     auto& each = entry["ns_per_level"] = Json::object();

@@ -34,11 +34,12 @@ struct ProgramOptions {
   std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
-  std::string optimise = "-O2";  ///< for the engine cpu; nvcc always optimises
+  std::string optimise = "-O2";  ///< device code of the engine cuda: optimised unless -O0
   /// For the engine cuda: the GPU, as nvcc -arch. Default: $COHORT_CUDA_ARCH, or the one here.
   std::string architecture = {};
   /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/programs/ in the user's
-  /// cache directory. Only this user may be able to write there, since they are loaded as code.
+  /// cache directory; with COHORT_CACHE=off they are removed when this process exits. Only this
+  /// user may be able to write there, since they are loaded as code.
   std::optional<std::filesystem::path> cache = {};
 };
 

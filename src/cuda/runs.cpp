@@ -142,9 +142,8 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   auto run = std::make_unique<Run>();
   run->states_size = states_size;
   run->high = job.priority.has_value();
-  // Blocks launched and not known to be gone are never more than the groups; two lines are news of
-  // each, and of each time that a block which stays is taken away.
-  const std::uint32_t lines = std::bit_ceil((body.resident ? 16 : 2) * groups);
+  // Blocks launched and not known to be gone are never more than the groups; each writes two lines.
+  const std::uint32_t lines = std::bit_ceil(2 * groups);
   run->lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
   run->last_line = lines - 1;
   std::fill_n(run->lines, lines, 0);
@@ -162,7 +161,6 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   const bool resizable = job.options.resizable;
   run->desk.demands = resizable ? demands_ : nullptr;
   if (job.options.tracer != nullptr) run->desk.tapes = make_tapes(job, *run);
-  if (body.resident) make_pool(job, *run);
 
   std::vector<std::byte> image(size);  // all zero: boxes are empty, nobody has a place
   Shared shared;
@@ -224,9 +222,7 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
     job.last_inside = 0;
     job.refill_after = 0;
     job.range.emplace(job.priority ? "task" : "job");
-    if (job.run->mail != nullptr) start_scheduler(job);  // first: there may be no room left later
     launch_grid(job, count, true);
-    post(job);
   } catch (const Error& error) {
     static_cast<void>(cudaStreamSynchronize(control_));  // what is written comes from the run
     job.error = error.what();
@@ -291,10 +287,6 @@ void Engine::Core::play_tapes(const Record& job) const {
 /// No block of the run is left, nor will one start.
 void Engine::Core::bury(std::unique_ptr<Run> run) {
   if (run->desk.tapes.stays != nullptr) control_memory_.give(run->desk.tapes.stays);
-  if (run->mail != nullptr) {
-    control_memory_.give(run->desk.pool);
-    pinned_memory_.give(run->mail);
-  }
   control_memory_.give(run->desk.shared);
   pinned_memory_.give(run->lines);
 }

@@ -242,6 +242,8 @@ TEST_F(Tool, RefusesNumbersOutOfRangeBeforeItAllocatesAnything) {
 
 TEST_F(Tool, RefusesOptionsThatItWouldIgnore) {
   EXPECT_THAT(refused("run bfs --input grid:5x5 --task-groups 99"), HasSubstr("--task"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --task none --task-groups 99"),
+              HasSubstr("--task-groups needs --task light, medium or heavy; drop it\n"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --trace-limit 9"), HasSubstr("--check-trace"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --arg n=3"), HasSubstr("--arg is for a kernel"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --device 0"), HasSubstr("--device"));
@@ -399,6 +401,10 @@ TEST_F(Tool, ExploresAnAppUnderManySchedules) {
   ASSERT_EQ(result.status, 0) << result.out << result.error;
   EXPECT_THAT(result.out, AllOf(HasSubstr("bfs"), HasSubstr("200 schedules, nothing wrong")));
   EXPECT_EQ(cohort("check bfs --search pct --weak --local-size 2 --schedules 50").status, 0);
+  for (const auto& app : json::parse(cohort("list --json").out)["apps"]) {
+    const Result small = cohort("check " + app["name"].get<std::string>() + " --schedules 20");
+    EXPECT_EQ(small.status, 0) << small.out << small.error;
+  }
   EXPECT_EQ(cohort("check nothing").status, 2);
   EXPECT_EQ(cohort("check bfs --search chance").status, 2);
   EXPECT_EQ(cohort("check bfs --replay x!").status, 2);

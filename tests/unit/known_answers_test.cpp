@@ -19,7 +19,7 @@ void expect(const std::string& app, const std::string& input,
   const Ready ready = find_app(app).prepare(input, Settings{settings});
   const auto run_once = [&](const RunOptions& options) {
     cpu::Engine engine{{.capacity = 2}};
-    const Outcome outcome = apps::outcome(run(ready, engine, options), true);
+    const Outcome outcome = apps::outcome(run_app(ready, engine, options), true);
     EXPECT_EQ(outcome.verified, true) << app << " on " << input << ": " << outcome.difference;
     EXPECT_THAT(outcome.result, IsSupersetOf(known)) << app << " on " << input;
     return outcome.report;
