@@ -11,6 +11,7 @@
 #include "apps/l_sssp/host.hpp"
 #include "apps/p_sssp/host.hpp"
 #include "cohort/cpu.hpp"
+#include "cohort/cuda.hpp"
 
 namespace cohort {
 namespace {
