@@ -182,25 +182,31 @@ class Reader {
 
 }  // namespace
 
-void write_checkpoint(const fs::path& file, const std::string& kernel,
-                      std::span<const std::byte> state, const std::vector<NamedMemory>& buffers) {
+void write_checkpoint(const fs::path& file, const CheckpointParts& parts, Memory& memory) {
   Writer out{file};
   out.bytes(magic.data(), magic.size());
   out.number(version);
-  out.text(kernel);
-  out.number(state.size());
-  out.bytes(state.data(), state.size());
-  out.number(buffers.size());
-  for (const NamedMemory& buffer : buffers) {
-    out.text(buffer.name);
-    out.number(buffer.bytes.size());
-    out.bytes(buffer.bytes.data(), buffer.bytes.size());
+  out.text(parts.kernel);
+  out.number(parts.state.size());
+  out.bytes(parts.state.data(), parts.state.size());
+  out.number(parts.buffers.size());
+  std::vector<std::byte> copy;
+  for (const auto& [name, bytes] : parts.buffers) {
+    out.text(name);
+    out.number(bytes.size());
+    if (memory.reached_by_host() || bytes.empty()) {
+      out.bytes(bytes.data(), bytes.size());
+    } else {
+      copy.resize(bytes.size());
+      memory.read(copy.data(), bytes.data(), bytes.size());
+      out.bytes(copy.data(), copy.size());
+    }
   }
   out.finish();
 }
 
-void read_checkpoint(const fs::path& file, const std::string& kernel, std::span<std::byte> state,
-                     const std::vector<NamedMemory>& buffers) {
+void read_checkpoint(const fs::path& file, const CheckpointParts& parts, Memory& memory) {
+  const auto& [kernel, state, buffers] = parts;
   Reader in{file};
   std::array<char, magic.size()> its_magic{};
   if (in.size() < magic.size()) refuse(file, "not a checkpoint of cohort");
@@ -239,8 +245,17 @@ void read_checkpoint(const fs::path& file, const std::string& kernel, std::span<
 
   // All of it fits and is as it was written: now it may touch the kernel's memory.
   in.read_at(state_at, state.data(), state.size());
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    in.read_at(data_at[i], buffers[i].bytes.data(), buffers[i].bytes.size());
+  std::vector<std::byte> copy;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::span<std::byte> bytes = buffers[i].bytes;
+    if (memory.reached_by_host() || bytes.empty()) {
+      in.read_at(data_at[i], bytes.data(), bytes.size());
+    } else {
+      copy.resize(bytes.size());
+      in.read_at(data_at[i], copy.data(), copy.size());
+      memory.write(bytes.data(), copy.data(), copy.size());
+    }
+  }
 }
 
 }  // namespace cohort::detail

@@ -11,6 +11,12 @@ void check_range(const std::string& name, std::uint32_t value, std::uint32_t lea
                                      std::to_string(least) + " to " + std::to_string(most)};
 }
 
+void check_capacity(std::uint32_t units, std::uint32_t most) {
+  if (units >= 1 && units <= most) return;
+  throw Error{Errc::bad_options, "engine: a capacity of " + std::to_string(units) +
+                                     "; it can be 1 to " + std::to_string(most)};
+}
+
 std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity, const Traits& traits) {
   const std::uint32_t groups = options.max_groups.value_or(capacity);
   check_range("launch: max_groups", groups, 1, max_groups_limit);
@@ -30,11 +36,6 @@ std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity) {
   check_range("submit: groups", options.groups, 1, capacity);
   check_range("submit: local_size", options.local_size, 1, max_local_size);
   return options.groups;
-}
-
-void refuse_static_restore() {
-  throw Error{Errc::bad_options,
-              "restore: a static launch (resizable = false) cannot be continued"};
 }
 
 }  // namespace cohort

@@ -13,14 +13,14 @@ namespace cohort {
 void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
                  std::uint32_t most);
 
+/// Throws Error{bad_options} unless an engine can have that many units.
+void check_capacity(std::uint32_t units, std::uint32_t most);
+
 /// The job's max_groups on an engine of that capacity. Throws Error{bad_options}.
 [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity,
                                     const Traits& traits = {});
 
 /// The task's groups. Throws Error{bad_options}.
 [[nodiscard]] std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity);
-
-/// What a restore with resizable = false gets: Error{bad_options}.
-[[noreturn]] void refuse_static_restore();
 
 }  // namespace cohort

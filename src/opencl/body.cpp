@@ -1,9 +1,9 @@
-// What a job's groups share: made once, and made ready before each run.
+#include "opencl/body.hpp"
+
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "cohort/platform/cpu.hpp"
-#include "opencl/core.hpp"
 
 namespace cohort::opencl {
 namespace {
@@ -18,13 +18,13 @@ std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; 
 
 }  // namespace
 
-JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& order,
+JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const BoundKernel& bound,
                      std::uint32_t state_size, std::uint32_t max_groups,
                      const LaunchOptions& options) {
   const std::size_t stride = lines(state_size);
   const std::size_t boxes = lines(max_groups * sizeof(Box));
   const std::size_t ids = lines((max_groups + 63) / 64 * sizeof(std::uint64_t));
-  const std::size_t arguments = lines(order.arguments.size());
+  const std::size_t arguments = lines(bound.arguments.size());
   block_ = Block{memory, sizeof(Words) + boxes + ids + arguments + (3 + max_groups) * stride};
   auto* const words = new (block_.data()) Words{};
   std::byte* at = block_.data() + sizeof(Words);
@@ -33,11 +33,11 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& o
   words->free_ids = new (take(ids)) std::atomic<std::uint64_t>[(max_groups + 63) / 64] {};
   words->arguments = take(arguments);
   words->deposit = take(2 * stride);
-  words->kept = take(stride);
+  words->kept_state = take(stride);
   words->box_states = take(max_groups * stride);
-  std::copy(order.arguments.begin(), order.arguments.end(), words->arguments);
+  std::copy(bound.arguments.begin(), bound.arguments.end(), words->arguments);
 
-  const KernelInfo& kernel = order.info();
+  const KernelInfo& kernel = bound.info();
   words->traits = (kernel.kill_order == KillOrder::any ? kill_any : 0U) |
                   (kernel.survivors == Survivors::may_all_leave ? may_all_leave : 0U) |
                   (options.resizable ? 0U : fixed);
@@ -51,32 +51,6 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const Order& o
     words->events = reinterpret_cast<Event*>(events_.data());
     words->event_limit = event_limit;
   }
-}
-
-void JobMemory::prepare(std::uint32_t quorum, bool restarted) {
-  Words& job = words();
-  constexpr auto relaxed = std::memory_order_relaxed;  // an order to a worker carries it all
-  for (std::uint32_t i = 0; i < job.max_groups; ++i)
-    job.boxes[i].seat.store(static_cast<std::uint32_t>(protocol::Seat::empty), relaxed);
-  for (std::uint32_t word = 0; word < (job.max_groups + 63) / 64; ++word) {
-    std::uint64_t free = 0;  // the first `quorum` ids go by check-in
-    for (std::uint32_t bit = 0; bit < 64; ++bit) {
-      const std::uint32_t id = word * 64 + bit;
-      if (id >= quorum && id < job.max_groups) free |= std::uint64_t{1} << bit;
-    }
-    job.free_ids[word].store(free, relaxed);
-  }
-  job.quorum = quorum;
-  job.restarted = restarted ? 1 : 0;
-  job.flags.store(0, relaxed);
-  job.waiting.store(0, relaxed);
-  job.closed.store(0, relaxed);
-  job.serial.fetch_add(1, relaxed);
-  job.fork_lock.store(0, relaxed);
-  job.departing.store(0, relaxed);
-  job.deposit_gen.store(~0U, relaxed);
-  job.kept_flag.store(0, relaxed);
-  job.roster.store(Roster::gather, relaxed);
 }
 
 void JobMemory::replay(Tracer& tracer) {
@@ -93,6 +67,27 @@ void JobMemory::replay(Tracer& tracer) {
                    .value = event.value,
                    .unit = event.unit});
   }
+}
+
+Body::Body(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options)
+    : cohort::detail::Body(groups),
+      bound(std::move(kernel)),
+      shape(bound.info().required_local_size != 0 ? bound.info().required_shape
+                                                  : Shape{options.local_size, 1, 1}) {
+  suspendable = options.resizable && bound.info().suspendable;
+  may_all_leave = bound.info().survivors == Survivors::may_all_leave;
+}
+
+std::string Body::why_not_suspendable() const {
+  return "suspend: kernel " + bound.info().name +
+         " needs variables after an offer_kill that are not transmitted; `cohortc --remarks` names "
+         "them";
+}
+
+std::optional<cohort::detail::CheckpointParts> Body::checkpoint_parts() {
+  throw Error{Errc::bad_state,
+              "checkpoint: a kernel of the dialect does not say how large its buffers are; write "
+              "a kernel in C++ for that"};
 }
 
 }  // namespace cohort::opencl

@@ -6,10 +6,10 @@
 
 #include "cohort/job.hpp"
 
-namespace cohort::cpu {
+namespace cohort::engine {
 
 /// A bounded record of how many groups a job had.
-class Sizes {
+class SizeHistory {
  public:
   void push(std::uint64_t nanoseconds, std::uint32_t groups) {
     if (skipped_++ % every_ != 0) {
@@ -38,4 +38,4 @@ class Sizes {
   std::uint64_t every_ = 1;
 };
 
-}  // namespace cohort::cpu
+}  // namespace cohort::engine
