@@ -133,8 +133,8 @@ class Lease;
 /// them is compiled by nvcc.
 ///
 /// max_groups defaults to one group for each SM; with more, groups share SMs and leave an SM
-/// together. A local_size of 1 stands for the engine's choice, the largest block that the kernel
-/// allows. Tasks run in a stream of high priority; their call operator is COHORT_FN.
+/// together. local_size defaults to the largest block that the kernel allows and that fits. Tasks
+/// run in a stream of high priority; their call operator is COHORT_FN.
 class Engine : public cohort::detail::KernelEngine<detail::TypedBody> {
  public:
   /// Throws Error{unsupported} where there is no usable device.

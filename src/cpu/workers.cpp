@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cohort/protocol/reset.hpp"
-#include "options.hpp"
+#include "engine/options.hpp"
 
 namespace cohort::cpu {
 namespace {
@@ -34,12 +34,8 @@ Body::Body(std::uint32_t groups)
 }
 
 void Body::fail(std::exception_ptr exception) noexcept {
-  std::uint64_t none = 0;
-  const protocol::FaultRecord record{Fault::exception};
-  if (shared.fault.compare_exchange(none, record.word, Order::acq_rel)) {
-    thrown = std::move(exception);  // read by the host after this worker is out
-  }
-  protocol::raise(shared, Fault::exception);
+  // Read by the host after this worker is out.
+  if (protocol::raise(shared, Fault::exception)) thrown = std::move(exception);
 }
 
 }  // namespace detail
@@ -130,7 +126,7 @@ void Workers::work(std::uint32_t index) {
 
 /// One worker's visit to a job, with a team for it if its groups have several threads.
 detail::Stay Workers::visit(Worker& worker, JobRecord& job) {
-  const std::uint32_t local_size = job.options.local_size;
+  const std::uint32_t local_size = job.options.local_size.value_or(1);
   if (local_size > 1 && (worker.team == nullptr || worker.team->local_size() != local_size)) {
     try {
       worker.team = std::make_unique<Team>(local_size);

@@ -30,10 +30,10 @@ class Workers final : public engine::Backend {
   void start(JobRecord& job, std::uint32_t groups) override;
   void publish(JobRecord& job) override;
   void refill(JobRecord& job) override;
+  void tell(JobRecord& job, const TraceGather& gather) override;
   [[nodiscard]] Census census(const JobRecord& job) const override;
   [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
   [[nodiscard]] Ending conclude(JobRecord& job) override { return *ending(job); }
-  void tell(JobRecord& job, const TraceGather& gather) override;
   void check_wait(const JobRecord& job, const char* call, bool endless) const override;
   void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
              const std::function<bool()>& done) override;

@@ -1,7 +1,7 @@
 // What blocks are told, what they report, and when more of them are launched.
 #include "cuda/grids.hpp"
 
-#include "options.hpp"
+#include "engine/options.hpp"
 
 namespace cohort::cuda {
 namespace {

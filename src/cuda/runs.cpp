@@ -39,12 +39,11 @@ void Grids::admit(JobRecord& job) {
   const auto most_threads = std::min<std::uint32_t>(
       max_local_size, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
   const std::uint32_t largest = most_threads < 32 ? most_threads : most_threads / 32 * 32;
-  const bool chosen = job.options.local_size > 1;
-  if (job.options.local_size > most_threads) {
-    throw Error{Errc::bad_options,
-                "launch: local_size = " + std::to_string(job.options.local_size) +
-                    "; this kernel allows blocks of at most " + std::to_string(most_threads) +
-                    " threads"};
+  const std::optional<std::uint32_t> chosen = job.options.local_size;
+  if (chosen > most_threads) {
+    throw Error{Errc::bad_options, "launch: local_size = " + std::to_string(*chosen) +
+                                       "; this kernel allows blocks of at most " +
+                                       std::to_string(most_threads) + " threads"};
   }
   const std::size_t own = attributes.sharedSizeBytes;
   if (own + body.local_memory > block_memory_) {
@@ -72,7 +71,7 @@ void Grids::admit(JobRecord& job) {
   };
   const std::uint32_t wanted = job.priority ? 1 : (body.max_groups + sms_ - 1) / sms_;
   for (std::uint32_t bundle = wanted; bundle > 0; --bundle) {
-    for (std::uint32_t threads = chosen ? job.options.local_size : largest; threads > 0;
+    for (std::uint32_t threads = chosen.value_or(largest); threads > 0;
          threads = threads > 128 ? threads / 64 * 32 : 0) {
       if (fits(bundle, threads, memory_for(bundle))) {
         body.groups_per_unit = bundle;

@@ -3,7 +3,7 @@
 #include "cohort/engine.hpp"
 
 #include "engine/dispatcher.hpp"
-#include "options.hpp"
+#include "engine/options.hpp"
 
 namespace cohort::detail {
 

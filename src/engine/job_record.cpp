@@ -6,7 +6,7 @@
 
 #include "engine/dispatcher.hpp"
 #include "engine/saving_mark.hpp"
-#include "faults.hpp"
+#include "engine/faults.hpp"
 
 namespace cohort::engine {
 

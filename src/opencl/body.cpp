@@ -72,8 +72,7 @@ void JobMemory::replay(Tracer& tracer) {
 Body::Body(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options)
     : cohort::detail::Body(groups),
       bound(std::move(kernel)),
-      shape(bound.info().required_local_size != 0 ? bound.info().required_shape
-                                                  : Shape{options.local_size, 1, 1}) {
+      shape(bound.info().required_shape.value_or(Shape{options.local_size.value_or(1), 1, 1})) {
   suspendable = options.resizable && bound.info().suspendable;
   may_all_leave = bound.info().survivors == Survivors::may_all_leave;
 }

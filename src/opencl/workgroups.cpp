@@ -6,7 +6,7 @@
 
 #include "cohort/protocol/reset.hpp"
 #include "opencl/occupancy.hpp"
-#include "options.hpp"
+#include "engine/options.hpp"
 
 namespace cohort::opencl {
 namespace {

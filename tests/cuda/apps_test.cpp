@@ -60,7 +60,7 @@ std::vector<Case> cases() {
 }
 
 apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
-                  std::uint32_t local_size = 256) {
+                  std::optional<std::uint32_t> local_size = 256) {
   apps::Request request{.input = what.input,
                         .settings = apps::Settings{what.settings},
                         .options = {},
@@ -68,7 +68,8 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
   // One group on an SM, or as many as suit the app.
   const std::uint32_t sms = engine().capacity();
   const std::uint32_t groups =
-      seed % 2 == 0 ? sms : sms * apps::groups_on_sm(what.app, what.input, local_size, sms);
+      seed % 2 == 0 ? sms
+                    : sms * apps::groups_on_sm(what.app, what.input, local_size.value_or(256), sms);
   request.options.launch.max_groups = groups;
   request.options.launch.local_size = local_size;
   request.options.launch.resizable = !fixed;
@@ -110,15 +111,17 @@ TEST_P(CudaApps, AreRight) {
               static_cast<double>(events) / what.seeds);
 }
 
-TEST(CudaGroups, OfTheEnginesChoiceAreRightForApps) {
+TEST(CudaGroups, OfOneThreadAndOfTheDefaultSizeAreRightForApps) {
   std::string why;
   if (!cuda::available(&why)) GTEST_SKIP() << why;
   for (const Case& what :
        {Case{"bfs", "rmat:14"}, Case{"bfs", "road:100000"}, Case{"l-sssp", "rmat:14"},
         Case{"l-sssp", "road:100000"}, Case{"game", "connect4:7"}}) {
-    const apps::Outcome outcome = run(what, false, 1, 1);
-    EXPECT_TRUE(outcome.verified.value_or(false))
-        << what.app << " on " << what.input << ": " << outcome.difference;
+    for (const auto local_size : {std::optional{1U}, std::optional<std::uint32_t>{}}) {
+      const apps::Outcome outcome = run(what, false, 1, local_size);
+      EXPECT_TRUE(outcome.verified.value_or(false))
+          << what.app << " on " << what.input << ": " << outcome.difference;
+    }
   }
 }
 
@@ -167,21 +170,26 @@ TEST(CudaMove, ABfsMovesToTheGpuAndBack) {
     if (fs::exists(file)) result.options.restore = file;
     if (to_the_end) return result;
     result.options.drive = [file](const Job& job) {
-      if (auto report = job.wait_for(std::chrono::milliseconds{1})) return *report;
+      do {
+        if (auto report = job.wait_for(std::chrono::milliseconds{1})) return *report;
+      } while (job.report().sizes.empty());
       if (job.suspend() == Status::suspended) job.checkpoint(file);
       return job.report();
     };
     return result;
   };
-  {
+  Status status{};
+  do {  // repeated if the search ended before the suspend
     apps::Request on_host = request(false);
-    ASSERT_EQ(bfs.run(host, on_host).report.status, Status::suspended);
-  }
-  {
+    status = bfs.run(host, on_host).report.status;
+  } while (status == Status::finished);
+  ASSERT_EQ(status, Status::suspended);
+  do {
     apps::Request on_device = request(false);
     on_device.options.launch.local_size = 256;
-    ASSERT_EQ(apps::run_on_cuda("bfs", engine(), on_device).report.status, Status::suspended);
-  }
+    status = apps::run_on_cuda("bfs", engine(), on_device).report.status;
+  } while (status == Status::finished);
+  ASSERT_EQ(status, Status::suspended);
   apps::Request on_host = request(true);
   const apps::Outcome outcome = bfs.run(host, on_host);
   fs::remove(file);

@@ -19,6 +19,7 @@
 #include "cohort/explore/world.hpp"
 #include "cohort/job.hpp"
 #include "cohort/protocol/driver.hpp"
+#include "cohort/protocol/reset.hpp"
 
 namespace cohort::explore {
 
@@ -277,12 +278,7 @@ class SessionOn : public Session {
       box.id = box.gen = 0xcdcdcdcd;
     }
     for (std::uint32_t word = 0; word < free_ids_.size(); ++word) {
-      std::uint64_t free = 0;
-      for (std::uint32_t bit = 0; bit < 64; ++bit) {
-        const std::uint32_t id = word * 64 + bit;
-        if (id >= quorum && id < shared.max_groups) free |= std::uint64_t{1} << bit;
-      }
-      free_ids_[word].reset(free);
+      free_ids_[word].reset(protocol::free_ids_at_start(word, quorum, shared.max_groups));
       resting_[word].reset(0);
     }
     shared.boxes = boxes_.data();
