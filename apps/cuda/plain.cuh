@@ -226,7 +226,7 @@ class PlainEngine {
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options) {
     using Progress = plain::Progress<StateOf<Kernel>>;
-    using Cooperative = cuda::detail::TypedBody<Kernel, protocol::Role::member>;
+    using Cooperative = cuda::detail::CudaBody<Kernel, protocol::Role::member>;
     const std::size_t local = sizeof(LocalOf<Kernel>);
     const std::size_t memory = local > cuda::detail::static_local ? local : 0;
     facts_.cohort_registers = registers(Cooperative::device_function());

@@ -47,9 +47,9 @@ struct Visit {
 };
 
 /// A kernel as workers run it: its shared state, and a way to run a group of it.
-class Body : public cohort::detail::Body {
+class WorkerBody : public cohort::detail::JobBody {
  public:
-  explicit Body(std::uint32_t groups);
+  explicit WorkerBody(std::uint32_t groups);
 
   virtual Stay run_group(Visit& visit) = 0;
   /// Ends the job with what the kernel, or making room for it, threw.
@@ -64,8 +64,8 @@ class Body : public cohort::detail::Body {
 };
 
 template <class Kernel, protocol::Role role>
-class TypedBody final : public cohort::detail::KernelBody<Body, Kernel, role> {
-  using Base = cohort::detail::KernelBody<Body, Kernel, role>;
+class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role> {
+  using Base = cohort::detail::KernelBody<WorkerBody, Kernel, role>;
   using State = typename Base::State;
   using Member = protocol::Member<Platform, State>;
   using Base::kernel_;
@@ -73,7 +73,7 @@ class TypedBody final : public cohort::detail::KernelBody<Body, Kernel, role> {
   using Base::traits;
 
  public:
-  TypedBody(Kernel kernel, std::uint32_t groups)
+  CpuBody(Kernel kernel, std::uint32_t groups)
       : Base(std::move(kernel), groups), box_states_(groups) {
     states_.boxes = box_states_.data();
   }
@@ -147,7 +147,7 @@ class TypedBody final : public cohort::detail::KernelBody<Body, Kernel, role> {
 /// units that the awaited job needs to start. Groups that wait for each other's running jobs are
 /// not detected. The worker threads do not exist in a child of fork(): there every call throws
 /// Error{engine_gone}, and the destructor does nothing.
-class Engine : public cohort::detail::KernelEngine<detail::TypedBody> {
+class Engine : public cohort::detail::KernelEngine<detail::CpuBody> {
  public:
   explicit Engine(EngineOptions options = {});
 };

@@ -42,9 +42,9 @@ namespace detail {
 struct DeviceJob;
 
 /// A kernel as grids run it: a way to start blocks of it, and its States.
-class Body : public cohort::detail::Body {
+class GridBody : public cohort::detail::JobBody {
  public:
-  using cohort::detail::Body::Body;
+  using cohort::detail::JobBody::JobBody;
 
   /// The device function, for the runtime's questions about it.
   [[nodiscard]] virtual const void* function() const = 0;
@@ -64,13 +64,13 @@ class Body : public cohort::detail::Body {
 
 /// Only nvcc can make one.
 template <class Kernel, protocol::Role role>
-class TypedBody;
+class CudaBody;
 
 #ifdef __CUDACC__
 
 template <class Kernel, protocol::Role role>
-class TypedBody final : public cohort::detail::KernelBody<Body, Kernel, role> {
-  using Base = cohort::detail::KernelBody<Body, Kernel, role>;
+class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role> {
+  using Base = cohort::detail::KernelBody<GridBody, Kernel, role>;
   using State = typename Base::State;
   using States = protocol::States<State>;
   static_assert(std::is_trivially_copyable_v<Kernel>,
@@ -78,7 +78,7 @@ class TypedBody final : public cohort::detail::KernelBody<Body, Kernel, role> {
                 "copyable: hold pointers into buffers");
 
  public:
-  TypedBody(Kernel kernel, std::uint32_t groups) : Base(kernel, groups) {
+  CudaBody(Kernel kernel, std::uint32_t groups) : Base(kernel, groups) {
     this->box_state_size = sizeof(State);
     this->local_memory = sizeof(LocalOf<Kernel>) > static_local ? sizeof(LocalOf<Kernel>) : 0;
     this->any_order = Base::traits.kill_order == KillOrder::any;
@@ -135,7 +135,7 @@ class Lease;
 /// max_groups defaults to one group for each SM; with more, groups share SMs and leave an SM
 /// together. local_size defaults to the largest block that the kernel allows and that fits. Tasks
 /// run in a stream of high priority; their call operator is COHORT_FN.
-class Engine : public cohort::detail::KernelEngine<detail::TypedBody> {
+class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
  public:
   /// Throws Error{unsupported} where there is no usable device.
   explicit Engine(EngineOptions options = {});
@@ -144,8 +144,8 @@ class Engine : public cohort::detail::KernelEngine<detail::TypedBody> {
   /// job's end. Only needed where CUDA loads lazily in spite of us, see docs/cuda.md.
   template <class Kernel>
   void prepare() {
-    load(detail::TypedBody<Kernel, protocol::Role::member>::device_function());
-    load(detail::TypedBody<Kernel, protocol::Role::fixed>::device_function());
+    load(detail::CudaBody<Kernel, protocol::Role::member>::device_function());
+    load(detail::CudaBody<Kernel, protocol::Role::fixed>::device_function());
   }
 
   /// Holds SMs for work in `stream`, in the order of that stream: no host synchronisation, and the

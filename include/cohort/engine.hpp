@@ -27,12 +27,12 @@ class Dispatcher;
 namespace cohort::detail {
 
 /// One launched kernel, type-erased: what all engines know of it. Each derives its own.
-class Body {
+class JobBody {
  public:
-  explicit Body(std::uint32_t groups) : max_groups(groups) {}
-  Body(const Body&) = delete;
-  Body& operator=(const Body&) = delete;
-  virtual ~Body() = default;
+  explicit JobBody(std::uint32_t groups) : max_groups(groups) {}
+  JobBody(const JobBody&) = delete;
+  JobBody& operator=(const JobBody&) = delete;
+  virtual ~JobBody() = default;
 
   /// What a checkpoint of the suspended kernel consists of; nothing if the kernel names no buffers.
   [[nodiscard]] virtual std::optional<CheckpointParts> checkpoint_parts() = 0;
@@ -99,11 +99,11 @@ class EngineBase : public BufferFactory {
   /// The job's max_groups, or Error{bad_options}.
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
-  Job start(std::unique_ptr<Body> body, const LaunchOptions& options);
+  Job start(std::unique_ptr<JobBody> body, const LaunchOptions& options);
   /// The same from a file that Job::checkpoint wrote.
-  Job start_from(const std::filesystem::path& file, std::unique_ptr<Body> body,
+  Job start_from(const std::filesystem::path& file, std::unique_ptr<JobBody> body,
                  const LaunchOptions& options);
-  Task start(std::unique_ptr<Body> body, const TaskOptions& options);
+  Task start(std::unique_ptr<JobBody> body, const TaskOptions& options);
   [[nodiscard]] engine::Dispatcher& dispatcher() const { return *dispatcher_; }
 
  private:
@@ -153,7 +153,7 @@ class KernelEngine : public EngineBase {
 
  private:
   template <class Kernel, protocol::Role role>
-  static std::unique_ptr<Body> make(Kernel kernel, std::uint32_t groups) {
+  static std::unique_ptr<JobBody> make(Kernel kernel, std::uint32_t groups) {
     static_assert(
         requires { sizeof(BodyOf<Kernel, role>); },
         "cohort: kernels for this engine are launched by files that nvcc compiles");

@@ -51,7 +51,7 @@ struct EngineOptions {
   std::string build_options = {};
 };
 
-class Body;
+class WorkgroupBody;
 
 /// Runs kernels of programs (Program::from_file with `.engine = "opencl"`) on one device.
 /// Thread-safe. Its destructor cancels what runs and waits for the groups to leave.
@@ -79,8 +79,9 @@ class Engine : public cohort::detail::EngineBase {
   [[nodiscard]] const Device& device() const;
 
  private:
-  [[nodiscard]] std::unique_ptr<Body> bind(const ProgramKernel& kernel, std::uint32_t groups,
-                                           const LaunchOptions& options) const;
+  [[nodiscard]] std::unique_ptr<WorkgroupBody> bind(const ProgramKernel& kernel,
+                                                    std::uint32_t groups,
+                                                    const LaunchOptions& options) const;
 };
 
 }  // namespace cohort::opencl

@@ -20,20 +20,22 @@ Patience patience_for(std::uint32_t capacity, std::uint32_t cpus) {
                           : Patience{.spins = 0, .yields = 40};
 }
 
-detail::Body& body_of(const JobRecord& job) { return static_cast<detail::Body&>(*job.body); }
+detail::WorkerBody& body_of(const JobRecord& job) {
+  return static_cast<detail::WorkerBody&>(*job.body);
+}
 
 }  // namespace
 
 namespace detail {
 
-Body::Body(std::uint32_t groups)
-    : cohort::detail::Body(groups), boxes_(groups), free_ids_(protocol::id_words(groups)) {
+WorkerBody::WorkerBody(std::uint32_t groups)
+    : cohort::detail::JobBody(groups), boxes_(groups), free_ids_(protocol::id_words(groups)) {
   shared.max_groups = groups;
   shared.boxes = boxes_.data();
   shared.free_ids = free_ids_.data();
 }
 
-void Body::fail(std::exception_ptr exception) noexcept {
+void WorkerBody::fail(std::exception_ptr exception) noexcept {
   // Read by the host after this worker is out.
   if (protocol::raise(shared, Fault::exception)) thrown = std::move(exception);
 }

@@ -21,9 +21,7 @@ std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms
 }
 
 Grids::Grids(engine::Dispatcher& dispatcher, const EngineOptions& options)
-    : PolledBackend(dispatcher),
-      device_(options.device),
-      exclusive_(options.exclusive) {}
+    : PolledBackend(dispatcher), device_(options.device), exclusive_(options.exclusive) {}
 
 void Grids::open() {
   const OnDevice here{device_};

@@ -179,8 +179,8 @@ class Grids final : public engine::PolledBackend {
   std::optional<Range> slot_range_[demand_slots];
 };
 
-[[nodiscard]] inline detail::Body& body_of(const JobRecord& job) {
-  return static_cast<detail::Body&>(*job.body);
+[[nodiscard]] inline detail::GridBody& body_of(const JobRecord& job) {
+  return static_cast<detail::GridBody&>(*job.body);
 }
 [[nodiscard]] inline detail::DeviceJob& on_device(const JobRecord& job) {
   return *body_of(job).on_device;

@@ -27,7 +27,7 @@ cudaStream_t Streams::take() {
 
 /// Decides on the size of a job's blocks, and on how many of them share an SM.
 void Grids::admit(JobRecord& job) {
-  detail::Body& body = body_of(job);
+  detail::GridBody& body = body_of(job);
   if (body.on_device != nullptr) return;  // resumed
   const OnDevice here{device_};
   body.on_device = std::make_shared<detail::DeviceJob>();
@@ -120,7 +120,7 @@ void Grids::write(Run& run, void* to, std::vector<std::byte> bytes) {
 
 /// The memory of a run that starts with `quorum` groups, ready for its blocks.
 std::unique_ptr<Run> Grids::make_run(const JobRecord& job, std::uint32_t quorum) {
-  const detail::Body& body = body_of(job);
+  const detail::GridBody& body = body_of(job);
   const std::uint32_t groups = body.max_groups;
   std::size_t size = 0;
   const auto place = [&size](std::size_t bytes) {

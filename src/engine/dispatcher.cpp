@@ -93,7 +93,7 @@ bool Dispatcher::has_work() const {
 
 // ---- in
 
-std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::Body> body,
+std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::JobBody> body,
                                               const LaunchOptions& options,
                                               std::optional<int> priority, bool restored) {
   const char* const call = priority ? "submit" : "launch";

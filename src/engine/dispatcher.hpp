@@ -5,13 +5,13 @@
 //
 //   launch, submit, restore
 //           │
-//           ▼      begin()             news(): the run is over
-//   ┌──► pending ──────────► running ──────────────────────────► finished, left, cancelled, failed
-//   │     │    ▲                │
-//   │     │    └── suspended for a task or the capacity ──┤
-//   │     ▼ suspend()           │
-//   └─ suspended ◄── suspend() ─┘
-//   resume()
+//           ▼     begin()               last group out
+//   ┌──► pending ─────────► running ──────────────────────► finished, left, cancelled, failed
+//   │     │    ▲              │  │
+//   │     │    └──────────────┘  │   suspended for a task or the capacity
+//   │     ▼ suspend()            │
+//   └─ suspended ◄───────────────┘   suspend()
+//   resume()                     cancel() of pending or suspended ──► cancelled
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void stop();
 
   /// `priority`: of a task; a job has none. `restored`: it starts with the kept State.
-  std::shared_ptr<JobRecord> launch(std::unique_ptr<cohort::detail::Body> body,
+  std::shared_ptr<JobRecord> launch(std::unique_ptr<cohort::detail::JobBody> body,
                                     const LaunchOptions& options, std::optional<int> priority,
                                     bool restored);
   [[nodiscard]] std::uint32_t capacity() const;

@@ -7,7 +7,7 @@
 
 namespace cohort::detail {
 
-std::string Body::why_not_suspendable() const {
+std::string JobBody::why_not_suspendable() const {
   return "suspend: this kernel declares suspendable = false, so its state cannot be kept; offer "
          "with offer_kill(state) and drop that trait";
 }
@@ -29,11 +29,11 @@ std::uint32_t EngineBase::checked(const TaskOptions& options) const {
   return cohort::checked(options, capacity());
 }
 
-Job EngineBase::start(std::unique_ptr<Body> body, const LaunchOptions& options) {
+Job EngineBase::start(std::unique_ptr<JobBody> body, const LaunchOptions& options) {
   return Job{dispatcher_->launch(std::move(body), options, {}, false)};
 }
 
-Job EngineBase::start_from(const std::filesystem::path& file, std::unique_ptr<Body> body,
+Job EngineBase::start_from(const std::filesystem::path& file, std::unique_ptr<JobBody> body,
                            const LaunchOptions& options) {
   if (!options.resizable) {
     throw Error{Errc::bad_options,
@@ -43,7 +43,7 @@ Job EngineBase::start_from(const std::filesystem::path& file, std::unique_ptr<Bo
   return Job{dispatcher_->launch(std::move(body), options, {}, true)};
 }
 
-Task EngineBase::start(std::unique_ptr<Body> body, const TaskOptions& options) {
+Task EngineBase::start(std::unique_ptr<JobBody> body, const TaskOptions& options) {
   const LaunchOptions with{.max_groups = options.groups,
                            .local_size = options.local_size,
                            .resizable = false,

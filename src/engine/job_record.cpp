@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engine/dispatcher.hpp"
-#include "engine/saving_mark.hpp"
 #include "engine/faults.hpp"
+#include "engine/saving_mark.hpp"
 
 namespace cohort::engine {
 

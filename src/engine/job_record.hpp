@@ -33,7 +33,7 @@ class JobRecord final : public cohort::detail::JobControl,
                         public std::enable_shared_from_this<JobRecord> {
  public:
   JobRecord(std::shared_ptr<Dispatcher> its_dispatcher,
-            std::unique_ptr<cohort::detail::Body> its_body, LaunchOptions with,
+            std::unique_ptr<cohort::detail::JobBody> its_body, LaunchOptions with,
             std::optional<int> its_priority)
       : dispatcher(std::move(its_dispatcher)),
         body(std::move(its_body)),
@@ -67,7 +67,7 @@ class JobRecord final : public cohort::detail::JobControl,
   }
 
   const std::shared_ptr<Dispatcher> dispatcher;
-  const std::unique_ptr<cohort::detail::Body> body;
+  const std::unique_ptr<cohort::detail::JobBody> body;
   const LaunchOptions options;
   const std::optional<int> priority;    // of a task; a job has none
   std::optional<std::uint32_t> target;  // set by hand

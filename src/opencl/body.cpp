@@ -69,21 +69,21 @@ void JobMemory::replay(Tracer& tracer) {
   }
 }
 
-Body::Body(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options)
-    : cohort::detail::Body(groups),
+WorkgroupBody::WorkgroupBody(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options)
+    : cohort::detail::JobBody(groups),
       bound(std::move(kernel)),
       shape(bound.info().required_shape.value_or(Shape{options.local_size.value_or(1), 1, 1})) {
   suspendable = options.resizable && bound.info().suspendable;
   may_all_leave = bound.info().survivors == Survivors::may_all_leave;
 }
 
-std::string Body::why_not_suspendable() const {
+std::string WorkgroupBody::why_not_suspendable() const {
   return "suspend: kernel " + bound.info().name +
          " needs variables after an offer_kill that are not transmitted; `cohortc --remarks` names "
          "them";
 }
 
-std::optional<cohort::detail::CheckpointParts> Body::checkpoint_parts() {
+std::optional<cohort::detail::CheckpointParts> WorkgroupBody::checkpoint_parts() {
   throw Error{Errc::bad_state,
               "checkpoint: a kernel of the dialect does not say how large its buffers are; write "
               "a kernel in C++ for that"};

@@ -36,9 +36,9 @@ class JobMemory {
   std::uint32_t replayed_ = 0;
 };
 
-class Body final : public cohort::detail::Body {
+class WorkgroupBody final : public cohort::detail::JobBody {
  public:
-  Body(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options);
+  WorkgroupBody(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options);
 
   std::optional<cohort::detail::CheckpointParts> checkpoint_parts() override;
   [[nodiscard]] std::string why_not_suspendable() const override;

@@ -75,13 +75,13 @@ void Engine::load(const Program& program) {
   workgroups(dispatcher()).load(kernels);
 }
 
-std::unique_ptr<Body> Engine::bind(const ProgramKernel& kernel, std::uint32_t groups,
-                                   const LaunchOptions& options) const {
+std::unique_ptr<WorkgroupBody> Engine::bind(const ProgramKernel& kernel, std::uint32_t groups,
+                                            const LaunchOptions& options) const {
   if (kernel.module_->source.empty()) kernel.refuse_engine();
   BoundKernel bound{
       {kernel.module_, kernel.index_},
       pack(kernel.info(), kernel.checked(options), workgroups(dispatcher()).memory())};
-  return std::make_unique<Body>(std::move(bound), groups, options);
+  return std::make_unique<WorkgroupBody>(std::move(bound), groups, options);
 }
 
 Job Engine::launch(const ProgramKernel& kernel, const LaunchOptions& options) {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cohort/protocol/reset.hpp"
-#include "opencl/occupancy.hpp"
 #include "engine/options.hpp"
+#include "opencl/occupancy.hpp"
 
 namespace cohort::opencl {
 namespace {
@@ -27,7 +27,7 @@ std::uint64_t nanoseconds(std::chrono::milliseconds time) {
 
 std::uint32_t threads_of(const Shape& shape) { return shape[0] * shape[1] * shape[2]; }
 
-Body& body_of(const JobRecord& job) { return static_cast<Body&>(*job.body); }
+WorkgroupBody& body_of(const JobRecord& job) { return static_cast<WorkgroupBody&>(*job.body); }
 
 }  // namespace
 
@@ -148,7 +148,7 @@ void Workgroups::close_shift() {
 }
 
 void Workgroups::admit(JobRecord& job) {
-  Body& body = body_of(job);
+  WorkgroupBody& body = body_of(job);
   const auto megakernel = build(body.bound.kernel, body.shape);
   if (body.memory) return;
   body.memory.emplace(memory_, body.bound,
@@ -157,7 +157,7 @@ void Workgroups::admit(JobRecord& job) {
 }
 
 bool Workgroups::accept(JobRecord& job) {
-  Body& body = body_of(job);
+  WorkgroupBody& body = body_of(job);
   const auto which = open_shift(body.bound.kernel, body.shape);
   if (!which) return false;  // others were loaded meanwhile
   body.words().which = *which;
@@ -207,7 +207,7 @@ bool Workgroups::look_at_contexts() {
   bool changed = workers_.size() < shift_->here();
   workers_.resize(shift_->here());
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) {
-    Body& body = body_of(*job);
+    WorkgroupBody& body = body_of(*job);
     if (!body.context) continue;
     Context& context = shift_->context(*body.context);
     if (context.start.load(std::memory_order_acquire) == 0) body.ordered = false;  // as it is sent
@@ -276,7 +276,7 @@ void Workgroups::watch() {
   if (front) watched.push_back(front.get());
   for (JobRecord* const job : watched) {
     if (job->concluding) continue;
-    Body& body = body_of(*job);
+    WorkgroupBody& body = body_of(*job);
     if (job->status == Status::running && body.words().look().faulted()) {
       if (body.fault_at == 0) body.fault_at = at;
       if (at - body.fault_at > patience) {
@@ -351,7 +351,7 @@ void Workgroups::start(JobRecord& job, std::uint32_t groups) {
 
 /// Has the scheduler group start it.
 void Workgroups::order(JobRecord& job, std::uint32_t count) {
-  Body& body = body_of(job);
+  WorkgroupBody& body = body_of(job);
   body.context = free_context();
   Context& context = shift_->context(*body.context);
   constexpr auto relaxed = std::memory_order_relaxed;  // `start` carries it all
@@ -369,7 +369,7 @@ void Workgroups::order(JobRecord& job, std::uint32_t count) {
 
 /// Groups poll these words.
 void Workgroups::publish(JobRecord& job) {
-  const Body& body = body_of(job);
+  const WorkgroupBody& body = body_of(job);
   Words& words = body.words();
   const Roster roster = words.look();
   if (job.cancelled && !roster.faulted()) raise(words, Fault::cancelled);
@@ -406,7 +406,7 @@ void Workgroups::send(JobRecord& job, std::uint32_t count, bool first) {
 }
 
 Census Workgroups::census(const JobRecord& job) const {
-  const Body& body = body_of(job);
+  const WorkgroupBody& body = body_of(job);
   const Roster roster = body.words().look();
   return {.has_units = !body.ordered,
           .open = !roster.draining() && !roster.faulted(),
@@ -419,7 +419,7 @@ std::optional<Ending> Workgroups::ending(JobRecord& job) {
 }
 
 Ending Workgroups::conclude(JobRecord& job) {
-  Body& body = body_of(job);
+  WorkgroupBody& body = body_of(job);
   if (job.options.tracer != nullptr) body.memory->replay(*job.options.tracer);
   const Words& words = body.words();
   constexpr auto relaxed = std::memory_order_relaxed;  // the desks and contexts carry it

@@ -10,9 +10,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class FakeBody final : public cohort::detail::Body {
+class FakeBody final : public cohort::detail::JobBody {
  public:
-  using Body::Body;
+  using JobBody::JobBody;
   ~FakeBody() override {
     if (at_end) at_end();
   }
