@@ -81,7 +81,7 @@ class Engine : public cohort::detail::EngineBase {
  private:
   [[nodiscard]] std::unique_ptr<WorkgroupBody> bind(const ProgramKernel& kernel,
                                                     std::uint32_t groups,
-                                                    const LaunchOptions& options) const;
+                                                    LaunchOptions options) const;
 };
 
 }  // namespace cohort::opencl

@@ -76,7 +76,7 @@ void Engine::load(const Program& program) {
 }
 
 std::unique_ptr<WorkgroupBody> Engine::bind(const ProgramKernel& kernel, std::uint32_t groups,
-                                            const LaunchOptions& options) const {
+                                            LaunchOptions options) const {
   if (kernel.module_->source.empty()) kernel.refuse_engine();
   BoundKernel bound{
       {kernel.module_, kernel.index_},
@@ -89,8 +89,9 @@ Job Engine::launch(const ProgramKernel& kernel, const LaunchOptions& options) {
 }
 
 Task Engine::submit(const ProgramKernel& kernel, const TaskOptions& options) {
-  const LaunchOptions with{.local_size = options.local_size, .resizable = false};
-  return start(bind(kernel, checked(options), with), options);
+  const std::uint32_t groups = checked(options);
+  return start(bind(kernel, groups, {.local_size = options.local_size, .resizable = false}),
+               options);
 }
 
 }  // namespace cohort::opencl
