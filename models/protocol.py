@@ -164,9 +164,10 @@ def step(*places, **parameters):
 
 @step(i=ID)
 def take_ticket(s, i, bugs):
+    """A new Member's generation is 0: it does not ask the roster."""
     closes = either(i == choose(s.deadline, 0, s.quorum - 1), both("two_closers" in bugs, i == s.quorum - 1))
     return Step([s.gather, negate(s.no_more), i == s.tickets, i < s.quorum],
-                {"pc": put(s.pc, i, choose(closes, TC, T)), "tickets": s.tickets + 1})
+                {"pc": put(s.pc, i, choose(closes, TC, T)), "at": put(s.at, i, 0), "tickets": s.tickets + 1})
 
 
 @step(TC)
@@ -185,16 +186,17 @@ def close_check_in(s, i, bugs):
 @step(T)
 def start(s, i, bugs):
     return Step([negate(s.gather)],
-                {"pc": put(s.pc, i, R), "at": put(s.at, i, s.gen), "view": put(s.view, i, s.settled)})
+                {"pc": put(s.pc, i, R), "view": put(s.view, i, s.settled)})
 
 
 def arrival(s, i, add, guards):
     total = s.arrived + add
     flips = total >= WRAP
-    full = both(negate(flips), total == s.M)
+    arrived = choose(flips, total - WRAP, total)
+    full = arrived == s.M  # asked after a flip, too
     return Step([negate(s.drain)] + guards,
                 {"pc": put(s.pc, i, choose(full, L, W)), "gen": choose(flips, s.gen + 1, s.gen),
-                 "arrived": choose(flips, total - WRAP, total), "released_M": choose(flips, s.M, s.released_M),
+                 "arrived": arrived, "released_M": choose(flips, s.M, s.released_M),
                  "last": choose(full, i, s.last), "last_M": choose(full, s.M, s.last_M)}, arrives=i)
 
 
@@ -217,16 +219,18 @@ def arrive_with_veto(s, i, bugs):
 
 @step()
 def look_again(s, bugs):
-    return Step([s.steady, s.pc(0) == W, s.at(0) == s.gen, biased(s)],
+    """Group 0 compares no generation: the word is not biased again before its next arrival."""
+    return Step([s.steady, s.pc(0) == W, biased(s)],
                 {"arrived": s.arrived - (WRAP - s.view(0))})
 
 
-@step(L, to=NUMBER)
-def decide_to_keep_or_shrink(s, i, to, bugs):
+@step(L, to=NUMBER, settles=NUMBER)
+def decide_to_keep_or_shrink(s, i, to, settles, bugs):
+    """Where M stands still, release() stores `settled` and resize() does not."""
     going = put_range(s.counted, to, s.last_M, True)
-    return Step([0 <= to, to <= s.last_M],
+    return Step([0 <= to, to <= s.last_M, either(settles == to, both(s.steady, settles == s.settled))],
                 {"pc": put(s.pc, i, L2), "decided": to, "departing": s.departing + s.last_M - to, "counted": going,
-                 "settled": choose(s.steady, s.settled, to)}, ranges=[(to, s.last_M)])
+                 "settled": settles}, ranges=[(to, s.last_M)])
 
 
 @step(L, by=NUMBER)
@@ -323,8 +327,9 @@ def count_departing(s, i, bugs):
 
 
 def completes(s, i):
-    """By its look, which may be old, the killer is the last that a barrier waits for."""
-    return both(s.top(i) > 0, s.seen(i) == s.top(i))
+    """By its look, which may be old, the killer is the last that a barrier waits for. Also true of a job's last group: it
+    ends a generation in which no group waits."""
+    return s.seen(i) == s.top(i)
 
 
 @step(KX)
@@ -354,8 +359,10 @@ def retry_kill(s, i, bugs):
 
 @step(KX, KS)
 def fail_kill(s, i, bugs):
+    """The swap failed. A killer that has claimed no group may stay although its turn has not passed: it looks at the
+    target again."""
     to = s.top(i)
-    return Step([either(s.M != i + 1, s.drain)],
+    return Step([either(s.M != i + 1, s.drain, to == i)],
                 {"pc": put(s.pc, i, R if "claims_lost_with_the_swap" in bugs else KB), "departing": s.departing - (i - to),
                  "counted": put_range(s.counted, to, i, False)}, ranges=[(to, i)], bounds=[to])
 
@@ -472,7 +479,7 @@ def numbers(s, arrivals, leavers):
     yield "ranges", both(1 <= s.N, s.N <= LIMIT, 1 <= s.quorum, s.quorum <= s.N, 0 <= s.M, s.M <= s.N, 0 <= s.arrived,
                          s.arrived < WRAP, 0 <= s.departing, 0 <= s.claimed)
     yield "check-in", implies(s.gather, both(
-        s.M == 0, s.arrived == 0, s.departing == 0, negate(s.drain), negate(s.locked), 0 <= s.tickets,
+        s.gen == 0, s.M == 0, s.arrived == 0, s.departing == 0, negate(s.drain), negate(s.locked), 0 <= s.tickets,
         s.tickets <= s.quorum, implies(s.no_more, both(s.deadline, s.tickets > 0))))
     yield "arrivals counted", s.arrived == arrivals + choose(biased(s), WRAP - s.M, 0)
     yield "bias", implies(biased(s), both(s.steady, negate(s.drain), pc(0) == W, has_arrived(s, 0), arrivals < s.M))
@@ -510,7 +517,7 @@ def of_each(s, j, below):
     yield "left", implies(both(negate(s.gather), negate(active)), either(pc == X, both(
         one_of(pc, W, *RESTING), s.counted(j), negate(s.resting(j)), owner == -1, implies(pc == W, at < s.gen))))
     yield "generations", both(
-        implies(one_of(pc, R, J, L, L2, *FORKING, *KILLING), at == s.gen),
+        implies(one_of(pc, T, TC, R, J, L, L2, *FORKING, *KILLING), at == s.gen),
         implies(both(one_of(pc, *RESTING), active), at == s.gen),
         implies(both(pc == W, active), either(at == s.gen, at == s.gen - 1)), implies(pc == G, at == s.gen - 1))
     yield "drain", choose(s.drain, negate(either(both(pc == W, at == s.gen), one_of(pc, L, L2))), pc != Z)
@@ -545,8 +552,9 @@ def of_pairs(s, i, j):
 
 def initial(s):
     """Before the first group."""
-    return [s.gather, s.M == 0, s.arrived == 0, negate(s.drain), negate(s.fault), s.tickets == 0, negate(s.no_more),
-            s.departing == 0, s.claimed == 0, negate(s.locked), 1 <= s.N, s.N <= LIMIT, 1 <= s.quorum, s.quorum <= s.N]
+    return [s.gather, s.gen == 0, s.M == 0, s.arrived == 0, negate(s.drain), negate(s.fault), s.tickets == 0,
+            negate(s.no_more), s.departing == 0, s.claimed == 0, negate(s.locked), 1 <= s.N, s.N <= LIMIT,
+            1 <= s.quorum, s.quorum <= s.N]
 
 
 def initial_each(s, j):

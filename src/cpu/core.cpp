@@ -29,12 +29,8 @@ Body::Body(std::uint32_t max_groups)
 Body::~Body() = default;
 
 void Body::fail(std::exception_ptr thrown) noexcept {
-  std::uint64_t none = 0;
-  const protocol::FaultRecord record{Fault::exception};
-  if (shared.fault.compare_exchange(none, record.word, Order::acq_rel)) {
-    exception = std::move(thrown);  // read by the host after this worker is out
-  }
-  protocol::raise(shared, Fault::exception);
+  // Read by the host after this worker is out.
+  if (protocol::raise(shared, Fault::exception)) exception = std::move(thrown);
 }
 
 void Body::prepare(std::uint32_t quorum, bool restarted) {

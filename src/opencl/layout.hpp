@@ -125,11 +125,11 @@ struct Pool {
 /// Ends the job for everybody, as protocol::raise does.
 inline void raise(Words& words, Fault fault) {
   std::uint64_t none = 0;
-  words.fault.compare_exchange_strong(none, protocol::FaultRecord{fault}.word,
-                                      std::memory_order_relaxed);
+  const bool first = words.fault.compare_exchange_strong(none, protocol::FaultRecord{fault}.word,
+                                                         std::memory_order_relaxed);
   words.roster.fetch_or(Roster::fault,
                         std::memory_order_acq_rel);  // pairs with the acquire polls of all waiters
-  words.waiting.fetch_or(protocol::fault_waiting, std::memory_order_relaxed);
+  if (first) words.waiting.fetch_add(protocol::fault_waiting, std::memory_order_relaxed);
   words.closed.store(1, std::memory_order_release);  // pairs with the acquire load in the lobby
 }
 

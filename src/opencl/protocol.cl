@@ -219,9 +219,10 @@ static void cohort_close(__global cohort_job* job) {
 // Ends the job for everybody: waiters leave, the others leave at their next primitive.
 static void cohort_raise(__global cohort_job* job, ulong fault) {
   ulong none = cohort_no_fault;
-  COHORT_SWAP(job->fault, none, fault, relaxed);
+  const bool first = COHORT_SWAP(job->fault, none, fault, relaxed);
   COHORT_OR(job->roster, COHORT_FAULT, acq_rel);             // pairs with the acquire polls of all waiters
-  COHORT_OR(job->waiting, COHORT_FAULT_WAITING, relaxed);  // so that a fork looks twice
+  // So that a fork looks twice. Added once: the count may be below 0 for a moment, when a group is claimed before it is counted.
+  if (first) COHORT_ADD(job->waiting, COHORT_FAULT_WAITING, relaxed);
   cohort_close(job);
 }
 

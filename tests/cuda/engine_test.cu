@@ -6,7 +6,7 @@
 
 #include "cohort/cuda.hpp"
 #include "cohort/trace_log.hpp"
-#include "conformance/support.hpp"
+#include "conformance/jobs.hpp"
 #include "cuda/kernels.cuh"
 
 namespace cohort::test {
@@ -54,19 +54,44 @@ struct Held {
   [[nodiscard]] Holders holders() const { return {held.data(), wrong.data()}; }
 };
 
-/// Changes the target at random while the job runs, for as long as `more()`.
-template <class More>
-std::uint32_t shake(const Job& job, std::uint32_t groups, std::uint32_t seed, More more) {
-  std::mt19937 random{seed};
-  std::uint32_t turns = 0;
-  for (; more(); ++turns) {
-    job.set_target(1 + random() % groups);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds{random() % 200};
-    while (std::chrono::steady_clock::now() < until) {
-    }
+/// Numbered tasks without end.
+struct Tasks {
+  static constexpr std::uint32_t count = 100'000;
+  Held ids;
+  Buffer<std::uint64_t> next = engine().fill<std::uint64_t>(1, 0);
+  Buffer<std::uint32_t> done = engine().fill<std::uint32_t>(count, 0);
+  Word stop;
+
+  template <KillOrder order = KillOrder::highest_first>
+  [[nodiscard]] Taking<order> kernel(long long cycles,
+                                     std::uint64_t pause_from = ~std::uint64_t{0}) const {
+    return {ids.holders(), next.data(), done.data(), count, stop.data(), cycles, pause_from};
   }
-  job.reset_target();
-  return turns;
+  [[nodiscard]] std::uint64_t taken() const { return next.read()[0]; }
+  void expect_each_done_once() const {
+    EXPECT_EQ(ids.wrong.get(), 0U);
+    const std::uint64_t all = taken();
+    std::vector<std::uint32_t> expected(count, static_cast<std::uint32_t>(all / count));
+    for (std::uint64_t i = 0; i < all % count; ++i) ++expected[i];
+    EXPECT_EQ(done.read(), expected);
+  }
+};
+
+/// Changes the target at random until at least `wanted` groups have joined and as many have left.
+/// Returns the number of targets.
+std::uint64_t shake(const Job& job, std::uint32_t groups, std::uint32_t seed,
+                    std::uint64_t wanted = scaled(1000, 100)) {
+  std::mt19937 random{seed};
+  for (std::uint64_t turn = 1;; ++turn) {
+    job.set_target(1 + random() % groups);
+    const bool ended = job.wait_for(std::chrono::microseconds{random() % 200}).has_value();
+    EXPECT_FALSE(ended) << "the job ended before it was told to stop";
+    if (!ended && turn % 16 != 0) continue;
+    const Report report = job.report();
+    if (!ended && (report.joins < wanted || report.leaves < wanted)) continue;
+    job.reset_target();
+    return turn;
+  }
 }
 
 // ---- barriers
@@ -92,13 +117,10 @@ void steps_under_resizing(std::uint32_t groups) {
   using Kernel = With<Steps, Traits{.barrier = barrier}>;
   const ScopedJob job =
       engine().launch(Kernel{march.kernel(~0U)}, {.max_groups = groups, .local_size = 128});
-  const auto until = std::chrono::steady_clock::now() + 1s;
-  shake(job, groups, 1, [&] { return std::chrono::steady_clock::now() < until; });
+  shake(job, groups, 1);
   march.stop.set(1);
   const Report report = job.wait();
   EXPECT_EQ(report.status, Status::finished);
-  EXPECT_GT(report.joins, 100U);
-  EXPECT_GT(report.leaves, 100U);
   march.expect(march.items.read()[0]);
   std::printf("  %s: %u steps, %llu joins, %llu leaves\n", to_string(barrier),
               march.items.read()[0], static_cast<unsigned long long>(report.joins),
@@ -133,32 +155,21 @@ TEST(Cuda, EverythingMixedUnderResizing) {
   const Word stop;
   const ScopedJob job = engine().launch(
       Mixed{ids.holders(), rounds.data(), last.data(), stop.data(), ~0U}, {.local_size = 64});
-  const auto until = std::chrono::steady_clock::now() + 2s;
-  shake(job, engine().capacity(), 2, [&] { return std::chrono::steady_clock::now() < until; });
+  shake(job, engine().capacity(), 2);
+  EXPECT_TRUE(eventually([&] { return rounds.get() > 100; }));
   stop.set(1);
-  const Report report = job.wait();
-  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_EQ(job.wait().status, Status::finished);
   EXPECT_EQ(ids.wrong.get(), 0U);
-  EXPECT_GT(report.joins + report.leaves, 100U);
-  EXPECT_GT(rounds.get(), 100U);
 }
 
 template <KillOrder order>
 void every_task_once() {
-  constexpr std::uint32_t tasks = 200'000;
-  const Held ids;
-  const Word next;
-  const Word stop;
-  const auto done = engine().fill<std::uint32_t>(tasks, 0);
-  const ScopedJob job = engine().launch(
-      Taking<order>{ids.holders(), next.data(), tasks, done.data(), 20'000, stop.data()},
-      {.local_size = 128});
-  shake(job, engine().capacity(), 3, [&] { return next.get() < tasks; });
-  const Report report = job.wait();
-  EXPECT_EQ(report.status, Status::finished);
-  EXPECT_EQ(ids.wrong.get(), 0U);
-  EXPECT_THAT(done.read(), testing::Each(1U));
-  EXPECT_GT(report.leaves, 100U);
+  const Tasks tasks;
+  const ScopedJob job = engine().launch(tasks.kernel<order>(20'000), {.local_size = 128});
+  shake(job, engine().capacity(), 3);
+  tasks.stop.set(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  tasks.expect_each_done_once();
 }
 
 TEST(Cuda, HighestFirstLosesNoTask) { every_task_once<KillOrder::highest_first>(); }
@@ -241,8 +252,7 @@ TEST(Cuda, ATracerHearsOfEveryStay) {
   const Marched march;
   TraceLog log;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128, .tracer = &log});
-  std::uint32_t turns = 0;
-  shake(job, engine().capacity(), 7, [&turns] { return ++turns < 20; });
+  shake(job, engine().capacity(), 7, 20);  // few: a tape has room for 256 events
   march.stop.set(1);
   const Report report = job.wait();
   std::map<Trace, std::uint64_t> count;
@@ -263,18 +273,16 @@ TEST(Cuda, ATracerHearsOfEveryStay) {
 }
 
 TEST(Cuda, ATracerHearsOfOffers) {
-  const std::uint32_t tasks = 400 * engine().capacity();  // fewer each than a tape has room for
-  const Held ids;
-  const Word next;
-  const Word stop;
-  const auto done = engine().fill<std::uint32_t>(tasks, 0);
+  // A tape has room for the offers up to this task; later ones are made only on demand.
+  const std::uint64_t pause_from = 200 * engine().capacity();
+  const Tasks tasks;
   TraceLog log;
   const ScopedJob job =
-      engine().launch(Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks,
-                                                       done.data(), 20'000, stop.data()},
-                      {.local_size = 128, .tracer = &log});
-  while (next.get() < tasks / 4) std::this_thread::yield();
+      engine().launch(tasks.kernel(20'000, pause_from), {.local_size = 128, .tracer = &log});
+  EXPECT_TRUE(eventually([&] { return tasks.taken() > pause_from; }));
   job.set_target(engine().capacity() / 2);
+  EXPECT_TRUE(eventually([&] { return job.report().leaves > 0; }));
+  tasks.stop.set(1);
   const Report report = job.wait();
   std::map<std::uint32_t, Trace> last;  // by unit
   std::map<std::uint32_t, std::uint64_t> offers;
@@ -309,80 +317,81 @@ TEST(Cuda, SuspendAndResume) {
 }
 
 TEST(Cuda, SuspendInOffers) {
-  constexpr std::uint32_t tasks = 100'000;
-  const Held ids;
-  const Word next;
-  const Word stop;
-  const auto done = engine().fill<std::uint32_t>(tasks, 0);
-  const ScopedJob job =
-      engine().launch(Taking<KillOrder::highest_first>{ids.holders(), next.data(), tasks,
-                                                       done.data(), 100'000, stop.data()},
-                      {.local_size = 64});
-  std::uint32_t suspends = 0;
-  while (job.suspend() == Status::suspended) {
-    ++suspends;
+  const Tasks tasks;
+  const ScopedJob job = engine().launch(tasks.kernel(100'000), {.local_size = 64});
+  for (int i = 0; i < 10; ++i) {
+    const std::uint64_t before = tasks.taken();
+    ASSERT_TRUE(eventually([&] { return tasks.taken() > before; }));
+    ASSERT_EQ(job.suspend(), Status::suspended);
+    tasks.expect_each_done_once();
     job.resume();
-    std::this_thread::sleep_for(2ms);
   }
-  EXPECT_GT(suspends, 3U);
+  tasks.stop.set(1);
   EXPECT_EQ(job.wait().status, Status::finished);
-  EXPECT_THAT(done.read(), testing::Each(1U));
+  tasks.expect_each_done_once();
 }
 
 TEST(Cuda, CancelEndsEveryKindOfKernel) {
-  const auto quickly = [](const Job& job) {
-    std::this_thread::sleep_for(5ms);
+  const auto cancels = [](const ScopedJob& job, auto progress) {
+    EXPECT_TRUE(eventually([&] { return progress() > 0; }));
     job.cancel();
-    const auto report = job.wait_for(5s);
-    return report && report->status == Status::cancelled;
+    return job.wait().status == Status::cancelled;
   };
-  const Marched march;
-  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.local_size = 128}))) << "resizing";
-  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.max_groups = 1}))) << "one group";
-  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.resizable = false}))) << "static";
-  EXPECT_TRUE(quickly(engine().launch(march.kernel(~0U), {.local_size = 32, .resizable = false})))
-      << "static, a warp each";
-  EXPECT_TRUE(quickly(engine().launch(MeetsForever{}))) << "plain barriers";
-  const Held ids;
-  const Word next;
+  const auto cancels_steps = [&](const LaunchOptions& options) {
+    const Marched march;
+    return cancels(engine().launch(march.kernel(~0U), options),
+                   [&] { return march.items.read()[0]; });
+  };
+  EXPECT_TRUE(cancels_steps({.local_size = 128})) << "resizing";
+  EXPECT_TRUE(cancels_steps({.max_groups = 1})) << "one group";
+  EXPECT_TRUE(cancels_steps({.resizable = false})) << "static";
+  EXPECT_TRUE(cancels_steps({.local_size = 32, .resizable = false})) << "static, a warp each";
+  const Word rounds;
+  EXPECT_TRUE(cancels(engine().launch(MeetsForever{rounds.data()}), [&] { return rounds.get(); }))
+      << "plain barriers";
+  const Word prepared;
+  const Word wrong;
   const Word stop;
-  const auto done = engine().fill<std::uint32_t>(1, 0);
-  EXPECT_TRUE(quickly(engine().launch(
-      WithSetup{next.data(), ids.wrong.data(), stop.data(), done.data()}, {.local_size = 64})))
+  const Word joined;
+  EXPECT_TRUE(
+      cancels(engine().launch(WithSetup{prepared.data(), wrong.data(), stop.data(), joined.data()},
+                              {.start_groups = 1, .local_size = 64}),
+              [&] { return joined.get(); }))
       << "offers";
 }
 
 TEST(Cuda, ACheckpointMovesBetweenEngines) {
   const fs::path file = fs::temp_directory_path() / ("cohort-cuda-" + std::to_string(::getpid()));
   constexpr std::uint32_t count = 1000;
-  constexpr std::uint32_t steps = 300'000;
+  constexpr std::uint32_t endless = ~0U;
+  std::uint32_t steps = 0;
   // CPU: some of the way.
   std::vector<std::uint32_t> items(count);
   std::uint32_t stop = 0;
   std::uint32_t wrong = 0;
   cpu::Engine host{{.capacity = 2}};
   {
-    const Job job = host.launch(Steps{items.data(), count, steps, &stop, &wrong});
-    std::this_thread::sleep_for(5ms);
+    Lookout arrival{Trace::arrive};
+    const ScopedJob job =
+        host.launch(Steps{items.data(), count, endless, &stop, &wrong}, {.tracer = &arrival});
+    ASSERT_TRUE(eventually([&] { return arrival.seen.load(); }));
     ASSERT_EQ(job.suspend(), Status::suspended);
     job.checkpoint(file);
     EXPECT_GT(items[0], 0U);
-    job.cancel();
   }
   // GPU: further.
   {
     const auto on_device = engine().fill<std::uint32_t>(count, 0);
     const Word device_stop;
     const Word device_wrong;
-    const Job job = engine().restore(
-        Steps{on_device.data(), count, steps, device_stop.data(), device_wrong.data()}, file,
+    const ScopedJob job = engine().restore(
+        Steps{on_device.data(), count, endless, device_stop.data(), device_wrong.data()}, file,
         {.local_size = 128});
-    std::this_thread::sleep_for(20ms);
+    ASSERT_TRUE(eventually([&] { return on_device.read()[0] > items[0]; }));
     ASSERT_EQ(job.suspend(), Status::suspended);
-    EXPECT_GT(on_device.read()[0], items[0]);
     EXPECT_EQ(device_wrong.get(), 0U);
     job.checkpoint(file);
-    job.cancel();
+    steps = on_device.read()[0] + 1000;
   }
   // CPU: to the end.
   std::fill(items.begin(), items.end(), 0);
@@ -399,12 +408,13 @@ TEST(Cuda, JobsShareTheDevice) {
   const ScopedJob a = engine().launch(first.kernel(~0U), {.local_size = 128, .weight = 3});
   const ScopedJob b = engine().launch(second.kernel(~0U), {.local_size = 128});
   EXPECT_TRUE(eventually([&] { return second.items.read()[0] > 1000; }));
-  const auto sizes = [](const Job& job) { return job.report().sizes.back().groups; };
-  EXPECT_TRUE(eventually([&] { return sizes(a) == engine().capacity() * 3 / 4; })) << sizes(a);
-  EXPECT_TRUE(eventually([&] { return sizes(b) == engine().capacity() / 4; })) << sizes(b);
+  EXPECT_TRUE(eventually([&] { return groups_now(a) == engine().capacity() * 3 / 4; }))
+      << groups_now(a);
+  EXPECT_TRUE(eventually([&] { return groups_now(b) == engine().capacity() / 4; }))
+      << groups_now(b);
   second.stop.set(1);
   b.wait();
-  EXPECT_TRUE(eventually([&] { return sizes(a) == engine().capacity(); })) << sizes(a);
+  EXPECT_TRUE(eventually([&] { return groups_now(a) == engine().capacity(); })) << groups_now(a);
   first.stop.set(1);
   a.wait();
   first.expect(first.items.read()[0]);
@@ -430,7 +440,7 @@ TEST(Cuda, TasksTakeSmsAndGiveThemBack) {
       EXPECT_EQ(wrong.get(), 0U);
     }
   }
-  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == sms; }));
+  EXPECT_TRUE(eventually([&] { return groups_now(job) == sms; }));
   march.stop.set(1);
   EXPECT_EQ(job.wait().status, Status::finished);
   march.expect(march.items.read()[0]);
@@ -487,20 +497,17 @@ TEST(Cuda, BlocksThatStayRunTasks) {
     for (const std::uint32_t groups : {1U, most / 2, most}) {
       for (int i = 0; i < 20; ++i) {
         expected += groups;
-        const auto report =
-            job.submit(Roll{called.data(), expected, wrong.data()}, {.groups = groups})
-                .wait_for(5s);
-        ASSERT_TRUE(report);
-        ASSERT_EQ(report->status, Status::finished);
-        ASSERT_TRUE(job.submit(Blank{}, {.groups = groups}).wait_for(5s));
+        const Task roll =
+            job.submit(Roll{called.data(), expected, wrong.data()}, {.groups = groups});
+        ASSERT_EQ(roll.wait().status, Status::finished);
+        ASSERT_EQ(job.submit(Blank{}, {.groups = groups}).wait().status, Status::finished);
       }
     }
     EXPECT_EQ(wrong.get(), 0U);
     EXPECT_EQ(called.get(), expected);
     // An SM that somebody else wants is left all the same.
-    const auto task = engine().submit(Blank{}, {.groups = most}).wait_for(5s);
-    EXPECT_TRUE(task && task->status == Status::finished);
-    EXPECT_TRUE(job.submit(Blank{}, {.groups = most}).wait_for(5s));
+    EXPECT_EQ(engine().submit(Blank{}, {.groups = most}).wait().status, Status::finished);
+    EXPECT_EQ(job.submit(Blank{}, {.groups = most}).wait().status, Status::finished);
     EXPECT_THROW(static_cast<void>(job.submit(Blank{}, {.groups = most + 1})), Error);
     march.stop.set(1);
     const Report report = job.wait();
@@ -519,6 +526,7 @@ TEST(Cuda, ALeaseHoldsSmsForForeignWork) {
   EXPECT_EQ(
       cudaFuncSetAttribute(count_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 160'000),
       cudaSuccess);
+  EXPECT_TRUE(eventually([&] { return groups_now(job) == engine().capacity(); }));
   std::uint32_t expected = 0;
   for (int i = 0; i < 200; ++i) {
     const std::uint32_t sms = 1 + static_cast<std::uint32_t>(i) * 7 % (engine().capacity() - 1);
@@ -528,7 +536,7 @@ TEST(Cuda, ALeaseHoldsSmsForForeignWork) {
   }
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(blocks.get(), expected);
-  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
+  EXPECT_TRUE(eventually([&] { return groups_now(job) == engine().capacity(); }));
   march.stop.set(1);
   const Report report = job.wait();
   EXPECT_EQ(report.status, Status::finished);
@@ -565,7 +573,7 @@ TEST(Cuda, ALeaseCanBeCaptured) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   EXPECT_EQ(blocks.get(), 20U * 33U);
-  EXPECT_TRUE(eventually([&] { return job.report().sizes.back().groups == engine().capacity(); }));
+  EXPECT_TRUE(eventually([&] { return groups_now(job) == engine().capacity(); }));
   march.stop.set(1);
   EXPECT_EQ(job.wait().status, Status::finished);
   cudaGraphExecDestroy(executable);
@@ -651,12 +659,10 @@ TEST(Cuda, MemoryNeverWaitsForAJob) {
   const Marched march;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 1});
   EXPECT_TRUE(eventually([&] { return march.items.read()[0] > 0; }));
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 20; ++i) {  // hangs if memory waits for the job
     const auto buffer = engine().fill<std::uint32_t>(1'000'000, 7);
     EXPECT_EQ(buffer.read().back(), 7U);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
   EXPECT_EQ(job.status(), Status::running);
   march.stop.set(1);
   job.wait();
@@ -710,27 +716,12 @@ TEST(CudaDeathTest, ADeviceErrorSurfacesAndTheEngineIsLost) {
 // ---- stress
 
 TEST(Stress, AHundredThousandResizesLoseNobody) {
-  const std::uint32_t wanted = scaled(100'000, 1000);
   const Marched march;
-  const Held ids;
-  const Word next;
-  const Word stop;
-  const auto done = engine().fill<std::uint32_t>(1, 0);
-  const ScopedJob steps = engine().launch(march.kernel(~0U), {.local_size = 128});
-  std::uint64_t turns = 0;
-  std::uint64_t moves = 0;
-  const auto until = std::chrono::steady_clock::now() + 30s;
-  while (moves < wanted && std::chrono::steady_clock::now() < until) {
-    turns += shake(steps, engine().capacity(), static_cast<std::uint32_t>(turns),
-                   [n = 0]() mutable { return n++ < 1000; });
-    const Report report = steps.report();
-    moves = report.joins + report.leaves;
-    ASSERT_EQ(report.status, Status::running);
-  }
+  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128});
+  const std::uint64_t turns = shake(job, engine().capacity(), 0, scaled(50'000, 500));
   march.stop.set(1);
-  const Report report = steps.wait();
+  const Report report = job.wait();
   EXPECT_EQ(report.status, Status::finished);
-  EXPECT_GE(moves, wanted);
   march.expect(march.items.read()[0]);
   std::printf("  %llu targets, %llu joins, %llu leaves, %u steps, %.1f s\n",
               static_cast<unsigned long long>(turns), static_cast<unsigned long long>(report.joins),

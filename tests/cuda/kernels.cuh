@@ -87,35 +87,40 @@ struct Mixed {
   }
 };
 
-/// Takes numbered tasks until there are no more; groups come and go at every one.
+/// Takes numbered tasks until it is told to stop; groups come and go at every one.
 template <KillOrder order>
 struct Taking {
   static constexpr Traits traits{.kill_order = order};
   Holders ids;
-  std::uint32_t* next;
-  std::uint32_t tasks;
-  std::uint32_t* done;  // how often each task was done
-  long long cycles;     // a task takes
+  std::uint64_t* next;
+  std::uint32_t* done;  // how often each task was done, by its number modulo `count`
+  std::uint32_t count;
   std::uint32_t* stop;
+  long long cycles;          // a task takes
+  std::uint64_t pause_from;  // from this task on, wait after each until groups are wanted back
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     for (;;) {
       if (group.offer(state)) return;
       ids.enter(group, group.group_id());
-      std::uint32_t task = 0;
-      if (group.local_id() == 0) {
-        task = group.atomic(*stop).load() != 0 ? tasks : group.atomic(*next).fetch_add(1U);
+      constexpr std::uint64_t none = ~std::uint64_t{0};
+      std::uint64_t task = none;
+      if (group.local_id() == 0 && group.atomic(*stop).load() == 0) {
+        task = group.atomic(*next).fetch_add(1U);
       }
       task = group.broadcast(task);
       ids.exit(group, group.group_id());
-      if (task >= tasks) return;
+      if (task == none) return;
 #ifdef __CUDA_ARCH__
       for (const long long until = clock64() + cycles; clock64() < until;) {
       }
 #endif
-      if (group.local_id() == 0) group.atomic(done[task]).fetch_add(1U);
+      if (group.local_id() == 0) group.atomic(done[task % count]).fetch_add(1U);
       group.barrier();
+      while (task >= pause_from && group.query() == 0 &&
+             group.broadcast(group.atomic(*stop).load()) == 0) {
+      }
     }
   }
 };
@@ -301,10 +306,14 @@ struct Gang {
 
 /// Nothing but barriers that do not resize.
 struct MeetsForever {
+  std::uint32_t* rounds;
   struct State {};
   template <class Group>
   COHORT_FN void run(Group& group, State /*state*/) const {
-    for (;;) group.global_barrier();
+    for (;;) {
+      if (group.global_id() == 0) group.atomic(*rounds).fetch_add(1U);
+      group.global_barrier();
+    }
   }
 };
 

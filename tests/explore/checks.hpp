@@ -933,6 +933,75 @@ inline std::string forks_wait_for_groups_taken_along() {
   });
 }
 
+/// A fork right after a barrier that lets a group in: it takes nobody whom the barrier has claimed.
+template <class P>
+std::string forks_leave_the_barriers_claims_alone() {
+  using protocol::Kind, protocol::Place;
+  return explore_many(explore::Waiting::polled, 1000,
+                      [] {
+                        auto job = std::make_shared<Still<P>>(4);
+                        job->shared.roster.reset(2);
+                        job->shared.settled.reset(2);
+                        job->shared.share.reset(3);
+                        auto ids = std::make_shared<std::uint32_t>(0);
+                        const auto join_at = [=](std::uint32_t target) {
+                          return [=] {
+                            auto member = job->member(0);
+                            P::await(job->shared.lobby_event,
+                                     [=] { return job->shared.target(Order::acquire) >= target; });
+                            while (!protocol::wait_in_lobby(member, 0, 0)) {
+                            }
+                            *ids |= 1U << member.id;
+                          };
+                        };
+                        const auto meet_and_fork = [=](std::uint32_t id) {
+                          return [=] {
+                            auto member = job->member(id);
+                            while (protocol::nobody_waits(job->shared)) {
+                            }
+                            static_cast<void>(protocol::one_pass_barrier<P, Traits{}>(
+                                member, Place<P>{member, Kind::resizing}, 7));
+                            job->shared.share.store(4, Order::release);
+                            while (job->shared.look().active() < 4)
+                              protocol::request_fork<P, Traits{}>(member, 7);
+                          };
+                        };
+                        return Threads{
+                            {meet_and_fork(0), meet_and_fork(1), join_at(3), join_at(4)},
+                            [=]() -> std::string {
+                              return *ids == 0b1100 ? "" : "two groups joined with ids of others";
+                            }};
+                      },
+                      {explore::Search::random});
+}
+
+/// A group that only forks finds out that the job is cancelled, whoever comes to the lobby
+/// meanwhile.
+template <class P>
+std::string forkers_see_faults() {
+  return explore_many(
+      explore::Waiting::polled, 20000,
+      [] {
+        auto job = std::make_shared<Still<P>>(3);
+        job->shared.roster.reset(1);
+        const auto come = [=](std::uint32_t hint) {
+          return [=] {
+            auto member = job->member(0);
+            static_cast<void>(protocol::wait_in_lobby(member, 0, hint));
+          };
+        };
+        return Threads{{come(0), come(1),
+                        [=] {
+                          auto member = job->member(0);
+                          while (protocol::request_fork<P, Traits{}>(member, 7) !=
+                                 protocol::fork_gone) {
+                          }
+                        },
+                        [=] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
+      },
+      {explore::Search::random, explore::Search::pct});
+}
+
 /// A fork against a kill: who gets the id of the group that leaves comes after it.
 inline std::string heirs_come_after_leavers() {
   using P = explore::Platform;
@@ -1185,6 +1254,13 @@ inline constexpr Check checks[] = {
     {"boxes are used again, fences", &boxes_are_used_again<explore::FencedPlatform>},
     {"growth comes after leavers", &growth_comes_after_leavers},
     {"forks wait for groups taken along", &forks_wait_for_groups_taken_along},
+    {"forks leave the barrier's claims alone",
+     &forks_leave_the_barriers_claims_alone<explore::Platform>},
+    {"forks leave the barrier's claims alone, fences",
+     &forks_leave_the_barriers_claims_alone<explore::FencedPlatform>},
+    {"forkers see faults", &forkers_see_faults<explore::Platform>},
+    {"forkers see faults, fences", &forkers_see_faults<explore::FencedPlatform>},
+    {"offers are traced", &offers_are_traced},
     {"heirs come after leavers", &heirs_come_after_leavers},
     {"modelled joiners start with group 0's State", &modelled_joiners_start_with_group_0s_state},
     {"idle forks cost one load", &idle_forks_cost_one_load},

@@ -101,6 +101,33 @@ inline std::string groups_have_barriers() {
       .failure;
 }
 
+/// Tracers hear of every offer, also of one that is over at a glance.
+struct TwoOffers {
+  struct State {};
+
+  template <class Group>
+  void run(Group& group, State state) const {
+    if (group.offer_kill(state) || group.offer(state)) throw std::logic_error{"told to leave"};
+  }
+};
+
+inline std::string offers_are_traced() {
+  struct Counter : Tracer {
+    void record(const TraceEvent& event) noexcept override {
+      if (event.what == Trace::offer) ++offers;
+    }
+    std::uint32_t offers = 0;
+  };
+  return explore::check_program(
+             [](explore::Engine& engine) -> std::string {
+               Counter counter;
+               engine.launch(TwoOffers{}, {.max_groups = 1, .tracer = &counter}).wait();
+               return counter.offers == 2 ? "" : "an offer was not traced";
+             },
+             {.schedules = 1, .shrink = false})
+      .failure;
+}
+
 /// Ids of KillOrder::any are not dense, so global_size() is what N groups would have.
 struct SizeOfAnyOrder {
   static constexpr Traits traits{.kill_order = KillOrder::any};

@@ -106,7 +106,7 @@ COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) 
   member.trace(Trace::shed, shared.kept.load(Order::relaxed));  // published by the release
   member.left = true;
   member.id = no_id;
-  shared.departing.fetch_sub(1, Order::release);  // pairs with growth() and resize()
+  shared.departing.fetch_sub(1, Order::release);  // pairs with growth(), and see resize()
   return Verdict::leave;
 }
 
@@ -207,8 +207,10 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
-  } else if (!last_step && deposited &&
-             shared.departing.load(Order::acquire) == 0) {  // pairs with shed()
+    // Relaxed: a leaver has looked at the roster before it counts itself out, so it cannot see the
+    // addition below. What keeps the addition behind this look is its release for shed(), and the
+    // fence in claim() for taken_along().
+  } else if (!last_step && deposited && shared.departing.load(Order::relaxed) == 0) {
     next = active + claim(shared, target - active);
     // Nobody can fork while everybody is inside. From the release until all are admitted the lock
     // is held: a group that we release would take the boxes we have claimed for its own.

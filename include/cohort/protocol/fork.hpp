@@ -57,9 +57,9 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
       return 0;
     }
     next = old.with_active(old.active() + claimed);
-    // Relaxed: M only falls while we hold the lock, so the word is still the one that was looked
-    // at.
-    if (shared.roster.compare_exchange(old.word, next.word, Order::relaxed)) break;
+    // M only falls while we hold the lock, so the word is still the one that was looked at. Pairs
+    // with a leaver's acquire: it frees its id after this fork has taken one, see ids.hpp.
+    if (shared.roster.compare_exchange(old.word, next.word, Order::release)) break;
     old = shared.look(Order::acquire);  // as above
   }
   member.active = next.active();

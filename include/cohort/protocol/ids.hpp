@@ -1,6 +1,6 @@
 // Ids that are unique but not dense, for KillOrder::any: a bitmap of the free ones. Relaxed: a
-// leaver updates the roster (release) before it frees its id, and a fork that has taken an id swaps
-// the roster only if it has seen (acquire) that update. So the roster orders successive holders.
+// leaver updates the roster (acq_rel) before it frees its id, and a fork that has taken an id looks
+// at the roster and swaps it (acquire, release). So the roster orders successive holders.
 // Invariant: an id is in the bitmap from the moment its holder has left the roster until a fork
 // takes it.
 #pragma once

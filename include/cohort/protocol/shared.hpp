@@ -201,20 +201,23 @@ COHORT_FN void close(Shared<P>& shared) {
 }
 
 /// Ends the job for everybody: waiters wake and leave, the others leave at their next primitive.
+/// True: this fault is the one that is reported.
 template <class P>
-COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, FaultRecord fault) {
+COHORT_DETAIL_COLD COHORT_FN bool raise(Shared<P>& shared, FaultRecord fault) {
   std::uint64_t none = 0;
-  shared.fault.compare_exchange(none, fault.word, Order::relaxed);
-  shared.roster.fetch_or(Roster::fault, Order::release);   // before sleepers are looked for
-  shared.waiting.fetch_or(fault_waiting, Order::relaxed);  // so that a fork looks twice
+  const bool first = shared.fault.compare_exchange(none, fault.word, Order::relaxed);
+  shared.roster.fetch_or(Roster::fault, Order::release);  // before sleepers are looked for
+  // So that a fork looks twice. Added once: the count may be below 0 for a moment, see claim().
+  if (first) shared.waiting.fetch_add(fault_waiting, Order::relaxed);
   P::notify(shared.barrier_event);
   P::notify(shared.offer_event);
   close(shared);
+  return first;
 }
 
 template <class P>
-COHORT_DETAIL_COLD COHORT_FN void raise(Shared<P>& shared, Fault fault) {
-  raise(shared, FaultRecord{fault});
+COHORT_DETAIL_COLD COHORT_FN bool raise(Shared<P>& shared, Fault fault) {
+  return raise(shared, FaultRecord{fault});
 }
 
 /// What a primitive tells the group.
