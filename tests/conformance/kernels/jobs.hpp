@@ -57,6 +57,26 @@ struct OfferingInAnyOrderMayAllLeave : Offering {
                                  .survivors = Survivors::may_all_leave};
 };
 
+/// One group returns at once; the others offer themselves until told to stop.
+struct OneReturnsEarly {
+  std::uint32_t early;
+  std::uint32_t* stop;
+  std::uint32_t* started;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    const std::uint32_t groups = group.num_groups();
+    count(group, started);
+    hold_until(group, [&] { return load(group, started) >= groups; });
+    if (group.group_id() == early) return;
+    while (!told(group, stop)) {
+      if (group.offer_kill(state)) return;
+      pause(group);
+    }
+  }
+};
+using OneReturnsEarlyInAnyOrder = With<OneReturnsEarly, Traits{.kill_order = KillOrder::any}>;
+
 /// Spends its time in setup: all groups but group 0 in a barrier there.
 struct LongSetup {
   std::uint32_t* go;
@@ -188,6 +208,7 @@ struct Steps {
 };
 
 using jobs_kernels = KernelList<Brief, Offering, OfferingInAnyOrder, OfferingMayAllLeave,
-                                OfferingInAnyOrderMayAllLeave, LongSetup, EachBarrier<Steps>>;
+                                OfferingInAnyOrderMayAllLeave, OneReturnsEarly,
+                                OneReturnsEarlyInAnyOrder, LongSetup, EachBarrier<Steps>>;
 
 }  // namespace cohort::test

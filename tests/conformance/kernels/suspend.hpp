@@ -55,27 +55,6 @@ struct PreparedOnce {
   }
 };
 
-/// One group returns at once; the others offer themselves until told to stop.
-struct OneReturnsEarly {
-  std::uint32_t early;
-  std::uint32_t* stop;
-  std::uint32_t* started;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing state) const {
-    const std::uint32_t groups = group.num_groups();
-    count(group, started);
-    hold_until(group, [&] { return load(group, started) >= groups; });
-    if (group.group_id() == early) return;
-    while (!told(group, stop)) {
-      if (group.offer_kill(state)) return;
-      pause(group);
-    }
-  }
-};
-using OneReturnsEarlyInAnyOrder = With<OneReturnsEarly, Traits{.kill_order = KillOrder::any}>;
-
-using suspend_kernels =
-    KernelList<KeepsCount, PreparedOnce, OneReturnsEarly, OneReturnsEarlyInAnyOrder>;
+using suspend_kernels = KernelList<KeepsCount, PreparedOnce>;
 
 }  // namespace cohort::test
