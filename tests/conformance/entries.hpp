@@ -38,7 +38,8 @@ inline constexpr bool has_tasks = !std::is_same_v<Engine, explore::Engine>;
 /// room for a large State in each thread.
 template <class Engine, class Kernel>
 inline constexpr bool compiled = std::is_same_v<Engine, cpu::Engine> ||
-                                 ((cohort::detail::declared_traits<Kernel>().barrier ==
+                                 (!requires { Kernel::cpu_only; } &&
+     (cohort::detail::declared_traits<Kernel>().barrier ==
                                        ResizingBarrier::one_pass ||
                                    requires { Kernel::every_barrier; }) &&
                                   sizeof(StateOf<Kernel>) <= 1024);

@@ -86,16 +86,19 @@ Lacks lacks_of(EngineKind kind) {
               .offer_wait = "an explored schedule chooses how long offers wait",
               .offer_intervals = no_clock,
               .checkpoints = "the explorer writes no files",
+              .complete_traces = "the explorer judges the trace of every run itself",
               .deep_calls = "the explorer's stacks are its own"};
     case EngineKind::cuda:
       return {.offer_intervals = "the CUDA engine does not measure intervals between offers",
+              .forks = "a CUDA context does not survive a fork",
               .live_traces = "the CUDA engine tells of events when a run has ended",
               .complete_traces = "the CUDA engine keeps the last events of each group",
               .divergence = "a GPU does not notice threads of a group that part ways",
               .deep_calls = "a GPU's stacks are set by its driver",
               .single_threads = "the CUDA engine chooses the size of groups of one thread"};
     case EngineKind::opencl:
-      return {.offer_intervals = "the OpenCL engine does not measure intervals between offers",
+      return {.engine_end = "one OpenCL engine serves all tests; its own suite ends others",
+              .offer_intervals = "the OpenCL engine does not measure intervals between offers",
               .checkpoints = "the OpenCL engine writes no checkpoints",
               .live_traces = "the OpenCL engine tells of events when a run has ended",
               .complete_traces = "the OpenCL engine keeps as many events as there is room for"};

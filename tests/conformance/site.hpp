@@ -45,6 +45,7 @@ struct Lacks {
   const char* offer_wait = nullptr;       ///< LaunchOptions::offer_wait
   const char* offer_intervals = nullptr;  ///< Report::offers
   const char* checkpoints = nullptr;      ///< files of suspended jobs
+  const char* forks = nullptr;            ///< processes that are copies of this one
   const char* live_traces = nullptr;      ///< events that are told while the job runs
   const char* complete_traces = nullptr;  ///< every event of every group
   const char* divergence = nullptr;       ///< threads of a group that call different functions
@@ -351,12 +352,29 @@ Derived as(const Kernel& kernel) {
 
 /// What Offering works with.
 struct OfferingWords {
-  explicit OfferingWords(Site& site) : stop(site), present(site), turns(site) {}
+  explicit OfferingWords(Site& site)
+      : stop(site), present(site), turns(site), returned(site) {}
   template <class Kernel = Offering>
   [[nodiscard]] Kernel kernel() const {
-    return as<Kernel>(Offering{stop.data(), present.data(), turns.data()});
+    return as<Kernel>(Offering{stop.data(), present.data(), turns.data(), returned.data()});
   }
-  Word stop, present, turns;
+  Word stop, present, turns, returned;
+};
+
+/// What jobs of Background work with.
+struct BackgroundWords {
+  static constexpr std::uint32_t count = 64;
+  explicit BackgroundWords(Site& site)
+      : items(site, count), stop(site), monitor(site, Background::size) {}
+  [[nodiscard]] Background kernel() const { return kernel(items, stop); }
+  /// One more job, under the same monitor.
+  [[nodiscard]] Background kernel(const Words& its_items, const Word& its_stop) const {
+    return {its_items.data(), count, its_stop.data(), monitor.data()};
+  }
+  [[nodiscard]] std::uint32_t most() const { return monitor[Background::most]; }
+  Words items;
+  Word stop;
+  Words monitor;
 };
 
 /// The kernel with one of the resizing barriers: `with(barrier, Kernel{...})` in for_each_barrier.

@@ -161,45 +161,6 @@ struct OneWantsMore {
   }
 };
 
-/// Offers, forks, global and resizing barriers in one loop. What group 0 transmits must be where
-/// all groups are.
-struct Everything {
-  enum : std::uint32_t { wrong, rounds, round, last = round + 2, size = last + 2 };
-  struct State {
-    std::uint32_t round = 0;
-  };
-  std::uint32_t* words;
-  std::uint32_t* stop;
-  Ids ids;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, State state) const {
-    const auto plain = group.view(words);
-    for (;;) {
-      if (group.offer_kill(state)) return;
-      group.request_fork(state);
-      ids.enter(group, group.group_id());
-      if (group.group_id() == 0 && leader(group)) {
-        plain[round + state.round % 2] = state.round;
-        plain[last + state.round % 2] = load(group, stop);
-        add(group, words + rounds);
-      }
-      ids.exit(group, group.group_id());
-      const State next{state.round + 1};
-      if (state.round % 2 == 0) {
-        group.global_barrier();
-        expect(group, words + wrong, plain[round] == state.round);
-        expect(group, words + wrong, group.group_id() < group.num_groups());
-        if (plain[last] != 0) return;
-      } else if (group.resizing_global_barrier(next)) {
-        return;
-      }
-      state = next;
-      group.request_fork(state);
-    }
-  }
-};
-
 /// The groups below the highest wait in a barrier of either kind; the highest leaves instead of
 /// coming.
 struct TopLeaves {
@@ -323,7 +284,7 @@ struct ForkingAfterABarrier {
 using barriers_kernels =
     KernelList<EachBarrier<Exchange>, EachBarrier<ExchangeAtBarriers>, ExchangeOnTheMove,
                EachBarrier<StepsWithBarriers>, EachBarrier<Direct>, EachBarrier<DirectAtBarriers>,
-               EachBarrier<Strided>, EachBarrier<OneWantsMore>, EachBarrier<Everything>,
+               EachBarrier<Strided>, EachBarrier<OneWantsMore>, 
                EachBarrier<TopLeaves>, ForkUnderABarrier, EachBarrier<DividedBetweenBarriers>,
                EachBarrier<ForkingAfterABarrier<1U << 16U>>, ForkingAfterABarrier<16>>;
 

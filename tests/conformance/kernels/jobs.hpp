@@ -21,14 +21,16 @@ struct Brief {
 struct Offering {
   static constexpr const char* name = "offering";
   std::uint32_t* stop;
-  std::uint32_t* present;  // groups inside now
-  std::uint32_t* turns;    // of all groups
+  std::uint32_t* present;   // groups inside now
+  std::uint32_t* turns;     // of all groups
+  std::uint32_t* returned;  // groups that were told to stop
 
   template <class Visit>
   void arguments(Visit& visit) const {
     visit("stop", stop);
     visit("present", present);
     visit("turns", turns);
+    visit("returned", returned);
   }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -43,6 +45,7 @@ struct Offering {
       pause(group);
     }
     if (leader(group)) group.atomic(*present).fetch_sub(1U);
+    count(group, returned);
   }
 };
 struct OfferingInAnyOrder : Offering {
@@ -95,6 +98,49 @@ struct LongSetup {
       if (group.offer(state)) return;
       pause(group);
     }
+  }
+};
+
+/// Transmits a state but does not hand it over when it offers itself.
+struct NotSuspendable {
+  static constexpr Traits traits{.suspendable = false};
+  struct State {
+    std::uint32_t number = 0;
+  };
+  std::uint32_t* stop;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, State state) const {
+    while (!told(group, stop)) {
+      if (group.offer_kill()) return;
+      group.request_fork(state);
+      pause(group);
+    }
+  }
+};
+
+/// Steps that touch each item once, and count over all jobs how many groups are inside.
+struct Background {
+  enum : std::uint32_t { inside, most, size };
+  struct State {
+    std::uint32_t step = 0;
+  };
+  std::uint32_t* items;  // plain
+  std::uint32_t count;
+  std::uint32_t* stop;
+  std::uint32_t* monitor;  // of all jobs
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    if (leader(group)) {
+      group.atomic(monitor[most]).fetch_max(group.atomic(monitor[inside]).fetch_add(1U) + 1);
+    }
+    for (const std::size_t i : group.stride(count)) ++group.view(items)[i];
+    pause(group);
+    group.barrier();
+    if (leader(group)) group.atomic(monitor[inside]).fetch_sub(1U);
+    ++state.step;
+    return group.global_id() == 0 && load(group, stop) == 0 ? Next::again : Next::halt;
   }
 };
 
@@ -207,8 +253,53 @@ struct Steps {
   }
 };
 
+/// Offers, forks, global and resizing barriers in one loop, after a prologue. What group 0 transmits
+/// must be where all groups are.
+struct Everything {
+  enum : std::uint32_t { wrong, rounds, round, last = round + 2, size = last + 2 };
+  struct State {
+    std::uint32_t round = 0;
+  };
+  std::uint32_t* words;
+  std::uint32_t* stop;
+  Ids ids;
+
+  template <class Group>
+  COHORT_FN void setup(Group& group) const {
+    group.global_barrier();
+  }
+  template <class Group>
+  COHORT_FN void run(Group& group, State state) const {
+    const auto plain = group.view(words);
+    for (;;) {
+      if (group.offer_kill(state)) return;
+      group.request_fork(state);
+      ids.enter(group, group.group_id());
+      if (group.group_id() == 0 && leader(group)) {
+        plain[round + state.round % 2] = state.round;
+        plain[last + state.round % 2] = load(group, stop);
+        add(group, words + rounds);
+      }
+      ids.exit(group, group.group_id());
+      const State next{state.round + 1};
+      if (state.round % 2 == 0) {
+        group.global_barrier();
+        expect(group, words + wrong, plain[round] == state.round);
+        expect(group, words + wrong, group.group_id() < group.num_groups());
+        if (plain[last] != 0) return;
+      } else if (group.resizing_global_barrier(next)) {
+        return;
+      }
+      state = next;
+      group.request_fork(state);
+    }
+  }
+};
+
 using jobs_kernels = KernelList<Brief, Offering, OfferingInAnyOrder, OfferingMayAllLeave,
                                 OfferingInAnyOrderMayAllLeave, OneReturnsEarly,
-                                OneReturnsEarlyInAnyOrder, LongSetup, EachBarrier<Steps>>;
+                                OneReturnsEarlyInAnyOrder, LongSetup, NotSuspendable,
+                                Background, EachBarrier<Steps>,
+                                EachBarrier<Everything>>;
 
 }  // namespace cohort::test
