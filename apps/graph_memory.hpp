@@ -66,7 +66,7 @@ class WorklistMemory {
  public:
   template <class Engine>
   WorklistMemory(Engine& engine, Node num_nodes, const RunOptions& options, bool slots)
-      : num_slots_(slots && of_one_thread<Engine>(options) && !options.movable
+      : num_slots_(slots && threads_per_group<Engine>(options) == 1 && !options.movable
                        ? most_groups(engine, options)
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),

@@ -14,6 +14,10 @@
 #include "cohort/kernel.hpp"
 #include "cohort/trace_check.hpp"
 
+namespace cohort::cuda {
+class Engine;
+}  // namespace cohort::cuda
+
 namespace cohort::apps {
 
 /// What a job did, for the oracle.
@@ -60,14 +64,15 @@ struct RunOptions {
   std::size_t trace_limit = TraceLog::default_limit;
 };
 
-/// Whether a local size of 1 is that; on GPUs it stands for the engine's choice.
+/// Threads in a group of an app where the caller does not say.
 template <class Engine>
-inline constexpr bool has_groups_of_one_thread = true;
+inline constexpr std::uint32_t default_local_size = 1;
+template <>
+inline constexpr std::uint32_t default_local_size<cuda::Engine> = 256;
 
-/// Groups of a run on such an engine have one thread each.
 template <class Engine>
-bool of_one_thread(const RunOptions& options) {
-  return has_groups_of_one_thread<Engine> && options.launch.local_size == 1;
+std::uint32_t threads_per_group(const RunOptions& options) {
+  return options.launch.local_size.value_or(default_local_size<Engine>);
 }
 
 /// The most groups a run on `engine` can have: what apps allocate memory for. Throws
@@ -113,6 +118,7 @@ Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& optio
   if (!options.restore.empty() && !options.movable)
     throw Error{Errc::bad_options, "only a movable run can go on from a checkpoint"};
   LaunchOptions launch = options.launch;
+  launch.local_size = threads_per_group<Engine>(options);
   JobTrace* trace = nullptr;
   if (options.traces != nullptr) {
     const std::uint32_t groups = most_groups(engine, options);

@@ -10,7 +10,7 @@
 #include "cohort/kernel.hpp"
 
 /// For loops of mostly one turn: more code makes a GPU wait for it.
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #define COHORT_APPS_ROLLED _Pragma("unroll 1")
 #else
 #define COHORT_APPS_ROLLED

@@ -21,8 +21,7 @@ namespace cohort::bench {
 struct PlaceOptions {
   std::string engine = "cpu";
   std::optional<std::uint32_t> capacity = {};
-  std::string device = {};  ///< of cuda its number, of opencl that or part of its name
-  std::uint32_t local_size = 1;
+  std::string device = {};         ///< of cuda its number, of opencl that or part of its name
   std::string scheduler = "host";  ///< of opencl: "group" for one of its work-groups
   bool pinned = false;             ///< on the CPU: each worker stays on a CPU of its own
   bool dialect = false;            ///< the apps that cohortc compiles; on opencl they always are

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
@@ -120,6 +121,24 @@ class Draft {
   bool placed_ = false;
 };
 
+void append_text(const nlohmann::ordered_json& value, const std::string& indent,
+                 std::string& text) {
+  const auto structured = [](const auto& each) { return each.is_structured(); };
+  if (value.is_array() ? std::ranges::none_of(value, structured) : !structured(value)) {
+    text += value.dump();
+    return;
+  }
+  text += value.is_array() ? '[' : '{';
+  const char* separator = "\n";
+  for (const auto& [key, each] : value.items()) {
+    text.append(separator).append(indent).append(1, ' ');
+    if (value.is_object()) text.append(nlohmann::json(key).dump()).append(": ");
+    append_text(each, indent + " ", text);
+    separator = ",\n";
+  }
+  text.append(1, '\n').append(indent).append(1, value.is_array() ? ']' : '}');
+}
+
 }  // namespace
 
 nlohmann::ordered_json machine() {
@@ -148,6 +167,12 @@ nlohmann::ordered_json provenance() {
           {"commit", commit()},
           {"time", utc_time()},
           {"machine", machine()}};
+}
+
+std::string record_text(const nlohmann::ordered_json& record) {
+  std::string text;
+  append_text(record, "", text);
+  return text + "\n";
 }
 
 std::string file_of(std::string_view what, std::string_view engine, std::string_view extension) {

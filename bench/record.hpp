@@ -21,6 +21,9 @@ namespace cohort::bench {
 /// version, commit, time and machine, for the head of a record.
 [[nodiscard]] nlohmann::ordered_json provenance();
 
+/// A record as its file holds it: indented, an array of numbers or texts on one line.
+[[nodiscard]] std::string record_text(const nlohmann::ordered_json& record);
+
 /// How a file with results is called: "overhead.json" of the CPU, "overhead-opencl.json" of another
 /// engine.
 [[nodiscard]] std::string file_of(std::string_view what, std::string_view engine,

@@ -158,7 +158,7 @@ int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
   record.update(scenario.run(how));
-  if (!file.empty()) bench::write_atomically(file, record.dump(1) + "\n");
+  if (!file.empty()) bench::write_atomically(file, bench::record_text(record));
   return fine;
 }
 

@@ -41,10 +41,11 @@ std::string why_no_apps(std::string_view engine) {
   return why;
 }
 
-void require_engine(std::string_view engine) {
-  choose("engine", engine, engines);
+const EngineKind& require_engine(std::string_view engine) {
+  const EngineKind& kind = choose("engine", engine, engines);
   if (const std::string why = why_unavailable(engine); !why.empty())
     throw Error{Errc::unsupported, "--engine " + std::string{engine} + ": " + why};
+  return kind;
 }
 
 }  // namespace cohort::cli

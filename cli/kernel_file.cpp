@@ -209,6 +209,8 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
   arguments.give(engine);
   LaunchOptions launch = options.launch;
   launch.max_groups = launch.max_groups.value_or(engine.capacity());
+  if (!launch.local_size)
+    launch.local_size = kernel.info().required_local_size.value_or(options.default_local_size);
   const auto drive = resizer(options.resize, *launch.max_groups);
   const Job job = kernel.launch(engine, launch);
   const Report report = [&] {
@@ -219,7 +221,7 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
   std::cout << kernel.info().name << " of " << options.file << ": " << to_string(report.status)
             << " in " << std::fixed << std::setprecision(1)
             << static_cast<double>(report.run_time.count()) / 1e6 << " ms, at most "
-            << *launch.max_groups << " groups of " << launch.local_size << ", " << report.joins
+            << *launch.max_groups << " groups of " << *launch.local_size << ", " << report.joins
             << " joined, " << report.leaves << " left\n";
   for (const std::string& each : options.prints) arguments.print(each);
   return report.status == Status::finished ? fine : failed;
@@ -233,7 +235,7 @@ int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt) {
   how.transmit = options.transmit;
   how.barrier = barrier_of(options.barrier);
   how.defines = options.defines;
-  how.max_local_size = options.launch.local_size;
+  how.max_local_size = options.launch.local_size.value_or(options.default_local_size);
   const Program program = Program::from_file(options.file, how);
   const ProgramKernel kernel = program.kernel(options.kernel);
 #ifdef COHORT_WITH_OPENCL

@@ -44,7 +44,7 @@ struct Options {
   std::string device;
   std::string scheduler = "host";
   std::optional<std::uint32_t> groups;
-  std::uint32_t local_size = 1;
+  std::optional<std::uint32_t> local_size;
   std::optional<std::uint32_t> capacity;
   std::string resize = "none";
   bool fixed = false;
@@ -123,7 +123,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"input", options.input},
       {"engine", options.engine},
       {"groups", groups},
-      {"local_size", options.local_size},
+      {"local_size", *options.local_size},
       {"capacity", capacity},
       {"resize", options.resize},
       {"static", options.fixed},
@@ -216,7 +216,7 @@ void print(const Options& options, std::uint32_t groups, const apps::Outcome& ou
             << outcome.input << '\n'
             << (runs.size() > 1 ? "last run: " : "") << to_string(report.status) << " in "
             << micro(static_cast<std::uint64_t>(report.run_time.count())) / 1e3 << " ms, at most "
-            << groups << " groups of " << options.local_size << ", " << report.joins << " joined, "
+            << groups << " groups of " << *options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
   print(runs);
   if (report.gather.count > 0 && options.task == "none") {  // the tasks have a line of their own
@@ -245,7 +245,7 @@ std::function<Report(const Job&)> suspender(const Options& options) {
 }
 
 /// A kernel in a source file, instead of an app.
-int run_source(const Options& options, Interrupt& interrupt) {
+int run_source(const Options& options, std::uint32_t default_local_size, Interrupt& interrupt) {
 #ifdef COHORT_HAS_COMPILER
   choose("barrier", options.barrier, barriers);
   KernelFileOptions how = options.kernel_file;
@@ -257,10 +257,12 @@ int run_source(const Options& options, Interrupt& interrupt) {
   how.resize = options.resize;
   how.launch.max_groups = options.groups;
   how.launch.local_size = options.local_size;
+  how.default_local_size = default_local_size;
   how.launch.resizable = !options.fixed;
   how.launch.stop = interrupt.token();
   return run_kernel_file(how, interrupt);
 #else
+  static_cast<void>(default_local_size);
   static_cast<void>(interrupt);
   throw Error{
       Errc::bad_options,
@@ -278,11 +280,12 @@ std::function<Report(const Job&)> gracefully(std::function<Report(const Job&)> d
   };
 }
 
-int run(const Options& options, Interrupt& interrupt) {
-  require_engine(options.engine);
+int run(Options options, Interrupt& interrupt) {
+  const EngineKind& engine = require_engine(options.engine);
   if (options.engine == "cpu" && !options.device.empty())
     throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
-  if (is_kernel_file(options.app)) return run_source(options, interrupt);
+  if (is_kernel_file(options.app)) return run_source(options, engine.local_size, interrupt);
+  options.local_size = options.local_size.value_or(engine.local_size);
   if (options.input.empty())
     throw Error{Errc::bad_options,
                 "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
@@ -294,7 +297,6 @@ int run(const Options& options, Interrupt& interrupt) {
   const auto place = bench::make_place({.engine = options.engine,
                                         .capacity = options.capacity,
                                         .device = options.device,
-                                        .local_size = options.local_size,
                                         .scheduler = options.scheduler,
                                         .dialect = options.dialect});
   if (!place->traces() && !options.trace.empty())
@@ -308,7 +310,7 @@ int run(const Options& options, Interrupt& interrupt) {
   const apps::KeepInput keep;  // from how many groups suit it to the run
   const std::uint32_t groups =
       options.groups ? *options.groups
-                     : place->groups_for(options.app, options.input, options.local_size);
+                     : place->groups_for(options.app, options.input, *options.local_size);
   apps::Request request{.input = options.input,
                         .settings = apps::Settings{options.settings},
                         .options = {},
@@ -501,9 +503,8 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   add_number(*command, "--groups", options->groups, 1, max_groups_limit,
              "Upper limit on active groups (default: capacity; with --engine cuda as many on an SM "
              "as suit the app and its input)");
-  const auto* const local_size =
-      add_number(*command, "--local-size", options->local_size, 1, max_local_size,
-                 "Threads per group (default: 1, on a GPU 256)");
+  add_number(*command, "--local-size", options->local_size, 1, max_local_size,
+             "Threads per group (default: 1, on a GPU 256)");
   add_number(*command, "--capacity", options->capacity, 1, max_groups_limit,
              "Groups that run at a time (default: usable CPUs)");
   auto* const resize = command->add_option("--resize", options->resize,
@@ -521,9 +522,10 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       ->excludes(barrier);
   add_app_options(*command, *options);
   add_kernel_file_options(*command, options->kernel_file);
-  command->callback([command, options, local_size, &chosen, &interrupt] {
+  command->callback([command, options, &chosen, &interrupt] {
     check_kind(*command, is_kernel_file(options->app));
-    if (options->engine == "cuda" && local_size->count() == 0) options->local_size = 256;
+    if (options->task == "none" && command->count("--task-groups") > 0)
+      throw Error{Errc::bad_options, "--task-groups needs --task light, medium or heavy; drop it"};
     chosen = [options, &interrupt] { return run(*options, interrupt); };
   });
 }

@@ -23,12 +23,33 @@ if(COHORT_CUDA)
     message(FATAL_ERROR "COHORT_CUDA is on, but no working nvcc was found: "
       "set CUDACXX to its path, put it on PATH, or configure with -DCOHORT_CUDA=OFF")
   endif()
+  # The kernels of apps, tests and benchmarks are many, and no part of the library: one architecture.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer for what comes after
-    set(COHORT_APP_ARCHITECTURES 90)  # of apps, tests and figures: there are many kernels, and they are no part of the library
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer for later devices
+    set(app_architectures 90)
   else()
-    set(COHORT_APP_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
+    set(app_architectures ${CMAKE_CUDA_ARCHITECTURES})
+  endif()
+  if(EXISTS /dev/nvidiactl)
+    set(COHORT_CUDA_APPS_DEFAULT ON)
+  else()
+    set(COHORT_CUDA_APPS_DEFAULT OFF)
+  endif()
+  # Minutes of compiling, so by default only where there is a GPU.
+  option(COHORT_CUDA_APPS "Build the applications for CUDA, and optimise the kernels of its tests and benchmarks"
+    ${COHORT_CUDA_APPS_DEFAULT})
+  if(NOT COHORT_CUDA_APPS)
+    list(TRANSFORM app_architectures REPLACE "^([0-9]+[af]?).*" "\\1-virtual")
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
+
+# cohort_app_kernels(<target>): how kernels outside the library are compiled. Where nothing will run them they only have to
+# compile: to PTX, without optimisation.
+function(cohort_app_kernels target)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${app_architectures}")
+  if(NOT COHORT_CUDA_APPS)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-O0 -Xcicc -O0>")
+  endif()
+endfunction()

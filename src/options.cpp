@@ -14,7 +14,8 @@ void check_range(const std::string& name, std::uint32_t value, std::uint32_t lea
 std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity, const Traits& traits) {
   const std::uint32_t groups = options.max_groups.value_or(capacity);
   check_range("launch: max_groups", groups, 1, max_groups_limit);
-  check_range("launch: local_size", options.local_size, 1, traits.max_local_size);
+  if (options.local_size)
+    check_range("launch: local_size", *options.local_size, 1, traits.max_local_size);
   check_range("launch: weight", options.weight, 1, 1'000'000);
   if (options.start_groups) check_range("launch: start_groups", *options.start_groups, 1, groups);
   if (options.target) check_range("launch: target", *options.target, 1, groups);
@@ -28,7 +29,7 @@ std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity, cons
 
 std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity) {
   check_range("submit: groups", options.groups, 1, capacity);
-  check_range("submit: local_size", options.local_size, 1, max_local_size);
+  if (options.local_size) check_range("submit: local_size", *options.local_size, 1, max_local_size);
   return options.groups;
 }
 

@@ -46,7 +46,7 @@ template <class Engine>
                                   const BfsOptions& how) {
   if (both_directions(graph, how)) return Degrees::many;
   // Groups of one thread fetch ahead what they need. They go on with a movable job's lists, though.
-  const bool fits = !of_one_thread<Engine>(options) || options.movable;
+  const bool fits = threads_per_group<Engine>(options) > 1 || options.movable;
   const bool few = (how.most_edges ? *how.most_edges : most_edges(graph)) <= most_few_edges &&
                    graph.num_edges() <= FewEdges::most_in_graph;
   return fits && few ? Degrees::few : Degrees::some;
@@ -105,11 +105,8 @@ Report run_one_barrier_bfs(Engine& engine, const Csr& graph, const GraphMemory& 
   const auto plans = engine.template fill<typename Kernel::Plan>(2, {});
   const auto outlooks =
       engine.template fill<typename Kernel::Outlook>(2, {.edges_left = graph.num_edges()});
-  // On a GPU a local size of 1 stands for large groups.
-  const std::uint32_t local_size = options.launch.local_size;
-  const std::uint32_t solo = local_size == 1     ? 128
-                             : Kernel::few_edges ? (local_size + 1) / 2
-                                                 : local_size;
+  const std::uint32_t threads = threads_per_group<Engine>(options);
+  const std::uint32_t solo = threads == 1 ? 128 : Kernel::few_edges ? (threads + 1) / 2 : threads;
   const Kernel kernel{
       .graph = memory.view(),
       .incoming = incoming ? incoming->view() : memory.view(),

@@ -158,7 +158,7 @@ class Over final : public cohort::detail::JobControl {
 };
 
 std::uint32_t threads_of(const LaunchOptions& options) {
-  return options.local_size == 1 ? 256 : options.local_size;
+  return options.local_size.value_or(default_local_size<PlainEngine>);
 }
 
 void allow(const void* function, std::size_t memory) {

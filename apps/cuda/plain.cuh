@@ -275,6 +275,6 @@ class PlainEngine {
 template <>
 inline constexpr bool has_paper_variants<PlainEngine> = false;
 template <>
-inline constexpr bool has_groups_of_one_thread<PlainEngine> = false;
+inline constexpr std::uint32_t default_local_size<PlainEngine> = default_local_size<cuda::Engine>;
 
 }  // namespace cohort::apps

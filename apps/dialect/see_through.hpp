@@ -16,7 +16,9 @@ Report see_through(Engine& engine, const ProgramKernel& kernel, const RunOptions
                 "the apps of the dialect have the one-pass barrier only, and keep no traces for "
                 "--check-trace"};
   }
-  return drive(kernel.launch(engine, options.launch), options);
+  LaunchOptions launch = options.launch;
+  launch.local_size = threads_per_group<Engine>(options);
+  return drive(kernel.launch(engine, launch), options);
 }
 
 }  // namespace cohort::apps::detail

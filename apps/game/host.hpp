@@ -34,7 +34,7 @@ struct GameResult {
 template <class Engine>
 [[nodiscard]] GameResult run_game(Engine& engine, const Board& start,
                                   const RunOptions& options = {}, const GameOptions& how = {}) {
-  const std::uint32_t grain = how.grain.value_or(of_one_thread<Engine>(options) ? 2 : 4);
+  const std::uint32_t grain = how.grain.value_or(threads_per_group<Engine>(options) == 1 ? 2 : 4);
   if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
     throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
   std::uint64_t needed = 7;  // positions that are tasks: those above the grain

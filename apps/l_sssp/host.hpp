@@ -126,7 +126,7 @@ template <class Engine>
   if (delta == 0) {
     // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
     // more often. Found by trying, on an H200.
-    const Distance wider = of_one_thread<Engine>(options) ? 1 : many_edges ? 3 : 8;
+    const Distance wider = threads_per_group<Engine>(options) == 1 ? 1 : many_edges ? 3 : 8;
     delta = wider * (how.fitting ? *how.fitting : fitting_delta(graph));
   }
   const bool short_paths = are_short(how.longest ? *how.longest : longest_path(graph));
@@ -139,7 +139,7 @@ template <class Engine>
     return short_paths ? run(Short{}, Of<Degrees::many>{}) : run(Distance{}, Of<Degrees::many>{});
   }
   if (!short_paths) return run(Distance{}, Of<Degrees::some>{});
-  const bool few = !of_one_thread<Engine>(options) &&
+  const bool few = threads_per_group<Engine>(options) > 1 &&
                    (how.most_edges ? *how.most_edges : most_edges(graph)) <= most_few_edges;
   return few ? run(Short{}, Of<Degrees::few>{}) : run(Short{}, Of<Degrees::some>{});
 }

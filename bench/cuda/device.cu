@@ -197,12 +197,12 @@ struct Bench::Inside {
     return per_barrier(load, marks.read());
   }
 
-  /// Until the job has all groups again, but for those that are `kept` by somebody.
-  void full(const Job& job, const std::stop_token& stop, std::uint32_t kept = 0) const {
+  /// Until the job has all groups again.
+  void full(const Job& job, const std::stop_token& stop) const {
     const auto until = Clock::now() + std::chrono::seconds{5};
     for (;;) {
       const Report report = job.report();
-      if (!report.sizes.empty() && report.sizes.back().groups + kept >= engine.capacity()) return;
+      if (!report.sizes.empty() && report.sizes.back().groups >= engine.capacity()) return;
       if (report.status != Status::running || Clock::now() > until || stop.stop_requested()) {
         throw Error{Errc::bad_state,
                     "the kernel beside it has " +
@@ -258,18 +258,8 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
   std::uint32_t* const over = words.data();
   std::uint32_t* const items = words.data() + 2;
   const LaunchOptions options{.local_size = 256};
-  std::optional<cuda::ResidentJob<Empty>> resident;
   std::optional<Background> beside;
-  const auto fill = [&](const auto& kernel) {
-    if (demand.by == By::lease || demand.by == By::submit) {
-      beside.emplace(engine.launch(kernel, options));
-    } else {
-      resident = engine.launch<Empty>(
-          kernel, options,
-          demand.by == By::resident ? cuda::Scheduler::device : cuda::Scheduler::host);
-      beside.emplace(*resident);
-    }
-  };
+  const auto fill = [&](const auto& kernel) { beside.emplace(engine.launch(kernel, options)); };
   switch (demand.beside) {
     case Beside::nothing: break;
     case Beside::any: fill(Offering<KillOrder::any>{demand.interval_ns, over}); break;
@@ -281,15 +271,12 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
 
   std::vector<double> times;
   for (std::uint32_t i = 0; i < demand.trials; ++i) {
-    // A scheduler on the device may have an SM to itself.
-    if (beside) inside_->full(beside->job(), stop, demand.by == By::resident ? 1 : 0);
+    if (beside) inside_->full(beside->job(), stop);
     const auto start = Clock::now() + std::chrono::nanoseconds{inside_->random() % 50'000};
     while (Clock::now() < start) {
     }
     if (demand.by != By::lease) {
-      const Task task = resident
-                            ? resident->submit(Empty{}, {.groups = demand.sms})
-                            : engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
+      const Task task = engine.submit(Empty{}, {.groups = demand.sms, .local_size = 128});
       const auto report = task.wait_for(std::chrono::seconds{1});
       if (!report) {
         task.cancel();

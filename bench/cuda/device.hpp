@@ -44,9 +44,8 @@ class Bench {
 
   /// What the GPU is full of while SMs are demanded.
   enum class Beside : std::uint8_t { nothing, any, highest_first, barrier };
-  /// How they are asked for: by a lease around a kernel of the caller's, by submit(), or by
-  /// submit() to a job whose blocks stay, scheduled on the device or by the host.
-  enum class By : std::uint8_t { lease, submit, resident, resident_by_host };
+  /// How they are asked for: by a lease around a kernel of the caller's, or by submit().
+  enum class By : std::uint8_t { lease, submit };
   struct Demand {
     Beside beside = Beside::nothing;
     std::uint32_t sms = 1;

@@ -35,7 +35,7 @@ struct Shape {
   std::uint32_t on_an_sm;
   std::uint32_t threads;
 };
-constexpr Shape even{1, cuda_local_size};
+constexpr Shape even{1, apps::default_local_size<cuda::Engine>};
 constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},  Shape{6, 256},
                             Shape{8, 256}, Shape{1, 512}, Shape{1, 1024}, Shape{2, 1024}};
 
@@ -302,7 +302,7 @@ Json cuda_overhead_scenario(const ScenarioOptions& options) {
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
   Overheads overheads{options, device::describe()};
   record["groups"] = sms;
-  record["local_size"] = cuda_local_size;
+  record["local_size"] = even.threads;
   auto measurements = Json::array();
   // What a call takes, from launch to wait, by the host's clock; and what the device takes of it.
   std::map<std::string, std::vector<Ratio>> by_name;

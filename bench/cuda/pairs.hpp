@@ -8,14 +8,10 @@
 
 namespace cohort::bench {
 
-/// Threads of a group, where nothing else is said.
-inline constexpr std::uint32_t cuda_local_size = 256;
-
 /// A run on so many SMs.
 [[nodiscard]] inline apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   apps::RunOptions options;
   options.launch.max_groups = groups;
-  options.launch.local_size = cuda_local_size;
   options.launch.resizable = resizable;
   return options;
 }

@@ -32,8 +32,7 @@ class CudaPlace final : public Place {
     if (dialect_) return capacity();
 #endif
     if (!whole_) return capacity();  // blocks are spread over all SMs
-    const std::uint32_t threads = local_size == 1 ? cuda_local_size : local_size;  // as in run()
-    return capacity() * apps::groups_on_sm(app, input, threads, capacity());
+    return capacity() * apps::groups_on_sm(app, input, local_size, capacity());
   }
   [[nodiscard]] nlohmann::ordered_json device() const override { return described(); }
   [[nodiscard]] bool traces() const override { return true; }
@@ -47,8 +46,6 @@ class CudaPlace final : public Place {
   apps::Outcome run(std::string_view app, apps::Request& request) override {
     if (request.options.traces != nullptr)
       throw Error{Errc::bad_options, "--check-trace does not work with --engine cuda; drop it"};
-    std::uint32_t& local_size = request.options.launch.local_size;
-    if (local_size == 1) local_size = cuda_local_size;
 #ifdef COHORT_WITH_COMPILER
     if (dialect_) return dialect_->run(engine_, app, request);
 #endif

@@ -70,10 +70,7 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
                             {Bench::Beside::barrier, "resizing barrier", 20'000},
                             {Bench::Beside::highest_first, "highest first", 30'000}};
   using By = Bench::By;
-  for (const auto& [by, name] :
-       {std::pair{By::lease, "lease"}, std::pair{By::submit, "submit"},
-        std::pair{By::resident, "submit to resident blocks"},
-        std::pair{By::resident_by_host, "submit to resident blocks, scheduled by the host"}}) {
+  for (const auto& [by, name] : {std::pair{By::lease, "lease"}, std::pair{By::submit, "submit"}}) {
     for (const std::uint32_t wanted : {1U, sms / 4, sms / 2, sms - 1}) {
       const auto measure = [&, how = by](Bench::Beside beside) {
         return bench.gather({.beside = beside,

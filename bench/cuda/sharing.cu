@@ -366,29 +366,6 @@ class CooperativeJob final : public Job {
   std::optional<cohort::Job> job_;
 };
 
-/// The tasks are part of its code.
-class ResidentJob final : public Job {
- public:
-  ResidentJob(cuda::Engine& engine, std::uint32_t sms, cuda::Scheduler scheduler)
-      : Job(sms), engine_(engine), scheduler_(scheduler) {}
-  ~ResidentJob() override {
-    if (job_) job_->cancel();
-  }
-  void start() override {
-    job_ = engine_.launch<Product>(sweep, {.local_size = job_threads}, scheduler_);
-  }
-  [[nodiscard]] Task submit(const Product& product, std::uint32_t groups) const {
-    return job_->submit(product, {.groups = groups});
-  }
-
- private:
-  bool ended() override { return job_->wait_for(longest).has_value(); }
-
-  cuda::Engine& engine_;
-  cuda::Scheduler scheduler_;
-  std::optional<cuda::ResidentJob<Product>> job_;
-};
-
 // ---- tasks
 
 class Tasks {
@@ -420,12 +397,9 @@ class Tasks {
     }
     return false;
   }
-  /// One, by the engine itself; by the blocks of `resident` if there is one.
-  [[nodiscard]] bool submit(cuda::Engine& engine, const ResidentJob* resident) {
-    const Task task =
-        resident != nullptr
-            ? resident->submit(product_, part_.sms)
-            : engine.submit(product_, {.groups = part_.sms, .local_size = task_threads});
+  /// One, by the engine itself.
+  [[nodiscard]] bool submit(cuda::Engine& engine) {
+    const Task task = engine.submit(product_, {.groups = part_.sms, .local_size = task_threads});
     if (task.wait_for(patience)) return true;
     task.cancel();
     return false;
@@ -498,8 +472,7 @@ PartResult run(const Part& part) {
   check(cudaFree(nullptr), "the device");
   PartResult result;
   result.sms = attribute(cudaDevAttrMultiProcessorCount);
-  const bool stays = part.way.starts_with("resident");
-  const bool cooperative = stays || part.way == "lease" || part.way == "submit";
+  const bool cooperative = part.way == "lease" || part.way == "submit";
   std::unique_ptr<cuda::Engine> engine;
   if (cooperative) engine = std::make_unique<cuda::Engine>();
   Streams streams =
@@ -509,12 +482,11 @@ PartResult run(const Part& part) {
   const std::uint32_t all = part.device_sms != 0 ? part.device_sms : result.sms;
   std::optional<Tasks> tasks;
   std::function<bool()> serve;
-  ResidentJob* resident = nullptr;
   if (part.task) {
     tasks.emplace(part, all);
     serve = [&] {
-      return stays || part.way == "submit" ? tasks->submit(*engine, resident)
-                                           : tasks->serve(streams.task, engine.get());
+      return part.way == "submit" ? tasks->submit(*engine)
+                                  : tasks->serve(streams.task, engine.get());
     };
     if (!serve()) throw Error{Errc::bad_state, "bench: a task does not end"};  // a warm-up
   }
@@ -540,13 +512,7 @@ PartResult run(const Part& part) {
   }
 
   std::unique_ptr<Job> job;
-  if (stays) {
-    auto its = std::make_unique<ResidentJob>(
-        *engine, all,
-        part.way == "resident, host" ? cuda::Scheduler::host : cuda::Scheduler::device);
-    resident = its.get();
-    job = std::move(its);
-  } else if (cooperative) {
+  if (cooperative) {
     job = std::make_unique<CooperativeJob>(*engine, all);
   } else {
     job = std::make_unique<PlainJob>(streams.job, streams.job_sms, all);

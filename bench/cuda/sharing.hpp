@@ -12,8 +12,7 @@ namespace cohort::bench::device {
 /// What one process does.
 struct Part {
   /// plain: kernels of plain CUDA, the task's in a stream of higher priority. green: the same on
-  /// green contexts. lease, submit: the job cooperates. "resident, device" and "resident, host":
-  /// and its blocks run the tasks, whoever schedules them.
+  /// green contexts. lease, submit: the job cooperates.
   std::string way = "plain";
   bool background = true;        ///< the job is ours to run
   bool task = true;              ///< so are the tasks

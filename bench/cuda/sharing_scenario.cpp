@@ -150,8 +150,6 @@ constexpr Way ways[] = {
     {.name = "green contexts", .part = "green"},
     {.name = "cohort, lease", .part = "lease"},
     {.name = "cohort, submit", .part = "submit"},
-    {.name = "cohort, resident", .part = "resident, device"},
-    {.name = "resident, by the host", .part = "resident, host"},
 };
 
 /// The job's part and the tasks' part together. `spare`: SMs that a percentage gives to the tasks

@@ -24,7 +24,6 @@ namespace cohort::test {
 
 using TestEngine = opencl::Engine;
 inline constexpr const char* engine_name = "opencl";
-inline constexpr std::uint32_t smallest_group = 1;
 
 /// With more groups than CPUs, where the device has them, and a scheduler group where
 /// COHORT_TEST_SCHEDULER is set.
@@ -59,7 +58,6 @@ inline void free_shared(void* memory) { buffers().erase(memory); }
 
 using TestEngine = cuda::Engine;
 inline constexpr const char* engine_name = "cuda";
-inline constexpr std::uint32_t smallest_group = 2;  // 1 stands for the engine's choice
 
 inline TestEngine& engine() {
   static TestEngine only{{.capacity = 6}};
@@ -80,7 +78,6 @@ inline void free_shared(void* /*memory*/) {}
 
 using TestEngine = cpu::Engine;
 inline constexpr const char* engine_name = "cpu";
-inline constexpr std::uint32_t smallest_group = 1;
 
 inline TestEngine& engine() {
   static TestEngine only{{.capacity = 6}};

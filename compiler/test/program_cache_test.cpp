@@ -162,6 +162,46 @@ TEST_F(ProgramCache, EntriesAreOfOneCompilerVersionAndItsHeaders) {
   EXPECT_EQ(entries().size(), 3U);
 }
 
+TEST_F(ProgramCache, RemovesWhatAKilledCompilationLeft) {
+  write(folder_ / "c++", "#!/bin/sh\n[ \"$1\" = --version ] && exit\nkill -9 $PPID\n");
+  EXPECT_FALSE(succeeded(in_a_process([&] { return loads(1); })));
+  EXPECT_THAT(entries(), testing::ElementsAre(testing::StartsWith("new-")));
+  write(folder_ / "c++", "#!/bin/sh\nexec c++ \"$@\"\n");
+  EXPECT_TRUE(loads(2));
+  EXPECT_THAT(entries(), testing::ElementsAre(testing::StartsWith("program-")));
+}
+
+TEST_F(ProgramCache, KeepsWhatARunningCompilationWrites) {
+  const fs::path go = folder_ / "go";
+  write(folder_ / "c++", "#!/bin/sh\n[ \"$1\" = --version ] && exit\nwhile [ ! -e '" + go.string() +
+                             "' ]; do sleep 0.01; done\nexec c++ \"$@\"\n");
+  const pid_t slow = in_a_process([&] { return loads(1); });
+  while (!fs::exists(cache()) || entries().empty()) std::this_thread::yield();
+  write(folder_ / "quick", "#!/bin/sh\nexec c++ \"$@\"\n");
+  set("CXX", folder_ / "quick");
+  EXPECT_TRUE(loads(2));
+  std::ofstream{go} << "";
+  EXPECT_TRUE(succeeded(slow));
+}
+
+TEST_F(ProgramCache, OffKeepsNothingAfterTheProcess) {
+  const auto programs = [&] {
+    return std::ranges::count_if(fs::directory_iterator{folder_}, [](const auto& each) {
+      return each.path().filename().string().starts_with("cohort-programs-");
+    });
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    set("COHORT_CACHE", "off");
+    set("TMPDIR", folder_);
+    fs::current_path(folder_);
+    const bool good = loads(1) && programs() == 1 && !fs::exists("off");
+    std::exit(good ? 0 : 1);  // NOLINT(concurrency-mt-unsafe): a process of one thread
+  }
+  EXPECT_TRUE(succeeded(child));
+  EXPECT_EQ(programs(), 0);
+}
+
 TEST_F(ProgramCache, IsPrivateWhateverTheUmask) {
   const mode_t before = ::umask(0);
   EXPECT_TRUE(loads(1));

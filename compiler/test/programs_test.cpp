@@ -348,8 +348,7 @@ std::vector<PassProgram> pass_programs() {
     all.push_back({"in_functions", add(plain, {total}), {1, 3}, "live.cl", transmit});
   }
   if (on_opencl) return all;
-  if (smallest_group == 1)
-    all.push_back({"threads_of_a_group", by_thread_keys(1), {1}, "by_thread.cl", "per-thread"});
+  all.push_back({"threads_of_a_group", by_thread_keys(1), {1}, "by_thread.cl", "per-thread"});
   all.push_back({"threads_of_a_group", by_thread_keys(4), {4}, "by_thread.cl", "per-thread"});
   return all;
 }
@@ -414,7 +413,7 @@ TEST_P(QueuePrograms, TakeEveryItemOnceWhileGroupsComeAndGo) {
       kernel.set("out", out.data()).set("next", next.data()).set("n", many);
       Report report = run_resizing(kernel, local_size, attempt);
       // Where all threads take an item only the leader's is used, so the others' are skipped.
-      const bool all = leaders_take || std::max(local_size, smallest_group) == 1;
+      const bool all = leaders_take || local_size == 1;
       for (std::uint32_t i = 0; i < many; ++i) {
         if (all && out[i] != expected[i]) ADD_FAILURE() << "item " << i;
         if (out[i] != expected[i] && out[i] != i * 40503U)
@@ -485,7 +484,7 @@ TEST(Figure4, CanBeSuspendedAndResumed) {
     Items out = first_items();
     ProgramKernel kernel = programs("programs.cl").kernel("two_barriers");
     kernel.set("out", out.data()).set("n", few_items).set("rounds", long_run);
-    const Job job = kernel.launch(engine(), {.max_groups = 4, .local_size = smallest_group});
+    const Job job = kernel.launch(engine(), {.max_groups = 4, .local_size = 1});
     while (job.suspend() == Status::suspended) {
       ++suspended;
       job.resume();
@@ -567,6 +566,8 @@ TEST(ProgramArguments, AreChecked) {
   ProgramKernel shaped = programs("programs.cl").kernel("two_dimensions");
   shaped.set("out", out.data()).set("n", 1U).set("rounds", 1U);
   EXPECT_THROW(static_cast<void>(shaped.launch(engine(), {.local_size = 3})), Error);
+  EXPECT_THROW(static_cast<void>(shaped.launch(engine(), {.local_size = 1})), Error);
+  EXPECT_EQ(shaped.launch(engine()).wait().status, Status::finished) << "with the size it requires";
 }
 
 TEST(ProgramDescription, NamesParametersAndPoints) {

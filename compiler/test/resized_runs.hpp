@@ -18,7 +18,7 @@ inline Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size
   const bool holds = std::is_same_v<TestEngine, cpu::Engine> && attempt > 0;
   const Job job = kernel.launch(engine(), {.max_groups = 6,
                                            .start_groups = 1,
-                                           .local_size = std::max(local_size, smallest_group),
+                                           .local_size = local_size,
                                            .tracer = holds ? &hold : nullptr});
   try {
     if (attempt > 0) {

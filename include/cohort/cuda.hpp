@@ -41,12 +41,6 @@ struct LeaseOptions {
   std::uint32_t sms = 1;
 };
 
-/// Who hands the tasks of a resident job to its blocks.
-enum class Scheduler : std::uint8_t {
-  device,  ///< a warp of its own, which looks into the host's memory
-  host,    ///< the engine, by writes in a stream
-};
-
 namespace detail {
 
 /// One launched kernel, type-erased: what the host knows of it, and a way to start blocks of it.
@@ -77,8 +71,6 @@ class Body {
   bool suspendable = true;
   bool may_all_leave = false;
   bool any_order = false;
-  bool resident = false;
-  Scheduler scheduler = Scheduler::device;
 };
 
 /// Host copies of the buffers that a kernel names.
@@ -97,8 +89,7 @@ class BufferCopies {
 
 #ifdef __CUDACC__
 
-/// With Tasks the blocks stay to run these.
-template <class Kernel, protocol::Role role, class... Tasks>
+template <class Kernel, protocol::Role role>
 class TypedBody final : public Body {
   using State = StateOf<Kernel>;
   using States = protocol::States<State>;
@@ -114,19 +105,12 @@ class TypedBody final : public Body {
     suspendable = traits.suspendable && role != protocol::Role::fixed;
     may_all_leave = traits.survivors == Survivors::may_all_leave;
     any_order = traits.kill_order == KillOrder::any;
-    resident = sizeof...(Tasks) > 0;
   }
 
   /// As the driver knows it: a program that is loaded at run time has a CUDA runtime of its own,
   /// and the engine's would not know the symbol.
   static const void* device_function() {
-    const void* const symbol = [] {
-      if constexpr (sizeof...(Tasks) > 0) {
-        return reinterpret_cast<const void*>(&run_resident<Kernel, Tasks...>);
-      } else {
-        return reinterpret_cast<const void*>(&run_groups<Kernel, role>);
-      }
-    }();
+    const auto* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
     cudaKernel_t kernel = nullptr;
     return cudaGetKernel(&kernel, symbol) == cudaSuccess ? kernel : symbol;
   }
@@ -191,8 +175,6 @@ class TypedBody final : public Body {
 }  // namespace detail
 
 class Lease;
-template <class... Tasks>
-class ResidentJob;
 
 /// Runs cooperative kernels on one GPU. Thread-safe. Its destructor cancels what runs and waits for
 /// the groups to leave, which each does at its next primitive. Kernels are templates: what launches
@@ -207,8 +189,8 @@ class Engine {
 
 #ifdef __CUDACC__
   /// Starts a kernel. Throws Error{bad_options} for options that cannot run. max_groups defaults to
-  /// one group for each SM; with more, groups share SMs and leave an SM together. A local_size of 1
-  /// stands for the engine's choice, the largest block that the kernel allows.
+  /// one group for each SM; with more, groups share SMs and leave an SM together. local_size
+  /// defaults to the largest block that the kernel allows and that fits.
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
     const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
@@ -220,17 +202,6 @@ class Engine {
     return Job{
         start(std::make_unique<detail::TypedBody<Kernel, protocol::Role::member>>(kernel, groups),
               options)};
-  }
-
-  /// Starts a kernel whose blocks stay: who is taken away runs tasks of these types, which are part
-  /// of the same code, and comes back. So a task needs no launch; it has the job's local size.
-  template <class Task, class... Tasks, class Kernel>
-  ResidentJob<Task, Tasks...> launch(const Kernel& kernel, const LaunchOptions& options = {},
-                                     Scheduler scheduler = Scheduler::device) {
-    auto body = std::make_unique<detail::TypedBody<Kernel, protocol::Role::member, Task, Tasks...>>(
-        kernel, checked_resident(options, Contract<Kernel>::traits));
-    body->scheduler = scheduler;
-    return ResidentJob<Task, Tasks...>{start(std::move(body), options)};
   }
 
   /// Continues a job that was suspended and written to a file by Job::checkpoint, here or on
@@ -318,55 +289,18 @@ class Engine {
  private:
   class Core;
   friend class Lease;
-  template <class... Tasks>
-  friend class ResidentJob;
 
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
-  [[nodiscard]] std::uint32_t checked_resident(const LaunchOptions& options,
-                                               const Traits& traits) const;
   std::shared_ptr<cohort::detail::JobControl> start(std::unique_ptr<detail::Body> body,
                                                     const LaunchOptions& options,
                                                     std::optional<int> priority = {},
                                                     bool restored = false);
-  static std::shared_ptr<cohort::detail::JobControl> submit_to(cohort::detail::JobControl& job,
-                                                               std::uint32_t kind,
-                                                               std::span<const std::byte> function,
-                                                               const TaskOptions& options);
   [[noreturn]] static void refuse_static_restore();
   void load(const void* function) const;
 
   std::shared_ptr<Core> core_;
   std::shared_ptr<cohort::detail::Memory> memory_;
-};
-
-/// A job whose own blocks run tasks of the given types. One task runs at a time; the others wait
-/// for it. A task that has not begun when the job ends or is suspended is cancelled.
-template <class... Tasks>
-class ResidentJob : public Job {
- public:
-  explicit ResidentJob(const std::shared_ptr<cohort::detail::JobControl>& control) noexcept
-      : Job(control), control_(control) {}
-
-  /// As Engine::submit, with one SM less than the job has at most.
-  template <class Function>
-  Task submit(const Function& function, const TaskOptions& options = {}) const {
-    static_assert((std::is_same_v<Function, Tasks> || ...),
-                  "cohort: a resident job runs only the types of tasks it was launched with: "
-                  "engine.launch<Task>(kernel)");
-    static_assert(std::is_trivially_copyable_v<Function> &&
-                      sizeof(Function) <= detail::most_function &&
-                      alignof(Function) <= alignof(detail::Wish),
-                  "cohort: a resident task is copied byte by byte, 512 at most: hold pointers into "
-                  "buffers");
-    std::uint32_t kind = 0;
-    static_cast<void>(((std::is_same_v<Function, Tasks> || (++kind, false)) || ...));
-    return Task{
-        Engine::submit_to(*control_, kind, std::as_bytes(std::span{&function, 1}), options)};
-  }
-
- private:
-  std::shared_ptr<cohort::detail::JobControl> control_;
 };
 
 /// SMs held for a stream, from the point in the stream where it was made to the one where it is

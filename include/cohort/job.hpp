@@ -44,8 +44,9 @@ struct LaunchOptions {
   std::optional<std::uint32_t> start_groups = {};
   /// Pins the job's target from the start, as Job::set_target does.
   std::optional<std::uint32_t> target = {};
-  /// Threads in a group: 1 to what the kernel allows, see Traits::max_local_size.
-  std::uint32_t local_size = 1;
+  /// Threads in a group: 1 to what the kernel allows, see Traits::max_local_size. Default: what the
+  /// kernel requires, if it does; else 1, with the CUDA engine the largest block that fits.
+  std::optional<std::uint32_t> local_size = {};
   /// This job's part of the machine, beside other jobs'.
   std::uint32_t weight = 1;
   /// False: exactly max_groups groups for the whole run, cooperation compiled out. The baseline for

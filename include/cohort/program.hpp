@@ -34,11 +34,12 @@ struct ProgramOptions {
   std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
-  std::string optimise = "-O2";  ///< for the engine cpu; nvcc always optimises
+  std::string optimise = "-O2";  ///< device code of the engine cuda: optimised unless -O0
   /// For the engine cuda: the GPU, as nvcc -arch. Default: $COHORT_CUDA_ARCH, or the one here.
   std::string architecture = {};
   /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/programs/ in the user's
-  /// cache directory. Only this user may be able to write there, since they are loaded as code.
+  /// cache directory; with COHORT_CACHE=off they are removed when this process exits. Only this
+  /// user may be able to write there, since they are loaded as code.
   std::optional<std::filesystem::path> cache = {};
 };
 
@@ -60,9 +61,9 @@ struct KernelInfo {
   bool suspendable = true;
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
-  std::uint32_t required_local_size = 0;                    ///< 0: any
-  std::array<std::uint32_t, 3> required_shape = {0, 0, 0};  ///< the same in three dimensions
-  std::uint32_t points = 0;                                 ///< where groups can join or leave
+  std::optional<std::uint32_t> required_local_size = {};            ///< the only one it runs with
+  std::optional<std::array<std::uint32_t, 3>> required_shape = {};  ///< the same in 3 dimensions
+  std::uint32_t points = 0;                                         ///< where groups join or leave
 };
 
 namespace detail {
@@ -76,9 +77,9 @@ class Module {
   std::vector<KernelInfo> kernels;
   std::string description;
   std::string engine;
-  std::string title;                 // its name, without folder and extension
-  std::string source;                // OpenCL C, for an engine that compiles it itself
-  std::uint32_t max_local_size = 0;  // 0: any
+  std::string title;   // its name, without folder and extension
+  std::string source;  // OpenCL C, for an engine that compiles it itself
+  std::optional<std::uint32_t> max_local_size = {};
 
  protected:
   Module() = default;
@@ -119,12 +120,13 @@ class ProgramKernel {
   Job launch(Engine& engine, const LaunchOptions& options = {}) const {
     using Launch =
         void (*)(unsigned, Engine&, const void* const*, const LaunchOptions&, std::optional<Job>&);
-    const std::vector<const void*> arguments = checked(options);
+    LaunchOptions with = options;
+    const std::vector<const void*> arguments = checked(with);
     const auto start =
         reinterpret_cast<Launch>(module_->symbol(detail::EngineSymbol<Engine>::name));
     if (start == nullptr) refuse_engine();
     std::optional<Job> job;
-    start(static_cast<unsigned>(index_), engine, arguments.data(), options, job);
+    start(static_cast<unsigned>(index_), engine, arguments.data(), with, job);
     return *job;
   }
   /// The same on an OpenCL device. Buffers have to be the engine's.
@@ -139,7 +141,8 @@ class ProgramKernel {
   friend class opencl::Engine;
 
   void set_bytes(std::string_view name, const void* value, std::size_t size, bool pointer);
-  [[nodiscard]] std::vector<const void*> checked(const LaunchOptions& options) const;
+  /// The arguments. Fills in the local size that the kernel depends on.
+  [[nodiscard]] std::vector<const void*> checked(LaunchOptions& options) const;
   [[noreturn]] void refuse_engine() const;
 
   std::shared_ptr<const detail::Module> module_;

@@ -22,8 +22,8 @@ struct TaskOptions {
   std::uint32_t groups = 1;
   /// Higher is served first.
   int priority = 0;
-  /// Threads in a group: 1 to max_local_size.
-  std::uint32_t local_size = 1;
+  /// Threads in a group: 1 to max_local_size. Default: as in LaunchOptions.
+  std::optional<std::uint32_t> local_size = {};
   /// Cancels the task when stop is requested.
   std::stop_token stop = {};
   /// Sees every event of the task. Must outlive it.

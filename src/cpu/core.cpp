@@ -162,7 +162,7 @@ void Engine::Core::stop() {
 
 /// One worker's visit to a job, with a team for it if its groups have several threads.
 detail::Stay Engine::Core::visit(Worker& worker, Record& job) {
-  const std::uint32_t local_size = job.options.local_size;
+  const std::uint32_t local_size = job.options.local_size.value_or(1);
   if (local_size > 1 && (worker.team == nullptr || worker.team->local_size() != local_size)) {
     try {
       worker.team = std::make_unique<Team>(local_size);

@@ -162,7 +162,6 @@ bool Engine::Core::poll() {
     job->run->catch_up();
     reap(*job->run);
     observe(*job);
-    collect(*job);
     settle(*job);
   }
   for (auto& run : graves_) {
@@ -179,7 +178,7 @@ bool Engine::Core::poll() {
   if (demanded() != 0 || !tasks_.running().empty()) return true;
   return std::any_of(jobs_.begin(), jobs_.end(), [this](const auto& job) {
     if (job->run == nullptr) return false;
-    return !job->errands.empty() || job->demand_at != 0 || job->cancelled || job->suspending ||
+    return job->demand_at != 0 || job->cancelled || job->suspending ||
            job->inside() != target_of(*job);
   });
 }
@@ -231,18 +230,11 @@ std::uint32_t Engine::Core::demanded() const {
   return sum;
 }
 
-/// How many blocks of the job should be there: its groups, and those that run its resident task.
-std::uint32_t Engine::Core::blocks_of(const Record& job) const {
+/// The target as the job's groups see it.
+std::uint32_t Engine::Core::target_of(const Record& job) const {
   if (job.cancelled) return 0;
   if (!job.options.resizable) return job.body->max_groups;
   return job.keeps(job.share_word, demanded(), job.before_word);
-}
-
-/// The target as the job's groups see it.
-std::uint32_t Engine::Core::target_of(const Record& job) const {
-  const std::uint32_t target = blocks_of(job);
-  const bool lends = job.run != nullptr && job.run->mail != nullptr;
-  return lends ? job.keeps(target, seen(job.run->mail->lent)) : target;
 }
 
 // ---- decisions
@@ -326,7 +318,7 @@ void Engine::Core::publish_order() {
 void Engine::Core::refill(Record& job) {
   if (!job.open() || now() < job.refill_after) return;
   const std::uint32_t present = job.run->launched - job.run->gone;
-  const std::uint32_t wanted = blocks_of(job);
+  const std::uint32_t wanted = target_of(job);
   if (wanted <= present) return;
   if (grids_ + task_grids < most_grids) {
     launch_grid(job, wanted - present, false);
@@ -351,7 +343,6 @@ void Engine::Core::settle(Record& job) {
   const bool empty = run.closed && run.in == run.out;
   const bool over = run.grids.empty();  // the grids themselves have ended
   if (!empty && !over) return;
-  if (!job.errands.empty() && !over) return;  // its blocks have a task of their own to end
 
   job.note(now());
   // As a rule all groups have returned, and the diary says so: the roster need not be fetched.
@@ -418,7 +409,6 @@ void Engine::Core::rest(Record& job, Status status) {
     job.last_rest = status;
     ++job.rests;
   }
-  if (at_rest(status)) drop_errands(job);
   if (job.run != nullptr) graves_.push_back(std::move(job.run));
   job.units = 0;
   job.demand_at = 0;

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -66,7 +65,6 @@ class Streams {
 class Engine::Core : public std::enable_shared_from_this<Core> {
  public:
   class Record;
-  class Errand;
 
   Core(const EngineOptions& options, std::shared_ptr<cohort::detail::Memory> memory);
   void start();
@@ -79,9 +77,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::uint32_t sms() const { return sms_; }
   [[nodiscard]] int device() const { return device_; }
   void check_alive() const;
-  std::shared_ptr<cohort::detail::JobControl> submit_resident(Record& job, std::uint32_t kind,
-                                                              std::span<const std::byte> function,
-                                                              const TaskOptions& options);
 
   [[nodiscard]] std::uint32_t open_lease(cudaStream_t stream, std::uint32_t sms);
   void close_lease(std::uint32_t slot, cudaStream_t stream) noexcept;
@@ -116,7 +111,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
     std::uint32_t looks = 0;           // at the grids since then
     std::vector<cudaStream_t> grids;
     bool high = false;
-    detail::Mail* mail = nullptr;  // of a resident job
 
     void catch_up();
   };
@@ -167,7 +161,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void lose(const std::string& why);
   void fail_lost(Record& job);
   [[nodiscard]] std::uint32_t demanded() const;
-  [[nodiscard]] std::uint32_t blocks_of(const Record& job) const;
   [[nodiscard]] std::uint32_t target_of(const Record& job) const;
 
   // runs.cpp: grids and their memory
@@ -181,12 +174,6 @@ class Engine::Core : public std::enable_shared_from_this<Core> {
   void play_tapes(const Record& job) const;
   void bury(std::unique_ptr<Run> run);
 
-  // resident.cpp: tasks that a job's own blocks run
-  void make_pool(const Record& job, Run& run);
-  void start_scheduler(Record& job);
-  void post(Record& job);
-  void collect(Record& job);
-  static void drop_errands(Record& job);
   void free_slots();
   [[nodiscard]] std::uint32_t free_slot(cudaStream_t stream) const;
 
@@ -332,13 +319,10 @@ class Engine::Core::Record final : public cohort::detail::JobControl,
   std::uint64_t refill_after = 0;
   std::uint32_t refused = 0;
   std::uint32_t last_inside = 0;
-  std::uint32_t most_inside = 0;
   std::uint32_t start_groups = 0;
-  std::uint64_t joins = 0;                      // of earlier runs
-  std::uint64_t leaves = 0;                     // of earlier runs
-  bool gathered = false;                        // a task has all its groups in hand
-  std::deque<std::shared_ptr<Errand>> errands;  // of a resident job; the first one is under way
-  std::uint32_t errand_serial = 0;              // of the last that was posted
+  std::uint64_t joins = 0;   // of earlier runs
+  std::uint64_t leaves = 0;  // of earlier runs
+  bool gathered = false;     // a task has all its groups in hand
   Samples gather;
   cpu::Sizes sizes;
   std::optional<Range> range;         // of its run

@@ -92,14 +92,6 @@ std::uint32_t Engine::checked(const LaunchOptions& options, const Traits& traits
   return cohort::checked(options, capacity(), traits);
 }
 
-std::uint32_t Engine::checked_resident(const LaunchOptions& options, const Traits& traits) const {
-  if (!options.resizable) {
-    throw Error{Errc::bad_options,
-                "launch: a static job (resizable = false) has no blocks to spare for tasks"};
-  }
-  return checked(options, traits);
-}
-
 std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,
                                                           const LaunchOptions& options,
                                                           std::optional<int> priority,

@@ -44,7 +44,6 @@ void Engine::Core::Record::note(std::uint64_t at) {
   const std::uint32_t groups = inside();
   if (groups != last_inside) sizes.push(at - launched_at, groups);
   last_inside = groups;
-  most_inside = std::max(most_inside, groups);
 }
 
 void Engine::Core::Record::demanded(std::uint64_t at) {

@@ -33,12 +33,11 @@ void Engine::Core::shape(Record& job) const {
   const auto most_threads = std::min<std::uint32_t>(
       max_local_size, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
   const std::uint32_t largest = most_threads < 32 ? most_threads : most_threads / 32 * 32;
-  const bool chosen = job.options.local_size > 1;
-  if (job.options.local_size > most_threads) {
-    throw Error{Errc::bad_options,
-                "launch: local_size = " + std::to_string(job.options.local_size) +
-                    "; this kernel allows blocks of at most " + std::to_string(most_threads) +
-                    " threads"};
+  const std::optional<std::uint32_t> chosen = job.options.local_size;
+  if (chosen > most_threads) {
+    throw Error{Errc::bad_options, "launch: local_size = " + std::to_string(*chosen) +
+                                       "; this kernel allows blocks of at most " +
+                                       std::to_string(most_threads) + " threads"};
   }
   const std::size_t own = attributes.sharedSizeBytes;
   if (own + body.local_memory > block_memory_) {
@@ -66,7 +65,7 @@ void Engine::Core::shape(Record& job) const {
   };
   const std::uint32_t wanted = job.priority ? 1 : (body.max_groups + sms_ - 1) / sms_;
   for (std::uint32_t bundle = wanted; bundle > 0; --bundle) {
-    for (std::uint32_t threads = chosen ? job.options.local_size : largest; threads > 0;
+    for (std::uint32_t threads = chosen.value_or(largest); threads > 0;
          threads = threads > 128 ? threads / 64 * 32 : 0) {
       if (fits(bundle, threads, memory_for(bundle))) {
         job.bundle = bundle;
@@ -143,9 +142,8 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   auto run = std::make_unique<Run>();
   run->states_size = states_size;
   run->high = job.priority.has_value();
-  // Blocks launched and not known to be gone are never more than the groups; two lines are news of
-  // each, and of each time that a block which stays is taken away.
-  const std::uint32_t lines = std::bit_ceil((body.resident ? 16 : 2) * groups);
+  // Blocks launched and not known to be gone are never more than the groups; each writes two lines.
+  const std::uint32_t lines = std::bit_ceil(2 * groups);
   run->lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
   run->last_line = lines - 1;
   std::fill_n(run->lines, lines, 0);
@@ -163,7 +161,6 @@ std::unique_ptr<Engine::Core::Run> Engine::Core::make_run(const Record& job, std
   const bool resizable = job.options.resizable;
   run->desk.demands = resizable ? demands_ : nullptr;
   if (job.options.tracer != nullptr) run->desk.tapes = make_tapes(job, *run);
-  if (body.resident) make_pool(job, *run);
 
   std::vector<std::byte> image(size);  // all zero: boxes are empty, nobody has a place
   Shared shared;
@@ -225,9 +222,7 @@ bool Engine::Core::begin(Record& job, std::uint32_t units) {
     job.last_inside = 0;
     job.refill_after = 0;
     job.range.emplace(job.priority ? "task" : "job");
-    if (job.run->mail != nullptr) start_scheduler(job);  // first: there may be no room left later
     launch_grid(job, count, true);
-    post(job);
   } catch (const Error& error) {
     static_cast<void>(cudaStreamSynchronize(control_));  // what is written comes from the run
     job.error = error.what();
@@ -292,10 +287,6 @@ void Engine::Core::play_tapes(const Record& job) const {
 /// No block of the run is left, nor will one start.
 void Engine::Core::bury(std::unique_ptr<Run> run) {
   if (run->desk.tapes.stays != nullptr) control_memory_.give(run->desk.tapes.stays);
-  if (run->mail != nullptr) {
-    control_memory_.give(run->desk.pool);
-    pinned_memory_.give(run->mail);
-  }
   control_memory_.give(run->desk.shared);
   pinned_memory_.give(run->lines);
 }

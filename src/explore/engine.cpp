@@ -97,7 +97,7 @@ Options Engine::options_for(const LaunchOptions& launch) const {
   Options with = options_;
   if (launch.max_groups) with.max_groups = launch.max_groups;
   if (launch.start_groups) with.start_groups = launch.start_groups;
-  if (launch.local_size > 1) with.local_size = launch.local_size;
+  if (launch.local_size) with.local_size = *launch.local_size;
   if (!with.max_groups) with.max_groups = with.capacity;
   return with;
 }

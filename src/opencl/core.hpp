@@ -37,8 +37,7 @@ struct Order {
 };
 
 [[nodiscard]] inline Shape shape_of(const Order& order, const LaunchOptions& options) {
-  const KernelInfo& kernel = order.info();
-  return kernel.required_local_size != 0 ? kernel.required_shape : Shape{options.local_size, 1, 1};
+  return order.info().required_shape.value_or(Shape{options.local_size.value_or(1), 1, 1});
 }
 
 /// What the groups of one job share with each other and the host.

@@ -82,11 +82,11 @@ Job Engine::launch(const ProgramKernel& kernel, const LaunchOptions& options) {
 Task Engine::submit(const ProgramKernel& kernel, const TaskOptions& options) {
   if (kernel.module_->source.empty()) kernel.refuse_engine();
   const std::uint32_t groups = cohort::checked(options, capacity());
-  const LaunchOptions with{.max_groups = groups,
-                           .local_size = options.local_size,
-                           .resizable = false,
-                           .stop = options.stop,
-                           .tracer = options.tracer};
+  LaunchOptions with{.max_groups = groups,
+                     .local_size = options.local_size,
+                     .resizable = false,
+                     .stop = options.stop,
+                     .tracer = options.tracer};
   Order order{{kernel.module_, kernel.index_},
               pack(kernel.info(), kernel.checked(with), *core_->memory())};
   return Task{core_->launch(std::move(order), with, options.priority)};

@@ -139,7 +139,9 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-fPIC",
                "-pthread"};
   }
-  command.push_back(options.engine == "cuda" ? "-O2" : options.optimise);
+  command.push_back(options.optimise);
+  if (options.engine == "cuda" && options.optimise == "-O0")
+    command.insert(command.end(), {"-Xcicc", "-O0"});  // -O is for the host's code
   command.push_back(std::string{"-DCOHORT_CL_BARRIER="} + name_of(options.barrier));
   if (options.transmit == "per-thread")
     command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));

@@ -1,5 +1,7 @@
 #include "program/cache.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,22 +20,41 @@ fs::path from_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-fs::path named_folder(const ProgramOptions& options) {
-  if (options.cache) return *options.cache;
-  if (fs::path named = from_environment("COHORT_CACHE"); !named.empty()) return named;
-  if (const fs::path base = from_environment("XDG_CACHE_HOME"); !base.empty())
-    return base / "cohort" / "programs";
-  if (const fs::path home = from_environment("HOME"); !home.empty())
-    return home / ".cache" / "cohort" / "programs";
-  return fs::temp_directory_path() / ("cohort-programs-" + std::to_string(::geteuid()));
-}
-
 [[noreturn]] void refuse(const fs::path& cache, const std::string& why) {
   throw Error{Errc::bad_options, "cache of compiled programs " + cache.string() + ": " + why +
                                      "; set COHORT_CACHE to a folder of your own"};
 }
 
 std::string reason(int error) { return std::generic_category().message(error); }
+
+/// For COHORT_CACHE=off: a folder that this process removes when it exits.
+const fs::path& folder_of_this_process() {
+  struct Folder {
+    fs::path path;
+    Folder() {
+      std::string name = fs::temp_directory_path() / "cohort-programs-XXXXXX";
+      if (::mkdtemp(name.data()) == nullptr) refuse(name, reason(errno));
+      path = name;
+    }
+    ~Folder() {
+      std::error_code ignored;
+      fs::remove_all(path, ignored);
+    }
+  };
+  static const Folder folder;
+  return folder.path;
+}
+
+fs::path named_folder(const ProgramOptions& options) {
+  if (options.cache) return *options.cache;
+  if (fs::path named = from_environment("COHORT_CACHE"); !named.empty())
+    return named == "off" ? folder_of_this_process() : named;
+  if (const fs::path base = from_environment("XDG_CACHE_HOME"); !base.empty())
+    return base / "cohort" / "programs";
+  if (const fs::path home = from_environment("HOME"); !home.empty())
+    return home / ".cache" / "cohort" / "programs";
+  return fs::temp_directory_path() / ("cohort-programs-" + std::to_string(::geteuid()));
+}
 
 /// A link counts as much as the folder behind it: in /tmp anybody can make one to a folder of ours.
 void check_owner(const fs::path& cache) {
@@ -53,6 +74,27 @@ void check_owner(const fs::path& cache) {
     refuse(cache, "other users can write to it (chmod go-w)");
 }
 
+int open_folder(const fs::path& folder) {
+  return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/// False: this process has the lock now, or the file system offers none.
+bool is_locked_elsewhere(int folder) {
+  return ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/// Removes the scratch folders of processes that were killed: those that no process has locked.
+void remove_abandoned(const fs::path& cache) {
+  std::error_code ignored;
+  for (const auto& each : fs::directory_iterator{cache, ignored}) {
+    if (!each.path().filename().string().starts_with("new-")) continue;
+    const int folder = open_folder(each.path());
+    if (folder < 0) continue;
+    if (::flock(folder, LOCK_EX | LOCK_NB) == 0) fs::remove_all(each.path(), ignored);
+    ::close(folder);
+  }
+}
+
 }  // namespace
 
 fs::path cache_folder(const ProgramOptions& options) {
@@ -65,14 +107,22 @@ fs::path cache_folder(const ProgramOptions& options) {
 }
 
 Scratch::Scratch(const fs::path& cache) : cache_(cache) {
-  std::string name = cache / "new-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) refuse(cache, reason(errno));
-  folder_ = name;
+  remove_abandoned(cache);
+  do {
+    if (lock_ >= 0) ::close(lock_);
+    std::string name = cache / "new-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) refuse(cache, reason(errno));
+    folder_ = name;
+    lock_ = open_folder(folder_);
+    if (lock_ < 0 && errno != ENOENT) refuse(cache, reason(errno));
+    // Another process may take the new folder for an abandoned one until it is locked.
+  } while (lock_ < 0 || is_locked_elsewhere(lock_) || !fs::exists(folder_));
 }
 
 Scratch::~Scratch() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+  ::close(lock_);
 }
 
 void Scratch::keep(const fs::path& made, const fs::path& kept) const {

@@ -10,10 +10,12 @@
 namespace cohort::program {
 
 /// options.cache, $COHORT_CACHE, or a folder in the user's cache directory; created if missing.
-/// Throws Error{bad_options} if other users could have put files there.
+/// With COHORT_CACHE=off a folder that is removed when this process exits. Throws
+/// Error{bad_options} if other users could have put files there.
 [[nodiscard]] std::filesystem::path cache_folder(const ProgramOptions& options);
 
-/// A new folder inside the cache for the files of one compilation; removed at the end.
+/// A new folder inside the cache for the files of one compilation; removed at the end, or by a
+/// later compilation if this process is killed.
 class Scratch {
  public:
   explicit Scratch(const std::filesystem::path& cache);
@@ -28,6 +30,7 @@ class Scratch {
  private:
   std::filesystem::path cache_;
   std::filesystem::path folder_;
+  int lock_ = -1;
 };
 
 }  // namespace cohort::program

@@ -19,9 +19,9 @@ KernelInfo kernel_of(const nlohmann::json& json) {
   if (json.at("survivors") == "may_all_leave") result.survivors = Survivors::may_all_leave;
   result.points = static_cast<std::uint32_t>(json.at("points").size());
   if (const auto& shape = json.at("required_local_size"); shape.is_array()) {
-    result.required_shape = shape;
-    result.required_local_size = 1;
-    for (const std::uint32_t each : result.required_shape) result.required_local_size *= each;
+    const auto [x, y, z] = shape.get<std::array<std::uint32_t, 3>>();
+    result.required_shape = {x, y, z};
+    result.required_local_size = x * y * z;
   }
   for (const auto& each : json.at("parameters")) {
     Parameter parameter;
@@ -138,7 +138,7 @@ void ProgramKernel::set_bytes(std::string_view name, const void* value, std::siz
                                      std::string{name} + "'; there is " + known};
 }
 
-std::vector<const void*> ProgramKernel::checked(const LaunchOptions& options) const {
+std::vector<const void*> ProgramKernel::checked(LaunchOptions& options) const {
   std::vector<const void*> result;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].empty()) {
@@ -147,23 +147,20 @@ std::vector<const void*> ProgramKernel::checked(const LaunchOptions& options) co
     }
     result.push_back(arguments_[i].data());
   }
-  if (info().required_local_size != 0 && options.local_size != info().required_local_size) {
+  const auto required = info().required_local_size;
+  const auto most = module_->max_local_size;
+  if (!options.local_size) options.local_size = required;
+  if (!options.local_size && module_->engine == "cuda") options.local_size = most;
+  if (required && options.local_size != required) {
     throw Error{Errc::bad_options, "kernel " + info().name + " requires groups of " +
-                                       std::to_string(info().required_local_size) +
-                                       " threads; local_size is " +
-                                       std::to_string(options.local_size)};
+                                       std::to_string(*required) + " threads; local_size is " +
+                                       std::to_string(*options.local_size)};
   }
-  if (module_->engine == "cuda" && options.local_size == 1 &&
-      (module_->max_local_size != 0 || info().required_local_size == 1)) {
-    throw Error{Errc::bad_options, "kernel " + info().name +
-                                       " depends on the size of its groups, and local_size = 1 "
-                                       "leaves that to the engine cuda; give 2 or more"};
-  }
-  if (module_->max_local_size != 0 && options.local_size > module_->max_local_size) {
+  if (most && options.local_size > most) {
     throw Error{Errc::bad_options, "the program was compiled for groups of at most " +
-                                       std::to_string(module_->max_local_size) +
+                                       std::to_string(*most) +
                                        " threads (max_local_size); local_size is " +
-                                       std::to_string(options.local_size)};
+                                       std::to_string(*options.local_size)};
   }
   return result;
 }

@@ -242,6 +242,8 @@ TEST_F(Tool, RefusesNumbersOutOfRangeBeforeItAllocatesAnything) {
 
 TEST_F(Tool, RefusesOptionsThatItWouldIgnore) {
   EXPECT_THAT(refused("run bfs --input grid:5x5 --task-groups 99"), HasSubstr("--task"));
+  EXPECT_THAT(refused("run bfs --input grid:5x5 --task none --task-groups 99"),
+              HasSubstr("--task-groups needs --task light, medium or heavy; drop it\n"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --trace-limit 9"), HasSubstr("--check-trace"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --arg n=3"), HasSubstr("--arg is for a kernel"));
   EXPECT_THAT(refused("run bfs --input grid:5x5 --device 0"), HasSubstr("--device"));

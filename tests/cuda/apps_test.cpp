@@ -60,7 +60,7 @@ std::vector<Case> cases() {
 }
 
 apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
-                  std::uint32_t local_size = 256) {
+                  std::optional<std::uint32_t> local_size = 256) {
   apps::Request request{.input = what.input,
                         .settings = apps::Settings{what.settings},
                         .options = {},
@@ -68,7 +68,8 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
   // One group on an SM, or as many as suit the app.
   const std::uint32_t sms = engine().capacity();
   const std::uint32_t groups =
-      seed % 2 == 0 ? sms : sms * apps::groups_on_sm(what.app, what.input, local_size, sms);
+      seed % 2 == 0 ? sms
+                    : sms * apps::groups_on_sm(what.app, what.input, local_size.value_or(256), sms);
   request.options.launch.max_groups = groups;
   request.options.launch.local_size = local_size;
   request.options.launch.resizable = !fixed;
@@ -110,15 +111,17 @@ TEST_P(CudaApps, AreRight) {
               static_cast<double>(events) / what.seeds);
 }
 
-TEST(CudaGroups, OfTheEnginesChoiceAreRightForApps) {
+TEST(CudaGroups, OfOneThreadAndOfTheDefaultSizeAreRightForApps) {
   std::string why;
   if (!cuda::available(&why)) GTEST_SKIP() << why;
   for (const Case& what :
        {Case{"bfs", "rmat:14"}, Case{"bfs", "road:100000"}, Case{"l-sssp", "rmat:14"},
         Case{"l-sssp", "road:100000"}, Case{"game", "connect4:7"}}) {
-    const apps::Outcome outcome = run(what, false, 1, 1);
-    EXPECT_TRUE(outcome.verified.value_or(false))
-        << what.app << " on " << what.input << ": " << outcome.difference;
+    for (const auto local_size : {std::optional{1U}, std::optional<std::uint32_t>{}}) {
+      const apps::Outcome outcome = run(what, false, 1, local_size);
+      EXPECT_TRUE(outcome.verified.value_or(false))
+          << what.app << " on " << what.input << ": " << outcome.difference;
+    }
   }
 }
 

@@ -467,57 +467,6 @@ __global__ void count_blocks(std::uint32_t* blocks, long long cycles) {
   }
 }
 
-/// Its groups count themselves, and meet before they look at the count.
-struct Roll {
-  std::uint32_t* called;
-  std::uint32_t expected;
-  std::uint32_t* wrong;
-
-  template <class Group>
-  COHORT_FN void operator()(Group& group) const {
-    if (group.local_id() == 0) group.atomic(*called).fetch_add(1U);
-    group.global_barrier();
-    if (group.atomic(*called).load() != expected) group.atomic(*wrong).fetch_add(1U);
-  }
-};
-struct Blank {
-  COHORT_FN void operator()() const {}
-};
-
-TEST(Cuda, BlocksThatStayRunTasks) {
-  for (const cuda::Scheduler scheduler : {cuda::Scheduler::device, cuda::Scheduler::host}) {
-    const Marched march;
-    const Word wrong;
-    const std::uint32_t most = engine().capacity() - 1;
-    const Word called;
-    const auto job =
-        engine().launch<Blank, Roll>(march.kernel(~0U), {.local_size = 128}, scheduler);
-    const ScopedJob scoped = job;
-    std::uint32_t expected = 0;
-    for (const std::uint32_t groups : {1U, most / 2, most}) {
-      for (int i = 0; i < 20; ++i) {
-        expected += groups;
-        const Task roll =
-            job.submit(Roll{called.data(), expected, wrong.data()}, {.groups = groups});
-        ASSERT_EQ(roll.wait().status, Status::finished);
-        ASSERT_EQ(job.submit(Blank{}, {.groups = groups}).wait().status, Status::finished);
-      }
-    }
-    EXPECT_EQ(wrong.get(), 0U);
-    EXPECT_EQ(called.get(), expected);
-    // An SM that somebody else wants is left all the same.
-    EXPECT_EQ(engine().submit(Blank{}, {.groups = most}).wait().status, Status::finished);
-    EXPECT_EQ(job.submit(Blank{}, {.groups = most}).wait().status, Status::finished);
-    EXPECT_THROW(static_cast<void>(job.submit(Blank{}, {.groups = most + 1})), Error);
-    march.stop.set(1);
-    const Report report = job.wait();
-    EXPECT_EQ(report.status, Status::finished);
-    EXPECT_GT(report.leaves, 0U);
-    EXPECT_EQ(march.wrong.get(), 0U);
-    EXPECT_THROW(static_cast<void>(job.submit(Blank{})), Error);
-  }
-}
-
 TEST(Cuda, ALeaseHoldsSmsForForeignWork) {
   const Stream stream{-5};
   const Marched march;

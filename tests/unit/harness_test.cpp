@@ -136,6 +136,21 @@ TEST(Record, HoldsTheRawSamplesAndTheRatios) {
   EXPECT_EQ(json["contenders"][0]["ratio"], 1.25);
 }
 
+TEST(Record, IsWrittenWithOneLinePerSampleArray) {
+  const nlohmann::ordered_json record{
+      {"name", "a \"b\""}, {"samples", {{1.5, 2}, {3}}}, {"none", nlohmann::json::array()}};
+  EXPECT_EQ(record_text(record),
+            "{\n"
+            " \"name\": \"a \\\"b\\\"\",\n"
+            " \"samples\": [\n"
+            "  [1.5,2],\n"
+            "  [3]\n"
+            " ],\n"
+            " \"none\": []\n"
+            "}\n");
+  EXPECT_EQ(nlohmann::ordered_json::parse(record_text(record)), record);
+}
+
 TEST(Record, PrintsATable) {
   std::ostringstream out;
   print(out, example());

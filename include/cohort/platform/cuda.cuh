@@ -85,23 +85,13 @@ struct alignas(16) Sampler {
 
 struct Platform;
 
-namespace detail {
-struct Pool;
-#ifdef __CUDACC__
-__device__ void leave_task(Pool& pool);  // cuda_pool.cuh
-#endif
-}  // namespace detail
-
 /// What one block knows of its job, for functions that are told nothing.
 struct Here {
   protocol::Shared<Platform>* shared;
   const Demands* demands;  // null: no lease can want anything of this job
   Sampler* recent;         // of who looks ahead in barriers; else null
   Tape tape = {};
-  protocol::Shared<Platform>* home = nullptr;   // the job that this block stays with; else null
-  const Atomic<std::uint32_t>* lent = nullptr;  // SMs that the tasks of such a job have
-  detail::Pool* task = nullptr;                 // while the block is one of these
-  Sampler* offers = nullptr;                    // the group's own
+  Sampler* offers = nullptr;  // the group's own
 };
 
 #ifdef __CUDACC__
@@ -374,11 +364,8 @@ struct Platform {
       protocol::raise(const_cast<Shared&>(shared), protocol::Fault::cancelled);
       return 0;
     }
-    const std::uint32_t target = shared.recorder.target(
-        share, demanded, demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
-    const Atomic<std::uint32_t>* const lent = here().lent;
-    if (lent == nullptr) return target;
-    return shared.recorder.target(target, lent->load(Order::relaxed), 0);
+    return shared.recorder.target(share, demanded,
+                                  demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
   }
 
   /// Where a block keeps what it knows of its job.
@@ -389,18 +376,13 @@ struct Platform {
 
   /// Ends the calling thread; all threads of its group do the same.
   __device__ static void unwind() {
-    if (threadIdx.x == 0) {
-      depart(0);
-      const Here& block = here();
-      if (block.task != nullptr) detail::leave_task(*block.task);
-      if (block.home != nullptr) block.home->recorder.tell(is_gone);
-    }
+    if (threadIdx.x == 0) depart(0);
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block, unless it stays, will do nothing more: tells the host. `how`:
-  /// taken_away, has_returned, or neither after a fault. What a group that was taken away wrote,
-  /// others have seen and will publish.
+  /// The group is out, and the block will do nothing more: tells the host. `how`: taken_away,
+  /// has_returned, or neither after a fault. What a group that was taken away wrote, others have
+  /// seen and will publish.
   __device__ static void depart(std::uint32_t how) {
     auto& shared = *here().shared;
     const bool closed = shared.closed.load(Order::acquire) != 0;
@@ -410,8 +392,7 @@ struct Platform {
       here().tape.note(how == 0 ? Trace::fault : returned ? Trace::finish : Trace::kill, 0, 0);
       here().tape.close();
     }
-    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) |
-                         (here().home == nullptr ? is_gone : 0U));
+    shared.recorder.tell(came_out | how | (closed ? found_closed : 0U) | is_gone);
   }
 
   [[nodiscard]] __device__ static std::uint64_t timer() {

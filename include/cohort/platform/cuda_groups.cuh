@@ -3,7 +3,11 @@
 // block does is to count itself gone.
 #pragma once
 
-#include "cohort/platform/cuda_pool.cuh"
+#include <new>
+#include <type_traits>
+
+#include "cohort/platform/cuda.cuh"
+#include "cohort/protocol/driver.hpp"
 
 namespace cohort::cuda::detail {
 
@@ -15,12 +19,52 @@ struct Desk {
   const Demands* demands = nullptr;
   std::uint32_t* places = nullptr;  ///< by id of the check-in: its SM + 1, where groups share SMs
   Tapes tapes = {};
-  Pool* pool = nullptr;  ///< of a resident job
   std::uint32_t bundle = 1;
   bool first = false;  ///< to the check-in rather than the lobby
 };
 
+/// A callable as a kernel of a static launch: each group calls it, with itself if it asks for a
+/// group.
+template <class Function>
+struct TaskKernel {
+  Function function;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
+    if constexpr (std::is_invocable_v<const Function&, Group&>) {
+      function(group);
+    } else {
+      function();
+    }
+  }
+};
+
 #ifdef __CUDACC__
+
+// Never called, only compiled. A kernel's functions are called by functions for either side, where
+// one without COHORT_FN is a warning that nvcc does not show for system headers, and an empty
+// kernel. From a function of the device it is an error, which has this function's name in it.
+template <protocol::Role role, class Kernel>
+__device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
+    const Kernel& kernel, StateOf<Kernel>& state, Group<Platform, Kernel, role>* group = nullptr,
+    Group<Platform, Kernel, protocol::Role::setup>* first = nullptr) {
+  if constexpr (HasSetup<Kernel>) kernel.setup(*first);
+  if constexpr (Contract<Kernel>::step_style) {
+    kernel.step(*group, state);
+  } else {
+    kernel.run(*group, state);
+  }
+}
+template <protocol::Role role, class Function>
+__device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
+    const TaskKernel<Function>& task, Nothing& /*state*/,
+    Group<Platform, TaskKernel<Function>, role>* group = nullptr) {
+  if constexpr (std::is_invocable_v<const Function&, decltype(*group)>) {
+    task.function(*group);
+  } else {
+    task.function();
+  }
+}
 
 [[nodiscard]] __device__ inline std::uint32_t this_sm() {
   std::uint32_t id = 0;
@@ -63,7 +107,8 @@ inline constexpr std::size_t static_local = 16 * 1024;
 
 /// One stay: from the check-in or the lobby until the group is out.
 template <class Kernel, protocol::Role role>
-__device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, bool first) {
+__global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
+    run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
   using Member = protocol::Member<Platform, State>;
@@ -89,18 +134,14 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
     member->votes = Contract<Kernel>::step_style;
     Platform::here() = {desk.shared, desk.demands, nullptr};
     Platform::here().offers = &member->sampler;
-    if (desk.pool != nullptr) {
-      Platform::here().home = desk.shared;
-      Platform::here().lent = &desk.pool->lent;
-    }
-    checked_in = first && protocol::check_in(*member);
+    checked_in = desk.first && protocol::check_in(*member);
     // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
     const std::uint32_t hint = this_sm() * desk.bundle;
     in = checked_in ||
          protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
     if (in) {
       desk.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
-    } else if (desk.pool == nullptr) {
+    } else {
       const bool closed = desk.shared->closed.load(Order::acquire) != 0;
       desk.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
     }
@@ -133,43 +174,6 @@ __device__ __forceinline__ void stay(const Kernel& kernel, const Desk& desk, boo
   const bool faulted = desk.shared->look().faulted();
   const std::uint32_t how = returned ? has_returned : taken_away;
   Platform::depart(faulted ? 0U : how);
-}
-
-template <class Kernel, protocol::Role role>
-__global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
-    run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
-  stay<Kernel, role>(kernel, desk, desk.first);
-}
-
-/// The same for a resident job: who is taken away runs tasks, and comes back.
-template <class Kernel, class... Tasks>
-__global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
-    run_resident(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
-  __shared__ Errand errand;
-  Pool& pool = *desk.pool;
-  std::uint32_t served = 0;
-  if (threadIdx.x == 0) pool.alive.fetch_add(1, Order::relaxed);
-  for (bool first = desk.first;; first = false) {
-    stay<Kernel, protocol::Role::member>(kernel, desk, first);
-    for (;;) {
-      __syncthreads();
-      if (threadIdx.x == 0) {
-        Platform::here() = {desk.shared, desk.demands, nullptr, {}, desk.shared, &pool.lent};
-        errand = next_errand(pool, *desk.shared, served);
-      }
-      __syncthreads();
-      if (errand.what != Errand::task) break;
-      const std::uint32_t kind = pool.wish.kind;
-      std::uint32_t each = 0;
-      ((kind == each++ ? be_task_group<Tasks>(pool, errand, desk.shared) : void()), ...);
-    }
-    if (errand.what == Errand::over) break;
-    __syncthreads();  // before the errand is written again
-  }
-  if (threadIdx.x != 0) return;
-  const bool closed = desk.shared->closed.load(Order::acquire) != 0;
-  if (closed) __threadfence_system();  // before the host may find it over
-  desk.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
 }
 
 #endif
