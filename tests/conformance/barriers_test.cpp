@@ -30,15 +30,11 @@ COHORT_SITE_TEST(GlobalBarrier, WhatWasWrittenBeforeIsVisibleAfter) {
 }
 
 COHORT_SITE_TEST(GlobalBarrier, AlsoWhereMStandsStill) {
-  for_each_barrier_and_shape<ExchangeAtBarriers>(site, [&](auto barrier, Shape shape) {
-    exchange<Meeting<ExchangeAtBarriers, barrier>>(site, shape, true);
-  });
+  for_each_shape(site, [&](Shape shape) { exchange<ExchangeAtBarriers>(site, shape, true); });
 }
 
 COHORT_SITE_TEST(GlobalBarrier, AlsoInAStaticLaunch) {
-  for_each_barrier_and_shape<Exchange>(site, [&](auto barrier, Shape shape) {
-    exchange<Meeting<Exchange, barrier>>(site, shape, false);
-  });
+  for_each_shape(site, [&](Shape shape) { exchange<Exchange>(site, shape, false); });
 }
 
 COHORT_SITE_TEST(GlobalBarrier, CountsExactlyTheGroupsThatAreActive) {
@@ -124,9 +120,10 @@ COHORT_SITE_TEST(ResizingGlobalBarrier, LeavesTheGlobalBarriersWithinAStepAlone)
 }
 
 COHORT_SITE_TEST(ResizingGlobalBarrier, KeepsMStableInBetweenInDirectStyleToo) {
-  for_each_barrier_and_shape<DirectAtBarriers>(site, [&](auto barrier, Shape shape) {
-    march_through<Meeting<DirectAtBarriers, barrier>>(site, shape, {1, shape.groups}, shape.groups);
-    // This one may offer, but does not.
+  for_each_shape(site, [&](Shape shape) {
+    march_through<DirectAtBarriers>(site, shape, {1, shape.groups}, shape.groups);
+  });
+  for_each_barrier_and_shape<Direct>(site, [&](auto barrier, Shape shape) {  // may offer
     march_through<Meeting<Direct, barrier>>(site, shape, {1, shape.groups}, shape.groups);
   });
 }
@@ -265,21 +262,20 @@ COHORT_SITE_TEST(Mixed, ABarrierWaitsForGroupsThatJoinMeanwhile) {
 
 COHORT_SITE_TEST(Mixed, GroupsBetweenTwoBarriersAgreeOnM) {
   using Kernel = DividedBetweenBarriers;
-  for_each_barrier_and_shape<Kernel>(site, [&](auto barrier, Shape shape) {
+  for_each_shape(site, [&](Shape shape) {
     const Words words{site, Kernel::size};
     const Word stop{site};
-    site.run(with(barrier, Kernel{words.data(), stop.data()}), shape.options(),
-             [&](const Job& job) {
-               for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(10, 4)); ++i) {
-                 for (const std::uint32_t target : {1U, shape.groups}) {
-                   job.set_target(target);
-                   const std::uint32_t at = words[Kernel::rounds];
-                   site.until([&] { return words[Kernel::rounds] > at + 3; });
-                 }
-               }
-               stop = 1;
-               EXPECT_EQ(job.wait().status, Status::finished);
-             });
+    site.run(Kernel{words.data(), stop.data()}, shape.options(), [&](const Job& job) {
+      for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(10, 4)); ++i) {
+        for (const std::uint32_t target : {1U, shape.groups}) {
+          job.set_target(target);
+          const std::uint32_t at = words[Kernel::rounds];
+          site.until([&] { return words[Kernel::rounds] > at + 3; });
+        }
+      }
+      stop = 1;
+      EXPECT_EQ(job.wait().status, Status::finished);
+    });
     EXPECT_EQ(words[Kernel::wrong], 0U);
     std::vector<std::uint32_t> items = words.read();
     items.erase(items.begin(), items.begin() + Kernel::items);

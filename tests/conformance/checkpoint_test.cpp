@@ -48,8 +48,9 @@ class Folder {
 class Suspended : public Words {
  public:
   explicit Suspended(Site& site)
-      : Words(site, items), half_way_(site), job(site.launch(Sum{data(), items, steps,
-                                                                 half_way_.data()})) {
+      : Words(site, items),
+        half_way_(site),
+        job(site.launch(Sum{data(), items, steps, half_way_.data()})) {
     site.until([&] { return half_way_ != 0; });
     EXPECT_EQ(job.suspend(), Status::suspended);
   }
@@ -274,8 +275,8 @@ COHORT_SITE_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
                                   ": not a regular file, so it is not replaced; give another name");
     }
     EXPECT_EQ(fs::symlink_status(place).type(), before);
-    EXPECT_THROW(
-        static_cast<void>(site.restore(Sum{suspended.data(), items, steps}, place)), Error);
+    EXPECT_THROW(static_cast<void>(site.restore(Sum{suspended.data(), items, steps}, place)),
+                 Error);
   }
 }
 

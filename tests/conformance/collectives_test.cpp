@@ -36,9 +36,7 @@ void expect_right(Site& site) {
 COHORT_SITE_TEST(Collectives, BroadcastGivesEveryThreadOneThreadsValue) {
   expect_right<Broadcasting>(site);
 }
-COHORT_SITE_TEST(Collectives, ReduceCombinesTheValuesOfAllThreads) {
-  expect_right<Reducing>(site);
-}
+COHORT_SITE_TEST(Collectives, ReduceCombinesTheValuesOfAllThreads) { expect_right<Reducing>(site); }
 COHORT_SITE_TEST(Collectives, ScansCombineTheValuesOfTheThreadsBefore) {
   expect_right<Scanning>(site);
 }

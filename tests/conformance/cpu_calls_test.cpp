@@ -112,7 +112,7 @@ TEST(CpuTasks, ThatArePeriodicKeepTheirPace) {
   std::atomic<std::uint32_t> frames{0};
   const auto begin = std::chrono::steady_clock::now();
   Periodic periodic{engine, 5ms, [&] { ++frames; }};
-  while (periodic.report().count < 20) std::this_thread::sleep_for(1ms);
+  await([&] { return periodic.report().count >= 20; });
   const PeriodicReport report = periodic.stop();
   const auto time = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(frames, report.count);
@@ -126,7 +126,7 @@ TEST(CpuTasks, ThatArePeriodicAndThrowStopAndSaySo) {
   Lookout lookout{Trace::fault};
   Periodic periodic{
       engine, 1ms, [] { throw std::runtime_error("no frame"); }, {.tracer = &lookout}};
-  while (!lookout.seen) std::this_thread::sleep_for(1ms);
+  await([&] { return lookout.seen.load(); });
   EXPECT_THROW(periodic.stop(), std::runtime_error);
   EXPECT_EQ(periodic.report().count, 0U);
 }
@@ -157,7 +157,7 @@ TEST(CpuKernels, AKernelMayUseTheEngineWhenItIsDestroyed) {
   const Job other = engine->launch(Brief{});
   std::atomic<bool> asked{false};
   (void)engine->launch(Curious{std::make_shared<Curious::Question>(other, &asked)});
-  while (!asked) std::this_thread::sleep_for(1ms);  // hangs if the engine holds its lock
+  await([&] { return asked.load(); });  // hangs if the engine holds its lock
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ inline constexpr bool has_tasks = !std::is_same_v<Engine, explore::Engine>;
 template <class Engine, class Kernel>
 inline constexpr bool compiled = std::is_same_v<Engine, cpu::Engine> ||
                                  (!requires { Kernel::cpu_only; } &&
-     (cohort::detail::declared_traits<Kernel>().barrier ==
+                                  (cohort::detail::declared_traits<Kernel>().barrier ==
                                        ResizingBarrier::one_pass ||
                                    requires { Kernel::every_barrier; }) &&
                                   sizeof(StateOf<Kernel>) <= 1024);

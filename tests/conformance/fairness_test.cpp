@@ -128,8 +128,7 @@ TEST(Fairness, GroupsMayHandOverWhileTheyOfferThemselves) {
       std::atomic<std::uint32_t> token{0};
       const std::uint32_t laps = scaled(10, 2);
       const ScopedJob job =
-          engine.launch(HandingOnWhileOffering{&token, laps, upwards},
-                        shape.options());
+          engine.launch(HandingOnWhileOffering{&token, laps, upwards}, shape.options());
       EXPECT_EQ(job.wait().status, Status::finished);
       EXPECT_EQ(token, laps * shape.groups);
     });

@@ -293,7 +293,6 @@ COHORT_SITE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
         EXPECT_EQ(error.code(), Errc::engine_gone);
       }
     }
-    site.restart(site.capacity());
   });
 }
 

@@ -49,16 +49,15 @@ COHORT_SITE_TEST(BadOptions, AKernelsOwnLimitIsKept) {
 COHORT_SITE_TEST(BadOptions, LimitsThemselvesAreAllowed) {
   site.needs(site.lacks().refusals);
   site.restart(2);
-  for (const LaunchOptions& options : {LaunchOptions{.max_groups = max_groups_limit},
-                                       LaunchOptions{.max_groups = 4, .start_groups = 4},
-                                       LaunchOptions{.max_groups = 2, .resizable = false},
-                                       LaunchOptions{.offer_wait = -1s}}) {
+  for (const LaunchOptions& options :
+       {LaunchOptions{.max_groups = max_groups_limit},
+        LaunchOptions{.max_groups = 4, .start_groups = 4},
+        LaunchOptions{.max_groups = 2, .resizable = false}, LaunchOptions{.offer_wait = -1s}}) {
     EXPECT_EQ(site.launch(Brief{}, options).wait().status, Status::finished);
   }
   if (site.kind() == EngineKind::opencl) return;  // its groups are as large as the device's
-  EXPECT_EQ(
-      site.launch(Brief{}, {.max_groups = 1, .local_size = max_local_size}).wait().status,
-      Status::finished);
+  EXPECT_EQ(site.launch(Brief{}, {.max_groups = 1, .local_size = max_local_size}).wait().status,
+            Status::finished);
 }
 
 // ---- calls that do not fit the job's state
@@ -92,14 +91,23 @@ COHORT_SITE_TEST(BadState, SuspendOfAJobThatCannotBe) {
   const NotSuspendable not_suspendable{words.stop.data()};
   const ScopedJob declared = site.launch(not_suspendable, {.max_groups = 1});
   expect_error([&] { declared.suspend(); }, Errc::not_suspendable, "suspendable = false");
-  const ScopedJob fixed = site.launch(words.kernel(), {.max_groups = 1, .resizable = false});
-  expect_error([&] { fixed.suspend(); }, Errc::not_suspendable, "static launch");
+  const ScopedJob other = site.launch(words.kernel(), {.max_groups = 1});
   const ScopedJob pending = site.launch(not_suspendable, {.max_groups = 1});
   expect_error([&] { pending.suspend(); }, Errc::not_suspendable, "suspendable = false");
   words.stop = 1;
   EXPECT_EQ(declared.wait().status, Status::finished);  // untouched
-  EXPECT_EQ(fixed.wait().status, Status::finished);
   EXPECT_EQ(pending.wait().status, Status::finished);
+}
+
+COHORT_SITE_TEST(BadState, SuspendOfAStaticLaunch) {
+  site.needs(site.lacks().refusals);
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel(), {.max_groups = 1, .resizable = false});
+  expect_error([&] { job.suspend(); }, Errc::not_suspendable, "static launch");
+  words.stop = 1;
+  const Report report = job.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  EXPECT_EQ(report.joins + report.leaves, 0U);
 }
 
 COHORT_SITE_TEST(BadState, TargetsThatTheJobCannotHave) {
@@ -139,9 +147,8 @@ COHORT_SITE_TEST(BrokenContract, AGroupReturnsWhileOthersWaitForItOrBeforeTheyDo
       for (const bool resizing : {false, true}) {
         for (const std::uint32_t early : {0U, shape.groups - 1}) {
           for (const std::uint32_t pauses : {0U, 100U}) {
-            site.run_broken(
-                with(barrier, ReturnsEarly{early, resizing, pauses}), options,
-                AnyOf(HasSubstr(returned_in_barrier), HasSubstr(barrier_after_return)));
+            site.run_broken(with(barrier, ReturnsEarly{early, resizing, pauses}), options,
+                            AnyOf(HasSubstr(returned_in_barrier), HasSubstr(barrier_after_return)));
           }
         }
       }
@@ -154,17 +161,15 @@ COHORT_SITE_TEST(BrokenContract, TheMessageSaysWhichCameFirstAndNamesTheGroupAnd
   site.needs(site.lacks().offer_wait);
   Lookout seen{Trace::finish};
   const Word returned{site};
-  site.run_broken(
-      ReturnsFirst{returned.data()}, {.max_groups = 2, .tracer = &seen},
-      HasSubstr("group 0 is at barrier 3, but another group has already returned"),
-      [&](const Job& /*job*/) {
-        site.until([&] { return seen.seen.load(); });
-        returned = 1;
-      });
+  site.run_broken(ReturnsFirst{returned.data()}, {.max_groups = 2, .tracer = &seen},
+                  HasSubstr("group 0 is at barrier 3, but another group has already returned"),
+                  [&](const Job& /*job*/) {
+                    site.until([&] { return seen.seen.load(); });
+                    returned = 1;
+                  });
   Lookout fault{Trace::fault};
   const Word over{site};
-  site.run_broken(ArrivesFirst{over.data()},
-                  {.max_groups = 3, .offer_wait = 1h, .tracer = &fault},
+  site.run_broken(ArrivesFirst{over.data()}, {.max_groups = 3, .offer_wait = 1h, .tracer = &fault},
                   HasSubstr("group 1 returned while others waited for it at barrier 0"),
                   [&](const Job& job) {
                     job.set_target(1);
@@ -173,26 +178,28 @@ COHORT_SITE_TEST(BrokenContract, TheMessageSaysWhichCameFirstAndNamesTheGroupAnd
                   });
 }
 
-COHORT_SITE_TEST(BrokenContract, GroupsMeetAtDifferentBarriers) {
-  const auto meet = [&]<class Kernel>(Shape shape, bool resizable, Kernel* /*type*/) {
-    LaunchOptions options = shape.options();
-    options.resizable = resizable;
-    for (const std::uint32_t odd_one : {0U, shape.groups - 1}) {
-      for (const bool odd_resizes : {false, true}) {
-        for (const std::uint32_t rounds : {0U, 1U, 2U}) {
-          site.run_broken(as<Kernel>(Divergent{odd_one, odd_resizes, rounds}), options,
-                          HasSubstr(different_barriers));
-        }
+template <class Kernel>
+void meet_at_different_barriers(Site& site, Shape shape, bool resizable) {
+  if (shape.groups == 1) return;
+  LaunchOptions options = shape.options();
+  options.resizable = resizable;
+  for (const std::uint32_t odd_one : {0U, shape.groups - 1}) {
+    for (const bool odd_resizes : {false, true}) {
+      for (const std::uint32_t rounds : {0U, 1U, 2U}) {
+        site.run_broken(as<Kernel>(Divergent{odd_one, odd_resizes, rounds}), options,
+                        HasSubstr(different_barriers));
       }
     }
-  };
+  }
+}
+
+COHORT_SITE_TEST(BrokenContract, GroupsMeetAtDifferentBarriers) {
+  for_each_shape(site, [&](Shape shape) {
+    meet_at_different_barriers<DivergentAtBarriers>(site, shape, true);
+  });
   for_each_barrier_and_shape<Divergent>(site, [&](auto barrier, Shape shape) {
-    if (shape.groups == 1) return;
-    using Anywhere = Meeting<Divergent, barrier>;
-    using AtBarriers = Meeting<DivergentAtBarriers, barrier>;
-    meet(shape, true, static_cast<Anywhere*>(nullptr));
-    meet(shape, false, static_cast<Anywhere*>(nullptr));
-    meet(shape, true, static_cast<AtBarriers*>(nullptr));
+    meet_at_different_barriers<Meeting<Divergent, barrier>>(site, shape, true);
+    meet_at_different_barriers<Meeting<Divergent, barrier>>(site, shape, false);
   });
 }
 
@@ -203,13 +210,12 @@ COHORT_SITE_TEST(BrokenContract, GroupsMeetAtDifferentBarriersWhileSomeAreWanted
       for (const bool odd_resizes : {false, true}) {
         const Word started{site};
         const Word go{site};
-        site.run_broken(
-            DivergentUnderDemand{{odd_one, odd_resizes, 0}, started.data(), go.data()},
-            shape.options(), HasSubstr(different_barriers), [&](const Job& job) {
-              site.until([&] { return started == shape.groups; });
-              job.set_target(1);
-              go = 1;
-            });
+        site.run_broken(DivergentUnderDemand{{odd_one, odd_resizes, 0}, started.data(), go.data()},
+                        shape.options(), HasSubstr(different_barriers), [&](const Job& job) {
+                          site.until([&] { return started == shape.groups; });
+                          job.set_target(1);
+                          go = 1;
+                        });
       }
     }
   });
@@ -231,22 +237,21 @@ COHORT_SITE_TEST(BrokenContract, TheThreadsOfAGroupCallDifferentFunctions) {
   using Way = TornGroup::Way;
   const auto said = AnyOf(HasSubstr(" called different group-level functions"),
                           HasSubstr("went different ways"));  // the explorer's words
-  for_each_barrier<TornGroup>(site, [&](auto barrier) {
-    for (const Way way : {Way::barrier_or_offer, Way::barrier_or_global, Way::global_or_resizing,
-                          Way::reduce_or_scan, Way::query_or_fork, Way::kill_or_offer,
-                          Way::early_return, Way::late_return}) {
-      SCOPED_TRACE(testing::Message() << "way " << static_cast<int>(way));
-      for (const std::uint32_t groups : {1U, 2U, site.explored() ? 3U : 5U}) {
-        for (const std::uint32_t odd_thread : {0U, 3U}) {
-          site.run_broken(with(barrier, TornGroup{way, odd_thread, groups - 1}),
-                          {.max_groups = groups, .local_size = 4}, said);
-        }
+  for (const Way way :
+       {Way::barrier_or_offer, Way::barrier_or_global, Way::global_or_resizing, Way::reduce_or_scan,
+        Way::query_or_fork, Way::kill_or_offer, Way::early_return, Way::late_return}) {
+    SCOPED_TRACE(testing::Message() << "way " << static_cast<int>(way));
+    for (const std::uint32_t groups : {1U, 2U, site.explored() ? 3U : 5U}) {
+      for (const std::uint32_t odd_thread : {0U, 3U}) {
+        site.run_broken(TornGroup{way, odd_thread, groups - 1},
+                        {.max_groups = groups, .local_size = 4}, said);
       }
     }
-  });
+  }
 }
 
 COHORT_SITE_TEST(BrokenContract, AGroupGoesOnAfterItWasToldToLeave) {
+  site.needs(site.lacks().leavers);
   using Then = GoesOn::Then;
   for_each_barrier_and_shape<GoesOn>(site, [&](auto barrier, Shape shape) {
     if (shape.groups == 1) return;

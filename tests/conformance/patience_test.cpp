@@ -48,10 +48,10 @@ TEST(Patience, FollowsTheCapacityWhileAJobRuns) {
   std::atomic<bool> arrive{false};
   const ScopedJob job =
       engine.launch(LateForBarrier{&go_on, &arrive}, {.max_groups = 2, .resizable = false});
-  while (job.status() != Status::running) std::this_thread::sleep_for(100us);
+  await([&] { return job.status() == Status::running; });
   engine.set_capacity(cpus + 1);
   go_on = true;
-  while (yields <= yields_with_a_cpu_each) std::this_thread::sleep_for(100us);
+  await([] { return yields > yields_with_a_cpu_each; });
   arrive = true;
   EXPECT_EQ(job.wait().status, Status::finished);
 }

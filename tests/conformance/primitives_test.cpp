@@ -202,14 +202,13 @@ void grow(Site& site, Shape shape, std::uint32_t start, std::uint32_t target, bo
   options.start_groups = start;
   options.target = target;
   Report report;
-  site.run(
-      Forking{only_zero, stop.data(), ids.ids(), first.notes(), joined.notes(), wrong.data()},
-      options, [&](const Job& job) {
-        site.until([&] { return first.size() + joined.size() == target; });
-        site.linger(200us);  // for one too many to come
-        stop = 1;
-        report = job.wait();
-      });
+  site.run(Forking{only_zero, stop.data(), ids.ids(), first.notes(), joined.notes(), wrong.data()},
+           options, [&](const Job& job) {
+             site.until([&] { return first.size() + joined.size() == target; });
+             site.linger(200us);  // for one too many to come
+             stop = 1;
+             report = job.wait();
+           });
   EXPECT_EQ(report.status, Status::finished);
   EXPECT_EQ(wrong, 0U);
   EXPECT_EQ(ids.clashes(), 0U);
@@ -233,6 +232,7 @@ COHORT_SITE_TEST(RequestFork, NeverGoesAboveTheTarget) {
 }
 
 COHORT_SITE_TEST(RequestFork, AddsNobodyWhereThereIsNoRoom) {
+  site.needs(site.lacks().units_of_one);
   for (const std::uint32_t local_size : {1U, 4U}) {
     site.restart(1);
     const Word forked{site};
@@ -288,8 +288,7 @@ void follow_targets(Site& site, Shape shape) {
            [&](const Job& job) {
              const std::uint32_t half = (shape.groups + 1) / 2;
              for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(3)); ++i) {
-               for (const std::uint32_t target :
-                    {1U, shape.groups, half, 1U, half, shape.groups}) {
+               for (const std::uint32_t target : {1U, shape.groups, half, 1U, half, shape.groups}) {
                  job.set_target(target);
                  site.until([&] { return groups_now(job) == target; });
                }
@@ -340,8 +339,7 @@ COHORT_SITE_TEST(Query, GivesAllThreadsOfAGroupTheSameAnswer) {
 
 COHORT_SITE_TEST(Query, WantsNothingFromAStaticLaunch) {
   const NoteBook answers{site};
-  site.run(AskingTogether{answers.notes()},
-           {.max_groups = 2, .local_size = 2, .resizable = false});
+  site.run(AskingTogether{answers.notes()}, {.max_groups = 2, .local_size = 2, .resizable = false});
   EXPECT_THAT(answers.all(), testing::ElementsAre(0U, 0U, 0U, 0U));
 }
 

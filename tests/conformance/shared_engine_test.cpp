@@ -19,6 +19,7 @@ struct Marching {
 };
 
 COHORT_SITE_TEST(SharedEngine, NeverHasMoreGroupsInsideThanItsCapacity) {
+  site.needs(site.lacks().units_of_one);
   site.needs(site.lacks().several_jobs);
   for (const std::uint32_t units : {1U, 3U, 8U}) {
     site.restart(units);
@@ -113,8 +114,7 @@ COHORT_SITE_TEST(SharedEngine, GathersRoomForAStaticLaunch) {
   const Marching fixed{site};
   const ScopedJob one = site.launch(cooperative.kernel());
   site.until([&] { return cooperative.board.groups() == all; });
-  const ScopedJob two =
-      site.launch(fixed.kernel(), {.max_groups = all - 2, .resizable = false});
+  const ScopedJob two = site.launch(fixed.kernel(), {.max_groups = all - 2, .resizable = false});
   site.until([&] { return fixed.board.steps() > 5; });
   site.until([&] { return cooperative.board.groups() == 2; });
   fixed.stop = 1;
@@ -153,8 +153,7 @@ COHORT_SITE_TEST(SharedEngine, ServesTasksNextToAJobThatLeavesNoRoomForAStaticLa
   const Marching march{site};
   const ScopedJob running = site.launch(march.kernel());
   const ScopedJob fixed = site.launch(Brief{}, {.max_groups = 2, .resizable = false});
-  for (int i = 0; i < 5; ++i)
-    EXPECT_EQ(site.submit(EmptyTask{}).wait().status, Status::finished);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(site.submit(EmptyTask{}).wait().status, Status::finished);
   EXPECT_EQ(fixed.status(), Status::pending);
   march.stop = 1;
   EXPECT_EQ(running.wait().status, Status::finished);
@@ -239,8 +238,7 @@ COHORT_SITE_TEST(SharedEngine, TakesManyJobsOneAfterTheOther) {
   site.needs(site.lacks().several_jobs);
   site.restart(4);
   for (std::uint32_t i = 0; i < scaled(300, 30); ++i) {
-    const ScopedJob job =
-        site.launch(Brief{}, {.max_groups = 1 + i % 8, .local_size = 1 + i % 3});
+    const ScopedJob job = site.launch(Brief{}, {.max_groups = 1 + i % 8, .local_size = 1 + i % 3});
     ASSERT_EQ(job.wait().status, Status::finished);
   }
 }

@@ -22,11 +22,7 @@
 namespace cohort::test {
 namespace {
 
-using std::this_thread::sleep_for;
-
 constexpr std::uint32_t most_units = 16;  // more than most machines have cores
-
-bool at_rest(Status status) { return status != Status::pending && status != Status::running; }
 
 /// Ends the process when a test takes longer than only a hang does: a failure that names its test.
 class Watchdog : public testing::EmptyTestEventListener {
@@ -94,8 +90,9 @@ Lacks lacks_of(EngineKind kind) {
               .live_traces = "the CUDA engine tells of events when a run has ended",
               .complete_traces = "the CUDA engine keeps the last events of each group",
               .divergence = "a GPU does not notice threads of a group that part ways",
-              .deep_calls = "a GPU's stacks are set by its driver",
-              .single_threads = "the CUDA engine chooses the size of groups of one thread"};
+              .leavers = "large groups of a GPU glance at the target alone, also after they left",
+              .units_of_one = "groups of the CUDA engine share SMs where there are more of them",
+              .deep_calls = "a GPU's stacks are set by its driver"};
     case EngineKind::opencl:
       return {.engine_end = "one OpenCL engine serves all tests; its own suite ends others",
               .offer_intervals = "the OpenCL engine does not measure intervals between offers",
@@ -178,11 +175,6 @@ const char* to_string(EngineKind kind) {
     case EngineKind::opencl: return "opencl";
   }
   return "unknown";
-}
-
-ScopedJob::~ScopedJob() {
-  cancel();
-  while (!at_rest(status())) sleep_for(100us);
 }
 
 struct Site::Engines {
@@ -348,7 +340,7 @@ void Site::until(const std::function<bool()>& done) {
     return;
   }
 #endif
-  while (!done()) sleep_for(20us);
+  await(done);
 }
 
 void Site::linger(std::chrono::microseconds time) {
@@ -359,7 +351,7 @@ void Site::linger(std::chrono::microseconds time) {
   }
 #endif
   std::this_thread::yield();
-  sleep_for(time);
+  std::this_thread::sleep_for(time);
 }
 
 std::vector<Shape> Site::shapes() const {

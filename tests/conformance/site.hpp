@@ -24,10 +24,9 @@
 #include "conformance/entries.hpp"
 #include "conformance/kernels/jobs.hpp"
 #include "conformance/scale.hpp"
+#include "conformance/waiting.hpp"
 
 namespace cohort::test {
-
-using namespace std::chrono_literals;
 
 enum class EngineKind : std::uint8_t { cpu, explorer, cuda, opencl };
 [[nodiscard]] const char* to_string(EngineKind kind);
@@ -50,8 +49,8 @@ struct Lacks {
   const char* complete_traces = nullptr;  ///< every event of every group
   const char* divergence = nullptr;       ///< threads of a group that call different functions
   const char* leavers = nullptr;          ///< noticing a group that goes on after it was taken away
+  const char* units_of_one = nullptr;     ///< as many groups as units, at most
   const char* deep_calls = nullptr;       ///< stacks of 64 KiB
-  const char* single_threads = nullptr;   ///< groups of one thread
 };
 
 /// Ends a test as skipped.
@@ -67,15 +66,6 @@ struct Shape {
   [[nodiscard]] LaunchOptions options() const {
     return {.max_groups = groups, .local_size = local_size};
   }
-};
-
-/// A job that does not outlive what its kernel refers to, however its test ends.
-class ScopedJob : public Job {
- public:
-  ScopedJob(Job job) : Job(std::move(job)) {}  // so that `= site.launch(...)` makes one
-  ScopedJob(const ScopedJob&) = delete;
-  ScopedJob& operator=(const ScopedJob&) = delete;
-  ~ScopedJob();
 };
 
 class Site {
@@ -313,12 +303,6 @@ inline std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t las
   return result;
 }
 
-/// M as the report tells it.
-inline std::uint32_t groups_now(const Job& job) {
-  const Report report = job.report();
-  return report.sizes.empty() ? 0 : report.sizes.back().groups;
-}
-
 /// Calls `test(shape)` for each of the site's shapes.
 template <class Test>
 void for_each_shape(const Site& site, Test test) {
@@ -352,8 +336,7 @@ Derived as(const Kernel& kernel) {
 
 /// What Offering works with.
 struct OfferingWords {
-  explicit OfferingWords(Site& site)
-      : stop(site), present(site), turns(site), returned(site) {}
+  explicit OfferingWords(Site& site) : stop(site), present(site), turns(site), returned(site) {}
   template <class Kernel = Offering>
   [[nodiscard]] Kernel kernel() const {
     return as<Kernel>(Offering{stop.data(), present.data(), turns.data(), returned.data()});

@@ -284,6 +284,7 @@ COHORT_SITE_TEST(Target, MayBeSetWhileTheJobIsSuspendedOrPending) {
 }
 
 COHORT_SITE_TEST(Target, ReachesNoFurtherThanTheMachine) {
+  site.needs(site.lacks().units_of_one);
   site.restart(4);
   const std::uint32_t units = site.capacity();
   const BoardBook board{site};

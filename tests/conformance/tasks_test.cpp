@@ -36,8 +36,7 @@ COHORT_SITE_TEST(Tasks, HaveAllTheirGroupsAtOnce) {
     for (std::uint32_t i = 0; i < scaled(20, 5); ++i) {
       const Word arrived{site};
       const Word wrong{site};
-      const Task task =
-          site.submit(MeetingTask{arrived.data(), wrong.data()}, {.groups = groups});
+      const Task task = site.submit(MeetingTask{arrived.data(), wrong.data()}, {.groups = groups});
       const TaskReport report = task.wait();
       EXPECT_EQ(report.status, Status::finished);
       EXPECT_GT(report.gather, 0ns);
@@ -73,8 +72,7 @@ COHORT_SITE_TEST(Tasks, OfTheWholeMachineSuspendTheJobAndGiveItBack) {
   const ScopedJob job = site.launch(words.kernel());
   for (int i = 0; i < 20; ++i) {
     const Word others{site};
-    const Task task =
-        site.submit(LookingTask{words.monitor.data(), others.data()}, {.groups = 3});
+    const Task task = site.submit(LookingTask{words.monitor.data(), others.data()}, {.groups = 3});
     EXPECT_EQ(task.wait().status, Status::finished);
     EXPECT_EQ(others, 0U) << "the job ran beside a task that had the whole machine";
   }
@@ -135,8 +133,7 @@ COHORT_SITE_TEST(Tasks, CanBeWithdrawn) {
   const Task blocker = site.submit(BlockingTask{go.data()});
   std::stop_source stop;
   const Task by_call = site.submit(NotingTask{ran.notes(), 0, false});
-  const Task by_token =
-      site.submit(NotingTask{ran.notes(), 0, false}, {.stop = stop.get_token()});
+  const Task by_token = site.submit(NotingTask{ran.notes(), 0, false}, {.stop = stop.get_token()});
   by_call.cancel();
   stop.request_stop();
   EXPECT_EQ(by_call.wait().status, Status::cancelled);
@@ -212,6 +209,7 @@ COHORT_SITE_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
 }
 
 COHORT_SITE_TEST(Tasks, GetMoreOrLessOfTheMachineByItsCapacity) {
+  site.needs(site.lacks().units_of_one);
   site.needs(site.lacks().capacity);
   site.restart(4);
   const BackgroundWords words{site};

@@ -85,8 +85,8 @@ std::uint32_t judge(Site& site, const Kernel& kernel, const Word& stop, std::uin
   // The oracle is not asleep: the log without one kill, shed or join is illegal.
   for (const Trace what : {Trace::kill, Trace::shed, Trace::join}) {
     std::vector<LoggedEvent> less = log.events();
-    const auto gone = std::find_if(
-        less.begin(), less.end(), [what](const auto& each) { return each.event.what == what; });
+    const auto gone = std::find_if(less.begin(), less.end(),
+                                   [what](const auto& each) { return each.event.what == what; });
     if (gone == less.end()) continue;
     less.erase(gone);
     EXPECT_TRUE(check_trace(less, rules, report.status).has_value());

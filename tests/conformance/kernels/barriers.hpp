@@ -282,10 +282,10 @@ struct ForkingAfterABarrier {
 };
 
 using barriers_kernels =
-    KernelList<EachBarrier<Exchange>, EachBarrier<ExchangeAtBarriers>, ExchangeOnTheMove,
-               EachBarrier<StepsWithBarriers>, EachBarrier<Direct>, EachBarrier<DirectAtBarriers>,
-               EachBarrier<Strided>, EachBarrier<OneWantsMore>, 
-               EachBarrier<TopLeaves>, ForkUnderABarrier, EachBarrier<DividedBetweenBarriers>,
-               EachBarrier<ForkingAfterABarrier<1U << 16U>>, ForkingAfterABarrier<16>>;
+    KernelList<Exchange, ExchangeAtBarriers, ExchangeOnTheMove, EachBarrier<StepsWithBarriers>,
+               EachBarrier<Direct>, DirectAtBarriers, EachBarrier<Strided>,
+               EachBarrier<OneWantsMore>, EachBarrier<TopLeaves>, ForkUnderABarrier,
+               DividedBetweenBarriers, EachBarrier<ForkingAfterABarrier<1U << 16U>>,
+               ForkingAfterABarrier<16>>;
 
 }  // namespace cohort::test

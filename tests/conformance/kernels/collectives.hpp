@@ -244,7 +244,7 @@ struct Accessing {
   }
 };
 
-using collectives_kernels = KernelList<Broadcasting, Reducing, Scanning, Claiming,
-                                       UsingLocalMemory, TakingTurns, InSteps, Deep, Accessing>;
+using collectives_kernels = KernelList<Broadcasting, Reducing, Scanning, Claiming, UsingLocalMemory,
+                                       TakingTurns, InSteps, Deep, Accessing>;
 
 }  // namespace cohort::test

@@ -253,8 +253,8 @@ struct Steps {
   }
 };
 
-/// Offers, forks, global and resizing barriers in one loop, after a prologue. What group 0 transmits
-/// must be where all groups are.
+/// Offers, forks, global and resizing barriers in one loop, after a prologue. What group 0
+/// transmits must be where all groups are.
 struct Everything {
   enum : std::uint32_t { wrong, rounds, round, last = round + 2, size = last + 2 };
   struct State {
@@ -296,10 +296,9 @@ struct Everything {
   }
 };
 
-using jobs_kernels = KernelList<Brief, Offering, OfferingInAnyOrder, OfferingMayAllLeave,
-                                OfferingInAnyOrderMayAllLeave, OneReturnsEarly,
-                                OneReturnsEarlyInAnyOrder, LongSetup, NotSuspendable,
-                                Background, EachBarrier<Steps>,
-                                EachBarrier<Everything>>;
+using jobs_kernels =
+    KernelList<Brief, Offering, OfferingInAnyOrder, OfferingMayAllLeave,
+               OfferingInAnyOrderMayAllLeave, OneReturnsEarly, OneReturnsEarlyInAnyOrder, LongSetup,
+               NotSuspendable, Background, EachBarrier<Steps>, EachBarrier<Everything>>;
 
 }  // namespace cohort::test

@@ -176,9 +176,8 @@ struct GoesOn {
 };
 
 using misuse_kernels =
-    KernelList<BriefInSmallGroups, EachBarrier<ReturnsEarly>, ReturnsFirst,
-               ArrivesFirst, EachBarrier<Divergent>, EachBarrier<DivergentAtBarriers>,
-               DivergentUnderDemand, EachBarrier<DivergentSteps>, EachBarrier<TornGroup>,
-               EachBarrier<GoesOn>>;
+    KernelList<BriefInSmallGroups, EachBarrier<ReturnsEarly>, ReturnsFirst, ArrivesFirst,
+               EachBarrier<Divergent>, DivergentAtBarriers, DivergentUnderDemand,
+               EachBarrier<DivergentSteps>, TornGroup, EachBarrier<GoesOn>>;
 
 }  // namespace cohort::test

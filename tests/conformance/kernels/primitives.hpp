@@ -307,9 +307,8 @@ struct SteppingForever {
 
 using primitives_kernels =
     KernelList<LeavingFromTheTop, OfferingOften, OfferingOftenInAnyOrder, TopWaitsForLower,
-               OfferingOnce, TopDoesNotOffer, Forking, ForkingOften,
-               ForkingAfterAReturn, ComingAndGoing, ComingAndGoingInAnyOrder, Asking,
-               AskingTogether, SomeOffer, Counting, OfferingForever, OfferingForeverInAnyOrder,
-               SteppingForever>;
+               OfferingOnce, TopDoesNotOffer, Forking, ForkingOften, ForkingAfterAReturn,
+               ComingAndGoing, ComingAndGoingInAnyOrder, Asking, AskingTogether, SomeOffer,
+               Counting, OfferingForever, OfferingForeverInAnyOrder, SteppingForever>;
 
 }  // namespace cohort::test
