@@ -250,8 +250,24 @@ void Site::restart(std::uint32_t units) {
       break;
     }
     case EngineKind::cuda:
-    case EngineKind::opencl: set_capacity(units); break;
+    case EngineKind::opencl: set_capacity(std::min(units, most_of_device())); break;
   }
+}
+
+/// Units of the device, as its engine had them at first.
+std::uint32_t Site::most_of_device() {
+#ifdef COHORT_TEST_CUDA
+  if (kind_ == EngineKind::cuda) {
+    static const std::uint32_t most = cuda().capacity();
+    return most;
+  }
+#endif
+#ifdef COHORT_TEST_OPENCL
+  static const std::uint32_t most = shared_opencl().capacity();
+  return most;
+#else
+  return 1;
+#endif
 }
 
 void Site::end() {
@@ -276,7 +292,7 @@ void Site::set_capacity(std::uint32_t units) {
       break;
     case EngineKind::opencl:
 #ifdef COHORT_TEST_OPENCL
-      shared_opencl().set_capacity(std::min(units, shared_opencl().device().units));
+      shared_opencl().set_capacity(units);
       capacity_ = shared_opencl().capacity();
 #endif
       break;
@@ -404,43 +420,30 @@ void Site::repeat(const std::function<void(Site&)>& body) {
 #endif
 }
 
-void Site::explore(const LaunchOptions& options,
-                   const std::function<Job(const LaunchOptions&)>& launches,
-                   const std::function<void(const Job&)>& script) {
-#ifdef COHORT_TEST_EXPLORER
-  LaunchOptions with = options;
-  const std::uint32_t most = std::min(options.max_groups.value_or(capacity_), capacity_);
-  with.target = std::min(options.target.value_or(most), most);
-  with.start_groups = std::min(options.start_groups.value_or(*with.target), most);
-  engines_->script = [&](explore::Host& host) {
-    engines_->host = &host;
-    const Job job{std::make_shared<ExploredJob>(host, with, most)};
+void Site::run(const Launch& launches, const LaunchOptions& options, const Script& script) {
+  if (explored()) {
+    explore(launches, options, script);
+  } else {
+    const ScopedJob job = launches(options);
     script(job);
-    job.cancel();
-    host.wait();
-  };
-  const auto* const expected = std::exchange(expected_failure_, nullptr);
-  try {
-    launches(with).wait();
-    if (expected != nullptr) ADD_FAILURE() << "seed " << seed_ << ": nothing was found wrong";
-  } catch (const Error& error) {
-    if (expected != nullptr) {
-      EXPECT_THAT(explorer().result().failure, *expected) << "seed " << seed_;
-    } else {
-      ADD_FAILURE() << "seed " << seed_ << ": " << error.what();
-    }
   }
-  engines_->host = nullptr;
-  explorer().world().next();
-  explorer().begin();
-#else
-  static_cast<void>(options);
-  static_cast<void>(launches);
-  static_cast<void>(script);
-#endif
 }
 
-void Site::expect_broken(const Job& job, const testing::Matcher<std::string>& message) {
+Report Site::run_to_the_end(const Launch& launches, const LaunchOptions& options) {
+  Report report;
+  run(launches, options, [&](const Job& job) { report = job.wait(); });
+  EXPECT_EQ(report.status, Status::finished);
+  return report;
+}
+
+void Site::run_broken(const Launch& launches, const LaunchOptions& options, const Message& message,
+                      const Script& script) {
+  if (explored()) {
+    explore(launches, options, script, &message);
+    return;
+  }
+  const ScopedJob job = launches(options);
+  script(job);
   try {
     const Report report = job.wait();
     ADD_FAILURE() << "the job ended as " << cohort::to_string(report.status);
@@ -452,6 +455,43 @@ void Site::expect_broken(const Job& job, const testing::Matcher<std::string>& me
   EXPECT_EQ(job.status(), Status::failed);
   EXPECT_THAT(job.report().error, message);
 }
+
+#ifdef COHORT_TEST_EXPLORER
+
+void Site::explore(const Launch& launches, const LaunchOptions& options, const Script& script,
+                   const Message* failure) {
+  LaunchOptions with = options;
+  const std::uint32_t most = std::min(options.max_groups.value_or(capacity_), capacity_);
+  with.target = std::min(options.target.value_or(most), most);
+  with.start_groups = std::min(options.start_groups.value_or(*with.target), most);
+  engines_->script = [&](explore::Host& host) {
+    engines_->host = &host;
+    const Job job{std::make_shared<ExploredJob>(host, with, most)};
+    script(job);
+    if (failure == nullptr) job.cancel();  // a script that gave up leaves a job that runs
+    host.wait();
+  };
+  try {
+    launches(with).wait();
+    if (failure != nullptr) ADD_FAILURE() << "seed " << seed_ << ": nothing was found wrong";
+  } catch (const Error& error) {
+    if (failure == nullptr) {
+      ADD_FAILURE() << "seed " << seed_ << ": " << error.what();
+    } else {
+      EXPECT_THAT(explorer().result().failure, *failure) << "seed " << seed_;
+    }
+  }
+  engines_->host = nullptr;
+  explorer().world().next();
+  explorer().begin();
+}
+
+#else
+
+void Site::explore(const Launch& /*launches*/, const LaunchOptions& /*options*/,
+                   const Script& /*script*/, const Message* /*failure*/) {}
+
+#endif
 
 void run_on(EngineKind kind, const std::function<void(Site&)>& body) {
   try {

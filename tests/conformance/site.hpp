@@ -70,6 +70,9 @@ struct Shape {
 
 class Site {
  public:
+  using Script = std::function<void(const Job&)>;
+  using Message = testing::Matcher<std::string>;
+
   /// Throws Skip where there is no such engine.
   explicit Site(EngineKind kind);
   Site(const Site&) = delete;
@@ -94,41 +97,20 @@ class Site {
 
   /// Launches a kernel, and calls `script(job)` while it runs. On the explorer the script is the
   /// host of one schedule.
-  template <class Kernel, class Script>
-  void run(const Kernel& kernel, const LaunchOptions& options, Script script) {
-    if (explored()) {
-      explore(
-          options, [&](const LaunchOptions& with) { return launch(kernel, with); }, script);
-      return;
-    }
-    const ScopedJob job = launch(kernel, options);
-    script(static_cast<const Job&>(job));
+  template <class Kernel>
+  void run(const Kernel& kernel, const LaunchOptions& options, const Script& script) {
+    run(launcher(kernel), options, script);
   }
   /// The same without a host that acts: to the job's end, which must be `finished`.
   template <class Kernel>
   Report run(const Kernel& kernel, const LaunchOptions& options) {
-    Report report;
-    run(kernel, options, [&](const Job& job) { report = job.wait(); });
-    EXPECT_EQ(report.status, Status::finished);
-    return report;
+    return run_to_the_end(launcher(kernel), options);
   }
   /// The same of a kernel that breaks a rule: wait() or the explorer says so, in words that match.
-  template <class Kernel, class Script>
-  void run_broken(const Kernel& kernel, const LaunchOptions& options,
-                  const testing::Matcher<std::string>& message, Script script) {
-    if (explored()) {
-      expected_failure_ = &message;
-      run(kernel, options, script);
-    } else {
-      const ScopedJob job = launch(kernel, options);
-      script(static_cast<const Job&>(job));
-      expect_broken(job, message);
-    }
-  }
   template <class Kernel>
-  void run_broken(const Kernel& kernel, const LaunchOptions& options,
-                  const testing::Matcher<std::string>& message) {
-    run_broken(kernel, options, message, [](const Job&) {});
+  void run_broken(const Kernel& kernel, const LaunchOptions& options, const Message& message,
+                  const Script& script = [](const Job&) {}) {
+    run_broken(launcher(kernel), options, message, script);
   }
 
   /// A job for tests of several, or of none that the explorer can host.
@@ -183,6 +165,18 @@ class Site {
     }
   };
   struct Engines;
+  using Launch = std::function<Job(const LaunchOptions&)>;
+
+  template <class Kernel>
+  Launch launcher(const Kernel& kernel) {
+    return [this, &kernel](const LaunchOptions& options) { return launch(kernel, options); };
+  }
+  void run(const Launch& launches, const LaunchOptions& options, const Script& script);
+  Report run_to_the_end(const Launch& launches, const LaunchOptions& options);
+  void run_broken(const Launch& launches, const LaunchOptions& options, const Message& message,
+                  const Script& script);
+  void explore(const Launch& launches, const LaunchOptions& options, const Script& script,
+               const Message* failure = nullptr);
 
   /// `call(engine)` for the engine in use; for OpenCL `call_twin(arguments)`.
   template <class Kernel, class Call, class CallTwin = std::nullptr_t>
@@ -211,21 +205,16 @@ class Site {
     }
     throw Skip{std::string{"not compiled for "} + to_string(kind_)};
   }
+  std::uint32_t most_of_device();
   cpu::Engine& cpu();
   explore::Engine& explorer();
   cuda::Engine& cuda();
   Job launch_twin(const TwinArguments& arguments, const LaunchOptions& options);
   Task submit_twin(const TwinArguments& arguments, const TaskOptions& options);
-  void explore(const LaunchOptions& options,
-               const std::function<Job(const LaunchOptions&)>& launches,
-               const std::function<void(const Job&)>& script);
-  static void expect_broken(const Job& job, const testing::Matcher<std::string>& message);
-
   EngineKind kind_;
   std::uint32_t capacity_;
   Lacks lacks_;
   std::uint64_t seed_ = 1;
-  const testing::Matcher<std::string>* expected_failure_ = nullptr;  // of the explorer's next run
   std::unique_ptr<Engines> engines_;
 };
 
