@@ -95,8 +95,16 @@ using At = Endless::At;
 
 COHORT_SITE_TEST(Cancel, EndsAJobInOffersAndBarriers) {
   for_each_barrier_and_shape<Endless>(site, [&](auto barrier, Shape shape) {
-    for (const At at : {At::offer, At::offer_kill, At::global_barrier, At::resizing_barrier,
-                        At::others_in_barrier}) {
+    for (const At at : {At::offer, At::global_barrier, At::resizing_barrier}) {
+      cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
+    }
+  });
+}
+
+COHORT_SITE_TEST(Cancel, EndsAJobWhoseGroupsOnlyOfferToLeave) {
+  site.needs(site.lacks().sampled_offers);
+  for_each_barrier_and_shape<Endless>(site, [&](auto barrier, Shape shape) {
+    for (const At at : {At::offer_kill, At::others_in_barrier}) {
       cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
     }
   });

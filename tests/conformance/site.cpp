@@ -81,6 +81,8 @@ Lacks lacks_of(EngineKind kind) {
               .times = no_clock,
               .offer_wait = "an explored schedule chooses how long offers wait",
               .offer_intervals = no_clock,
+              .sampled_offers =
+                  "a lone thread sees a cancel in sampled offers, and the explorer samples none",
               .checkpoints = "the explorer writes no files",
               .complete_traces = "the explorer judges the trace of every run itself",
               .deep_calls = "the explorer's stacks are its own"};

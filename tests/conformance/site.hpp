@@ -43,6 +43,7 @@ struct Lacks {
   const char* times = nullptr;            ///< waits and reports in nanoseconds
   const char* offer_wait = nullptr;       ///< LaunchOptions::offer_wait
   const char* offer_intervals = nullptr;  ///< Report::offers
+  const char* sampled_offers = nullptr;   ///< offers that look closely now and then
   const char* checkpoints = nullptr;      ///< files of suspended jobs
   const char* forks = nullptr;            ///< processes that are copies of this one
   const char* live_traces = nullptr;      ///< events that are told while the job runs
@@ -108,8 +109,9 @@ class Site {
   }
   /// The same of a kernel that breaks a rule: wait() or the explorer says so, in words that match.
   template <class Kernel>
-  void run_broken(const Kernel& kernel, const LaunchOptions& options, const Message& message,
-                  const Script& script = [](const Job&) {}) {
+  void run_broken(
+      const Kernel& kernel, const LaunchOptions& options, const Message& message,
+      const Script& script = [](const Job&) {}) {
     run_broken(launcher(kernel), options, message, script);
   }
 
