@@ -409,7 +409,8 @@ void Site::repeat(const std::function<void(Site&)>& body) {
     return;
   }
 #ifdef COHORT_TEST_EXPLORER
-  for (seed_ = 1; seed_ <= scaled(200, 10); ++seed_) {
+  seeds_ = scaled(200, 10);
+  for (seed_ = 1; seed_ <= seeds_; ++seed_) {
     restart(most_units);
     body(*this);
     if (testing::Test::IsSkipped()) return;
@@ -462,6 +463,7 @@ void Site::run_broken(const Launch& launches, const LaunchOptions& options, cons
 
 void Site::explore(const Launch& launches, const LaunchOptions& options, const Script& script,
                    const Message* failure) {
+  if (failure != nullptr) seeds_ = std::min(seeds_, std::uint64_t{20});  // a report takes longer
   LaunchOptions with = options;
   const std::uint32_t most = std::min(options.max_groups.value_or(capacity_), capacity_);
   with.target = std::min(options.target.value_or(most), most);

@@ -216,7 +216,8 @@ class Site {
   EngineKind kind_;
   std::uint32_t capacity_;
   Lacks lacks_;
-  std::uint64_t seed_ = 1;
+  std::uint64_t seed_ = 1;  // of the explorer's schedules
+  std::uint64_t seeds_ = 1;
   std::unique_ptr<Engines> engines_;
 };
 

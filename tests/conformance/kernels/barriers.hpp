@@ -175,7 +175,7 @@ struct TopLeaves {
     count(group, started);
     if (top) {
       hold(group, go);
-      for (int i = 0; i < 100; ++i) pause(group);  // most others have arrived by now
+      for (int i = 0; i < 5; ++i) pause(group);  // most others have arrived by now
       if (group.offer_kill(state)) return;
     }
     if (resizing) {
@@ -199,7 +199,7 @@ struct ForkUnderABarrier {
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     if (group.group_id() == 0 && !state.forked) {
-      for (int i = 0; i < 100; ++i) pause(group);  // most first groups have arrived by now
+      for (int i = 0; i < 5; ++i) pause(group);  // most first groups have arrived by now
       for (;;) {
         group.request_fork(State{true});
         if (group.broadcast(group.num_groups()) == wanted) break;
