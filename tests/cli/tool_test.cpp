@@ -195,10 +195,16 @@ TEST_F(Tool, RunsWithCooperationCompiledOut) {
 
 TEST_F(Tool, WritesABfsDownAndGoesOnWithOtherGroups) {
   const std::string file = in_folder("bfs.checkpoint");
-  const std::string bfs = "run bfs --input grid:10x150000 -o solo=0 --capacity 4 ";
-  const Result first = cohort(bfs + "--groups 4 --suspend-after 1 --checkpoint " + file);
-  EXPECT_EQ(first.status, 0) << first.error;
-  EXPECT_THAT(first.out, AllOf(HasSubstr("suspended in"), HasSubstr("checkpoint in " + file)));
+  // Long enough to be suspended, but not longer: on a busy machine each level takes milliseconds.
+  std::string bfs;
+  Result first;
+  for (int length = 1000; length <= 1'000'000; length *= 10) {
+    bfs = "run bfs --input grid:10x" + std::to_string(length) + " -o solo=0 --capacity 4 ";
+    first = cohort(bfs + "--groups 4 --suspend-after 1 --checkpoint " + file);
+    ASSERT_EQ(first.status, 0) << first.error;
+    if (first.out.find("suspended in") != std::string::npos) break;
+  }
+  ASSERT_THAT(first.out, AllOf(HasSubstr("suspended in"), HasSubstr("checkpoint in " + file)));
   const Result rest = cohort(bfs + "--groups 2 --verify --restore " + file);
   EXPECT_EQ(rest.status, 0) << rest.error;
   EXPECT_THAT(rest.out, AllOf(HasSubstr("finished in"), HasSubstr("verified")));
