@@ -58,4 +58,10 @@ class FewEdges {
   return graph.num_edges() / 8 >= graph.num_nodes();
 }
 
+/// How many threads suit a search on an SM: more hide more latency and make barriers longer, and
+/// with few edges it is mostly barriers.
+[[nodiscard]] inline std::uint32_t threads_for_search(const Csr& graph) {
+  return has_many_edges(graph) ? 1024 : 256;
+}
+
 }  // namespace cohort::apps

@@ -1,9 +1,10 @@
-// The apps on inputs that are small enough to be explored.
+// The apps under the explorer, each on its tiny() input.
 #pragma once
 
-#include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
+#include "apps/registry.hpp"
 #include "cohort/explore/options.hpp"
 
 namespace cohort::apps {
@@ -11,11 +12,17 @@ namespace cohort::apps {
 /// One app under the explorer.
 struct Explored {
   std::string_view name;
-  std::string_view input;  ///< in words
+  std::string input;  ///< in words
   explore::Result (*check)(const explore::Options& options);
 };
 
-/// All that can be explored.
-[[nodiscard]] std::span<const Explored> explored();
+/// All of them.
+[[nodiscard]] std::vector<Explored> explored();
+
+/// One of them. See Instance.
+template <class App>
+struct Explorable {
+  static Explored entry();
+};
 
 }  // namespace cohort::apps

@@ -1,9 +1,7 @@
 // Graphs and worklists in an engine's memory. Invariant: each owns what its view points to.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <mutex>
+#include <vector>
 
 #include "apps/run.hpp"
 #include "apps/worklist.hpp"
@@ -33,32 +31,6 @@ class GraphMemory {
   Buffer<Weight> weights_;
   Node num_nodes_;
 };
-
-/// Graphs that stay in engines' memory from one run to the next. Thread-safe. They are known by
-/// their addresses, and so must outlive it.
-class ResidentGraphs {
- public:
-  template <class Engine>
-  std::shared_ptr<const GraphMemory> of(Engine& engine, const Csr& graph) {
-    const std::scoped_lock lock{mutex_};
-    auto& memory = all_[{&engine.memory(), &graph}];
-    if (memory == nullptr) memory = std::make_shared<GraphMemory>(engine, graph);
-    return memory;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<const cohort::detail::Memory*, const Csr*>, std::shared_ptr<const GraphMemory>>
-      all_;
-};
-
-/// The caller's `graph`, where it is resident, or a copy.
-template <class Engine>
-std::shared_ptr<const GraphMemory> in_memory(Engine& engine, const Csr& graph,
-                                             const RunOptions& options) {
-  return options.graphs != nullptr ? options.graphs->of(engine, graph)
-                                   : std::make_shared<const GraphMemory>(engine, graph);
-}
 
 /// A worklist with room for every node. Groups of one thread get slots, if wanted and if the job is
 /// to stay here.
@@ -95,7 +67,7 @@ class WorklistMemory {
 };
 
 /// Throws Error{bad_options} when `source` is no node of `graph`.
-inline void check_source(const char* app, const Csr& graph, Node source) {
+inline void check_source(std::string_view app, const Csr& graph, Node source) {
   if (source < graph.num_nodes()) return;
   throw Error{Errc::bad_options, std::string{app} + ": no node " + std::to_string(source) +
                                      "; the graph has " + std::to_string(graph.num_nodes())};

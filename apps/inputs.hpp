@@ -1,5 +1,11 @@
-// Inputs of apps that do not work on graphs: `particles:3000000`, `connect4:6`.
+// Inputs: those of apps that do not work on graphs, `particles:3000000` and `connect4:6`, and how
+// apps share what they have loaded.
 #pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
 
 #include "graph/arguments.hpp"
 
@@ -20,6 +26,18 @@ inline std::uint64_t number_in(std::string_view spec, const SpecKind& kind, cons
   if (kind_of(spec) != kind_of(kind.syntax)) arguments.refuse("this app takes another input");
   arguments.finish();
   return arguments.number(what, least, most);
+}
+
+/// The `T` of that key, which load() makes unless somebody still has it. Thread-safe.
+template <class T, class Load>
+std::shared_ptr<const T> shared_input(const std::string& key, Load load) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<const T>> all;
+  const std::scoped_lock lock{mutex};
+  if (auto found = all[key].lock()) return found;
+  auto loaded = std::make_shared<const T>(load());
+  all[key] = loaded;
+  return loaded;
 }
 
 }  // namespace cohort::apps

@@ -1,10 +1,13 @@
-// A graph with what apps want to know of it. Invariant: what was found once is not sought again.
+// A graph with what apps want to know of it. Invariant: what was found once is not sought again,
+// and a graph is at most once in the memory of an engine.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apps/graph_memory.hpp"
@@ -25,21 +28,35 @@ class KnownGraph {
     if (fact == nullptr) fact = std::make_shared<const Fact>(find(graph_));
     return *static_cast<const Fact*>(fact.get());
   }
-  /// Where it is in engines' memory.
-  [[nodiscard]] ResidentGraphs& residents() const { return residents_; }
+  /// csr(), or a graph that is a fact of it, in the memory of an engine.
+  template <class Engine>
+  const GraphMemory& in_memory(Engine& engine, const Csr& graph) const {
+    const std::scoped_lock lock{mutex_};
+    auto& memory = residents_[{&engine.memory(), &graph}];
+    if (memory == nullptr) memory = std::make_unique<const GraphMemory>(engine, graph);
+    return *memory;
+  }
+  template <class Engine>
+  const GraphMemory& in_memory(Engine& engine) const {
+    return in_memory(engine, graph_);
+  }
+  /// "1000000 nodes, 3996000 edges".
+  [[nodiscard]] std::string in_words() const {
+    return std::to_string(graph_.num_nodes()) + " nodes, " + std::to_string(graph_.num_edges()) +
+           " edges";
+  }
 
  private:
   Csr graph_;
   mutable std::mutex mutex_;
   mutable std::map<void (*)(), std::shared_ptr<const void>> facts_;
-  mutable ResidentGraphs residents_;
+  mutable std::map<std::pair<const cohort::detail::Memory*, const Csr*>,
+                   std::unique_ptr<const GraphMemory>>
+      residents_;
 };
 
-/// `options` for a run on `graph`, which must outlive them.
-[[nodiscard]] inline RunOptions on(const KnownGraph& graph, RunOptions options) {
-  options.graphs = &graph.residents();
-  return options;
-}
+/// How the apps have it.
+using GraphInput = std::shared_ptr<const KnownGraph>;
 
 /// What is wanted of a graph.
 enum class Edges : std::uint8_t {
@@ -48,8 +65,21 @@ enum class Edges : std::uint8_t {
   undirected,  ///< those that have one direction only get the other
 };
 
-/// The graph that `spec` names; kept while there is a KeepInput. Throws as load_graph does.
-[[nodiscard]] std::shared_ptr<const KnownGraph> known_graph(const std::string& spec,
-                                                            Edges edges = Edges::as_they_are);
+/// The graph that `spec` names; not loaded again while one of its users is left. Throws as
+/// load_graph does.
+[[nodiscard]] GraphInput known_graph(const std::string& spec, Edges edges = Edges::as_they_are);
+
+/// A copy.
+[[nodiscard]] inline GraphInput known_graph(const Csr& graph) {
+  return std::make_shared<const KnownGraph>(graph);
+}
+
+/// A square with a tail, and a node that cannot be reached. One way round the square is shorter.
+/// Small enough to be explored.
+[[nodiscard]] GraphInput tiny_graph();
+
+/// One of each kind, for tests of graph apps.
+inline constexpr std::array<std::string_view, 5> graph_examples{
+    "grid:300x300", "rmat:14", "road:100000", "star:5000", "geometric:50000"};
 
 }  // namespace cohort::apps

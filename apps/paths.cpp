@@ -38,8 +38,7 @@ std::optional<std::string> check_paths(const Csr& graph, Node source,
   return std::nullopt;
 }
 
-std::vector<std::pair<std::string, std::int64_t>> paths_in_numbers(
-    const std::vector<Distance>& distances) {
+Numbers paths_in_numbers(const std::vector<Distance>& distances) {
   std::int64_t farthest = 0;
   std::int64_t sum = 0;
   std::int64_t reached = 0;

@@ -1,15 +1,39 @@
-// Shortest paths by Dijkstra's algorithm, for the verifiers: they share no code with the kernels.
+// Shortest paths: what the host sides of both apps share. The verifier is Dijkstra's algorithm; it
+// shares no code with the kernels.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/distance.hpp"
 #include "apps/registry.hpp"
+#include "cohort/buffer.hpp"
 #include "graph/csr.hpp"
 
 namespace cohort::apps {
+
+struct SsspResult {
+  std::vector<Distance> distances;  ///< by node; `infinite` where there is no path
+  Report report;
+};
+
+/// Nothing is known yet but where a search starts. The largest `Length` is infinite.
+template <class Length, class Engine>
+Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
+  auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));
+  distances.write(std::vector{Length{0}}, source);
+  return distances;
+}
+
+template <class Length>
+std::vector<Distance> read_distances(const Buffer<Length>& distances) {
+  const std::vector<Length> found = distances.read();
+  std::vector<Distance> result(found.begin(), found.end());
+  std::ranges::replace(result, Distance{static_cast<Length>(infinite)}, infinite);
+  return result;
+}
 
 /// Compares with the distances that Dijkstra's algorithm finds. The first difference in words, or
 /// nothing.
@@ -17,7 +41,6 @@ namespace cohort::apps {
                                                      const std::vector<Distance>& distances);
 
 /// The largest distance, the sum of all, and how many nodes have one.
-[[nodiscard]] std::vector<std::pair<std::string, std::int64_t>> paths_in_numbers(
-    const std::vector<Distance>& distances);
+[[nodiscard]] Numbers paths_in_numbers(const std::vector<Distance>& distances);
 
 }  // namespace cohort::apps

@@ -9,6 +9,7 @@ namespace cohort::apps {
 
 struct RankedOptions {
   enum class Algorithm : std::uint8_t { eager, paper };
+  static constexpr std::string_view in_words = "algorithm=eager|paper priority=hashed|id chunk=N";
 
   Algorithm algorithm = Algorithm::eager;
   Priority priority = Priority::hashed;

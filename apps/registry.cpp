@@ -1,59 +1,46 @@
 #include "apps/registry.hpp"
 
-#include <array>
+#include <algorithm>
 
-#include "apps/bfs/app.hpp"
-#include "apps/cc/app.hpp"
-#include "apps/color/app.hpp"
-#include "apps/game/app.hpp"
-#include "apps/l_sssp/app.hpp"
-#include "apps/mis/app.hpp"
-#include "apps/octree/app.hpp"
-#include "apps/p_sssp/app.hpp"
+#include "src/choices.hpp"
 
 namespace cohort::apps {
-namespace {
 
-constexpr std::array apps{
-    App{.name = "bfs",
-        .summary = "breadth-first search, level by level",
-        .options = "algorithm=one-barrier|paper direction=auto|both|down source=NODE|hub chunk=N "
-                   "solo=N lists=slots|shared",
-        .run = &bfs_app<cpu::Engine>},
-    App{.name = "color",
-        .summary = "graph colouring by priorities",
-        .options = "algorithm=eager|paper priority=hashed|id chunk=N",
-        .run = &color_app<cpu::Engine>},
-    App{.name = "mis",
-        .summary = "maximal independent set by priorities",
-        .options = "algorithm=eager|paper priority=hashed|id chunk=N",
-        .run = &mis_app<cpu::Engine>},
-    App{.name = "p-sssp",
-        .summary = "shortest paths, pulled over all incoming edges",
-        .options = "algorithm=in-place|paper source=NODE|hub chunk=N",
-        .run = &p_sssp_app<cpu::Engine>},
-    App{.name = "l-sssp",
-        .summary = "shortest paths with worklists",
-        .options = "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N "
-                   "lists=slots|shared",
-        .run = &l_sssp_app<cpu::Engine>},
-    App{.name = "cc",
-        .summary = "connected components by linking trees",
-        .options = "chunk=N",
-        .run = &cc_app<cpu::Engine>},
-    App{.name = "octree",
-        .summary = "octree partitioning by work stealing; on particles:N",
-        .options =
-            "pools=deque|mutex kill=highest|any max-leaf=N max-depth=N boxes=N chunk=N pool-room=N",
-        .run = &octree_app<cpu::Engine>},
-    App{.name = "game",
-        .summary = "connect four by work stealing; on connect4:DEPTH",
-        .options = "pools=deque|mutex kill=highest|any grain=N positions=N pool-room=N",
-        .run = &game_app<cpu::Engine>},
-};
+std::span<const AppInfo> all() {
+  static const std::array list{
+#define COHORT_APP(app) Registered<app::App>::info,
+#include "apps/apps.def"
+#undef COHORT_APP
+  };
+  return list;
+}
 
-}  // namespace
+const AppInfo& find_app(std::string_view name) { return choose("app", name, all()); }
 
-std::span<const App> all() { return apps; }
+std::size_t place_in_list(const AppInfo& app) {
+  return static_cast<std::size_t>(&find_app(app.name) - all().data());
+}
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+Outcome outcome(const AppRun& run, bool verify) {
+  Outcome result{.report = run.report, .result = {}, .verified = {}, .difference = {}};
+  if (!run.numbers) return result;
+  result.result = run.numbers();
+  if (verify) {
+    const std::optional<std::string> difference = run.difference();
+    result.verified = !difference;
+    result.difference = difference.value_or("");
+  }
+  return result;
+}
 
 }  // namespace cohort::apps

@@ -1,6 +1,12 @@
-// The apps by name, for whoever runs them without knowing them.
+// The apps by name, for callers that do not know their types. An app is a folder and a line in
+// apps.def; its `App` names it, reads its options, loads its input, runs and verifies it.
+// Invariant: nothing here includes a kernel. What runs one is declared only, and is compiled once
+// for each app and engine, in sources that CMake writes: see instance.hpp.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,40 +17,96 @@
 #include "apps/run.hpp"
 #include "apps/settings.hpp"
 
-namespace cohort::cpu {
-class Engine;
-}
+#define COHORT_APP(app)         \
+  namespace cohort::apps::app { \
+  struct App;                   \
+  }
+#include "apps/apps.def"
+#undef COHORT_APP
 
 namespace cohort::apps {
 
-/// What to run an app on, and how.
-struct Request {
-  std::string input;  ///< a spec
-  Settings settings;
-  RunOptions options;
-  bool verify = false;  ///< the results, if they are wanted
+/// What came out, in numbers by name.
+using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// One run of an app.
+struct AppRun {
+  Report report;
+  /// Of what came out; both are empty when the job was not finished, or results were not wanted.
+  std::function<Numbers()> numbers;
+  /// The first difference from a sequential computation, in words.
+  std::function<std::optional<std::string>()> difference;
 };
 
-/// How a run went.
-struct Outcome {
-  std::string input;  ///< in words, e.g. "1000000 nodes, 3996000 edges"
-  Report report;
-  /// What came out, in numbers by name; empty when the job was not finished or nobody wants it.
-  std::vector<std::pair<std::string, std::int64_t>> result;
-  std::optional<bool> verified;  ///< nothing when it was not asked for, or there is no result
-  std::string difference;        ///< why it is not verified
+/// Runs an app.
+template <class App, class Engine>
+typename App::Result solve(Engine& engine, const App& app, const RunOptions& options);
+
+/// The same with the app's type left out.
+template <class App, class Engine>
+struct Instance {
+  static AppRun run(const void* app, Engine& engine, const RunOptions& options);
+};
+
+struct AppInfo;
+
+/// An app with its options and its input, loaded.
+struct Ready {
+  const AppInfo* info;
+  std::shared_ptr<const void> app;
+  std::string input;             ///< in words, e.g. "1000000 nodes, 3996000 edges"
+  std::uint32_t threads_per_sm;  ///< that suit it on a GPU
 };
 
 /// One app.
-struct App {
+struct AppInfo {
   std::string_view name;
   std::string_view summary;
-  std::string_view options;  ///< of its own, in words
+  std::string_view options;    ///< of its own, in words
+  std::string_view algorithm;  ///< the name of ours
+  std::string_view paper;      ///< options that make it the paper's; empty: it has none
+  std::span<const std::string_view> examples;  ///< inputs to test it on
+  /// The keys of the options that its kernel of the dialect has; nothing: there is no such kernel.
+  std::optional<std::string_view> dialect_options;
   /// Throws Error{bad_options} for a spec or an option it cannot use.
-  Outcome (*run)(cpu::Engine& engine, Request& request);
+  Ready (*prepare)(const std::string& input, Settings settings);
 };
 
-/// All apps.
-[[nodiscard]] std::span<const App> all();
+/// What the registry knows of an app.
+template <class App>
+struct Registered {
+  static const AppInfo info;
+};
+
+/// All apps, in the order of apps.def.
+[[nodiscard]] std::span<const AppInfo> all();
+/// The app of that name. Throws Error{bad_options} when there is none.
+[[nodiscard]] const AppInfo& find_app(std::string_view name);
+/// The words of AppInfo::paper, say.
+[[nodiscard]] std::vector<std::string> words(std::string_view text);
+
+/// Where an app is in all(), and in every table that follows apps.def.
+[[nodiscard]] std::size_t place_in_list(const AppInfo& app);
+
+/// One run on an engine that the apps are built for. Throws Error{bad_options} for what the app
+/// cannot do there.
+template <class Engine>
+AppRun run_app(const Ready& ready, Engine& engine, const RunOptions& options) {
+  static constexpr std::array instances{
+#define COHORT_APP(app) &Instance<app::App, Engine>::run,
+#include "apps/apps.def"
+#undef COHORT_APP
+  };
+  return instances[place_in_list(*ready.info)](ready.app.get(), engine, options);
+}
+
+/// How a run went.
+struct Outcome {
+  Report report;
+  Numbers result;                ///< empty when there is none
+  std::optional<bool> verified;  ///< nothing when it was not asked for, or there is no result
+  std::string difference;        ///< why it is not verified
+};
+[[nodiscard]] Outcome outcome(const AppRun& run, bool verify);
 
 }  // namespace cohort::apps

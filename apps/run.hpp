@@ -16,7 +16,10 @@
 
 namespace cohort::cuda {
 class Engine;
-}  // namespace cohort::cuda
+}
+namespace cohort::explore {
+class Engine;
+}
 
 namespace cohort::apps {
 
@@ -33,6 +36,8 @@ struct JobTrace {
 /// costs a compilation, which on some engines takes long.
 template <class Engine>
 inline constexpr bool has_paper_variants = true;
+template <>
+inline constexpr bool has_paper_variants<explore::Engine> = false;
 template <class Engine>
 inline constexpr bool has_paper_barriers = has_paper_variants<Engine>;
 
@@ -42,16 +47,12 @@ inline constexpr bool has_paper_barriers = has_paper_variants<Engine>;
               "paper's"};
 }
 
-class ResidentGraphs;
-
 /// How to run an app.
 struct RunOptions {
   LaunchOptions launch;
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Sees the job through to its end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
-  /// Where graphs stay between runs that pass the same one; nothing: each run has a copy.
-  ResidentGraphs* graphs = nullptr;
   /// Reads back what came out. Without, only the report is wanted.
   bool results = true;
   /// Lays the job's memory out alike for every engine and any number of groups, so that its

@@ -30,6 +30,8 @@ class Settings {
   [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise);
   /// After all have been asked for: throws Error{bad_options} if one is left.
   void check_all_used() const;
+  /// Throws Error{bad_options} if one is given that is not among `keys`.
+  void check_only(const std::vector<std::string>& keys) const;
 
  private:
   /// The value, or null.

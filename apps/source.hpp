@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "apps/known_graph.hpp"
-#include "apps/registry.hpp"
+#include "apps/settings.hpp"
 #include "cohort/error.hpp"
 #include "graph/arguments.hpp"
 #include "graph/build.hpp"
@@ -14,8 +14,8 @@ namespace cohort::apps {
 
 class SourceChoice {
  public:
-  explicit SourceChoice(Request& request)
-      : text_(request.settings.text("source", kind_of(request.input) == "rmat" ? "hub" : "0")) {}
+  SourceChoice(const std::string& input, Settings& settings)
+      : text_(settings.text("source", kind_of(input) == "rmat" ? "hub" : "0")) {}
 
   [[nodiscard]] Node of(const KnownGraph& graph) const {
     if (text_ == "hub") return graph.get(&hub);

@@ -96,7 +96,8 @@ std::vector<double> openmp_barrier_apart(const BarrierLoad& load,
   return result;
 }
 
-Measurement measure_barriers(const std::string& name, const BarrierLoad& load, const Plan& plan) {
+Measurement measure_barriers(const std::string& name, const BarrierLoad& load,
+                             const Repetitions& plan) {
   const Confined two_cpus{2};
   cpu::Engine engine{{.capacity = load.threads, .pin_workers = load.pinned}};
   const auto openmp = [&load](std::optional<std::string> policy) {
@@ -190,7 +191,7 @@ struct LoadLoop {
   }
 };
 
-Measurement measure_offers(const OfferLoad& load, const Plan& plan) {
+Measurement measure_offers(const OfferLoad& load, const Repetitions& plan) {
   cpu::Engine engine{{.capacity = 1, .pin_workers = true}};
   const Word words[5];
   const auto timed = [&](auto make) {
@@ -237,8 +238,10 @@ std::vector<double> per_barrier(const BarrierLoad& load, const std::vector<std::
   return result;
 }
 
-nlohmann::ordered_json barrier_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+namespace {
+
+nlohmann::ordered_json run_barrier(const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::uint32_t batches = options.quick ? 5 : 20;
   const BarrierLoad pinned{.threads = 2, .pinned = true, .batches = batches, .barriers = 2000};
   const BarrierLoad crowded{.threads = 8, .pinned = false, .batches = batches, .barriers = 100};
@@ -255,5 +258,12 @@ nlohmann::ordered_json barrier_scenario(const ScenarioOptions& options) {
   add(measure_offers({.batches = batches, .calls = 100'000}, plan));
   return {{"openmp_wait_policy", wait_policy()}, {"measurements", std::move(measurements)}};
 }
+
+}  // namespace
+
+const Scenario barrier_scenario{
+    .name = "barrier",
+    .summary = "barriers and offers with nothing pending, beside std::barrier and OpenMP",
+    .run = &run_barrier};
 
 }  // namespace cohort::bench

@@ -20,6 +20,4 @@ struct BarrierLoad {
 [[nodiscard]] std::vector<double> per_barrier(const BarrierLoad& load,
                                               const std::vector<std::uint64_t>& marks);
 
-[[nodiscard]] nlohmann::ordered_json barrier_scenario(const ScenarioOptions& options);
-
 }  // namespace cohort::bench

@@ -1,4 +1,5 @@
-#include "bench/cpu.hpp"
+// Scenario "cpu": each graph app beside a plain OpenMP version of the same algorithm, two threads.
+#include "cohort/cpu.hpp"
 
 #include <iomanip>
 #include <iostream>
@@ -10,7 +11,7 @@
 #include "bench/affinity.hpp"
 #include "bench/harness.hpp"
 #include "bench/openmp_apps.hpp"
-#include "cohort/cpu.hpp"
+#include "bench/scenario.hpp"
 #include "graph/spec.hpp"
 
 namespace cohort::bench {
@@ -25,14 +26,14 @@ std::vector<double> cohort_time(cpu::Engine& engine, const Variant& variant) {
 }
 
 /// Threads of OpenMP spin for a while after their last region: they must not disturb who is next.
-std::vector<double> openmp_time(const Variant& variant) {
-  const double time = openmp_run(variant, threads);
+std::vector<double> openmp_time(OpenMpApp& app) {
+  const double time = app.run(threads);
   std::this_thread::sleep_for(std::chrono::milliseconds{20});
   return {time};
 }
 
 /// Our algorithm on inputs for which times of other people's programs are known.
-nlohmann::ordered_json well_known(cpu::Engine& engine, const Plan& plan) {
+nlohmann::ordered_json well_known(cpu::Engine& engine, const Repetitions& plan) {
   std::vector<Pair> pairs;
   for (const auto& [app, input] :
        {std::pair{"bfs", "USA-road-d.NY.gr"}, std::pair{"bfs", "road-NW.topology.gr"},
@@ -55,13 +56,11 @@ nlohmann::ordered_json well_known(cpu::Engine& engine, const Plan& plan) {
   return measurements;
 }
 
-}  // namespace
-
-nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions,
-                  .warm_ups = 1,
-                  .stop = options.stop,
-                  .enough = std::chrono::seconds{40}};
+nlohmann::ordered_json run_cpu(const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions,
+                         .warm_ups = 1,
+                         .stop = options.stop,
+                         .enough = std::chrono::seconds{40}};
   const Confined two_cpus{threads};
   cpu::Engine engine{{.capacity = threads, .pin_workers = true}};
   // Pairs of one app and input: the paper's algorithm, then ours.
@@ -86,7 +85,7 @@ nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
       if (variant.algorithm == "paper" || variant.pair.app == "bfs") {
         contenders.push_back(
             {.name = "openmp " + variant.algorithm,
-             .measure = [&variant] { return openmp_time(variant); },
+             .measure = [app = std::make_shared<OpenMpApp>(variant)] { return openmp_time(*app); },
              .reference = variant.algorithm != "paper" || variant.pair.app != "bfs"});
       }
     }
@@ -124,5 +123,14 @@ nlohmann::ordered_json cpu_scenario(const ScenarioOptions& options) {
       {"measurements", std::move(measurements)},
       {"well_known", asked_for_some ? nlohmann::ordered_json::array() : well_known(engine, plan)}};
 }
+
+}  // namespace
+
+const Scenario cpu_scenario{
+    .name = "cpu",
+    .summary = "graph apps beside plain OpenMP versions of the same algorithms",
+    .run = &run_cpu,
+    .accepts = {.only = true},
+    .quick_repetitions = 25};
 
 }  // namespace cohort::bench

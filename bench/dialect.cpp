@@ -1,4 +1,6 @@
-#include "bench/dialect.hpp"
+// Scenario "dialect": the apps compiled by cohortc beside the same algorithms written by hand, and
+// the time cohortc takes beside Clang's own for the same source.
+#include "apps/dialect/dialect.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -6,12 +8,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "apps/dialect/dialect.hpp"
 #include "bench/harness.hpp"
+#include "bench/scenario.hpp"
 #include "cohort/cpu.hpp"
 #include "src/program/process.hpp"
 #ifdef COHORT_CUDA_PAPER
-#include "apps/cuda/registry.hpp"
+#include "cohort/cuda.hpp"
 #endif
 
 namespace cohort::bench {
@@ -43,22 +45,17 @@ const std::vector<Input>& inputs() {
   return all;
 }
 
-using Run = std::function<apps::Outcome(apps::Request&)>;
-
 /// Run times of an app, for a while but at least once; the first run is verified.
-Contender contender(const char* name, const Run& run, const Input& input,
-                    const apps::RunOptions& options, bool reference, bool quick) {
+Contender contender(const char* name,
+                    const std::function<apps::AppRun(const apps::RunOptions&)>& run,
+                    const Input& input, const apps::RunOptions& options, bool reference) {
   const auto once = [=](bool verify) {
-    apps::Request request{
-        .input = quick ? input.quick : input.spec,
-        .settings = apps::Settings{reference ? input.settings : std::vector<std::string>{}},
-        .options = options,
-        .verify = verify};
-    const apps::Outcome outcome = run(request);
+    apps::RunOptions how = options;
+    how.results = verify;
+    const apps::Outcome outcome = apps::outcome(run(how), verify);
     if (outcome.report.status != Status::finished || !outcome.verified.value_or(true)) {
-      throw Error{Errc::broken_contract, std::string{input.app} + " (" + name + ") on " +
-                                             request.input +
-                                             " came out wrong: " + outcome.difference};
+      throw Error{Errc::broken_contract,
+                  std::string{input.app} + " (" + name + ") came out wrong: " + outcome.difference};
     }
     return outcome.report.run_time;
   };
@@ -78,29 +75,34 @@ Contender contender(const char* name, const Run& run, const Input& input,
           .reference = reference};
 }
 
-/// All apps on an engine. `by_hand(app)` runs the one in C++.
-template <class Engine, class ByHand>
+/// All apps on an engine.
+template <class Engine>
 nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_name,
-                                    const apps::RunOptions& how, const ScenarioOptions& options,
-                                    ByHand by_hand) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+                                    const apps::RunOptions& how, const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   auto measurements = nlohmann::ordered_json::array();
   std::vector<double> all;
   for (const Input& input : inputs()) {
-    const std::string name =
-        std::string{input.app} + " on " + (options.quick ? input.quick : input.spec);
+    const std::string spec = options.quick ? input.quick : input.spec;
+    const std::string name = std::string{input.app} + " on " + spec;
     if (name.find(options.only) == std::string::npos) continue;
-    const apps::DialectApp<Engine>* app = nullptr;
-    for (const auto& each : apps::dialect_apps<Engine>()) {
-      if (each.name == input.app) app = &each;
-    }
-    const ProgramKernel kernel = apps::dialect_kernel(app->file, engine_name);
-    const Run dialect = [&](apps::Request& request) { return app->run(engine, kernel, request); };
-    const Measurement measurement =
-        measure(name, "ns",
-                {contender("C++, by hand", by_hand(input.app), input, how, true, options.quick),
-                 contender("OpenCL C, by cohortc", dialect, input, how, false, options.quick)},
-                plan);
+    const apps::AppInfo& app = apps::find_app(input.app);
+    const apps::Ready by_hand = app.prepare(spec, apps::Settings{input.settings});
+    const apps::Ready dialect = apps::prepare_dialect(app, spec, {});
+    const ProgramKernel kernel = apps::dialect_kernel(app, engine_name);
+    const Measurement measurement = measure(
+        name, "ns",
+        {contender(
+             "C++, by hand",
+             [&](const apps::RunOptions& its) { return apps::run_app(by_hand, engine, its); },
+             input, how, true),
+         contender(
+             "OpenCL C, by cohortc",
+             [&](const apps::RunOptions& its) {
+               return apps::run_dialect(dialect, engine, kernel, its);
+             },
+             input, how, false)},
+        plan);
     print(std::cout, measurement);
     std::cout << std::endl;
     const double ratio =
@@ -131,7 +133,7 @@ double time_of(const std::vector<std::string>& command) {
   return time.count();
 }
 
-Measurement measure_compilers(const Plan& plan) {
+Measurement measure_compilers(const Repetitions& plan) {
   const std::string source = COHORT_DIALECT_APPS "/octree.cl";
   const std::string plain = std::filesystem::temp_directory_path() / "cohort-bench-octree.cl";
   time_of({COHORT_CC_FILE, source, "--emit=plain", "-o", plain});
@@ -150,37 +152,44 @@ Measurement measure_compilers(const Plan& plan) {
   return measure("compiling octree, the largest app", "ns", {ours, clang}, plan);
 }
 
-}  // namespace
-
-nlohmann::ordered_json dialect_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_dialect(const ScenarioOptions& options) {
   cpu::Engine engine{{.capacity = 2, .pin_workers = true}};
   apps::RunOptions how;
   how.launch.max_groups = engine.capacity();
-  auto result = measure_apps(engine, "cpu", how, options, [&](std::string_view name) -> Run {
-    const auto found = std::ranges::find(apps::all(), name, &apps::App::name);
-    return [&engine, run = found->run](apps::Request& request) { return run(engine, request); };
-  });
+  auto result = measure_apps(engine, "cpu", how, options);
   if (options.only.empty() || std::string_view{"compiling"}.find(options.only) == 0) {
-    const Measurement compilers = measure_compilers(
-        {.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop});
+    const Measurement compilers =
+        measure_compilers({.count = options.repetitions, .warm_ups = 1, .stop = options.stop});
     print(std::cout, compilers);
     result["measurements"].push_back(to_json(compilers));
   }
   return result;
 }
 
+}  // namespace
+
+const Scenario dialect_scenario{
+    .name = "dialect",
+    .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
+    .run = &run_dialect,
+    .accepts = {.only = true}};
+
 #ifdef COHORT_CUDA_PAPER
-nlohmann::ordered_json cuda_dialect_scenario(const ScenarioOptions& options) {
+namespace {
+
+nlohmann::ordered_json run_cuda_dialect(const ScenarioOptions& options) {
   cuda::Engine engine{{.capacity = options.capacity}};
   apps::RunOptions how;
   how.launch.max_groups = engine.capacity();
-  how.launch.local_size = 256;
-  return measure_apps(engine, "cuda", how, options, [&](std::string_view name) -> Run {
-    return [&engine, name](apps::Request& request) {
-      return apps::run_on_cuda(name, engine, request);
-    };
-  });
+  return measure_apps(engine, "cuda", how, options);
 }
+
+}  // namespace
+
+const Scenario cuda_dialect_scenario{.name = "dialect",
+                                     .summary = "the apps compiled by cohortc beside those by hand",
+                                     .run = &run_cuda_dialect,
+                                     .accepts = {.only = true}};
 #endif
 
 }  // namespace cohort::bench

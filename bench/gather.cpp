@@ -13,8 +13,8 @@
 
 #include "bench/affinity.hpp"
 #include "bench/arithmetic.hpp"
-#include "bench/errand.hpp"
 #include "bench/harness.hpp"
+#include "bench/yield_task.hpp"
 #include "cohort/cpu.hpp"
 #ifdef COHORT_WITH_OPENCL
 #include "bench/opencl/stealing.hpp"
@@ -54,7 +54,7 @@ struct Board {
   std::atomic<bool> long_begun{false};
   std::atomic<std::uint64_t> tasks{0};
   std::atomic<std::uint64_t> task_time{0};
-  Errand errand;
+  YieldTask errand;
 };
 
 /// Takes tasks, its own or others', offers itself between two, and puts a new one back for each.
@@ -208,7 +208,7 @@ void print(const Measurement& measurement, const GatherLoad& load, const Aside& 
 }
 
 nlohmann::ordered_json measure_gather(const Gatherer& gatherer, const GatherLoad& load,
-                                      const Plan& plan) {
+                                      const Repetitions& plan) {
   Aside aside;
   const auto kill = [&](KillOrder order, nanoseconds offer_wait) {
     return [&, order, offer_wait] { return gatherer.kill(load, order, offer_wait, aside); };
@@ -274,7 +274,7 @@ enum class Sharing : std::uint8_t { alone, kill, yield };
 struct Meter {
   std::atomic<bool> over{false};
   std::atomic<std::uint64_t> steps{0};
-  Errand errand;
+  YieldTask errand;
 };
 
 /// Each step is a fixed amount of work, divided among whoever is there.
@@ -335,7 +335,7 @@ std::vector<double> step_time(const BarrierShare& share, TaskSeries& tasks,
   return {time / static_cast<double>(std::max<std::uint64_t>(steps, 1))};
 }
 
-nlohmann::ordered_json measure_sharing(const BarrierShare& share, const Plan& plan) {
+nlohmann::ordered_json measure_sharing(const BarrierShare& share, const Repetitions& plan) {
   TaskSeries none;
   TaskSeries killed;
   TaskSeries yielded;
@@ -385,12 +385,9 @@ nlohmann::ordered_json measure_sharing(const BarrierShare& share, const Plan& pl
   return result;
 }
 
-}  // namespace
-
-nlohmann::ordered_json gather_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions,
-                  .warm_ups = options.quick ? 0U : 1U,
-                  .stop = options.stop};
+nlohmann::ordered_json run_gather(const ScenarioOptions& options) {
+  const Repetitions plan{
+      .count = options.repetitions, .warm_ups = options.quick ? 0U : 1U, .stop = options.stop};
   const std::uint32_t trials = options.quick ? 3 : 20;
   const bool on_the_cpu = options.engine == "cpu";
   std::optional<Confined> two_cpus;
@@ -441,5 +438,13 @@ nlohmann::ordered_json gather_scenario(const ScenarioOptions& options) {
   }
   return {{"gather", std::move(gathers)}, {"barrier_kernel", std::move(sharing)}};
 }
+
+}  // namespace
+
+const Scenario gather_scenario{
+    .name = "gather",
+    .summary = "how long a demand for workers waits, by kill order; kill against yield",
+    .run = &run_gather,
+    .accepts = {.capacity = true}};
 
 }  // namespace cohort::bench

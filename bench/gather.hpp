@@ -46,6 +46,4 @@ struct Gatherer {
   std::function<std::vector<double>(const GatherLoad& load, Aside& aside)> yield = {};
 };
 
-[[nodiscard]] nlohmann::ordered_json gather_scenario(const ScenarioOptions& options);
-
 }  // namespace cohort::bench

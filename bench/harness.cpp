@@ -1,12 +1,10 @@
 #include "bench/harness.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "bench/progress.hpp"
 #include "cohort/error.hpp"
 
 namespace cohort::bench {
@@ -37,22 +35,6 @@ const Series* Measurement::best_reference() const {
   return best;
 }
 
-double percentile(std::vector<double> values, double percent) {
-  std::sort(values.begin(), values.end());
-  const double rank = percent / 100.0 * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(std::floor(rank));
-  const auto above = std::min(below + 1, values.size() - 1);
-  return values[below] + (rank - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
-double median(std::vector<double> values) { return percentile(std::move(values), 50); }
-
-double geometric_mean(const std::vector<double>& values) {
-  double logs = 0;
-  for (const double each : values) logs += std::log(each);
-  return std::exp(logs / static_cast<double>(values.size()));
-}
-
 Statistics statistics(const Series& series) {
   const std::vector<double> all = pooled(series);
   return {.p50 = median(all),
@@ -70,14 +52,14 @@ std::vector<double> ratios(const Series& series, const Series& baseline) {
 }
 
 Measurement measure(std::string name, std::string unit, const std::vector<Contender>& contenders,
-                    const Plan& plan) {
+                    const Repetitions& plan) {
   Measurement result{.name = std::move(name), .unit = std::move(unit), .series = {}};
   for (const Contender& each : contenders)
     result.series.push_back({.name = each.name, .reference = each.reference, .repetitions = {}});
 
   const Progress progress;
   const auto begin = std::chrono::steady_clock::now();
-  const std::uint32_t rounds = plan.warm_ups + plan.repetitions;
+  const std::uint32_t rounds = plan.warm_ups + plan.count;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const std::size_t turn = (i + round) % contenders.size();

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "tool/progress.hpp"
+#include "tool/statistics.hpp"
+
 namespace cohort::bench {
+
+using tool::geometric_mean;
+using tool::median;
+using tool::percentile;
+using tool::Progress;
+using tool::Stopped;
 
 /// Something to measure.
 struct Contender {
@@ -24,18 +32,12 @@ struct Contender {
 };
 
 /// How to measure.
-struct Plan {
-  std::uint32_t repetitions = 9;
-  std::uint32_t warm_ups = 1;  ///< repetitions before those, thrown away
+struct Repetitions {
+  std::uint32_t count = 9;
+  std::uint32_t warm_ups = 1;  ///< before those, thrown away
   std::stop_token stop = {};
   /// After so long three repetitions are enough, and a warm-up that took as long is one of them.
   std::chrono::nanoseconds enough = std::chrono::nanoseconds::max();
-};
-
-/// Thrown by measure() when the plan's stop is requested.
-class Stopped : public std::exception {
- public:
-  [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
 /// What one contender did.
@@ -66,10 +68,6 @@ struct Statistics {
   double spread = 0;  ///< between the quartiles
 };
 
-/// Interpolated between the two nearest values; `percent` from 0 to 100. There must be a value.
-[[nodiscard]] double percentile(std::vector<double> values, double percent);
-[[nodiscard]] double median(std::vector<double> values);
-[[nodiscard]] double geometric_mean(const std::vector<double>& values);
 [[nodiscard]] Statistics statistics(const Series& series);
 
 /// Repetition by repetition, the median of `series` over that of `baseline`.
@@ -77,7 +75,8 @@ struct Statistics {
 
 /// Runs the contenders. Tells how far it is on stderr when that is a terminal.
 [[nodiscard]] Measurement measure(std::string name, std::string unit,
-                                  const std::vector<Contender>& contenders, const Plan& plan);
+                                  const std::vector<Contender>& contenders,
+                                  const Repetitions& plan);
 
 /// A table: name, p50, p99, ratio to the best reference.
 void print(std::ostream& out, const Measurement& measurement);

@@ -10,16 +10,20 @@
 #include <optional>
 #include <set>
 
-#include "apps/kept.hpp"
+#include "bench/device_record.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
-#include "bench/place.hpp"
-#include "bench/progress.hpp"
-#include "bench/record.hpp"
-#include "bench/serving.hpp"
+#include "bench/pairs.hpp"
 #include "bench/store.hpp"
 #include "bench/summary.hpp"
-#include "bench/timeline.hpp"
+#include "tool/app_engine.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
+#include "tool/progress.hpp"
+#include "tool/record.hpp"
+#include "tool/timeline.hpp"
+#ifdef COHORT_WITH_CUDA
+#include "bench/cuda/scenarios.hpp"
+#endif
 
 namespace cohort::bench {
 namespace {
@@ -33,8 +37,8 @@ using std::chrono::milliseconds;
 struct Configuration {
   const Pair* pair;
   NamedBarrier barrier;
-  const LoadClass* load;   // null: alone
-  std::string_view share;  // of the tasks
+  const tool::LoadClass* load;  // null: alone
+  std::string_view share;       // of the tasks
 
   [[nodiscard]] std::string key() const {
     std::string result = pair->name() + " | " + std::string{barrier.name} + " | ";
@@ -59,10 +63,10 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
           !(wish.paper_barriers && pair.style == Style::barriers))
         continue;
       result.push_back({&pair, barrier, nullptr, ""});
-      for (const LoadClass& load : load_classes) {
+      for (const tool::LoadClass& load : tool::load_classes) {
         std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
         for (const std::string_view share : wish.shares) {
-          if (!seen.insert(groups_of(share, capacity)).second) continue;
+          if (!seen.insert(tool::groups_of(share, capacity)).second) continue;
           // The outlier is one configuration; its cure is shown on that one.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
           result.push_back({&pair, barrier, &load, share});
@@ -76,24 +80,24 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
 /// Products by class and share: calibrated once, and kept with the samples.
 class Products {
  public:
-  Products(Place& place, Store& store, bool fixed_duration)
-      : place_(place), store_(store), fixed_duration_(fixed_duration) {}
+  Products(tool::AppEngine& engine, Store& store, bool fixed_duration)
+      : engine_(engine), store_(store), fixed_duration_(fixed_duration) {}
 
   /// The side of the matrices for a task on `groups`.
-  std::uint32_t side(const LoadClass& load, std::uint32_t groups) {
-    const std::uint32_t on = fixed_duration_ ? groups : place_.capacity();
+  std::uint32_t side(const tool::LoadClass& load, std::uint32_t groups) {
+    const std::uint32_t on = fixed_duration_ ? groups : engine_.capacity();
     const std::string key = "calibration | " + std::to_string(load.work.count()) + " ms on " +
                             std::to_string(on) + " groups";
     if (const Json* const known = store_.find(key)) return (*known)["side"];
-    const std::uint32_t side = side_for(place_, load.work, {.groups = on});
+    const std::uint32_t side = engine_.side_for(load.work, {.groups = on});
     store_.add({{"key", key}, {"calibration", load.work.count()}, {"groups", on}, {"side", side}});
     return side;
   }
 
   /// Made once for each side and number of groups.
-  std::function<Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
+  std::function<tool::Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
     const auto make = [&] {
-      return place_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
+      return engine_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
     };
     if (tracer != nullptr) return make();
     auto& product = products_[{side, groups}];
@@ -102,20 +106,20 @@ class Products {
   }
 
  private:
-  Place& place_;
+  tool::AppEngine& engine_;
   Store& store_;
   bool fixed_duration_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::function<Load::Served()>> products_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::function<tool::Load::Served()>> products_;
 };
 
 /// Measures configurations, and keeps what it measured.
 class Experiment {
  public:
-  Experiment(const ScenarioOptions& options, Store& store, Place& place)
+  Experiment(const ScenarioOptions& options, Store& store, tool::AppEngine& engine)
       : options_(options),
         store_(store),
-        place_(place),
-        products_(place, store, options.fixed_duration) {
+        engine_(engine),
+        products_(engine, store, options.fixed_duration) {
     for (const Json& each : store.samples()) {
       if (each.contains("lacking")) lacking_.insert(each["lacking"]);
       if (each.contains("job_ns")) learn(each);
@@ -171,8 +175,8 @@ class Experiment {
 
   /// What ran where while tasks came and went: like the paper's figure 1.
   void record_timeline(const Configuration& what, const std::filesystem::path& file) {
-    Timeline timeline{std::size_t{1} << 16U};
-    timeline.name_units(place_.unit_name());
+    tool::Timeline timeline{std::size_t{1} << 16U};
+    timeline.name_units(engine_.engine().kind().unit);
     (void)run(what, {}, false, &timeline);
     timeline.write(file);
   }
@@ -180,7 +184,7 @@ class Experiment {
  private:
   struct Outcome {
     std::vector<std::uint64_t> job_times;
-    std::vector<TaskSample> tasks;
+    std::vector<tool::TaskSample> tasks;
     std::uint64_t wrong = 0;
     std::optional<bool> verified;
     std::uint32_t side = 0;
@@ -227,15 +231,23 @@ class Experiment {
     }
   }
 
+  /// A pair's app, with its input, which is loaded once.
+  const apps::Ready& ready(const Pair& pair) {
+    const auto found = ready_.find(pair.name());
+    if (found != ready_.end()) return found->second;
+    return ready_.emplace(pair.name(), engine_.prepare(pair.app, pair.input, pair.settings))
+        .first->second;
+  }
+
   /// Runs the app again and again, until it is enough and there was a period of its tasks.
-  Outcome run(const Configuration& what, Enough enough, bool verify, Timeline* timeline) {
-    std::optional<Load> load;
+  Outcome run(const Configuration& what, Enough enough, bool verify, tool::Timeline* timeline) {
+    std::optional<tool::Load> load;
     Outcome outcome;
     std::size_t least_tasks = 0;
     if (what.load == nullptr) {
       load.emplace();
     } else {
-      const std::uint32_t groups = groups_of(what.share, place_.capacity());
+      const std::uint32_t groups = tool::groups_of(what.share, engine_.capacity());
       outcome.side = products_.side(*what.load, groups);
       Tracer* const tracer =
           timeline == nullptr ? nullptr : &timeline->task(std::string{what.load->name} + " task");
@@ -245,20 +257,17 @@ class Experiment {
     Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
     const auto wanted = static_cast<std::uint64_t>(std::chrono::nanoseconds{enough.span}.count());
     do {
-      apps::Request request{.input = what.pair->input,
-                            .settings = apps::Settings{what.pair->settings},
-                            .options = {},
-                            .verify = verify && load->jobs().empty()};
-      request.options.launch.stop = options_.stop;
-      request.options.launch.tracer = tracer;
-      request.options.barrier = what.barrier.kind;
-      request.options.results = request.verify;
-      request.options.drive = [&load, verify = request.verify](const Job& job) {
+      apps::RunOptions how;
+      how.launch.stop = options_.stop;
+      how.launch.tracer = tracer;
+      how.barrier = what.barrier.kind;
+      how.results = verify && load->jobs().empty();
+      how.drive = [&load, verified = how.results](const Job& job) {
         Report report = load->drive(job);
-        if (verify) load->rest();  // while results are compared
+        if (verified) load->rest();  // while results are compared
         return report;
       };
-      const apps::Outcome ran = place_.run(what.pair->app, request);
+      const apps::Outcome ran = apps::outcome(engine_.run(ready(*what.pair), how), true);
       if (options_.stop.stop_requested()) throw Stopped{};
       if (ran.report.status != Status::finished) {
         throw std::runtime_error{what.key() + ": the job is " + to_string(ran.report.status)};
@@ -267,7 +276,7 @@ class Experiment {
     } while (load->jobs().size() < enough.jobs || load->jobs().back().end < wanted ||
              load->begun() < least_tasks);
     load->end();
-    for (const Span& job : load->jobs()) outcome.job_times.push_back(job.end - job.begin);
+    for (const tool::Span& job : load->jobs()) outcome.job_times.push_back(job.end - job.begin);
     outcome.tasks = load->tasks();
     outcome.wrong = load->wrong();
     return outcome;
@@ -290,11 +299,11 @@ class Experiment {
     if (outcome.verified) result["verified"] = *outcome.verified;
     if (what.load != nullptr) {
       auto tasks = Json::array();
-      for (const TaskSample& each : outcome.tasks)
+      for (const tool::TaskSample& each : outcome.tasks)
         tasks.push_back({each.start, each.gather, each.run, each.beside ? 1 : 0});
       result["class"] = what.load->name;
       result["share"] = what.share;
-      result["groups"] = groups_of(what.share, place_.capacity());
+      result["groups"] = tool::groups_of(what.share, engine_.capacity());
       result["side"] = outcome.side;
       result["tasks"] = std::move(tasks);
       result["wrong"] = outcome.wrong;
@@ -304,21 +313,22 @@ class Experiment {
 
   const ScenarioOptions& options_;
   Store& store_;
-  Place& place_;
+  tool::AppEngine& engine_;
   Products products_;
+  std::map<std::string, apps::Ready> ready_;  // by pair
   std::set<std::string> lacking_;
   std::map<std::string, Cost> costs_;  // by configuration
   std::map<std::string, Cost> pair_costs_;
 };
 
-Json header(const ScenarioOptions& options, const Place& place, const Pairs& pairs) {
+Json header(const ScenarioOptions& options, const AnyEngine& engine, const Pairs& pairs) {
   Json result{{"experiment", "multitask"}};
-  result.update(provenance());
+  result.update(tool::provenance());
   result["engine"] = options.engine;
-  result["device"] = place.device();
+  result["device"] = device_record(engine);
   result["quick"] = options.quick;
-  result["groups"] = place.capacity();
-  result["on_cpus"] = place.on_cpus();
+  result["groups"] = engine.capacity();
+  result["on_cpus"] = engine.on_cpus();
   result["load"] = options.fixed_duration ? "fixed duration: a task takes E on its share"
                                           : "fixed work: a task takes E on all groups";
   auto& list = result["pairs"] = Json::array();
@@ -415,23 +425,24 @@ Pair shown(std::uint32_t groups) {
           .chunked = false};
 }
 
-void record_timeline(Experiment& experiment, const Place& place,
+void record_timeline(Experiment& experiment, const AnyEngine& engine,
                      const std::filesystem::path& file) {
-  const std::optional<Pair> here = place.adapt(shown(place.capacity()));
-  if (here) experiment.record_timeline({&*here, one_pass, &load_classes.back(), "half"}, file);
+  const std::optional<Pair> here = adapted(shown(engine.capacity()), engine.kind());
+  if (here)
+    experiment.record_timeline({&*here, one_pass, &tool::load_classes.back(), "half"}, file);
 }
 
 Json run(const ScenarioOptions& options, Wish wish) {
-  PlaceOptions where{.engine = options.engine, .capacity = options.capacity};
-  if (options.engine == "cpu" && !where.capacity)  // shares need something to be shares of
-    where.capacity = std::max(8U, cpu::usable_cpus());
-  const std::unique_ptr<Place> place = make_place(where);
-  const std::uint32_t capacity = place->capacity();
-  wish.paper_barriers = wish.paper_barriers && place->paper_barriers();
-  const Pairs pairs = pairs_for(*place, options.quick, options.only);
-  for (const Pair& each : pairs.runnable) place->prepare(each.app);
-  const apps::KeepInput keep{pairs.runnable.size()};
-  const Json about = header(options, *place, pairs);
+  EngineSpec spec{.engine = options.engine, .capacity = options.capacity};
+  if (options.engine == "cpu" && !spec.capacity)  // shares need something to be shares of
+    spec.capacity = std::max(8U, cpu::usable_cpus());
+  tool::AppEngine apps{spec};
+  const AnyEngine& engine = apps.engine();
+  const std::uint32_t capacity = engine.capacity();
+  wish.paper_barriers = wish.paper_barriers && apps.paper_barriers();
+  const Pairs pairs = pairs_on(engine, options.quick, options.only);
+  for (const Pair& each : pairs.runnable) apps.load(each.app);
+  const Json about = header(options, engine, pairs);
   std::optional<Store> store;
   if (options.folder.empty()) {
     store.emplace(about);
@@ -439,7 +450,7 @@ Json run(const ScenarioOptions& options, Wish wish) {
     store.emplace(options.folder / multitask_file(options.engine, options.fixed_duration), about);
   }
   for (const std::string& each : pairs.missing) std::cout << "note: " << each << '\n';
-  if (place->on_cpus() && capacity > cpu::usable_cpus()) {
+  if (engine.on_cpus() && capacity > cpu::usable_cpus()) {
     std::cout
         << "note: " << capacity << " groups on " << cpu::usable_cpus()
         << " CPUs: groups take turns on the CPUs, so a task on few groups gets more of the machine "
@@ -447,16 +458,16 @@ Json run(const ScenarioOptions& options, Wish wish) {
   }
   std::cout << std::flush;
 
-  Experiment experiment{options, *store, *place};
+  Experiment experiment{options, *store, apps};
   const std::filesystem::path timeline =
-      options.folder / file_of("timeline.trace", options.engine, ".json");
-  if (!options.folder.empty() && place->traces() && !std::filesystem::exists(timeline))
-    record_timeline(experiment, *place, timeline);
+      options.folder / tool::file_of("timeline.trace", options.engine, ".json");
+  if (!options.folder.empty() && engine.kind().traces && !std::filesystem::exists(timeline))
+    record_timeline(experiment, engine, timeline);
+#ifdef COHORT_WITH_CUDA
   constexpr const char* slicing = "time slicing";
-  if (wish.time_slicing && !store->has(slicing)) {
-    if (Json rows = place->time_slicing(options); !rows.is_null())
-      store->add({{"key", slicing}, {"time_slicing", std::move(rows)}});
-  }
+  if (wish.time_slicing && options.engine == "cuda" && !store->has(slicing))
+    store->add({{"key", slicing}, {"time_slicing", cuda_time_slicing(options)}});
+#endif
   measure_all(experiment, pairs, configurations(pairs.runnable, wish, capacity), options);
   return summarise_multitask(store->header(), store->samples());
 }
@@ -464,20 +475,39 @@ Json run(const ScenarioOptions& options, Wish wish) {
 }  // namespace
 
 std::string multitask_file(std::string_view engine, bool fixed_duration) {
-  return file_of(fixed_duration ? "multitask-fixed-duration" : "multitask", engine, ".jsonl");
+  return tool::file_of(fixed_duration ? "multitask-fixed-duration" : "multitask", engine, ".jsonl");
 }
 
-Json multitask_scenario(const ScenarioOptions& options) {
-  Json summary = run(options, {.paper_barriers = true, .shares = std::span{share_names}.first(4)});
+namespace {
+
+Json run_multitask(const ScenarioOptions& options) {
+  Json summary =
+      run(options, {.paper_barriers = true, .shares = std::span{tool::share_names}.first(4)});
   print_performance(summary);
   return summary;
 }
 
-Json preemption_scenario(const ScenarioOptions& options) {
+Json run_preemption(const ScenarioOptions& options) {
   Json summary =
-      run(options, {.paper_barriers = false, .shares = share_names, .time_slicing = true});
+      run(options, {.paper_barriers = false, .shares = tool::share_names, .time_slicing = true});
   print_preemption(summary);
   return summary;
 }
+
+}  // namespace
+
+const Scenario multitask_scenario{
+    .name = "multitask",
+    .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
+    .run = &run_multitask,
+    .accepts = {.capacity = true, .only = true},
+    .keeps = Scenario::Keeps::samples};
+
+const Scenario preemption_scenario{
+    .name = "preemption",
+    .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
+    .run = &run_preemption,
+    .accepts = {.capacity = true, .only = true},
+    .keeps = Scenario::Keeps::samples};
 
 }  // namespace cohort::bench

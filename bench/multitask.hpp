@@ -8,11 +8,6 @@
 
 namespace cohort::bench {
 
-/// The paper's 240 configurations and the same with our barrier.
-[[nodiscard]] nlohmann::ordered_json multitask_scenario(const ScenarioOptions& options);
-/// What table 3 needs: our barrier, and shares up to all groups, which suspends the job.
-[[nodiscard]] nlohmann::ordered_json preemption_scenario(const ScenarioOptions& options);
-
 /// The file in a results' folder that holds the samples.
 [[nodiscard]] std::string multitask_file(std::string_view engine, bool fixed_duration);
 

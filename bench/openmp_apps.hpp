@@ -4,15 +4,28 @@
 // is returned.
 #pragma once
 
+#include "apps/known_graph.hpp"
 #include "bench/variants.hpp"
 
 namespace cohort::bench {
 
-/// The app of that pair; the algorithm is the variant's where there is an OpenMP version of it,
-/// else the paper's. `threads` at a time.
-[[nodiscard]] double openmp_run(const Variant& variant, int threads);
+/// An app and its input. The algorithm is the variant's where there is an OpenMP version of it,
+/// else the paper's.
+class OpenMpApp {
+ public:
+  explicit OpenMpApp(const Variant& variant);
+  /// `threads` at a time.
+  [[nodiscard]] double run(int threads);
 
-/// Whether there is an OpenMP version of its app and algorithm.
+ private:
+  std::string app_;
+  bool paper_;
+  apps::GraphInput graph_;
+  Node source_;
+  bool verified_ = false;  // a check takes longer than the run: once is enough
+};
+
+/// Whether there is an OpenMP version of its app.
 [[nodiscard]] bool has_openmp(const Variant& variant);
 
 }  // namespace cohort::bench

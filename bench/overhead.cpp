@@ -1,14 +1,17 @@
-#include "bench/overhead.hpp"
-
+// Scenario "overhead": what the ability to be resized costs apps that nobody resizes (table 2 of
+// the paper): the same kernel with as many groups, launched resizable and with cooperation compiled
+// out.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "apps/kept.hpp"
+#include "bench/device_record.hpp"
 #include "bench/harness.hpp"
-#include "bench/place.hpp"
+#include "bench/scenario.hpp"
+#include "bench/variants.hpp"
+#include "tool/app_engine.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -16,23 +19,32 @@ namespace {
 constexpr std::uint32_t cpu_groups = 2;
 
 /// Run times of one launch after another, for a while but at least once.
-std::vector<double> run_times(const Placed& variant, std::uint32_t groups, bool resizable,
+std::vector<double> run_times(tool::AppEngine& engine, const Variant& variant, bool resizable,
                               std::chrono::nanoseconds enough) {
   apps::RunOptions options;
-  options.launch.max_groups = groups;
+  options.launch.max_groups = engine.capacity();
   options.launch.resizable = resizable;
   options.results = false;
   std::vector<double> times;
   for (std::chrono::nanoseconds sum{0}; times.empty() || (sum < enough && times.size() < 16);) {
-    const Report report = variant.run(options);
+    const Report report = variant.finished(engine.run(variant.app, options));
     times.push_back(static_cast<double>(report.run_time.count()));
     sum += report.run_time;
   }
   return times;
 }
 
+/// Two for each pair where the apps are in C++; those of the dialect have the paper's algorithm.
+std::vector<Variant> variants_on(tool::AppEngine& engine, const std::vector<Pair>& pairs) {
+  if (!engine.dialect()) return variants_of(pairs);
+  std::vector<Variant> result;
+  for (const Pair& pair : pairs)
+    result.push_back({pair, "paper", engine.prepare(pair.app, pair.input, pair.settings)});
+  return result;
+}
+
 struct Overhead {
-  const Placed* variant;
+  const Variant* variant;
   double ratio;
   double of_minima;  // of the least times: what disturbs the machine is not in them
 };
@@ -48,31 +60,27 @@ const Overhead& worst(const std::vector<Overhead>& overheads) {
                            [](const Overhead& a, const Overhead& b) { return a.ratio < b.ratio; });
 }
 
-}  // namespace
-
-nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::chrono::milliseconds enough{options.quick ? 30 : 100};
-  PlaceOptions where{.engine = options.engine, .capacity = options.capacity, .pinned = true};
-  if (options.engine == "cpu" && !where.capacity) where.capacity = cpu_groups;
-  const std::unique_ptr<Place> place = make_place(where);
-  const std::uint32_t groups = place->capacity();
-  const apps::KeepInput keep;
-  const std::vector<Placed> variants =
-      place->variants(pairs_for(*place, options.quick, options.only).runnable);
+  EngineSpec spec{.engine = options.engine, .capacity = options.capacity, .pinned = true};
+  if (options.engine == "cpu" && !spec.capacity) spec.capacity = cpu_groups;
+  tool::AppEngine engine{spec};
+  const std::vector<Variant> variants =
+      variants_on(engine, pairs_on(engine.engine(), options.quick, options.only).runnable);
   auto measurements = nlohmann::ordered_json::array();
   std::vector<Overhead> all;
   std::vector<Overhead> papers;  // with the paper's algorithms
   std::vector<Overhead> barrier;
   std::vector<Overhead> stealing;
-  for (const Placed& variant : variants) {
+  for (const Variant& variant : variants) {
     const Measurement measurement =
         measure(variant.name(), "ns",
                 {
                     {.name = "resizable",
-                     .measure = [&] { return run_times(variant, groups, true, enough); }},
+                     .measure = [&] { return run_times(engine, variant, true, enough); }},
                     {.name = "static",
-                     .measure = [&] { return run_times(variant, groups, false, enough); },
+                     .measure = [&] { return run_times(engine, variant, false, enough); },
                      .reference = true},
                 },
                 plan);
@@ -110,10 +118,21 @@ nlohmann::ordered_json overhead_scenario(const ScenarioOptions& options) {
             << ", most " << worst(all).ratio << " (" << worst(all).variant->name()
             << "); of the least times " << geomean(all, &Overhead::of_minima) << "; with barriers "
             << geomean(barrier) << ", work stealing " << geomean(stealing) << "\n";
-  return {{"device", place->device()},
-          {"groups", groups},
+  return {{"device", device_record(engine.engine())},
+          {"groups", engine.capacity()},
           {"summary", std::move(summary)},
           {"measurements", std::move(measurements)}};
 }
+
+}  // namespace
+
+const Scenario overhead_scenario{
+    .name = "overhead",
+    .summary =
+        "section 5.3 of the paper: apps that could be resized but are not, beside "
+        "cooperation compiled out",
+    .run = &run_overhead,
+    .accepts = {.capacity = true, .only = true},
+    .quick_repetitions = 41};
 
 }  // namespace cohort::bench

@@ -47,16 +47,6 @@ constexpr std::array rows{
 };
 // clang-format on
 
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    result.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
-
 bool is_file(std::string_view input) { return input.find(':') == std::string_view::npos; }
 
 }  // namespace
@@ -67,7 +57,7 @@ Pairs paper_pairs(bool quick, std::string_view only) {
     Pair pair{.app = std::string{row.app},
               .input = std::string{quick ? row.quick : row.input},
               .title = std::string{row.title},
-              .settings = words(row.settings),
+              .settings = apps::words(row.settings),
               .style = row.style,
               .note = std::string{row.note},
               .chunked = row.chunked,
@@ -88,6 +78,30 @@ Pairs paper_pairs(bool quick, std::string_view only) {
   }
   if (result.runnable.empty()) no_such_pair(only);
   return result;
+}
+
+Pairs pairs_on(const AnyEngine& engine, bool quick, std::string_view only) {
+  Pairs pairs = paper_pairs(quick, only);
+  std::vector<Pair> all = std::move(pairs.runnable);
+  pairs.runnable.clear();
+  for (Pair& each : all) {
+    if (engine.on_cpus() && !each.on_cpus.empty()) {
+      each.input = each.on_cpus;
+      each.note = "made up, and smaller than the paper's, on which a run takes long on CPUs";
+    }
+    if (auto own = adapted(std::move(each), engine.kind()))
+      pairs.runnable.push_back(*std::move(own));
+  }
+  return pairs;
+}
+
+std::optional<Pair> adapted(Pair pair, const EngineKind& kind) {
+  if (kind.name == "cpu") return pair;
+  // Apps have one algorithm there: on a GPU ours, in the dialect the paper's.
+  std::erase(pair.settings, "algorithm=paper");
+  if (kind.name == "opencl" && pair.chunked) return {};
+  if (kind.name == "cuda" && pair.name() == "bfs rmat") pair.settings.emplace_back("chunk=0");
+  return pair;
 }
 
 void no_such_pair(std::string_view only) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cohort/any_engine.hpp"
+
 namespace cohort::bench {
 
 /// How the groups of an app work together.
@@ -37,6 +39,10 @@ struct Pairs {
 /// `quick`: small inputs of the same kind. Only those whose name() contains `only`; throws
 /// Error{bad_options} when there is none.
 [[nodiscard]] Pairs paper_pairs(bool quick, std::string_view only);
+/// Those that run on an engine, as they run there.
+[[nodiscard]] Pairs pairs_on(const AnyEngine& engine, bool quick, std::string_view only);
+/// A pair as it runs on engines of that kind; nothing where it does not.
+[[nodiscard]] std::optional<Pair> adapted(Pair pair, const EngineKind& kind);
 /// Throws Error{bad_options}: none of them contains `only`.
 [[noreturn]] void no_such_pair(std::string_view only);
 

@@ -1,5 +1,5 @@
-#include "bench/queue.hpp"
-
+// Scenario "queue": what a submit costs behind many waiting tasks, and while a large checkpoint is
+// written.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/harness.hpp"
+#include "bench/scenario.hpp"
 #include "cohort/cpu.hpp"
 
 namespace cohort::bench {
@@ -94,10 +95,8 @@ std::vector<double> submits_during_checkpoint(std::size_t bytes,
   return delays;
 }
 
-}  // namespace
-
-nlohmann::ordered_json queue_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+nlohmann::ordered_json run_queue(const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::string few_name = std::to_string(few) + " submits";
   const std::string many_name = std::to_string(many) + " submits";
   const Measurement queued =
@@ -113,7 +112,7 @@ nlohmann::ordered_json queue_scenario(const ScenarioOptions& options) {
   const Measurement during = measure(
       "submits during a checkpoint", "ns",
       {{.name = "submit", .measure = [&] { return submits_during_checkpoint(bytes, file); }}},
-      {.repetitions = std::min(options.repetitions, 3U), .warm_ups = 0, .stop = options.stop});
+      {.count = std::min(options.repetitions, 3U), .warm_ups = 0, .stop = options.stop});
   const Statistics delay = statistics(during.at("submit"));
 
   print(std::cout, queued);
@@ -137,5 +136,12 @@ nlohmann::ordered_json queue_scenario(const ScenarioOptions& options) {
           {"queued", to_json(queued)},
           {"during_checkpoint", to_json(during)}};
 }
+
+}  // namespace
+
+const Scenario queue_scenario{
+    .name = "queue",
+    .summary = "submits behind 1,000 and 10,000 waiting tasks, and during a checkpoint",
+    .run = &run_queue};
 
 }  // namespace cohort::bench

@@ -1,4 +1,6 @@
-#include "bench/read.hpp"
+// Scenario "read": how fast graph files are read, beside what cannot be avoided: decompressing
+// them, and looking at each byte once.
+#include "graph/read.hpp"
 
 #include <unistd.h>
 #include <zlib.h>
@@ -12,12 +14,12 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/harness.hpp"
+#include "bench/scenario.hpp"
 #include "cohort/error.hpp"
 #include "cohort/platform/cpu.hpp"
 #include "graph/build.hpp"
 #include "graph/cache.hpp"
 #include "graph/generators.hpp"
-#include "graph/read.hpp"
 #include "graph/source.hpp"
 #include "graph/spec.hpp"
 #include "graph/write.hpp"
@@ -114,7 +116,7 @@ std::vector<Sample> samples(Node nodes) {
 }
 
 nlohmann::ordered_json measure_text(const Sample& sample, const Scratch& scratch,
-                                    const Plan& plan) {
+                                    const Repetitions& plan) {
   const fs::path file = scratch.file(sample.file);
   std::ofstream{file, std::ios::binary} << sample.text;
   const Measurement measurement =
@@ -184,7 +186,7 @@ std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
 /// Reading is to take no longer than decompressing and a pass over the text, each half as long
 /// again. The parser alone is measured too: where decompressing is slow, it is not the reader.
 nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& scratch,
-                                          const Plan& plan) {
+                                          const Repetitions& plan) {
   std::string text;
   decompress_alone(file, [&text](std::string_view piece) { text += piece; });
   const CacheOptions cache{.folder = scratch.file("cache"), .least_bytes = 0};
@@ -224,10 +226,8 @@ nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& s
   return result;
 }
 
-}  // namespace
-
-nlohmann::ordered_json read_scenario(const ScenarioOptions& options) {
-  const Plan plan{.repetitions = options.repetitions, .warm_ups = 1, .stop = options.stop};
+nlohmann::ordered_json run_read(const ScenarioOptions& options) {
+  const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const Node nodes = options.quick ? 30'000 : 264'346;
   const Scratch scratch;
   std::cout << "text of road:" << nodes << "                     MB      MB/s   pass MB/s\n";
@@ -252,5 +252,12 @@ nlohmann::ordered_json read_scenario(const ScenarioOptions& options) {
           {"text", std::move(texts)},
           {"compressed", std::move(compressed)}};
 }
+
+}  // namespace
+
+const Scenario read_scenario{
+    .name = "read",
+    .summary = "graph files, by format; beside decompression alone and a pass over the text",
+    .run = &run_read};
 
 }  // namespace cohort::bench

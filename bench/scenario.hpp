@@ -1,4 +1,5 @@
-// The scenarios of `cohort bench`, by name.
+// The scenarios of `cohort bench`. Each is defined by a source of its own and listed in
+// scenarios.def.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +29,36 @@ struct ScenarioOptions {
   bool fixed_duration = false;
 };
 
-/// One scenario.
+/// What a scenario asks of ScenarioOptions besides.
+struct ScenarioAccepts {
+  bool capacity = false;  ///< it makes an engine of its own
+  bool only = false;      ///< it measures pairs, or ways to share a GPU
+};
+
+/// One scenario. A source that defines one is a scenario; scenarios.def lists them.
 struct Scenario {
   std::string_view name;
   std::string_view summary;
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
-  bool paper = false;      ///< an experiment on an engine of its own, with a capacity
-  bool resumable = false;  ///< on pairs; keeps its samples in ScenarioOptions::folder as they come
-  bool on_pairs = false;   ///< on pairs too: ScenarioOptions::only chooses of them
+  ScenarioAccepts accepts = {};
+  /// A record at the end; or samples as they come, in ScenarioOptions::folder. Then it can be
+  /// stopped and goes on, and its repetitions are rounds.
+  enum class Keeps { record, samples } keeps = Keeps::record;
   std::uint32_t quick_repetitions = 3;  ///< unless others are asked for; short runs need many
 };
 
-/// All scenarios, of the CPU engine.
-[[nodiscard]] std::span<const Scenario> scenarios();
-/// Those of the CUDA engine; none where this build has none. Some have names of the first.
-[[nodiscard]] std::span<const Scenario> cuda_scenarios();
-/// The same of the OpenCL engine.
-[[nodiscard]] std::span<const Scenario> opencl_scenarios();
+#define COHORT_SCENARIO(engine, name) extern const Scenario name##_scenario;
+#include "bench/scenarios.def"
+#undef COHORT_SCENARIO
+
+/// A scenario on one of the engines.
+struct ListedScenario {
+  std::string_view engine;
+  const Scenario& scenario;
+};
+
+/// All that this build has, the CPU engine's first. Several engines may have one of a name.
+[[nodiscard]] std::span<const ListedScenario> scenarios();
 
 }  // namespace cohort::bench

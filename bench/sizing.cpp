@@ -1,5 +1,6 @@
-#include "bench/sizing.hpp"
-
+// Scenario "sizing": the paper's section 5.2. How much of the machine does a frame loop need? Found
+// from outside: a synthetic kernel takes all groups for t, again and again, and t grows until
+// frames are missed.
 #include <atomic>
 #include <iomanip>
 #include <iostream>
@@ -8,8 +9,10 @@
 
 #include "bench/arithmetic.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
-#include "bench/progress.hpp"
+#include "bench/scenario.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
+#include "tool/progress.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -23,7 +26,7 @@ using Seconds = std::chrono::duration<double>;
 /// A renderer: frames at a fixed rate, each computed on all groups and checked.
 class FrameLoop {
  public:
-  FrameLoop(cpu::Engine& engine, MatrixProduct& frame, nanoseconds interval)
+  FrameLoop(cpu::Engine& engine, tool::MatrixProduct& frame, nanoseconds interval)
       : thread_([this, &engine, &frame, interval](const std::stop_token& stop) {
           auto due = Clock::now();
           while (!stop.stop_requested()) {
@@ -64,8 +67,8 @@ struct Observed {
   std::uint64_t wrong = 0;
 };
 
-Observed observe(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& load, nanoseconds t,
-                 Seconds time, const std::stop_token& stop) {
+Observed observe(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::LoadClass& load,
+                 nanoseconds t, Seconds time, const std::stop_token& stop) {
   const FrameLoop loop{engine, frame, load.period};
   Observed seen;
   const auto begin = Clock::now();
@@ -88,8 +91,8 @@ Observed observe(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& loa
 }
 
 /// The largest t at which no frame is missed, to half a millisecond.
-nanoseconds largest(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& load, Seconds time,
-                    const std::stop_token& stop, Json& tries) {
+nanoseconds largest(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::LoadClass& load,
+                    Seconds time, const std::stop_token& stop, Json& tries) {
   nanoseconds good{0};
   nanoseconds bad = load.period;
   while (bad - good > std::chrono::microseconds{500}) {
@@ -101,9 +104,7 @@ nanoseconds largest(cpu::Engine& engine, MatrixProduct& frame, const LoadClass& 
   return good;
 }
 
-}  // namespace
-
-Json sizing_scenario(const ScenarioOptions& options) {
+Json run_sizing(const ScenarioOptions& options) {
   // Frames and the kernel take turns on the whole machine, as on a GPU without preemption.
   cpu::Engine engine{{.capacity = options.capacity}};
   const Seconds search_time{options.quick ? 0.3 : 2.0};
@@ -113,10 +114,10 @@ Json sizing_scenario(const ScenarioOptions& options) {
             << std::fixed << std::setprecision(0) << time.count() << " s"
             << (options.quick ? " (the paper: 10 or more)" : "") << '\n'
             << "  class     frame, alone   largest t   missed         E       P   paper's E, P\n";
-  for (const LoadClass& load : load_classes) {
+  for (const tool::LoadClass& load : tool::load_classes) {
     const Progress progress;
     progress.show("sizing " + std::string{load.name});
-    MatrixProduct frame{side_for(engine, load.work, engine.capacity())};
+    tool::MatrixProduct frame{tool::side_for(engine, load.work, engine.capacity())};
     auto tries = Json::array();
     const nanoseconds t = largest(engine, frame, load, search_time, options.stop, tries);
     const Observed seen = observe(engine, frame, load, t, time, options.stop);
@@ -147,5 +148,12 @@ Json sizing_scenario(const ScenarioOptions& options) {
   std::cout << std::endl;
   return {{"groups", engine.capacity()}, {"classes", std::move(rows)}};
 }
+
+}  // namespace
+
+const Scenario sizing_scenario{.name = "sizing",
+                               .summary = "section 5.2: how much of the machine a frame loop needs",
+                               .run = &run_sizing,
+                               .accepts = {.capacity = true}};
 
 }  // namespace cohort::bench

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "bench/record.hpp"
 #include "cohort/error.hpp"
+#include "tool/record.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -66,7 +66,7 @@ std::string difference(const Store::Json& a, const Store::Json& b) {
 std::vector<Store::Json> read_lines(const fs::path& file) { return parse(file, content_of(file)); }
 
 Store::Store(fs::path file, Json header) : file_(std::move(file)), header_(std::move(header)) {
-  check_writable(file_);
+  tool::check_writable(file_);
   descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) refuse(file_, errno);
   try {

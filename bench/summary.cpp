@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
-#include "bench/serving.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -48,7 +48,7 @@ void pool(Pooled& into, const Json& sample, const Json* alone) {
   ++into.rounds;
   into.wrong += sample["wrong"].get<std::uint64_t>();
   if (alone != nullptr) into.slowdowns.push_back(mean(sample["job_ns"]) / mean((*alone)["job_ns"]));
-  std::vector<TaskSample> tasks;
+  std::vector<tool::TaskSample> tasks;
   for (const Json& task : sample["tasks"]) {
     tasks.push_back({.start = task[0], .gather = task[1], .run = task[2]});
     if (task.size() < 4 || task[3] != 0) into.gathers.push_back(task[1].get<double>());
@@ -81,8 +81,8 @@ bool is_chunked(const Json& about) {
 Json performance(const std::map<std::string, Pooled>& pooled) {
   auto result = Json::array();
   for (const NamedBarrier& barrier : all_barriers) {
-    for (const LoadClass& load : load_classes) {
-      for (const std::string_view share : share_names) {
+    for (const tool::LoadClass& load : tool::load_classes) {
+      for (const std::string_view share : tool::share_names) {
         std::vector<double> slowdowns;
         std::vector<double> periods;
         std::vector<double> gathers;
@@ -123,7 +123,7 @@ Json preemption(const Json& performance, const Json& time_slicing) {
   // A period counts as met when it is missed by no more than a frame's jitter.
   constexpr double tolerance = 1.05;
   auto result = Json::array();
-  for (const LoadClass& load : load_classes) {
+  for (const tool::LoadClass& load : tool::load_classes) {
     const double period = std::chrono::duration<double, std::nano>{load.period}.count();
     const double work = std::chrono::duration<double, std::nano>{load.work}.count();
     Json row{{"class", load.name},     {"period_ns", period},

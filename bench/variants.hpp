@@ -3,38 +3,15 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "apps/run.hpp"
+#include "apps/registry.hpp"
 #include "bench/pairs.hpp"
-#include "graph/csr.hpp"
-
-namespace cohort::cpu {
-class Engine;
-}
-#ifdef COHORT_WITH_CUDA_APPS
-namespace cohort::cuda {
-class Engine;
-}
-namespace cohort::apps {
-class PlainEngine;
-}
-#endif
 
 namespace cohort::bench {
-
-/// An engine of those that the apps are built for.
-using AnyEngine =
-    std::variant<std::reference_wrapper<cpu::Engine>
-#ifdef COHORT_WITH_CUDA_APPS
-                 ,
-                 std::reference_wrapper<cuda::Engine>, std::reference_wrapper<apps::PlainEngine>
-#endif
-                 >;
 
 /// Verifications to be done when nothing is measured any more: they take all CPUs.
 class Checks {
@@ -61,14 +38,21 @@ class Checks {
 struct Variant {
   Pair pair;
   std::string algorithm;  ///< "paper", or the name of ours
+  apps::Ready app;
+
   /// One run; what comes out is verified if there are `checks`. Throws when it does not finish.
   /// GPUs have our algorithms only.
-  std::function<Report(AnyEngine, const apps::RunOptions&, Checks* checks)> start;
-  std::shared_ptr<const Csr> graph = {};  ///< of graph apps; symmetric
-  Node source = 0;
-
-  Report run(AnyEngine engine, const apps::RunOptions& options, Checks* checks = nullptr) const {
-    return start(engine, options, checks);
+  template <class Engine>
+  Report run(Engine& engine, apps::RunOptions options, Checks* checks = nullptr) const {
+    options.results = checks != nullptr;
+    apps::AppRun run = apps::run_app(app, engine, options);
+    if (checks != nullptr && run.difference) checks->add(std::move(run.difference));
+    return finished(run);
+  }
+  /// The report of a run. Throws when it is not finished.
+  [[nodiscard]] Report finished(const apps::AppRun& run) const {
+    if (run.report.status == Status::finished) return run.report;
+    throw std::runtime_error{pair.name() + " is " + to_string(run.report.status)};
   }
   /// "bfs (paper) on rmat:22".
   [[nodiscard]] std::string name() const {
@@ -76,7 +60,8 @@ struct Variant {
   }
 };
 
-/// Two for each pair. Those that differ in the length of steps only are left out, unless wanted.
+/// Two for each pair, of an app that has the paper's algorithm. Those that differ in the length of
+/// steps only are left out, unless wanted.
 [[nodiscard]] std::vector<Variant> variants_of(const std::vector<Pair>& pairs,
                                                bool chunked = false);
 

@@ -8,20 +8,21 @@
 #include <iostream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
-#include "apps/choices.hpp"
 #include "bench/harness.hpp"
 #include "bench/openmp_barrier.hpp"
-#include "bench/record.hpp"
 #include "bench/scenario.hpp"
 #include "cli/commands.hpp"
-#include "cli/engines.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
+#include "cohort/any_engine.hpp"
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
+#include "src/choices.hpp"
+#include "tool/record.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
@@ -77,7 +78,7 @@ int within(const Options& options, Interrupt& interrupt,
   const TimeLimit limit{interrupt.token(), options.minutes};
   try {
     return work(limit.token());
-  } catch (const bench::Stopped&) {
+  } catch (const tool::Stopped&) {
     if (!limit.reached()) throw;
     std::cout << std::flush;
     std::cerr << "cohort: the time limit is reached; the same command goes on from here\n";
@@ -92,42 +93,38 @@ void make_folder(const std::string& folder) {
     throw Error{Errc::bad_options, "cannot make the folder '" + folder + "': " + error.message() +
                                        "; choose another for --out"};
   }
-  bench::check_writable(std::filesystem::path{folder} / "samples");
+  tool::check_writable(std::filesystem::path{folder} / "samples");
 }
 
-/// A scenario on one of the engines.
-struct Chosen {
-  std::string_view engine;
-  const bench::Scenario& scenario;
-};
+using bench::ListedScenario;
+
+bool keeps_samples(const bench::Scenario& scenario) {
+  return scenario.keeps == bench::Scenario::Keeps::samples;
+}
 
 /// Where the record goes; empty for nowhere. Samples that are kept as they come are record enough.
-std::filesystem::path record_file(const Chosen& chosen, const Options& options) {
+std::filesystem::path record_file(const ListedScenario& chosen, const Options& options) {
   if (options.out.empty()) return options.json;
-  if (chosen.scenario.resumable) return {};
+  if (keeps_samples(chosen.scenario)) return {};
   return std::filesystem::path{options.out} /
-         bench::file_of(chosen.scenario.name, chosen.engine, ".json");
+         tool::file_of(chosen.scenario.name, chosen.engine, ".json");
 }
 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
   if (options.repetitions) return *options.repetitions;
-  if (scenario.resumable) return options.quick ? 1 : 10;  // the paper: 10
+  if (keeps_samples(scenario)) return options.quick ? 1 : 10;  // the paper: 10
   return options.quick ? scenario.quick_repetitions : 9;
 }
 
 /// The scenario of that name on the engine that was asked for; the first that has one otherwise.
-Chosen scenario_of(std::string_view name, const Options& options) {
-  if (!options.engine.empty()) choose("engine", options.engine, engines);
-  for (const auto& [engine, scenarios] :
-       {std::pair<std::string_view, std::span<const bench::Scenario>>{"cpu", bench::scenarios()},
-        {"cuda", bench::cuda_scenarios()},
-        {"opencl", bench::opencl_scenarios()}}) {
-    if (!options.engine.empty() && options.engine != engine) continue;
-    for (const bench::Scenario& each : scenarios) {
-      if (each.name != name) continue;
-      require_engine(engine);
-      return {engine, each};
-    }
+const ListedScenario& scenario_of(std::string_view name, const Options& options) {
+  if (!options.engine.empty()) (void)engine_kind(options.engine);
+  for (const ListedScenario& each : bench::scenarios()) {
+    if (each.scenario.name != name) continue;
+    if (!options.engine.empty() && options.engine != each.engine) continue;
+    if (const std::string why = engine_kind(each.engine).lacking(); !why.empty())
+      throw Error{Errc::unsupported, "--engine " + std::string{each.engine} + ": " + why};
+    return each;
   }
   throw Error{Errc::bad_options, "bench " + std::string{name} + ": not available for --engine " +
                                      options.engine + "; leave --engine out"};
@@ -135,14 +132,14 @@ Chosen scenario_of(std::string_view name, const Options& options) {
 
 void check(const Options& options) {
   if (!options.out.empty()) make_folder(options.out);
-  if (!options.json.empty()) bench::check_writable(options.json);
+  if (!options.json.empty()) tool::check_writable(options.json);
 }
 
-int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
+int run(const ListedScenario& chosen, const Options& options, std::stop_token stop) {
   check(options);
   const bench::Scenario& scenario = chosen.scenario;
   const std::filesystem::path file = record_file(chosen, options);
-  if (!file.empty()) bench::check_writable(file);
+  if (!file.empty()) tool::check_writable(file);
 
   const bench::ScenarioOptions how{.engine = std::string{chosen.engine},
                                    .repetitions = repetitions_of(scenario, options),
@@ -153,32 +150,33 @@ int run(const Chosen& chosen, const Options& options, std::stop_token stop) {
                                    .only = options.only,
                                    .fixed_duration = options.fixed_duration};
   nlohmann::ordered_json record{{"scenario", scenario.name}};
-  record.update(bench::provenance());
+  record.update(tool::provenance());
   record["engine"] = how.engine;
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
   record.update(scenario.run(how));
-  if (!file.empty()) bench::write_atomically(file, bench::record_text(record));
+  if (!file.empty()) tool::write_atomically(file, tool::record_text(record));
   return fine;
 }
 
 /// Whether an earlier run of `all` got as far as this record.
-bool is_done(const Chosen& chosen, const Options& options) {
+bool is_done(const ListedScenario& chosen, const Options& options) {
   std::ifstream file{record_file(chosen, options)};
-  if (chosen.scenario.resumable || !file) return false;
+  if (keeps_samples(chosen.scenario) || !file) return false;
   const auto record = nlohmann::json::parse(file, nullptr, false);
-  return record.is_object() && record.value("commit", "") == bench::commit() &&
+  return record.is_object() && record.value("commit", "") == tool::commit() &&
          record.value("quick", false) == options.quick &&
          record.value("repetitions", 0U) == repetitions_of(chosen.scenario, options);
 }
 
 int run_all(const Options& wish, const std::stop_token& stop) {
   check(wish);
-  for (const bench::Scenario& scenario : bench::scenarios()) {
-    const Chosen chosen{"cpu", scenario};
+  for (const ListedScenario& chosen : bench::scenarios()) {
+    if (chosen.engine != "cpu") continue;
     Options options = wish;
-    if (wish.quick && !scenario.resumable) options.repetitions = wish.repetitions.value_or(3);
-    std::cout << "== " << scenario.name << '\n';
+    if (wish.quick && !keeps_samples(chosen.scenario))
+      options.repetitions = wish.repetitions.value_or(3);
+    std::cout << "== " << chosen.scenario.name << '\n';
     if (is_done(chosen, options)) {
       std::cout << "done before: " << record_file(chosen, options).string() << "\n\n";
     } else {
@@ -213,6 +211,16 @@ void add_openmp_barrier(CLI::App& bench, Action& chosen) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> benchmarks() {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& [engine, scenario] : bench::scenarios()) {
+    result.emplace_back(
+        std::string{scenario.name} + (engine == "cpu" ? "" : " --engine " + std::string{engine}),
+        scenario.summary);
+  }
+  return result;
+}
+
 void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command = tool.add_subcommand("bench", "Run a benchmark scenario");
   command->footer(
@@ -225,19 +233,15 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       "  cohort bench all --out results --time-limit 10   ten minutes of it; again to go on\n"
       "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
-  std::vector<bench::Scenario> all(bench::scenarios().begin(), bench::scenarios().end());
-  std::vector<bench::Scenario> every_one = all;
-  for (const bench::Scenario& each : bench::cuda_scenarios()) {
-    every_one.push_back(each);
-    const auto same = [&each](const bench::Scenario& other) { return other.name == each.name; };
-    if (std::none_of(all.begin(), all.end(), same)) all.push_back(each);
-  }
-  for (const bench::Scenario& scenario : all) {
-    CLI::App* const sub =
-        command->add_subcommand(std::string{scenario.name}, std::string{scenario.summary});
+  std::set<std::string> names;
+  for (const ListedScenario& listed : bench::scenarios()) {
+    const bench::Scenario& scenario = listed.scenario;
+    const std::string name{scenario.name};
+    if (!names.insert(name).second) continue;  // another engine has one too
+    CLI::App* const sub = command->add_subcommand(name, std::string{scenario.summary});
     sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
     add_number(*sub, "--reps", options->repetitions, 1, most_repetitions,
-               scenario.resumable
+               keeps_samples(scenario)
                    ? "Rounds (default 10; 1 with --quick)"
                    : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
                          " with --quick)");
@@ -245,26 +249,26 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
     auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
     sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
         ->excludes(json);
-    if (scenario.paper) {
+    if (scenario.accepts.capacity) {
       add_number(*sub, "--capacity", options->capacity, 1, max_groups_limit,
                  "Groups of the engine (default: usable CPUs, for shares at least 8)");
     }
-    if (std::any_of(every_one.begin(), every_one.end(), [&](const bench::Scenario& each) {
-          return each.name == scenario.name && (each.resumable || each.on_pairs);
+    if (std::ranges::any_of(bench::scenarios(), [&](const ListedScenario& each) {
+          return each.scenario.name == name && each.scenario.accepts.only;
         })) {
       sub->add_option(
           "--only", options->only,
           "Only those whose name contains this: pairs of app and input, e.g. bfs, or the "
           "ways to share a GPU");
     }
-    if (scenario.resumable) {
+    if (keeps_samples(scenario)) {
       add_time_limit(*sub, *options);
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
           "Another load: tasks last E on their share, so larger shares do more work; kept "
           "apart from the paper's");
     }
-    sub->callback([name = scenario.name, options, &chosen, &interrupt] {
+    sub->callback([name, options, &chosen, &interrupt] {
       chosen = [name, options, &interrupt] {
         return within(*options, interrupt, [&](const std::stop_token& limited) {
           return run(scenario_of(name, *options), *options, limited);

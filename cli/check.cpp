@@ -3,10 +3,10 @@
 #include <array>
 #include <iostream>
 
-#include "apps/choices.hpp"
 #include "apps/explored.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "src/choices.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -27,7 +27,8 @@ struct Options {
 };
 
 int check(const Options& options) {
-  const apps::Explored& app = choose("app to explore", options.app, apps::explored());
+  const std::vector<apps::Explored> all = apps::explored();
+  const apps::Explored& app = choose("app to explore", options.app, all);
   explore::Options how = options.explore;
   how.search = choose("search", options.search, searches).search;
   const explore::Result result = app.check(how);

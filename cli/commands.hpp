@@ -3,6 +3,9 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cohort::cli {
 
@@ -13,6 +16,9 @@ enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
 
 /// What the chosen command does; returns the exit status.
 using Action = std::function<int()>;
+
+/// The scenarios of bench, as they are called, and what they measure.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> benchmarks();
 
 void add_list(CLI::App& tool, Action& chosen);
 void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt);

@@ -3,10 +3,10 @@
 #include <array>
 #include <regex>
 
-#include "apps/choices.hpp"
 #include "apps/registry.hpp"
-#include "cli/engines.hpp"
 #include "cli/options.hpp"
+#include "cohort/any_engine.hpp"
+#include "src/choices.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -23,7 +23,7 @@ struct OptionWord : Word {
 };
 
 /// What may follow a command, which is named by its path: "" for the tool, "/bench/multitask".
-struct Place {
+struct CommandWords {
   std::string path;
   std::vector<Word> words;
   std::vector<OptionWord> options;
@@ -39,8 +39,8 @@ std::vector<std::string> alternatives(const std::string& description) {
   return {std::sregex_token_iterator{all.begin(), all.end(), bar, -1}, {}};
 }
 
-void collect(std::vector<Place>& places, const CLI::App& app, const std::string& path) {
-  Place place{.path = path, .words = {}, .options = {}};
+void collect(std::vector<CommandWords>& places, const CLI::App& app, const std::string& path) {
+  CommandWords place{.path = path, .words = {}, .options = {}};
   for (const CLI::App* const each : commands_of(app))
     place.words.push_back({each->get_name(), each->get_description()});
   for (const CLI::Option* const option : options_of(app)) {
@@ -53,7 +53,7 @@ void collect(std::vector<Place>& places, const CLI::App& app, const std::string&
     }
     std::vector<std::string> choices = alternatives(option->get_description());
     if (option->check_lname("engine")) {
-      for (const EngineKind& each : engines) choices.emplace_back(each.name);
+      for (const EngineKind& each : engine_kinds()) choices.emplace_back(each.name);
     }
     const auto add = [&](const std::string& name) {
       place.options.push_back(
@@ -79,18 +79,18 @@ std::string joined(const Strings& strings, const std::string& separator) {
 }
 
 /// All paths but the tool's own, for a pattern.
-std::string paths_of(const std::vector<Place>& places, const std::string& separator) {
+std::string paths_of(const std::vector<CommandWords>& places, const std::string& separator) {
   std::vector<std::string> paths;
-  for (const Place& each : places) {
+  for (const CommandWords& each : places) {
     if (!each.path.empty()) paths.push_back(each.path);
   }
   return joined(paths, separator);
 }
 
-std::string for_bash(const std::vector<Place>& places) {
+std::string for_bash(const std::vector<CommandWords>& places) {
   std::string values;
   std::string words;
-  for (const Place& place : places) {
+  for (const CommandWords& place : places) {
     std::vector<std::string> known;
     for (const Word& each : place.words) known.push_back(each.text);
     for (const OptionWord& each : place.options) {
@@ -124,11 +124,11 @@ complete -o default -F _cohort cohort
 )";
 }
 
-std::string for_zsh(const std::vector<Place>& places) {
+std::string for_zsh(const std::vector<CommandWords>& places) {
   const auto item = [](const Word& word) { return quoted(word.text + ":" + word.description); };
   std::string values;
   std::string words;
-  for (const Place& place : places) {
+  for (const CommandWords& place : places) {
     std::vector<std::string> known;
     for (const Word& each : place.words) known.push_back(item(each));
     for (const OptionWord& each : place.options) {
@@ -164,9 +164,9 @@ if [[ $funcstack[1] == _cohort ]]; then _cohort "$@"; else compdef _cohort cohor
 )";
 }
 
-std::string for_fish(const std::vector<Place>& places) {
+std::string for_fish(const std::vector<CommandWords>& places) {
   std::string lines;
-  for (const Place& place : places) {
+  for (const CommandWords& place : places) {
     const std::string line = "complete -c cohort -n " + quoted("__cohort_at '" + place.path + "'");
     for (const Word& each : place.words)
       lines += line + " -f -a " + each.text + " -d " + quoted(each.description) + "\n";
@@ -198,7 +198,7 @@ end
 
 struct Shell {
   std::string_view name;
-  std::string (*script)(const std::vector<Place>&);
+  std::string (*script)(const std::vector<CommandWords>&);
 };
 constexpr std::array shells{Shell{"bash", &for_bash}, Shell{"zsh", &for_zsh},
                             Shell{"fish", &for_fish}};
@@ -206,7 +206,7 @@ constexpr std::array shells{Shell{"bash", &for_bash}, Shell{"zsh", &for_zsh},
 }  // namespace
 
 std::string completion(const CLI::App& tool, const std::string& shell) {
-  std::vector<Place> places;
+  std::vector<CommandWords> places;
   collect(places, tool, "");
   return choose("completion for", shell, shells).script(places);
 }

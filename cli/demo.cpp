@@ -9,10 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bfs/host.hpp"
-#include "bench/harness.hpp"
-#include "bench/progress.hpp"
-#include "bench/record.hpp"
-#include "bench/timeline.hpp"
 #include "cli/commands.hpp"
 #include "cli/fractal.hpp"
 #include "cli/interrupt.hpp"
@@ -21,6 +17,9 @@
 #include "cohort/cpu.hpp"
 #include "cohort/periodic.hpp"
 #include "graph/generators.hpp"
+#include "tool/progress.hpp"
+#include "tool/record.hpp"
+#include "tool/timeline.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -75,15 +74,19 @@ struct Phase {
 
 /// The graph, and the levels that a sequential search gives.
 struct World {
-  Csr graph = grid(side, side);
+  apps::bfs::App search{apps::known_graph(grid(side, side)), 0};
   std::vector<std::uint32_t> levels;  ///< checked
 };
+
+apps::BfsResult traversal(cpu::Engine& engine, const World& world, const apps::RunOptions& how) {
+  return apps::solve(engine, world.search, how);
+}
 
 /// Traverses the graph until the time is over; at least once.
 /// `tracer`: sees the jobs.
 Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std::string& title,
                const std::stop_token& stop, Tracer* tracer = nullptr) {
-  const bench::Progress progress;
+  const tool::Progress progress;
   Phase phase;
   const auto begin = Clock::now();
   apps::RunOptions how;
@@ -112,11 +115,11 @@ Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std:
     return report;
   };
   do {
-    const apps::BfsResult result = apps::run_bfs(engine, world.graph, 0, how);
-    if (result.report.status != Status::finished) throw bench::Stopped{};
+    const apps::BfsResult result = traversal(engine, world, how);
+    if (result.report.status != Status::finished) throw tool::Stopped{};
     if (result.levels != world.levels) {
       ++phase.wrong;
-      phase.difference = apps::check_bfs(world.graph, 0, result.levels).value_or("");
+      phase.difference = world.search.difference(result).value_or("");
     }
     ++phase.traversals;
     phase.joins += result.report.joins;
@@ -247,7 +250,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
       {"disturbed", outcome.disturbed},
       {"verified", outcome.right()},
   };
-  result.update(bench::provenance());
+  result.update(tool::provenance());
   return result;
 }
 
@@ -256,7 +259,7 @@ void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
   Fractal fractal{frame_side};  // a new one: the last frame of the other was cut short
-  bench::Timeline timeline{std::size_t{1} << 16U};
+  tool::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,
                   [&fractal](auto& group) { fractal.draw(group); },
@@ -267,11 +270,11 @@ void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
 }
 
 int run(const Options& options, const std::stop_token& stop) {
-  if (!options.json.empty()) bench::check_writable(options.json);
+  if (!options.json.empty()) tool::check_writable(options.json);
   if (!options.out.empty()) {
     std::error_code ignored;
     std::filesystem::create_directories(options.out, ignored);
-    bench::check_writable(std::filesystem::path{options.out} / "report.html");
+    tool::check_writable(std::filesystem::path{options.out} / "report.html");
   }
 
   cpu::Engine engine;
@@ -283,8 +286,9 @@ int run(const Options& options, const std::stop_token& stop) {
             << "and a fractal of " << fractal.side() << " x " << fractal.side() << " pixels every "
             << frame_period.count() << " ms\n"
             << std::flush;
-  world.levels = apps::run_bfs(engine, world.graph, 0).levels;
-  if (const auto difference = apps::check_bfs(world.graph, 0, world.levels)) {
+  const apps::BfsResult first = traversal(engine, world, {});
+  world.levels = first.levels;
+  if (const auto difference = world.search.difference(first)) {
     std::cout << "WRONG        " << *difference << '\n';
     return failed;
   }
@@ -314,10 +318,10 @@ int run(const Options& options, const std::stop_token& stop) {
                         .share = share,
                         .disturbed = disturbed / elapsed / workers};
   print(outcome);
-  if (!options.json.empty()) bench::write_atomically(options.json, to_json(outcome).dump(2) + "\n");
+  if (!options.json.empty()) tool::write_atomically(options.json, to_json(outcome).dump(2) + "\n");
   if (!options.out.empty()) {
-    bench::write_atomically(std::filesystem::path{options.out} / "demo.json",
-                            to_json(outcome).dump(2) + "\n");
+    tool::write_atomically(std::filesystem::path{options.out} / "demo.json",
+                           to_json(outcome).dump(2) + "\n");
     write_report({options.out});
   }
   return outcome.right() ? fine : failed;

@@ -7,18 +7,13 @@
 #include <iostream>
 #include <map>
 
+#include "apps/run.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/resize.hpp"
+#include "cohort/any_engine.hpp"
 #include "cohort/program.hpp"
 #include "graph/memory.hpp"
-#ifdef COHORT_WITH_CUDA
-#include "bench/cuda/place.hpp"
-#include "cohort/cuda.hpp"
-#endif
-#ifdef COHORT_WITH_OPENCL
-#include "cohort/opencl.hpp"
-#endif
 
 namespace cohort::cli {
 namespace {
@@ -210,7 +205,8 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
   LaunchOptions launch = options.launch;
   launch.max_groups = launch.max_groups.value_or(engine.capacity());
   if (!launch.local_size)
-    launch.local_size = kernel.info().required_local_size.value_or(options.default_local_size);
+    launch.local_size =
+        kernel.info().required_local_size.value_or(apps::default_local_size<Engine>);
   const auto drive = resizer(options.resize, *launch.max_groups);
   const Job job = kernel.launch(engine, launch);
   const Report report = [&] {
@@ -230,29 +226,18 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
 }  // namespace
 
 int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt) {
-  ProgramOptions how;
-  how.engine = options.engine;
-  how.transmit = options.transmit;
-  how.barrier = barrier_of(options.barrier);
-  how.defines = options.defines;
-  how.max_local_size = options.launch.local_size.value_or(options.default_local_size);
-  const Program program = Program::from_file(options.file, how);
-  const ProgramKernel kernel = program.kernel(options.kernel);
-#ifdef COHORT_WITH_OPENCL
-  if (options.engine == "opencl") {
-    opencl::Engine engine{{.device = options.device, .capacity = options.capacity}};
-    return run_on(engine, kernel, options, interrupt);
-  }
-#endif
-#ifdef COHORT_WITH_CUDA
-  if (options.engine == "cuda") {
-    cuda::Engine engine{
-        {.device = bench::cuda_number(options.device), .capacity = options.capacity}};
-    return run_on(engine, kernel, options, interrupt);
-  }
-#endif
-  cpu::Engine engine{{.capacity = options.capacity}};
-  return run_on(engine, kernel, options, interrupt);
+  const AnyEngine engine{
+      {.engine = options.engine, .capacity = options.capacity, .device = options.device}};
+  return engine.visit([&]<class Engine>(Engine& its) {
+    ProgramOptions how;
+    how.engine = options.engine;
+    how.transmit = options.transmit;
+    how.barrier = barrier_of(options.barrier);
+    how.defines = options.defines;
+    how.max_local_size = options.launch.local_size.value_or(apps::default_local_size<Engine>);
+    const Program program = Program::from_file(options.file, how);
+    return run_on(its, program.kernel(options.kernel), options, interrupt);
+  });
 }
 
 }  // namespace cohort::cli

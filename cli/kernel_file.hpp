@@ -26,7 +26,6 @@ struct KernelFileOptions {
   std::optional<std::uint32_t> capacity = {};  ///< default: the engine's
   std::string resize = "none";
   LaunchOptions launch;
-  std::uint32_t default_local_size = 1;  ///< where neither `launch` nor the kernel says one
 };
 
 /// Whether `run` was given a source file rather than the name of an app.

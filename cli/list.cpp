@@ -6,13 +6,9 @@
 
 #include "apps/inputs.hpp"
 #include "apps/registry.hpp"
-#include "bench/scenario.hpp"
 #include "cli/commands.hpp"
-#include "cli/engines.hpp"
 #include "graph/spec.hpp"
-#ifdef COHORT_WITH_OPENCL
-#include "cohort/opencl.hpp"
-#endif
+#include "tool/app_engine.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -24,10 +20,14 @@ nlohmann::ordered_json everything() {
     all[section].push_back({{"name", name}, {"summary", summary}});
   };
   for (const auto& app : apps::all()) {
-    all["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"options", app.options}});
+    all["apps"].push_back(
+        {{"name", app.name},
+         {"summary", app.summary},
+         {"options", app.options},
+         {"examples", std::vector<std::string>{app.examples.begin(), app.examples.end()}}});
   }
-  for (const auto& engine : engines) {
-    const std::string why = why_no_apps(engine.name);
+  for (const EngineKind& engine : engine_kinds()) {
+    const std::string why = tool::apps_lacking(engine);
     add("engines", engine.name, engine.summary);
     all["engines"].back()["available"] = why.empty();
     if (!why.empty()) all["engines"].back()["unavailable"] = why;
@@ -39,12 +39,7 @@ nlohmann::ordered_json everything() {
             (device.lacks.empty() ? "" : "; lacks " + device.lacks));
   }
 #endif
-  for (const auto& scenario : bench::scenarios())
-    add("benchmarks", scenario.name, scenario.summary);
-  for (const auto& scenario : bench::cuda_scenarios())
-    add("benchmarks", std::string{scenario.name} + " --engine cuda", scenario.summary);
-  for (const auto& scenario : bench::opencl_scenarios())
-    add("benchmarks", std::string{scenario.name} + " --engine opencl", scenario.summary);
+  for (const auto& [name, summary] : benchmarks()) add("benchmarks", name, summary);
   const auto add_input = [&all](const SpecKind& spec) {
     all["inputs"].push_back(
         {{"name", spec.syntax}, {"summary", spec.summary}, {"example", spec.example}});

@@ -6,13 +6,13 @@
 #include <iostream>
 #include <new>
 
-#include "bench/harness.hpp"
-#include "bench/record.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cohort/error.hpp"
 #include "cohort/version.hpp"
+#include "tool/progress.hpp"
+#include "tool/record.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -56,7 +56,7 @@ std::string help_of(const CLI::App& tool, const std::vector<std::string>& words)
 int run(int argc, char** argv, Interrupt& interrupt) {
   CLI::App tool{"Cooperative kernels: run them, resize them, measure them.", "cohort"};
   tool.set_version_flag("--version",
-                        std::string{"cohort " COHORT_VERSION " ("} + bench::commit() + ")");
+                        std::string{"cohort " COHORT_VERSION " ("} + tool::commit() + ")");
   Action chosen;
   add_list(tool, chosen);
   add_run(tool, chosen, interrupt);
@@ -100,7 +100,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
     const bool theirs = error.code() == Errc::bad_options || error.code() == Errc::bad_file ||
                         error.code() == Errc::unsupported;
     return complain(error.what(), theirs ? bad_input : failed);
-  } catch (const bench::Stopped&) {
+  } catch (const tool::Stopped&) {
     return failed;
   } catch (const std::bad_alloc&) {
     return complain("out of memory; choose a smaller input", failed);

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <iostream>
 
-#include "bench/record.hpp"
 #include "cli/commands.hpp"
 #include "report/report.hpp"
+#include "tool/record.hpp"
 
 namespace cohort::cli {
 
@@ -13,8 +13,8 @@ int write_report(const std::vector<std::string>& folders, const std::string& jso
   const std::vector<std::filesystem::path> paths{folders.begin(), folders.end()};
   const std::filesystem::path file = paths.front() / "report.html";
   const std::string data = report::data_of(paths);
-  bench::write_atomically(file, report::page_of(data));
-  if (!json.empty()) bench::write_atomically(json, data + "\n");
+  tool::write_atomically(file, report::page_of(data));
+  if (!json.empty()) tool::write_atomically(json, data + "\n");
   std::cout << "report in " << file.string() << ": open it in a browser\n";
   return fine;
 }

@@ -6,20 +6,17 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "apps/choices.hpp"
-#include "apps/kept.hpp"
-#include "bench/harness.hpp"
-#include "bench/load.hpp"
-#include "bench/place.hpp"
-#include "bench/record.hpp"
-#include "bench/serving.hpp"
-#include "bench/timeline.hpp"
 #include "cli/commands.hpp"
-#include "cli/engines.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/kernel_file.hpp"
 #include "cli/options.hpp"
 #include "cli/resize.hpp"
+#include "src/choices.hpp"
+#include "tool/app_engine.hpp"
+#include "tool/load.hpp"
+#include "tool/record.hpp"
+#include "tool/statistics.hpp"
+#include "tool/timeline.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -75,10 +72,10 @@ struct Run {
 
 /// The tasks beside the job, when there are some.
 struct Tasks {
-  const bench::LoadClass* kind = nullptr;
+  const tool::LoadClass* kind = nullptr;
   std::uint32_t groups = 0;
   std::uint32_t side = 0;
-  std::vector<bench::TaskSample> served;
+  std::vector<tool::TaskSample> served;
   std::uint64_t wrong = 0;
 };
 
@@ -153,7 +150,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
   if (outcome.verified) result["verified"] = *outcome.verified;
   if (tasks.kind != nullptr) {
     auto served = nlohmann::ordered_json::array();
-    for (const bench::TaskSample& each : tasks.served) {
+    for (const tool::TaskSample& each : tasks.served) {
       served.push_back(
           {{"start_ns", each.start}, {"gather_ns", each.gather}, {"run_ns", each.run}});
     }
@@ -169,7 +166,7 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
     if (judgement->legal) result["trace"]["legal"] = *judgement->legal;
     if (!judgement->error.empty()) result["trace"]["error"] = judgement->error;
   }
-  result.update(bench::provenance());
+  result.update(tool::provenance());
   return result;
 }
 
@@ -180,13 +177,13 @@ void print(const Tasks& tasks) {
   if (!tasks.served.empty()) {
     std::vector<double> gather;
     std::vector<double> run;
-    for (const bench::TaskSample& each : tasks.served) {
+    for (const tool::TaskSample& each : tasks.served) {
       gather.push_back(static_cast<double>(each.gather) / 1e6);
       run.push_back(static_cast<double>(each.run) / 1e6);
     }
-    std::cout << std::setprecision(2) << ": gathered in " << bench::median(gather)
-              << " ms, done in " << bench::median(run) << " ms more (p50)";
-    if (const auto period = bench::median_period(tasks.served)) {
+    std::cout << std::setprecision(2) << ": gathered in " << tool::median(gather) << " ms, done in "
+              << tool::median(run) << " ms more (p50)";
+    if (const auto period = tool::median_period(tasks.served)) {
       std::cout << ", one every " << std::setprecision(0) << *period / 1e6 << " ms (wanted "
                 << tasks.kind->period.count() << ")";
     }
@@ -201,19 +198,20 @@ void print(const std::vector<Run>& runs) {
   if (runs.size() == 1) return;
   std::vector<double> times;
   for (const Run& run : runs) times.push_back(static_cast<double>(run.time.count()) / 1e6);
-  std::cout << std::setprecision(2) << runs.size() << " runs: p50 " << bench::median(times)
+  std::cout << std::setprecision(2) << runs.size() << " runs: p50 " << tool::median(times)
             << " ms, min " << *std::ranges::min_element(times) << " ms, max "
             << *std::ranges::max_element(times) << " ms, first " << times.front() << " ms\n";
 }
 
-void print(const Options& options, std::uint32_t groups, const apps::Outcome& outcome,
-           const std::vector<Run>& runs, const std::optional<Judgement>& judgement) {
+void print(const Options& options, const std::string& input, std::uint32_t groups,
+           const apps::Outcome& outcome, const std::vector<Run>& runs,
+           const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   const auto micro = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
   };
   std::cout << std::fixed << std::setprecision(1) << options.app << " on " << options.input << ": "
-            << outcome.input << '\n'
+            << input << '\n'
             << (runs.size() > 1 ? "last run: " : "") << to_string(report.status) << " in "
             << micro(static_cast<std::uint64_t>(report.run_time.count())) / 1e3 << " ms, at most "
             << groups << " groups of " << *options.local_size << ", " << report.joins << " joined, "
@@ -245,8 +243,8 @@ std::function<Report(const Job&)> suspender(const Options& options) {
 }
 
 /// A kernel in a source file, instead of an app.
-int run_source(const Options& options, std::uint32_t default_local_size, Interrupt& interrupt) {
-#ifdef COHORT_HAS_COMPILER
+int run_source(const Options& options, Interrupt& interrupt) {
+#ifdef COHORT_WITH_COMPILER
   choose("barrier", options.barrier, barriers);
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
@@ -257,12 +255,10 @@ int run_source(const Options& options, std::uint32_t default_local_size, Interru
   how.resize = options.resize;
   how.launch.max_groups = options.groups;
   how.launch.local_size = options.local_size;
-  how.default_local_size = default_local_size;
   how.launch.resizable = !options.fixed;
   how.launch.stop = interrupt.token();
   return run_kernel_file(how, interrupt);
 #else
-  static_cast<void>(default_local_size);
   static_cast<void>(interrupt);
   throw Error{
       Errc::bad_options,
@@ -281,41 +277,38 @@ std::function<Report(const Job&)> gracefully(std::function<Report(const Job&)> d
 }
 
 int run(Options options, Interrupt& interrupt) {
-  const EngineKind& engine = require_engine(options.engine);
+  const EngineKind& kind = engine_kind(options.engine);
+  if (const std::string why = kind.lacking(); !why.empty())
+    throw Error{Errc::unsupported, "--engine " + options.engine + ": " + why};
   if (options.engine == "cpu" && !options.device.empty())
     throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
-  if (is_kernel_file(options.app)) return run_source(options, engine.local_size, interrupt);
-  options.local_size = options.local_size.value_or(engine.local_size);
+  if (is_kernel_file(options.app)) return run_source(options, interrupt);
   if (options.input.empty())
     throw Error{Errc::bad_options,
                 "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
-  if (options.task != "none") tasks.kind = &choose("task", options.task, bench::load_classes);
-  if (const std::string why = why_no_apps(options.engine); !why.empty())
+  if (options.task != "none") tasks.kind = &choose("task", options.task, tool::load_classes);
+  if (const std::string why = tool::apps_lacking(kind); !why.empty())
     throw Error{Errc::unsupported, "--engine " + options.engine + ": " + why};
-  const auto place = bench::make_place({.engine = options.engine,
-                                        .capacity = options.capacity,
-                                        .device = options.device,
-                                        .scheduler = options.scheduler,
-                                        .dialect = options.dialect});
-  if (!place->traces() && !options.trace.empty())
+  tool::AppEngine engine{{.engine = options.engine,
+                          .capacity = options.capacity,
+                          .device = options.device,
+                          .scheduler = options.scheduler},
+                         options.dialect};
+  if (!kind.traces && !options.trace.empty())
     throw Error{Errc::bad_options,
                 "run: --trace does not work with --engine " + options.engine + "; drop it"};
-  place->prepare(options.app);
+  engine.load(options.app);
   for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
-    if (!file.empty()) bench::check_writable(file);
+    if (!file.empty()) tool::check_writable(file);
   }
 
-  const apps::KeepInput keep;  // from how many groups suit it to the run
+  const apps::Ready app = engine.prepare(options.app, options.input, options.settings);
+  if (!options.local_size) options.local_size = engine.default_local_size();
   const std::uint32_t groups =
-      options.groups ? *options.groups
-                     : place->groups_for(options.app, options.input, *options.local_size);
-  apps::Request request{.input = options.input,
-                        .settings = apps::Settings{options.settings},
-                        .options = {},
-                        .verify = options.verify};
-  apps::RunOptions& how = request.options;
+      options.groups ? *options.groups : engine.default_groups(app, *options.local_size);
+  apps::RunOptions how;
   how.launch.local_size = options.local_size;
   how.launch.resizable = !options.fixed;
   how.launch.stop = interrupt.token();
@@ -323,18 +316,18 @@ int run(Options options, Interrupt& interrupt) {
   how.launch.max_groups = groups;
   how.drive = resizer(options.resize, groups);
 
-  bench::Timeline timeline;
-  timeline.name_units(place->unit_name());
+  tool::Timeline timeline;
+  timeline.name_units(kind.unit);
   if (!options.trace.empty()) how.launch.tracer = &timeline.job(options.app);
-  std::optional<bench::Load> load;
+  std::optional<tool::Load> load;
   if (tasks.kind != nullptr) {
-    TaskOptions task{.groups = place->capacity(), .local_size = options.local_size};
-    tasks.groups = bench::groups_of(options.task_groups, place->capacity());
-    tasks.side = bench::side_for(*place, tasks.kind->work, task);
+    TaskOptions task{.groups = engine.capacity(), .local_size = options.local_size};
+    tasks.groups = tool::groups_of(options.task_groups, engine.capacity());
+    tasks.side = engine.side_for(tasks.kind->work, task);
     task.groups = tasks.groups;
     task.priority = 1;
     if (!options.trace.empty()) task.tracer = &timeline.task(options.task + " task");
-    load.emplace(place->product(tasks.side, task), tasks.kind->period);
+    load.emplace(engine.product(tasks.side, task), tasks.kind->period);
     how.drive = [&load](const Job& job) {
       Report report = load->drive(job);
       load->rest();  // while results are compared
@@ -356,8 +349,7 @@ int run(Options options, Interrupt& interrupt) {
     return outcome.report.status == Status::finished && outcome.verified.value_or(true);
   };
   do {
-    apps::Request again = request;  // an app takes its settings out
-    outcome = place->run(options.app, again);
+    outcome = apps::outcome(engine.run(app, how), options.verify);
     const Report& report = outcome.report;
     runs.push_back({report.run_time, report.joins, report.leaves, outcome.verified});
   } while (runs.size() < options.repeat && good());
@@ -367,7 +359,7 @@ int run(Options options, Interrupt& interrupt) {
     tasks.served = load->tasks();
     tasks.wrong = load->wrong();
   }
-  print(options, groups, outcome, runs, judgement);
+  print(options, app.input, groups, outcome, runs, judgement);
   print(tasks);
   const bool suspended = outcome.report.status == Status::suspended;
   if (suspended)
@@ -380,9 +372,9 @@ int run(Options options, Interrupt& interrupt) {
     std::cout << '\n';
   }
   if (!options.json.empty()) {
-    bench::write_atomically(
+    tool::write_atomically(
         options.json,
-        to_json(options, groups, place->capacity(), outcome, runs, tasks, judgement).dump(2) +
+        to_json(options, groups, engine.capacity(), outcome, runs, tasks, judgement).dump(2) +
             "\n");
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||

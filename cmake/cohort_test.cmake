@@ -1,32 +1,18 @@
-# cohort_test(<name> SOURCES <file>... LABELS <label>... [LIBRARIES <target>...] [TIMEOUT <s>] [PROCESSORS <n>] [SERIAL]
-#             [OPTIMISED])
+# cohort_test(<name> SOURCES <file>... LABELS <label>... [LIBRARIES <target>...] [TIMEOUT <s>] [PROCESSORS <n>] [SHARDS <n>]
+#             [COST <s>] [SERIAL] [OPTIMISED])
 #
-# One GoogleTest program and one ctest entry for it, which prints only what fails. Labels: unit conformance stress cli
-# compiler opencl cuda (and example, package: the entries of examples/ and tests/package). PROCESSORS is what the test keeps busy; SERIAL
-# runs it alone, for those that judge timing. OPTIMISED compiles it like the library, for those that need the speed. The
-# tests read COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
+# One GoogleTest program and one ctest entry for it, or SHARDS entries that share its tests. They print only what fails. Labels:
+# unit conformance stress cli compiler opencl cuda (and example, package: the entries of examples/ and tests/package).
+# PROCESSORS is what the test keeps busy; SERIAL runs it alone, for those that judge timing. COST is an entry's time in
+# seconds, for those that take longest: ctest begins with them. OPTIMISED compiles it like the library, for those that need the
+# speed. The tests read COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
 find_package(GTest REQUIRED)
 
 add_custom_target(cohort_tests)  # every test program, without what else `all` builds
 add_custom_target(cohort_compiler_tests)  # those of cohortc
 add_custom_target(cohort_thread_tests)  # those in which threads meet: for the thread sanitizer
 
-# cohort_precompiled(<name> <header>...): a target whose headers others can use; they must be compiled alike.
-function(cohort_precompiled name)
-  set(nothing ${PROJECT_BINARY_DIR}/generated/nothing.cpp)
-  if(NOT EXISTS ${nothing})
-    file(WRITE ${nothing} "")
-  endif()
-  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${nothing})
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_link_libraries(${name} PRIVATE cohort_options)
-  target_compile_features(${name} PRIVATE cxx_std_20)
-  target_precompile_headers(${name} PRIVATE ${ARGN} <algorithm> <array> <atomic> <chrono> <condition_variable> <deque>
-    <filesystem> <functional> <iostream> <map> <memory> <mutex> <optional> <random> <set> <span> <sstream> <string> <thread>
-    <vector>)
-endfunction()
-cohort_precompiled(cohort_test_headers <gmock/gmock.h>)
-target_link_libraries(cohort_test_headers PRIVATE GTest::gmock_main)
+cohort_precompiled(cohort_test_headers GTest::gmock_main <gmock/gmock.h>)
 
 # Address randomisation of some kernels is too wide for the thread sanitizer's shadow memory: switch it off if we may.
 set(COHORT_TEST_LAUNCHER "")
@@ -43,7 +29,7 @@ if(COHORT_SANITIZE MATCHES thread)
 endif()
 
 function(cohort_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OPTIMISED" "TIMEOUT;PROCESSORS" "SOURCES;LABELS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OPTIMISED" "TIMEOUT;PROCESSORS;SHARDS;COST" "SOURCES;LABELS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "cohort_test(${name}): needs SOURCES and LABELS; not understood: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -65,12 +51,22 @@ function(cohort_test name)
     target_precompile_headers(${name} REUSE_FROM cohort_test_headers)
   endif()
 
-  add_test(NAME ${name} COMMAND ${COHORT_TEST_LAUNCHER} $<TARGET_FILE:${name}> --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" RUN_SERIAL ${arg_SERIAL})
-  if(arg_TIMEOUT)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
   endif()
-  if(arg_PROCESSORS)
-    set_tests_properties(${name} PROPERTIES PROCESSORS ${arg_PROCESSORS})
-  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    set(entry ${name})
+    if(arg_SHARDS GREATER 1)
+      set(entry ${name}_${shard})
+    endif()
+    add_test(NAME ${entry} COMMAND ${COHORT_TEST_LAUNCHER} $<TARGET_FILE:${name}> --gtest_brief=1)
+    math(EXPR index "${shard} - 1")
+    set_tests_properties(${entry} PROPERTIES LABELS "${arg_LABELS}" RUN_SERIAL ${arg_SERIAL}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+    foreach(property TIMEOUT PROCESSORS COST)
+      if(arg_${property})
+        set_tests_properties(${entry} PROPERTIES ${property} ${arg_${property}})
+      endif()
+    endforeach()
+  endforeach()
 endfunction()

@@ -45,11 +45,12 @@ if(COHORT_CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
 
-# cohort_app_kernels(<target>): how kernels outside the library are compiled. Where nothing will run them they only have to
-# compile: to PTX, without optimisation.
+# cohort_app_kernels(<target>): how kernels outside the library are compiled, in a folder that holds no others. Where nothing will
+# run them they only have to compile: to PTX, without optimisation.
 function(cohort_app_kernels target)
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${app_architectures}")
   if(NOT COHORT_CUDA_APPS)
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-O0 -Xcicc -O0>")
+    set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG" PARENT_SCOPE)  # of the host's code; nvcc warns of two -O
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcicc -O0>")
   endif()
 endfunction()

@@ -33,6 +33,10 @@ if(COHORT_CUDA)
   install(TARGETS cohort_cuda EXPORT cohort-cuda-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT cohort-cuda-targets NAMESPACE cohort:: DESTINATION ${package_dir})
 endif()
+# With all engines, so it needs the packages of all of them.
+set_target_properties(cohort_any PROPERTIES EXPORT_NAME any)
+install(TARGETS cohort_any EXPORT cohort-any-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT cohort-any-targets NAMESPACE cohort:: DESTINATION ${package_dir})
 install(EXPORT cohort-targets NAMESPACE cohort:: DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cohortConfig.cmake.in

@@ -71,14 +71,14 @@ class Parts {
   std::vector<Node> parent_;
 };
 
-struct Place {
+struct Point {
   std::int64_t x;
   std::int64_t y;
 };
 
 /// Coordinates are below 2^31: their squares are added exactly, and the root is rounded the same on
 /// every machine.
-double distance(const Place& one, const Place& other) {
+double distance(const Point& one, const Point& other) {
   const std::int64_t dx = one.x - other.x;
   const std::int64_t dy = one.y - other.y;
   return std::sqrt(static_cast<double>(dx * dx + dy * dy));
@@ -87,7 +87,7 @@ double distance(const Place& one, const Place& other) {
 Weight weight_of(double distance) { return std::max(Weight{1}, static_cast<Weight>(distance)); }
 
 /// Somewhere in the middle of its square of 1000 by 1000.
-Place crossing(Node node, Node width, std::uint64_t seed) {
+Point crossing(Node node, Node width, std::uint64_t seed) {
   Random random{seed, Stream::places + node};
   return {std::int64_t{1000} * (node % width) + random.below(800),
           std::int64_t{1000} * (node / width) + random.below(800)};
@@ -172,20 +172,20 @@ Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
   };
 
   // The points, sorted by cell.
-  std::vector<Place> points(nodes);
+  std::vector<Point> points(nodes);
   std::vector<Node> first(rows * rows + 1);
   const auto place = [seed](Node index) {
     const std::uint64_t draw = Random{seed, Stream::places + index}.next();
-    return Place{static_cast<std::int64_t>(draw >> (64 - bits)),
+    return Point{static_cast<std::int64_t>(draw >> (64 - bits)),
                  static_cast<std::int64_t>(draw & ((1U << bits) - 1))};
   };
-  const auto cell = [&](const Place& at) { return cell_of(at.y) * rows + cell_of(at.x); };
+  const auto cell = [&](const Point& at) { return cell_of(at.y) * rows + cell_of(at.x); };
   for (Node i = 0; i < nodes; ++i) ++first[cell(place(i)) + 1];
   std::inclusive_scan(first.begin(), first.end(), first.begin());
   {
     std::vector<Node> next(first.begin(), first.end() - 1);
     for (Node i = 0; i < nodes; ++i) {
-      const Place at = place(i);
+      const Point at = place(i);
       points[next[cell(at)]++] = at;
     }
   }
@@ -194,7 +194,7 @@ Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
   Csr graph;
   graph.offsets.reserve(std::size_t{nodes} + 1);
   for (Node node = 0; node < nodes; ++node) {
-    const Place here = points[node];
+    const Point here = points[node];
     const std::uint64_t x = cell_of(here.x);
     const std::uint64_t y = cell_of(here.y);
     for (std::uint64_t row = y == 0 ? 0 : y - 1; row <= std::min(y + 1, rows - 1); ++row) {

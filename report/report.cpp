@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/multitask.hpp"
-#include "bench/record.hpp"
 #include "bench/store.hpp"
 #include "bench/summary.hpp"
 #include "cohort/error.hpp"
 #include "cohort/version.hpp"
 #include "report/assets.hpp"
+#include "tool/record.hpp"
 
 namespace cohort::report {
 namespace {
@@ -112,7 +112,7 @@ Json checksums(const fs::path& folder, std::string_view engine) {
                                  bench::multitask_file(engine, true)};
   for (const char* what :
        {"overhead", "barrier", "gather", "lease", "fairness", "sizing", "timeline.trace"})
-    names.push_back(bench::file_of(what, engine, ".json"));
+    names.push_back(tool::file_of(what, engine, ".json"));
   for (const std::string& name : names) {
     std::ifstream in{folder / name, std::ios::binary};
     if (!in) continue;
@@ -128,7 +128,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
   Json set = Json::object();
   for (const char* name :
        {"overhead", "cpu", "barrier", "gather", "lease", "fairness", "sizing", "demo"}) {
-    const fs::path file = folder / bench::file_of(name, engine, ".json");
+    const fs::path file = folder / tool::file_of(name, engine, ".json");
     if (fs::exists(file, ignored)) set[name] = read(file);
   }
   for (const bool fixed_duration : {false, true}) {
@@ -145,7 +145,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
       throw Error{Errc::bad_file, "'" + file.string() + "': " + error.what() + "; remove it"};
     }
   }
-  const fs::path trace = folder / bench::file_of("timeline.trace", engine, ".json");
+  const fs::path trace = folder / tool::file_of("timeline.trace", engine, ".json");
   if (fs::exists(trace, ignored)) {
     try {
       set["timeline"] = compact(read(trace));
@@ -192,7 +192,7 @@ void fill(std::string& page, std::string_view mark, std::string_view text) {
 }  // namespace
 
 std::string data_of(std::span<const fs::path> folders) {
-  Json data{{"version", COHORT_VERSION}, {"commit", bench::commit()}, {"time", bench::utc_time()}};
+  Json data{{"version", COHORT_VERSION}, {"commit", tool::commit()}, {"time", tool::utc_time()}};
   data["sets"] = Json::array();
   for (const fs::path& folder : folders) {
     for (Json& set : collect(folder)) data["sets"].push_back(std::move(set));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/cc/cc.hpp"
-#include "apps/graph_memory.hpp"
+#include "apps/cc/kernel.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/registry.hpp"
 #include "graph/build.hpp"
 
@@ -16,8 +16,6 @@ namespace cohort::apps {
 struct CcOptions {
   /// Nodes for each group in a step; 0: all.
   std::uint64_t chunk = even_chunk;
-  /// Whether each edge is there in both directions, if known; else it is looked up.
-  std::optional<bool> both_ways = {};
 };
 
 struct CcResult {
@@ -25,30 +23,69 @@ struct CcResult {
   Report report;
 };
 
-/// The (weakly) connected components. Complete only when the job has finished.
-template <class Engine>
-[[nodiscard]] CcResult run_cc(Engine& engine, const Csr& graph, const RunOptions& options = {},
-                              const CcOptions& how = {}) {
-  const auto memory = in_memory(engine, graph, options);
-  std::vector<Node> start(graph.num_nodes());
-  std::iota(start.begin(), start.end(), Node{0});
-  const auto parents = engine.upload(start);
-  const auto frequent = engine.template fill<Node>(1, Node{Components::no_node});
-  const Components kernel{.graph = memory->view(),
-                          .parent = parents.data(),
-                          .frequent = frequent.data(),
-                          .chunk = how.chunk,
-                          .both_ways = how.both_ways ? *how.both_ways : is_symmetric(graph)};
-  CcResult result;
-  result.report = run(engine, kernel, options);
-  if (options.results) result.component = parents.read();
-  return result;
-}
-
 /// Compares with what a sequential search finds. The first difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_cc(const Csr& graph,
                                                   const std::vector<Node>& component);
 
-extern template CcResult run_cc(cpu::Engine&, const Csr&, const RunOptions&, const CcOptions&);
+namespace cc {
+
+/// The (weakly) connected components. Complete only when the job has finished.
+struct App {
+  static constexpr std::string_view name = "cc";
+  static constexpr std::string_view summary = "connected components by linking trees";
+  static constexpr std::string_view options = "chunk=N";
+  static constexpr std::string_view algorithm = "afforest";
+  static constexpr std::string_view paper = "";
+  static constexpr const auto& examples = graph_examples;
+  using Result = CcResult;
+
+  GraphInput graph;
+  CcOptions how = {};
+
+  static App from(const std::string& input, Settings& settings) {
+    const CcOptions how{.chunk = settings.number("chunk", even_chunk)};
+    settings.check_all_used();
+    return {known_graph(input), how};
+  }
+  static App tiny() { return {tiny_graph()}; }
+
+  [[nodiscard]] std::string input() const { return graph->in_words(); }
+  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+
+  template <class Engine>
+  CcResult run(Engine& engine, const RunOptions& run_options) const {
+    std::vector<Node> start(graph->csr().num_nodes());
+    std::iota(start.begin(), start.end(), Node{0});
+    const auto parents = engine.upload(start);
+    const auto frequent = engine.template fill<Node>(1, Node{Components::no_node});
+    const Components kernel{.graph = graph->in_memory(engine).view(),
+                            .parent = parents.data(),
+                            .frequent = frequent.data(),
+                            .chunk = how.chunk,
+                            .both_ways = graph->get(&is_symmetric)};
+    CcResult result;
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) result.component = parents.read();
+    return result;
+  }
+
+  [[nodiscard]] Numbers numbers(const CcResult& result) const {
+    std::int64_t components = 0;
+    for (Node node = 0; node < graph->csr().num_nodes(); ++node)
+      components += result.component[node] == node ? 1 : 0;
+    return {{"components", components}};
+  }
+  [[nodiscard]] std::optional<std::string> difference(const CcResult& result) const {
+    return check_cc(graph->csr(), result.component);
+  }
+};
+
+}  // namespace cc
+
+template <class Engine>
+[[nodiscard]] CcResult run_cc(Engine& engine, const Csr& graph, const RunOptions& options = {},
+                              const CcOptions& how = {}) {
+  return solve(engine, cc::App{known_graph(graph), how}, options);
+}
 
 }  // namespace cohort::apps

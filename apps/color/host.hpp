@@ -1,11 +1,14 @@
 // Graph colouring, the host side: run it, and check what came out.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/color/eager.hpp"
+#include "apps/color/kernel.hpp"
+#include "apps/dialect/host.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/ranked.hpp"
 #include "apps/registry.hpp"
 #include "apps/sweep_memory.hpp"
@@ -19,45 +22,99 @@ struct ColorResult {
   Report report;
 };
 
-/// Colours an undirected graph: each edge must be there in both directions. The colours are
-/// complete only when the job has finished.
-template <class Engine>
-[[nodiscard]] ColorResult run_color(Engine& engine, const Csr& graph,
-                                    const RunOptions& options = {}, const ColorOptions& how = {}) {
-  const Node nodes = graph.num_nodes();
-  const auto memory = in_memory(engine, graph, options);
-  const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
-  ColorResult result;
-  if (how.algorithm != ColorOptions::Algorithm::paper) {
-    const SweepMemory sweep{engine, nodes, how.chunk};
-    const EagerColor kernel{.graph = memory->view(),
-                            .ranking = Ranking{how.priority},
-                            .colour_of = colours.data(),
-                            .sweep = sweep.view()};
-    result.report = run(engine, kernel, options);
-  } else if constexpr (has_paper_variants<Engine>) {
-    const auto rivals = engine.template fill<Node>(nodes, 0);
-    const auto flags = engine.template fill<std::uint32_t>(32, 0);
-    const PaperColor kernel{.graph = memory->view(),
-                            .ranking = Ranking{how.priority},
-                            .colour_of = colours.data(),
-                            .rival = rivals.data(),
-                            .flags = flags.data(),
-                            .chunk = chunk_in_paper(how.chunk)};
-    result.report = run(engine, kernel, options);
-  } else {
-    refuse_paper_variant();
-  }
-  if (options.results) result.colours = colours.read();
-  return result;
-}
-
 /// Whether no edge has the same colour at both ends, and every colour is the least that the
 /// neighbours of higher priority allow, computed sequentially. The first difference, or nothing.
 [[nodiscard]] std::optional<std::string> check_color(const Csr& graph, Priority priority,
                                                      const std::vector<std::uint32_t>& colours);
 
-extern template ColorResult run_color(cpu::Engine&, const Csr&, const RunOptions&,
-                                      const ColorOptions&);
+namespace color {
+
+/// Colours an undirected graph: each edge must be there in both directions. The colours are
+/// complete only when the job has finished.
+struct App {
+  static constexpr std::string_view name = "color";
+  static constexpr std::string_view summary = "graph colouring by priorities";
+  static constexpr std::string_view options = RankedOptions::in_words;
+  static constexpr std::string_view algorithm = "eager";
+  static constexpr std::string_view paper = "algorithm=paper";
+  static constexpr std::string_view dialect_options = "";
+  static constexpr const auto& examples = graph_examples;
+  using Result = ColorResult;
+
+  GraphInput graph;
+  ColorOptions how = {};
+
+  static App from(const std::string& input, Settings& settings) {
+    const ColorOptions how = ranked_options(settings);
+    return {known_graph(input, Edges::undirected), how};
+  }
+  static App tiny() { return {tiny_graph()}; }
+
+  [[nodiscard]] std::string input() const { return graph->in_words(); }
+  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+
+  template <class Engine>
+  ColorResult run(Engine& engine, const RunOptions& run_options) const {
+    const CsrView view = graph->in_memory(engine).view();
+    const Node nodes = view.num_nodes();
+    const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
+    ColorResult result;
+    if (how.algorithm != ColorOptions::Algorithm::paper) {
+      const SweepMemory sweep{engine, nodes, how.chunk};
+      const EagerColor kernel{.graph = view,
+                              .ranking = Ranking{how.priority},
+                              .colour_of = colours.data(),
+                              .sweep = sweep.view()};
+      result.report = apps::run(engine, kernel, run_options);
+    } else if constexpr (has_paper_variants<Engine>) {
+      const auto rivals = engine.template fill<Node>(nodes, 0);
+      const auto flags = engine.template fill<std::uint32_t>(32, 0);
+      const PaperColor kernel{.graph = view,
+                              .ranking = Ranking{how.priority},
+                              .colour_of = colours.data(),
+                              .rival = rivals.data(),
+                              .flags = flags.data(),
+                              .chunk = chunk_in_paper(how.chunk)};
+      result.report = apps::run(engine, kernel, run_options);
+    } else {
+      refuse_paper_variant();
+    }
+    if (run_options.results) result.colours = colours.read();
+    return result;
+  }
+
+  template <class Engine>
+  ColorResult run_dialect(Engine& engine, ProgramKernel kernel,
+                          const RunOptions& run_options) const {
+    const Node nodes = graph->csr().num_nodes();
+    const DialectGraph memory{engine, graph->csr()};
+    const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
+    const auto highest = engine.template fill<Node>(nodes, 0);
+    const auto more = engine.template fill<std::uint32_t>(2, 0);
+    memory.give(kernel, "target");
+    kernel.set("nodes", nodes).set("colour", colours.data());
+    kernel.set("highest", highest.data()).set("more", more.data());
+    const Report report = run_program(engine, kernel, run_options);
+    return {colours.read(), report};
+  }
+
+  [[nodiscard]] static Numbers numbers(const ColorResult& result) {
+    std::int64_t colours = 0;
+    for (const std::uint32_t each : result.colours)
+      colours = std::max(colours, std::int64_t{each} + 1);
+    return {{"colours", colours}};
+  }
+  [[nodiscard]] std::optional<std::string> difference(const ColorResult& result) const {
+    return check_color(graph->csr(), how.priority, result.colours);
+  }
+};
+
+}  // namespace color
+
+template <class Engine>
+[[nodiscard]] ColorResult run_color(Engine& engine, const Csr& graph,
+                                    const RunOptions& options = {}, const ColorOptions& how = {}) {
+  return solve(engine, color::App{known_graph(graph), how}, options);
+}
 
 }  // namespace cohort::apps

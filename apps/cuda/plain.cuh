@@ -226,7 +226,7 @@ class PlainEngine {
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options) {
     using Progress = plain::Progress<StateOf<Kernel>>;
-    using Cooperative = cuda::detail::TypedBody<Kernel, protocol::Role::member>;
+    using Cooperative = cuda::detail::CudaBody<Kernel, protocol::Role::member>;
     const std::size_t local = sizeof(LocalOf<Kernel>);
     const std::size_t memory = local > cuda::detail::static_local ? local : 0;
     facts_.cohort_registers = registers(Cooperative::device_function());
@@ -272,6 +272,17 @@ class PlainEngine {
   Facts facts_;
 };
 
+/// Our own algorithms only, with the one-pass barrier; with COHORT_CUDA_PAPER the paper's
+/// algorithms too.
+template <>
+inline constexpr bool has_paper_variants<cuda::Engine> =
+#ifdef COHORT_CUDA_PAPER
+    true;
+#else
+    false;
+#endif
+template <>
+inline constexpr bool has_paper_barriers<cuda::Engine> = false;
 template <>
 inline constexpr bool has_paper_variants<PlainEngine> = false;
 template <>

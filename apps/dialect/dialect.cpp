@@ -1,5 +1,9 @@
 #include "apps/dialect/dialect.hpp"
 
+#include <algorithm>
+
+#include "src/choices.hpp"
+
 namespace cohort::apps {
 namespace {
 
@@ -23,6 +27,20 @@ Program dialect_program(std::string_view file, const std::string& engine) {
 
 ProgramKernel dialect_kernel(std::string_view file, const std::string& engine) {
   return dialect_program(file, engine).kernel(file);
+}
+
+ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine) {
+  std::vector<AppInfo> those;
+  std::ranges::copy_if(all(), std::back_inserter(those),
+                       [](const AppInfo& each) { return each.dialect_options.has_value(); });
+  std::string file{choose("app of the dialect", app.name, those).name};
+  std::ranges::replace(file, '-', '_');
+  return dialect_kernel(file, engine);
+}
+
+Ready prepare_dialect(const AppInfo& app, const std::string& input, const Settings& settings) {
+  settings.check_only(words(app.dialect_options.value_or("")));
+  return app.prepare(input, settings);
 }
 
 }  // namespace cohort::apps

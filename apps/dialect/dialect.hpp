@@ -1,64 +1,41 @@
-// The paper's seven applications as kernels of the dialect (compiler/apps), on each engine that
-// this build has. Inputs and verifiers are those of the applications in C++.
+// The apps' kernels of the dialect (compiler/apps), on each engine that this build has. Inputs,
+// numbers and verifiers are those of the kernels in C++.
 #pragma once
 
-#include <map>
-#include <span>
-
-#include "apps/choices.hpp"
 #include "apps/registry.hpp"
 #include "cohort/program.hpp"
 
 namespace cohort::apps {
 
-/// One app of the dialect, on an engine.
-template <class Engine>
-struct DialectApp {
-  std::string_view name;
-  std::string_view file;  ///< and kernel
-  /// Throws Error{bad_options} for a spec or an option it cannot use.
-  Outcome (*run)(Engine& engine, ProgramKernel kernel, Request& request);
-};
-
-template <class Engine>
-[[nodiscard]] std::span<const DialectApp<Engine>> dialect_apps();
-template <>
-std::span<const DialectApp<cpu::Engine>> dialect_apps();
-template <>
-std::span<const DialectApp<cuda::Engine>> dialect_apps();
-template <>
-std::span<const DialectApp<opencl::Engine>> dialect_apps();
-
 /// A file of compiler/apps, for an engine by name. Throws as Program::from_file does.
 [[nodiscard]] Program dialect_program(std::string_view file, const std::string& engine);
 /// Its kernel of the same name.
 [[nodiscard]] ProgramKernel dialect_kernel(std::string_view file, const std::string& engine);
+/// An app's kernel. Throws Error{bad_options} when it has none.
+[[nodiscard]] ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine);
 
-/// The apps of the dialect on an engine, compiled when they are asked for.
-template <class Engine>
-class DialectApps {
- public:
-  explicit DialectApps(std::string engine_name) : engine_name_(std::move(engine_name)) {}
+/// An app with its input, for its kernel of the dialect. Throws Error{bad_options} for an option
+/// that this kernel does not have.
+[[nodiscard]] Ready prepare_dialect(const AppInfo& app, const std::string& input,
+                                    const Settings& settings);
 
-  /// The kernel of an app. Throws Error{bad_options} when there is no such app.
-  const ProgramKernel& prepare(std::string_view name) {
-    const DialectApp<Engine>& app = of(name);
-    auto found = kernels_.find(app.name);
-    if (found == kernels_.end())
-      found = kernels_.emplace(app.name, dialect_kernel(app.file, engine_name_)).first;
-    return found->second;
-  }
-  Outcome run(Engine& engine, std::string_view name, Request& request) {
-    return of(name).run(engine, prepare(name), request);
-  }
-
- private:
-  static const DialectApp<Engine>& of(std::string_view name) {
-    return choose("app of the dialect", name, dialect_apps<Engine>());
-  }
-
-  std::string engine_name_;
-  std::map<std::string_view, ProgramKernel> kernels_;
+/// An app's kernel of the dialect on one engine. See Instance.
+template <class App, class Engine>
+struct DialectInstance {
+  static AppRun run(const void* app, Engine& engine, const ProgramKernel& kernel,
+                    const RunOptions& options);
 };
+
+/// One run of an app's kernel.
+template <class Engine>
+AppRun run_dialect(const Ready& ready, Engine& engine, const ProgramKernel& kernel,
+                   const RunOptions& options) {
+  static constexpr std::array instances{
+#define COHORT_APP(app) &DialectInstance<app::App, Engine>::run,
+#include "apps/apps.def"
+#undef COHORT_APP
+  };
+  return instances[place_in_list(*ready.info)](ready.app.get(), engine, kernel, options);
+}
 
 }  // namespace cohort::apps

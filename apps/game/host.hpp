@@ -1,11 +1,14 @@
 // Connect four, the host side: value the first moves, and check what came out.
 #pragma once
 
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/game/game.hpp"
+#include "apps/dialect/host.hpp"
+#include "apps/game/kernel.hpp"
+#include "apps/inputs.hpp"
 #include "apps/pool_memory.hpp"
 #include "apps/registry.hpp"
 
@@ -29,64 +32,6 @@ struct GameResult {
 /// The paper's start: x, the computer, moves next.
 [[nodiscard]] Board start_board();
 
-/// The value of every first move from `start`. Complete only when the job has finished. Throws
-/// Error{out_of_memory} where positions or pools are too few, Error{bad_options} for depth 0.
-template <class Engine>
-[[nodiscard]] GameResult run_game(Engine& engine, const Board& start,
-                                  const RunOptions& options = {}, const GameOptions& how = {}) {
-  const std::uint32_t grain = how.grain.value_or(threads_per_group<Engine>(options) == 1 ? 2 : 4);
-  if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
-    throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
-  std::uint64_t needed = 7;  // positions that are tasks: those above the grain
-  for (std::uint32_t level = 1; level + grain < how.depth && needed < (1U << 28U); ++level)
-    needed = 7 + needed * 7;
-  const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);
-  if (room > (1U << 28U) || room < 7) {
-    throw Error{Errc::bad_options,
-                "game: depth " + std::to_string(how.depth) + " needs room for " +
-                    std::to_string(room) +
-                    " positions; give positions=N from 7 to 268435456, or a larger grain"};
-  }
-
-  std::vector<Position> first;
-  std::vector<std::uint32_t> tasks;
-  std::vector<std::uint32_t> columns;
-  for (std::uint32_t column = 0; column < Board::columns; ++column) {
-    if (!start.can_play(column)) continue;
-    tasks.push_back(static_cast<std::uint32_t>(first.size()));
-    columns.push_back(column);
-    first.push_back({.board = start.play(column, true),
-                     .parent = Position::no_parent,
-                     .level = 1,
-                     .value = 0,
-                     .open = 0});
-  }
-  const auto positions = engine.template fill<Position>(room, Position{});
-  positions.write(first);
-  const auto counted = engine.template fill<std::uint64_t>(1, 0);
-  const PoolMemory pools{engine, options, how.pools, 1U << 12U};
-  pools.start(first.size(), static_cast<std::uint32_t>(first.size()));
-  GameResult result;
-  result.report = with_pools(engine, how.pools, [&]<class Pools, KillOrder order>() {
-    pools.template put<Pools>(tasks);
-    const Game<Pools, order> kernel{.work = pools.template view<Pools>(),
-                                    .positions = positions.data(),
-                                    .num_positions = room,
-                                    .counted = counted.data(),
-                                    .depth = how.depth,
-                                    .grain = grain};
-    return run(engine, kernel, options);
-  });
-  pools.check("game", "there are more positions than there is room for; give more than positions=" +
-                          std::to_string(room));
-  if (!options.results) return result;
-  const std::vector<Position> all = positions.read();
-  result.values.resize(Board::columns);
-  for (std::size_t i = 0; i < columns.size(); ++i) result.values[columns[i]] = all[i].value;
-  result.positions = pools.progress().next_place + counted.read().front();
-  return result;
-}
-
 /// By a plain recursive minimax on another kind of board.
 [[nodiscard]] GameResult plain_game(const Board& start, std::uint32_t depth);
 /// The first difference in words, or nothing.
@@ -97,7 +42,175 @@ template <class Engine>
   return check_game(plain_game(start, depth), result);
 }
 
-extern template GameResult run_game(cpu::Engine&, const Board&, const RunOptions&,
-                                    const GameOptions&);
+namespace game {
+
+/// The value of every first move from `start`. Complete only when the job has finished.
+struct App {
+  static constexpr std::string_view name = "game";
+  static constexpr std::string_view summary = "connect four by work stealing; on connect4:DEPTH";
+  static constexpr std::string_view options =
+      "pools=deque|mutex kill=highest|any grain=N positions=N pool-room=N";
+  static constexpr std::string_view algorithm = "deque";
+  static constexpr std::string_view paper = "pools=mutex grain=0";
+  static constexpr std::string_view dialect_options = "";
+  static constexpr std::array<std::string_view, 1> examples{"connect4:7"};
+  using Result = GameResult;
+
+  Board start;
+  GameOptions how = {};
+  /// Found when it is first asked for, and once.
+  std::shared_future<GameResult> right = expected(start, how.depth);
+
+  static App from(const std::string& input, Settings& settings) {
+    GameOptions how;
+    how.pools = PoolOptions::from(settings);
+    how.grain = settings.number_if_given("grain");
+    how.positions = static_cast<std::uint32_t>(settings.number("positions", 0, 0, 1U << 28U));
+    settings.check_all_used();
+    how.depth = static_cast<std::uint32_t>(number_in(input, connect4_spec, "the depth", 1, 38));
+    return {start_board(), how};
+  }
+  static App tiny() { return {start_board(), {.depth = 2, .grain = 1}}; }
+
+  [[nodiscard]] std::string input() const {
+    return "connect four to depth " + std::to_string(how.depth);
+  }
+  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+
+  /// Throws Error{out_of_memory} where positions or pools are too few, Error{bad_options} for depth
+  /// 0.
+  template <class Engine>
+  GameResult run(Engine& engine, const RunOptions& run_options) const {
+    const std::uint32_t grain =
+        how.grain.value_or(threads_per_group<Engine>(run_options) == 1 ? 2 : 4);
+    if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
+      throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
+    std::uint64_t needed = 7;  // positions that are tasks: those above the grain
+    for (std::uint32_t level = 1; level + grain < how.depth && needed < (1U << 28U); ++level)
+      needed = 7 + needed * 7;
+    const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);
+    if (room > (1U << 28U) || room < 7) {
+      throw Error{Errc::bad_options,
+                  "game: depth " + std::to_string(how.depth) + " needs room for " +
+                      std::to_string(room) +
+                      " positions; give positions=N from 7 to 268435456, or a larger grain"};
+    }
+
+    std::vector<Position> first;
+    std::vector<std::uint32_t> tasks;
+    for (const std::uint32_t column : first_columns()) {
+      tasks.push_back(static_cast<std::uint32_t>(first.size()));
+      first.push_back({.board = start.play(column, true),
+                       .parent = Position::no_parent,
+                       .level = 1,
+                       .value = 0,
+                       .open = 0});
+    }
+    const auto positions = engine.template fill<Position>(room, Position{});
+    positions.write(first);
+    const auto counted = engine.template fill<std::uint64_t>(1, 0);
+    const PoolMemory pools{engine, run_options, how.pools, 1U << 12U};
+    pools.start(first.size(), static_cast<std::uint32_t>(first.size()));
+    GameResult result;
+    result.report = with_pools(engine, how.pools, [&]<class Pools, KillOrder order>() {
+      pools.template put<Pools>(tasks);
+      const Game<Pools, order> kernel{.work = pools.template view<Pools>(),
+                                      .positions = positions.data(),
+                                      .num_positions = room,
+                                      .counted = counted.data(),
+                                      .depth = how.depth,
+                                      .grain = grain};
+      return apps::run(engine, kernel, run_options);
+    });
+    pools.check("game",
+                "there are more positions than there is room for; give more than positions=" +
+                    std::to_string(room));
+    if (!run_options.results) return result;
+    set_values(result, positions.read());
+    result.positions = pools.progress().next_place + counted.read().front();
+    return result;
+  }
+
+  template <class Engine>
+  GameResult run_dialect(Engine& engine, ProgramKernel kernel,
+                         const RunOptions& run_options) const {
+    if (how.depth > 8)
+      throw Error{Errc::bad_options, "game: in the dialect the depth can be 1 to 8"};
+    std::uint32_t room = 7;
+    for (std::uint32_t level = 1; level < how.depth; ++level) room = 7 + room * 7;
+    std::vector<DialectPosition> first;
+    std::vector<std::uint32_t> tasks;
+    for (const std::uint32_t column : first_columns()) {
+      tasks.push_back(static_cast<std::uint32_t>(first.size()));
+      first.push_back({.board = start.play(column, true)});
+    }
+    const auto nodes = engine.template fill<DialectPosition>(room, DialectPosition{});
+    nodes.write(first);
+    const auto used =
+        engine.template fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+    const auto open =
+        engine.template fill<std::uint32_t>(1, static_cast<std::uint32_t>(first.size()));
+    const DialectPools pools{engine, run_options, tasks};
+    kernel.set("nodes", nodes.data()).set("used", used.data()).set("room_for_nodes", room);
+    kernel.set("depth", how.depth).set("roots_open", open.data());
+    pools.give(kernel);
+    GameResult result;
+    result.report = run_program(engine, kernel, run_options);
+    pools.check("game");
+    set_values(result, nodes.read());
+    result.positions = used.read().front();
+    return result;
+  }
+
+  [[nodiscard]] static Numbers numbers(const GameResult& result) {
+    Numbers numbers;
+    for (std::size_t i = 0; i < result.values.size(); ++i) {
+      if (result.values[i]) numbers.emplace_back("move" + std::to_string(i), *result.values[i]);
+    }
+    numbers.emplace_back("positions", static_cast<std::int64_t>(result.positions));
+    return numbers;
+  }
+  [[nodiscard]] std::optional<std::string> difference(const GameResult& result) const {
+    return check_game(right.get(), result);
+  }
+
+ private:
+  /// As compiler/apps/game.cl declares it: the sets of bits are those of Board.
+  struct DialectPosition {
+    Board board;
+    std::uint32_t parent = ~0U;
+    std::uint32_t level = 1;
+    std::int32_t value = 0;
+    std::uint32_t open = 0;
+  };
+
+  static std::shared_future<GameResult> expected(const Board& start, std::uint32_t depth) {
+    return std::async(std::launch::deferred, [start, depth] { return plain_game(start, depth); })
+        .share();
+  }
+  /// Where x can play at first.
+  [[nodiscard]] std::vector<std::uint32_t> first_columns() const {
+    std::vector<std::uint32_t> columns;
+    for (std::uint32_t column = 0; column < Board::columns; ++column) {
+      if (start.can_play(column)) columns.push_back(column);
+    }
+    return columns;
+  }
+  /// From positions that begin with the first moves.
+  template <class Positions>
+  void set_values(GameResult& result, const Positions& positions) const {
+    result.values.resize(Board::columns);
+    std::size_t i = 0;
+    for (const std::uint32_t column : first_columns()) result.values[column] = positions[i++].value;
+  }
+};
+
+}  // namespace game
+
+template <class Engine>
+[[nodiscard]] GameResult run_game(Engine& engine, const Board& start,
+                                  const RunOptions& options = {}, const GameOptions& how = {}) {
+  return solve(engine, game::App{start, how}, options);
+}
 
 }  // namespace cohort::apps

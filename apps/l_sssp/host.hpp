@@ -1,10 +1,14 @@
 // Shortest paths with worklists, the host side.
 #pragma once
 
-#include "apps/known_graph.hpp"
-#include "apps/l_sssp/delta.hpp"
-#include "apps/l_sssp/l_sssp.hpp"
-#include "apps/p_sssp/host.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "apps/dialect/host.hpp"
+#include "apps/l_sssp/kernel.hpp"
+#include "apps/l_sssp/paper.hpp"
+#include "apps/paths.hpp"
+#include "apps/source.hpp"
 
 namespace cohort::apps {
 
@@ -16,135 +20,198 @@ struct ListSsspOptions {
   bool slots = true;
   /// Nodes for each group in a step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
-  Distance delta = 0;  ///< of delta-stepping; 0: by weights, degrees and threads
+  /// Of delta-stepping. Nothing: by weights, degrees and threads.
+  std::optional<Distance> delta = {};
   /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
   /// edges, none where they have many and going on would visit many of them again.
   std::optional<std::uint32_t> budget = {};
   std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
-  /// fitting_delta(), longest_path() and most_edges(), if known; else they are looked up.
-  std::optional<Distance> fitting = {};
-  std::optional<Distance> longest = {};
-  std::optional<std::uint64_t> most_edges = {};
 };
 
 /// A delta that does well for groups of one thread: large where weights are large and nodes have
 /// few edges.
-[[nodiscard]] Distance fitting_delta(const Csr& graph);
-
-/// What the search has to know of its graph.
-inline void tell(const KnownGraph& graph, ListSsspOptions& how) {
-  if (how.algorithm == ListSsspOptions::Algorithm::paper) return;
-  if (how.delta == 0) how.fitting = graph.get(&fitting_delta);
-  how.longest = graph.get(&longest_path);
-  if (!has_many_edges(graph.csr())) how.most_edges = graph.get(&most_edges);
+[[nodiscard]] inline Distance fitting_delta(const Csr& graph) {
+  if (graph.num_edges() == 0) return 1;
+  double weight = 0;
+  for (const Weight each : graph.weights) weight += each;
+  const auto edges = static_cast<double>(graph.num_edges());
+  const double average = graph.weights.empty() ? 1 : weight / edges;
+  const double degree = std::max(1.0, edges / graph.num_nodes());
+  // Found by trying: 2 to 4 is best for R-MAT graphs with weights to 255, about 8000 for New York.
+  return static_cast<Distance>(std::max(1.0, 96 * average / std::pow(degree, 2.5)));
 }
 
-namespace detail {
-
-template <class Engine>
-SsspResult run_paper_l_sssp(Engine& engine, const GraphMemory& memory, Node source,
-                            const RunOptions& options, const ListSsspOptions& how) {
-  const Node nodes = memory.view().num_nodes();
-  const auto distances = distances_from<Distance>(engine, nodes, source);
-  const WorklistMemory lists[] = {{engine, nodes, options, how.slots},
-                                  {engine, nodes, options, how.slots}};
-  lists[0].put(source, 0);
-  const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
-  const PaperListSssp kernel{.rounds = {.graph = memory.view(),
-                                        .lists = {lists[0].view(), lists[1].view()},
-                                        .chunk = chunk_in_paper(how.chunk)},
-                             .distance = distances.data(),
-                             .stamp = stamps.data()};
-  SsspResult result;
-  result.report = run(engine, kernel, options);
-  if (options.results) result.distances = distances.read();
-  return result;
-}
-
-template <class Length, Degrees degrees, class Engine>
-SsspResult run_delta(Engine& engine, const GraphMemory& memory, Node source, Distance delta,
-                     const RunOptions& options, const ListSsspOptions& how) {
-  using Kernel = DeltaSssp<Length, degrees>;
-  const CsrView graph = memory.view();
-  const Node nodes = graph.num_nodes();
-  const auto distances = distances_from<Length>(engine, nodes, source);
-  const auto least = engine.template fill<Length>(48, Kernel::unreached);
-  const auto expanded =
-      engine.template fill<Length>(Kernel::few_edges ? 0 : nodes, Kernel::unreached);
-  const auto near_stamp = engine.template fill<std::uint32_t>(nodes, ~0U);
-  const auto plans = engine.template fill<typename Kernel::Plan>(2, {.end = how.piles});
-  Kernel kernel{.graph = graph,
-                .near = {},
-                .piles = {},
-                .rest = {},
-                .least = least.data(),
-                .distance = distances.data(),
-                .expanded = expanded.data(),
-                .near_stamp = near_stamp.data(),
-                .plans = plans.data(),
-                .delta = static_cast<Length>(std::min(delta, Distance{Kernel::unreached})),
-                .chunk = how.chunk,
-                .window = how.piles,
-                .budget = how.budget.value_or(Kernel::many_edges ? 0 : 2048)};
-  std::vector<WorklistMemory> lists;
-  const auto give = [&](auto& some) {
-    for (Worklist& each : some) each = lists.emplace_back(engine, nodes, options, true).view();
-  };
-  give(kernel.near);
-  give(kernel.piles);
-  give(kernel.rest);
-  lists[0].put(source, 0);
-
-  SsspResult result;
-  result.report = run(engine, kernel, options);
-  if (options.results) result.distances = read_distances(distances);
-  return result;
-}
-
-}  // namespace detail
+namespace l_sssp {
 
 /// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished. Throws Error{bad_options} when there is no such node, or for a number of piles that
-/// cannot be.
+/// finished.
+struct App {
+  static constexpr std::string_view name = "l-sssp";
+  static constexpr std::string_view summary = "shortest paths with worklists";
+  static constexpr std::string_view options =
+      "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N lists=slots|shared";
+  static constexpr std::string_view algorithm = "delta";
+  static constexpr std::string_view paper = "algorithm=paper";
+  static constexpr std::string_view dialect_options = "source";
+  static constexpr const auto& examples = graph_examples;
+  using Result = SsspResult;
+
+  GraphInput graph;
+  Node source;
+  ListSsspOptions how = {};
+
+  static App from(const std::string& input, Settings& settings) {
+    ListSsspOptions how;
+    how.algorithm =
+        static_cast<ListSsspOptions::Algorithm>(settings.choice("algorithm", {"delta", "paper"}));
+    how.slots = settings.choice("lists", {"slots", "shared"}) == 0;
+    how.chunk = settings.number("chunk", even_chunk);
+    if (const std::uint64_t delta = settings.number("delta", 0); delta != 0) how.delta = delta;
+    how.budget = settings.number_if_given("budget");
+    how.piles = static_cast<std::uint32_t>(settings.number("piles", how.piles, 1, 16));
+    const SourceChoice chosen{input, settings};
+    settings.check_all_used();
+    const GraphInput graph = known_graph(input, Edges::weighted);
+    return {graph, chosen.of(*graph), how};
+  }
+  /// So few piles that some nodes go to the rest.
+  static App tiny() { return {tiny_graph(), 0, {.delta = 1, .piles = 2}}; }
+
+  [[nodiscard]] std::string input() const { return graph->in_words(); }
+  [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
+
+  /// Throws Error{bad_options} when there is no such source, or for a number of piles that cannot
+  /// be.
+  template <class Engine>
+  SsspResult run(Engine& engine, const RunOptions& run_options) const {
+    check_source(name, graph->csr(), source);
+    const CsrView view = graph->in_memory(engine).view();
+    if (how.algorithm == ListSsspOptions::Algorithm::paper) {
+      if constexpr (has_paper_variants<Engine>) {
+        return run_paper(engine, view, run_options);
+      } else {
+        refuse_paper_variant();
+      }
+    }
+    if (how.piles < 1 || how.piles > DeltaSssp<Distance, Degrees::some>::num_piles)
+      throw Error{Errc::bad_options, "l-sssp: piles must be from 1 to 16"};
+    const bool many_edges = has_many_edges(graph->csr());
+    const bool short_paths = are_short(graph->get(&longest_path));
+    using Short = ShortDistance;
+    if (many_edges) {
+      return short_paths ? run_delta<Short, Degrees::many>(engine, view, run_options)
+                         : run_delta<Distance, Degrees::many>(engine, view, run_options);
+    }
+    if (!short_paths) return run_delta<Distance, Degrees::some>(engine, view, run_options);
+    const bool few =
+        threads_per_group<Engine>(run_options) > 1 && graph->get(&most_edges) <= most_few_edges;
+    return few ? run_delta<Short, Degrees::few>(engine, view, run_options)
+               : run_delta<Short, Degrees::some>(engine, view, run_options);
+  }
+
+  template <class Engine>
+  SsspResult run_dialect(Engine& engine, ProgramKernel kernel,
+                         const RunOptions& run_options) const {
+    check_source(name, graph->csr(), source);
+    const Node nodes = graph->csr().num_nodes();
+    const DialectGraph memory{engine, graph->csr()};
+    const DialectLists lists{engine, nodes, source};
+    const auto found = distances_from<ShortDistance>(engine, nodes, source);
+    const auto stamps = engine.template fill<std::uint32_t>(nodes, 0);
+    memory.give(kernel, "target");
+    memory.give_weights(kernel);
+    lists.give(kernel);
+    kernel.set("distance", found.data()).set("stamp", stamps.data());
+    const Report report = run_program(engine, kernel, run_options);
+    return {read_distances(found), report};
+  }
+
+  [[nodiscard]] static Numbers numbers(const SsspResult& result) {
+    return paths_in_numbers(result.distances);
+  }
+  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
+    return check_paths(graph->csr(), source, result.distances);
+  }
+
+ private:
+  template <class Engine>
+  SsspResult run_paper(Engine& engine, const CsrView& view, const RunOptions& run_options) const {
+    const Node nodes = view.num_nodes();
+    const auto distances = distances_from<Distance>(engine, nodes, source);
+    const WorklistMemory lists[] = {{engine, nodes, run_options, how.slots},
+                                    {engine, nodes, run_options, how.slots}};
+    lists[0].put(source, 0);
+    const auto stamps = engine.template fill<std::uint32_t>(nodes, ~0U);
+    const PaperListSssp kernel{.rounds = {.graph = view,
+                                          .lists = {lists[0].view(), lists[1].view()},
+                                          .chunk = chunk_in_paper(how.chunk)},
+                               .distance = distances.data(),
+                               .stamp = stamps.data()};
+    SsspResult result;
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) result.distances = distances.read();
+    return result;
+  }
+
+  template <class Engine>
+  [[nodiscard]] Distance delta(const RunOptions& run_options) const {
+    if (how.delta) return *how.delta;
+    // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
+    // more often. Found by trying, on an H200.
+    const Distance wider = threads_per_group<Engine>(run_options) == 1 ? 1
+                           : has_many_edges(graph->csr())              ? 3
+                                                                       : 8;
+    return wider * graph->get(&fitting_delta);
+  }
+
+  template <class Length, Degrees degrees, class Engine>
+  SsspResult run_delta(Engine& engine, const CsrView& view, const RunOptions& run_options) const {
+    using Kernel = DeltaSssp<Length, degrees>;
+    const Node nodes = view.num_nodes();
+    const auto distances = distances_from<Length>(engine, nodes, source);
+    const auto least = engine.template fill<Length>(48, Kernel::unreached);
+    const auto expanded =
+        engine.template fill<Length>(Kernel::few_edges ? 0 : nodes, Kernel::unreached);
+    const auto near_stamp = engine.template fill<std::uint32_t>(nodes, ~0U);
+    const auto plans = engine.template fill<typename Kernel::Directive>(2, {.end = how.piles});
+    Kernel kernel{.graph = view,
+                  .near = {},
+                  .piles = {},
+                  .rest = {},
+                  .least = least.data(),
+                  .distance = distances.data(),
+                  .expanded = expanded.data(),
+                  .near_stamp = near_stamp.data(),
+                  .plans = plans.data(),
+                  .delta = static_cast<Length>(
+                      std::min(delta<Engine>(run_options), Distance{Kernel::unreached})),
+                  .chunk = how.chunk,
+                  .window = how.piles,
+                  .budget = how.budget.value_or(Kernel::many_edges ? 0 : 2048)};
+    std::vector<WorklistMemory> lists;
+    const auto give = [&](auto& some) {
+      for (Worklist& each : some)
+        each = lists.emplace_back(engine, nodes, run_options, true).view();
+    };
+    give(kernel.near);
+    give(kernel.piles);
+    give(kernel.rest);
+    lists[0].put(source, 0);
+
+    SsspResult result;
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) result.distances = read_distances(distances);
+    return result;
+  }
+};
+
+}  // namespace l_sssp
+
 template <class Engine>
 [[nodiscard]] SsspResult run_l_sssp(Engine& engine, const Csr& graph, Node source,
                                     const RunOptions& options = {},
                                     const ListSsspOptions& how = {}) {
-  check_source("l-sssp", graph, source);
-  const auto memory = in_memory(engine, graph, options);
-  if (how.algorithm == ListSsspOptions::Algorithm::paper) {
-    if constexpr (has_paper_variants<Engine>) {
-      return detail::run_paper_l_sssp(engine, *memory, source, options, how);
-    } else {
-      refuse_paper_variant();
-    }
-  }
-  if (how.piles < 1 || how.piles > DeltaSssp<Distance, Degrees::some>::num_piles)
-    throw Error{Errc::bad_options, "l-sssp: piles must be from 1 to 16"};
-  const bool many_edges = has_many_edges(graph);
-  Distance delta = how.delta;
-  if (delta == 0) {
-    // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
-    // more often. Found by trying, on an H200.
-    const Distance wider = threads_per_group<Engine>(options) == 1 ? 1 : many_edges ? 3 : 8;
-    delta = wider * (how.fitting ? *how.fitting : fitting_delta(graph));
-  }
-  const bool short_paths = are_short(how.longest ? *how.longest : longest_path(graph));
-  const auto run = [&](auto length, auto degrees) {
-    return detail::run_delta<decltype(length), decltype(degrees)::value>(engine, *memory, source,
-                                                                         delta, options, how);
-  };
-  using Short = ShortDistance;
-  if (many_edges) {
-    return short_paths ? run(Short{}, Of<Degrees::many>{}) : run(Distance{}, Of<Degrees::many>{});
-  }
-  if (!short_paths) return run(Distance{}, Of<Degrees::some>{});
-  const bool few = threads_per_group<Engine>(options) > 1 &&
-                   (how.most_edges ? *how.most_edges : most_edges(graph)) <= most_few_edges;
-  return few ? run(Short{}, Of<Degrees::few>{}) : run(Short{}, Of<Degrees::some>{});
+  return solve(engine, l_sssp::App{known_graph(graph), source, how}, options);
 }
-
-extern template SsspResult run_l_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,
-                                      const ListSsspOptions&);
 
 }  // namespace cohort::apps

@@ -1,11 +1,14 @@
 // Maximal independent set, the host side: run it, and check what came out.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/mis/eager.hpp"
+#include "apps/dialect/host.hpp"
+#include "apps/known_graph.hpp"
+#include "apps/mis/kernel.hpp"
 #include "apps/ranked.hpp"
 #include "apps/registry.hpp"
 #include "apps/sweep_memory.hpp"
@@ -19,46 +22,98 @@ struct MisResult {
   Report report;
 };
 
-/// A maximal independent set of an undirected graph: each edge must be there in both directions.
-/// The marks are complete only when the job has finished.
-template <class Engine>
-[[nodiscard]] MisResult run_mis(Engine& engine, const Csr& graph, const RunOptions& options = {},
-                                const MisOptions& how = {}) {
-  const Node nodes = graph.num_nodes();
-  const auto memory = in_memory(engine, graph, options);
-  const auto marks = engine.template fill<std::uint32_t>(nodes, std::uint32_t{undecided});
-  MisResult result;
-  if (how.algorithm != MisOptions::Algorithm::paper) {
-    const SweepMemory sweep{engine, nodes, how.chunk};
-    const EagerMis kernel{.graph = memory->view(),
-                          .ranking = Ranking{how.priority},
-                          .mark = marks.data(),
-                          .sweep = sweep.view()};
-    result.report = run(engine, kernel, options);
-  } else if constexpr (has_paper_variants<Engine>) {
-    const auto rivals = engine.template fill<Node>(nodes, 0);
-    const auto stopped = engine.template fill<std::uint32_t>(nodes, 0);
-    const auto left = engine.template fill<std::uint32_t>(1, 0);
-    const PaperMis kernel{.graph = memory->view(),
-                          .ranking = Ranking{how.priority},
-                          .mark = marks.data(),
-                          .rival = rivals.data(),
-                          .stopped = stopped.data(),
-                          .undecided_left = left.data(),
-                          .chunk = chunk_in_paper(how.chunk)};
-    result.report = run(engine, kernel, options);
-  } else {
-    refuse_paper_variant();
-  }
-  if (options.results) result.marks = marks.read();
-  return result;
-}
-
 /// Whether the set is independent, maximal, and that of the sequential greedy algorithm. The first
 /// difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_mis(const Csr& graph, Priority priority,
                                                    const std::vector<std::uint32_t>& marks);
 
-extern template MisResult run_mis(cpu::Engine&, const Csr&, const RunOptions&, const MisOptions&);
+namespace mis {
+
+/// A maximal independent set of an undirected graph: each edge must be there in both directions.
+/// The marks are complete only when the job has finished.
+struct App {
+  static constexpr std::string_view name = "mis";
+  static constexpr std::string_view summary = "maximal independent set by priorities";
+  static constexpr std::string_view options = RankedOptions::in_words;
+  static constexpr std::string_view algorithm = "eager";
+  static constexpr std::string_view paper = "algorithm=paper";
+  static constexpr std::string_view dialect_options = "";
+  static constexpr const auto& examples = graph_examples;
+  using Result = MisResult;
+
+  GraphInput graph;
+  MisOptions how = {};
+
+  static App from(const std::string& input, Settings& settings) {
+    const MisOptions how = ranked_options(settings);
+    return {known_graph(input, Edges::undirected), how};
+  }
+  static App tiny() { return {tiny_graph()}; }
+
+  [[nodiscard]] std::string input() const { return graph->in_words(); }
+  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+
+  template <class Engine>
+  MisResult run(Engine& engine, const RunOptions& run_options) const {
+    const CsrView view = graph->in_memory(engine).view();
+    const Node nodes = view.num_nodes();
+    const auto marks = engine.template fill<std::uint32_t>(nodes, std::uint32_t{undecided});
+    MisResult result;
+    if (how.algorithm != MisOptions::Algorithm::paper) {
+      const SweepMemory sweep{engine, nodes, how.chunk};
+      const EagerMis kernel{.graph = view,
+                            .ranking = Ranking{how.priority},
+                            .mark = marks.data(),
+                            .sweep = sweep.view()};
+      result.report = apps::run(engine, kernel, run_options);
+    } else if constexpr (has_paper_variants<Engine>) {
+      const auto rivals = engine.template fill<Node>(nodes, 0);
+      const auto stopped = engine.template fill<std::uint32_t>(nodes, 0);
+      const auto left = engine.template fill<std::uint32_t>(1, 0);
+      const PaperMis kernel{.graph = view,
+                            .ranking = Ranking{how.priority},
+                            .mark = marks.data(),
+                            .rival = rivals.data(),
+                            .stopped = stopped.data(),
+                            .undecided_left = left.data(),
+                            .chunk = chunk_in_paper(how.chunk)};
+      result.report = apps::run(engine, kernel, run_options);
+    } else {
+      refuse_paper_variant();
+    }
+    if (run_options.results) result.marks = marks.read();
+    return result;
+  }
+
+  template <class Engine>
+  MisResult run_dialect(Engine& engine, ProgramKernel kernel, const RunOptions& run_options) const {
+    const Node nodes = graph->csr().num_nodes();
+    const DialectGraph memory{engine, graph->csr()};
+    const auto marks = engine.template fill<std::uint32_t>(nodes, std::uint32_t{undecided});
+    const auto lowest = engine.template fill<Node>(nodes, 0);
+    const auto drop = engine.template fill<std::uint32_t>(nodes, 0);
+    const auto left = engine.template fill<std::uint32_t>(1, 0);
+    memory.give(kernel, "target");
+    kernel.set("nodes", nodes).set("mark", marks.data()).set("lowest", lowest.data());
+    kernel.set("drop", drop.data()).set("undecided_left", left.data());
+    const Report report = run_program(engine, kernel, run_options);
+    return {marks.read(), report};
+  }
+
+  [[nodiscard]] static Numbers numbers(const MisResult& result) {
+    return {{"size", std::count(result.marks.begin(), result.marks.end(), Mark::in)}};
+  }
+  [[nodiscard]] std::optional<std::string> difference(const MisResult& result) const {
+    return check_mis(graph->csr(), how.priority, result.marks);
+  }
+};
+
+}  // namespace mis
+
+template <class Engine>
+[[nodiscard]] MisResult run_mis(Engine& engine, const Csr& graph, const RunOptions& options = {},
+                                const MisOptions& how = {}) {
+  return solve(engine, mis::App{known_graph(graph), how}, options);
+}
 
 }  // namespace cohort::apps

@@ -1,14 +1,10 @@
 // Shortest paths by pulling, the host side.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-
-#include "apps/graph_memory.hpp"
-#include "apps/known_graph.hpp"
-#include "apps/p_sssp/p_sssp.hpp"
+#include "apps/dialect/host.hpp"
+#include "apps/p_sssp/paper.hpp"
 #include "apps/paths.hpp"
-#include "graph/build.hpp"
+#include "apps/source.hpp"
 
 namespace cohort::apps {
 
@@ -18,98 +14,124 @@ struct PullSsspOptions {
   Algorithm algorithm = Algorithm::in_place;
   /// Nodes for each group in a step; 0: all.
   std::uint64_t chunk = even_chunk;
-  /// The graph with its edges turned round, if it is at hand; else it is made.
-  const Csr* incoming = nullptr;
-  /// longest_path(), if known; else it is looked up.
-  std::optional<Distance> longest = {};
 };
 
-struct SsspResult {
-  std::vector<Distance> distances;  ///< by node; `infinite` where there is no path
-  Report report;
-};
-
-/// What the search has to know of its graph.
-inline void tell(const KnownGraph& graph, PullSsspOptions& how) {
-  if (how.algorithm != PullSsspOptions::Algorithm::paper) how.longest = graph.get(&longest_path);
-}
-
-namespace detail {
-
-/// Nothing is known yet but where a search starts. The largest `Length` is infinite.
-template <class Length, class Engine>
-Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
-  auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));
-  distances.write(std::vector{Length{0}}, source);
-  return distances;
-}
-
-template <class Length>
-std::vector<Distance> read_distances(const Buffer<Length>& distances) {
-  const std::vector<Length> found = distances.read();
-  std::vector<Distance> result(found.begin(), found.end());
-  std::ranges::replace(result, Distance{static_cast<Length>(infinite)}, infinite);
-  return result;
-}
-
-template <class Length, class Engine>
-SsspResult run_pull(Engine& engine, const GraphMemory& incoming, Node source,
-                    const RunOptions& options, const PullSsspOptions& how) {
-  const auto distances = distances_from<Length>(engine, incoming.view().num_nodes(), source);
-  const auto flags = engine.template fill<std::uint32_t>(32, 0);
-  const PullSssp<Length> kernel{.incoming = incoming.view(),
-                                .distance = distances.data(),
-                                .flags = flags.data(),
-                                .chunk = how.chunk};
-  SsspResult result;
-  result.report = run(engine, kernel, options);
-  if (options.results) result.distances = read_distances(distances);
-  return result;
-}
-
-template <class Engine>
-SsspResult run_paper_pull(Engine& engine, const GraphMemory& incoming, Node source,
-                          const RunOptions& options, const PullSsspOptions& how) {
-  const Node nodes = incoming.view().num_nodes();
-  const auto distances = distances_from<Distance>(engine, nodes, source);
-  const auto old = engine.template fill<Distance>(nodes, infinite);
-  const auto changed = engine.template fill<std::uint32_t>(1, 0);
-  const PaperPullSssp kernel{.incoming = incoming.view(),
-                             .x = old.data(),
-                             .y = distances.data(),
-                             .changed = changed.data(),
-                             .chunk = chunk_in_paper(how.chunk)};
-  SsspResult result;
-  result.report = run(engine, kernel, options);
-  if (options.results) result.distances = read_distances(distances);
-  return result;
-}
-
-}  // namespace detail
+namespace p_sssp {
 
 /// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished. Throws Error{bad_options} when there is no such node.
+/// finished.
+struct App {
+  static constexpr std::string_view name = "p-sssp";
+  static constexpr std::string_view summary = "shortest paths, pulled over all incoming edges";
+  static constexpr std::string_view options = "algorithm=in-place|paper source=NODE|hub chunk=N";
+  static constexpr std::string_view algorithm = "in-place";
+  static constexpr std::string_view paper = "algorithm=paper";
+  static constexpr std::string_view dialect_options = "source";
+  static constexpr const auto& examples = graph_examples;
+  using Result = SsspResult;
+
+  GraphInput graph;
+  Node source;
+  PullSsspOptions how = {};
+
+  static App from(const std::string& input, Settings& settings) {
+    PullSsspOptions how;
+    how.algorithm = static_cast<PullSsspOptions::Algorithm>(
+        settings.choice("algorithm", {"in-place", "paper"}));
+    how.chunk = settings.number("chunk", even_chunk);
+    const SourceChoice chosen{input, settings};
+    settings.check_all_used();
+    const GraphInput graph = known_graph(input, Edges::weighted);
+    return {graph, chosen.of(*graph), how};
+  }
+  static App tiny() { return {tiny_graph(), 0}; }
+
+  [[nodiscard]] std::string input() const { return graph->in_words(); }
+  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+
+  /// Throws Error{bad_options} when there is no such source.
+  template <class Engine>
+  SsspResult run(Engine& engine, const RunOptions& run_options) const {
+    check_source(name, graph->csr(), source);
+    const CsrView incoming = graph->in_memory(engine, graph->get(&transpose)).view();
+    if (how.algorithm == PullSsspOptions::Algorithm::paper) {
+      if constexpr (has_paper_variants<Engine>) {
+        return run_paper(engine, incoming, run_options);
+      } else {
+        refuse_paper_variant();
+      }
+    }
+    return are_short(graph->get(&longest_path))
+               ? run_in_place<ShortDistance>(engine, incoming, run_options)
+               : run_in_place<Distance>(engine, incoming, run_options);
+  }
+
+  template <class Engine>
+  SsspResult run_dialect(Engine& engine, ProgramKernel kernel,
+                         const RunOptions& run_options) const {
+    check_source(name, graph->csr(), source);
+    const Node nodes = graph->csr().num_nodes();
+    const DialectGraph memory{engine, graph->get(&transpose)};
+    const auto old = engine.template fill<ShortDistance>(nodes, ~ShortDistance{0});
+    const auto found = distances_from<ShortDistance>(engine, nodes, source);
+    const auto changed = engine.template fill<std::uint32_t>(1, 0);
+    memory.give(kernel, "source");
+    memory.give_weights(kernel);
+    kernel.set("nodes", nodes).set("x", old.data()).set("y", found.data());
+    kernel.set("changed", changed.data());
+    const Report report = run_program(engine, kernel, run_options);
+    return {read_distances(found), report};
+  }
+
+  [[nodiscard]] static Numbers numbers(const SsspResult& result) {
+    return paths_in_numbers(result.distances);
+  }
+  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
+    return check_paths(graph->csr(), source, result.distances);
+  }
+
+ private:
+  template <class Length, class Engine>
+  SsspResult run_in_place(Engine& engine, const CsrView& incoming,
+                          const RunOptions& run_options) const {
+    const auto distances = distances_from<Length>(engine, incoming.num_nodes(), source);
+    const auto flags = engine.template fill<std::uint32_t>(32, 0);
+    const PullSssp<Length> kernel{.incoming = incoming,
+                                  .distance = distances.data(),
+                                  .flags = flags.data(),
+                                  .chunk = how.chunk};
+    SsspResult result;
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) result.distances = read_distances(distances);
+    return result;
+  }
+
+  template <class Engine>
+  SsspResult run_paper(Engine& engine, const CsrView& incoming,
+                       const RunOptions& run_options) const {
+    const Node nodes = incoming.num_nodes();
+    const auto distances = distances_from<Distance>(engine, nodes, source);
+    const auto old = engine.template fill<Distance>(nodes, infinite);
+    const auto changed = engine.template fill<std::uint32_t>(1, 0);
+    const PaperPullSssp kernel{.incoming = incoming,
+                               .x = old.data(),
+                               .y = distances.data(),
+                               .changed = changed.data(),
+                               .chunk = chunk_in_paper(how.chunk)};
+    SsspResult result;
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) result.distances = read_distances(distances);
+    return result;
+  }
+};
+
+}  // namespace p_sssp
+
 template <class Engine>
 [[nodiscard]] SsspResult run_p_sssp(Engine& engine, const Csr& graph, Node source,
                                     const RunOptions& options = {},
                                     const PullSsspOptions& how = {}) {
-  check_source("p-sssp", graph, source);
-  const auto incoming = how.incoming == nullptr
-                            ? std::make_shared<const GraphMemory>(engine, transpose(graph))
-                            : in_memory(engine, *how.incoming, options);
-  if (how.algorithm == PullSsspOptions::Algorithm::paper) {
-    if constexpr (has_paper_variants<Engine>) {
-      return detail::run_paper_pull(engine, *incoming, source, options, how);
-    } else {
-      refuse_paper_variant();
-    }
-  }
-  return are_short(how.longest ? *how.longest : longest_path(graph))
-             ? detail::run_pull<ShortDistance>(engine, *incoming, source, options, how)
-             : detail::run_pull<Distance>(engine, *incoming, source, options, how);
+  return solve(engine, p_sssp::App{known_graph(graph), source, how}, options);
 }
-
-extern template SsspResult run_p_sssp(cpu::Engine&, const Csr&, Node, const RunOptions&,
-                                      const PullSsspOptions&);
 
 }  // namespace cohort::apps

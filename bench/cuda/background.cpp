@@ -4,13 +4,13 @@
 #include <map>
 #include <optional>
 
-#include "apps/cuda/runs.hpp"
 #include "bench/cuda/beside.hpp"
 #include "bench/cuda/pairs.hpp"
-#include "bench/cuda/product.hpp"
 #include "bench/cuda/words.hpp"
-#include "bench/load.hpp"
-#include "bench/serving.hpp"
+#include "cohort/cuda.hpp"
+#include "tool/cuda_product.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -21,10 +21,10 @@ using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
 /// How much of `spans` is in `others`.
-double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) {
+double overlap(const std::vector<tool::Span>& spans, const std::vector<tool::Span>& others) {
   double result = 0;
-  for (const Span& one : spans) {
-    for (const Span& other : others) {
+  for (const tool::Span& one : spans) {
+    for (const tool::Span& other : others) {
       const std::uint64_t begin = std::max(one.begin, other.begin);
       const std::uint64_t end = std::min(one.end, other.end);
       if (begin < end) result += static_cast<double>(end - begin);
@@ -34,9 +34,9 @@ double overlap(const std::vector<Span>& spans, const std::vector<Span>& others) 
 }
 
 /// While tasks had their SMs.
-std::vector<Span> spans_of(const std::vector<TaskSample>& tasks) {
-  std::vector<Span> result;
-  for (const TaskSample& each : tasks) result.push_back({each.start, each.start + each.run});
+std::vector<tool::Span> spans_of(const std::vector<tool::TaskSample>& tasks) {
+  std::vector<tool::Span> result;
+  for (const tool::TaskSample& each : tasks) result.push_back({each.start, each.start + each.run});
   return result;
 }
 
@@ -73,20 +73,21 @@ class Background {
       }
       std::erase_if(rests, [](const auto& each) { return each.second < ns(once_is_enough); });
       for (const std::string_view share : shares) {
-        const std::uint32_t groups = groups_of(share, engine_.capacity());
-        const auto rest_beside = [&](milliseconds work, const CudaProduct* product) {
+        const std::uint32_t groups = tool::groups_of(share, engine_.capacity());
+        const auto rest_beside = [&](milliseconds work, const tool::CudaProduct* product) {
           const auto [rest, missing] = rests.try_emplace({share, work});
           if (missing) rest->second = time_without(variant, groups, product);
         };
         rest_beside({}, nullptr);
-        for (const LoadClass& load : load_classes) rest_beside(load.work, &product_of(load));
+        for (const tool::LoadClass& load : tool::load_classes)
+          rest_beside(load.work, &product_of(load));
       }
       for (const std::string_view share : shares) {
-        const std::uint32_t groups = groups_of(share, engine_.capacity());
-        for (const LoadClass& load : load_classes) {
-          Load tasks{serving(product_of(load), groups), load.period};
+        const std::uint32_t groups = tool::groups_of(share, engine_.capacity());
+        for (const tool::LoadClass& load : tool::load_classes) {
+          tool::Load tasks{serving(product_of(load), groups), load.period};
           run_jobs(variant, first, tasks);
-          const std::vector<Span>& ran = tasks.jobs();
+          const std::vector<tool::Span>& ran = tasks.jobs();
           const double lent = overlap(ran, spans_of(tasks.tasks()));
           const auto ideal_with = [&](double on_the_rest) {
             return 1 / (1 - lent + lent * alone / on_the_rest);
@@ -94,7 +95,7 @@ class Background {
           Figures& figures = all[{load.name, share}];
           const double rest = rests[{share, load.work}];
           const double ideal = ideal_with(rest);
-          const double slowdown = mean_length(ran) / alone;
+          const double slowdown = tool::mean_length(ran) / alone;
           figures.slowdowns.push_back(slowdown);
           figures.ideals.push_back(ideal);
           figures.ideals_alone.push_back(ideal_with(rests[{share, milliseconds{}}]));
@@ -103,7 +104,7 @@ class Background {
           figures.alone.push_back(alone);
           figures.rest.push_back(rest);
           figures.wrong += tasks.wrong();
-          for (const TaskSample& each : tasks.tasks()) {
+          for (const tool::TaskSample& each : tasks.tasks()) {
             if (!each.beside) continue;
             figures.gathers.push_back(static_cast<double>(each.gather));
             figures.runs.push_back(static_cast<double>(each.run));
@@ -131,7 +132,7 @@ class Background {
       result.push_back({{"app", variant.name()},
                         {"class", key.first},
                         {"share", key.second},
-                        {"groups", groups_of(key.second, engine_.capacity())},
+                        {"groups", tool::groups_of(key.second, engine_.capacity())},
                         {"slowdown", median(figures.slowdowns)},
                         {"ideal", median(figures.ideals)},
                         {"over_ideal", over},
@@ -153,8 +154,8 @@ class Background {
   /// By class: how large the matrices are, and what a product takes on the whole GPU.
   [[nodiscard]] Json products() {
     Json result;
-    for (const LoadClass& load : load_classes) {
-      const CudaProduct& product = product_of(load);
+    for (const tool::LoadClass& load : tool::load_classes) {
+      const tool::CudaProduct& product = product_of(load);
       result[std::string{load.name}] = {
           {"side", sides_[load.work]},
           {"run_ns", product.run(engine_.capacity()).run_time.count()},
@@ -170,21 +171,22 @@ class Background {
   static constexpr milliseconds shortest{2};                // job that tasks can be beside
   static constexpr std::chrono::seconds once_is_enough{1};  // for a job that takes so long
 
-  static std::function<Load::Served()> serving(const CudaProduct& product, std::uint32_t groups) {
+  static std::function<tool::Load::Served()> serving(const tool::CudaProduct& product,
+                                                     std::uint32_t groups) {
     return [&product, groups] {
-      return Load::Served{.report = product.run(groups), .right = product.right()};
+      return tool::Load::Served{.report = product.run(groups), .right = product.right()};
     };
   }
 
   [[nodiscard]] double time_alone(const Variant& variant, Checks* checks) const {
-    Load nothing;
+    tool::Load nothing;
     run_jobs(variant, checks, nothing);
-    return mean_length(nothing.jobs());
+    return tool::mean_length(nothing.jobs());
   }
 
   /// Jobs one after the other beside `load`, until it is enough; the first is verified if there are
   /// `checks`.
-  void run_jobs(const Variant& variant, Checks* checks, Load& load) const {
+  void run_jobs(const Variant& variant, Checks* checks, tool::Load& load) const {
     apps::RunOptions how = with_groups(engine_.capacity());
     how.drive = [&load](const Job& job) { return load.drive(job); };
     const milliseconds enough{options_.quick ? 50 : 800};  // twenty tasks of the heavy class
@@ -200,9 +202,9 @@ class Background {
   /// one product after the other. Infinite where it would take very long: what is done there
   /// meanwhile is then left out of the ideal, which is the longer for it.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
-                                    const CudaProduct* product) const {
+                                    const tool::CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;
-    std::optional<Load> load;
+    std::optional<tool::Load> load;
     if (product == nullptr) {
       load.emplace();
     } else {
@@ -235,21 +237,21 @@ class Background {
     load->end();
     if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (cancelled) return std::numeric_limits<double>::infinity();
-    return mean_length({jobs.end() - std::max<std::ptrdiff_t>(1, std::ssize(jobs) - 1),
-                        jobs.end()});  // of several the first is slow
+    return tool::mean_length({jobs.end() - std::max<std::ptrdiff_t>(1, std::ssize(jobs) - 1),
+                              jobs.end()});  // of several the first is slow
   }
 
-  const CudaProduct& product_of(const LoadClass& load) {
+  const tool::CudaProduct& product_of(const tool::LoadClass& load) {
     auto& product = made_[load.work];
     if (!product) {
-      const std::uint32_t side = side_for(load.work, [this](std::uint32_t its) {
-        const CudaProduct trial{engine_, its};
+      const std::uint32_t side = tool::side_for(load.work, [this](std::uint32_t its) {
+        const tool::CudaProduct trial{engine_, its};
         double fastest = 1e9;
         for (int i = 0; i < 3; ++i)
           fastest = std::min(fastest, ns(trial.run(engine_.capacity()).run_time) / 1e9);
         return fastest;
       });
-      product = std::make_unique<CudaProduct>(engine_, side);
+      product = std::make_unique<tool::CudaProduct>(engine_, side);
       sides_[load.work] = side;
     }
     return *product;
@@ -257,13 +259,11 @@ class Background {
 
   const ScenarioOptions& options_;
   cuda::Engine& engine_;
-  std::map<milliseconds, std::unique_ptr<CudaProduct>> made_;
+  std::map<milliseconds, std::unique_ptr<tool::CudaProduct>> made_;
   std::map<milliseconds, std::uint32_t> sides_;
 };
 
-}  // namespace
-
-Json cuda_background_scenario(const ScenarioOptions& options) {
+Json run_cuda_background(const ScenarioOptions& options) {
   Json record{{"device", described()}};
   cuda::Engine engine;
   Background background{options, engine};
@@ -297,5 +297,13 @@ Json cuda_background_scenario(const ScenarioOptions& options) {
   record["measurements"] = std::move(measurements);
   return record;
 }
+
+}  // namespace
+
+const Scenario cuda_background_scenario{
+    .name = "background",
+    .summary = "apps beside the paper's tasks, and beside what losing those SMs would cost",
+    .run = &run_cuda_background,
+    .accepts = {.only = true}};
 
 }  // namespace cohort::bench

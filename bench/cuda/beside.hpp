@@ -1,5 +1,4 @@
-// Apps on a GPU while others want SMs of them: parts of the scenarios gather and lease, and
-// background.
+// Apps on a GPU while others want SMs of them: parts of the scenarios gather and lease.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,8 +12,5 @@ namespace cohort::bench {
 /// cuBLAS products of a millisecond, a hundred in a second, each under a lease beside an app.
 /// Null where there is no cuBLAS.
 [[nodiscard]] nlohmann::ordered_json lease_beside_apps(const ScenarioOptions& options);
-/// The paper's tasks beside apps. How much slower the apps are than they would be if they lost the
-/// SMs for as long as tasks ran, and nothing more.
-[[nodiscard]] nlohmann::ordered_json cuda_background_scenario(const ScenarioOptions& options);
 
 }  // namespace cohort::bench

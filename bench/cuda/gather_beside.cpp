@@ -3,11 +3,11 @@
 #include <optional>
 #include <random>
 
-#include "apps/cuda/runs.hpp"
 #include "bench/cuda/beside.hpp"
 #include "bench/cuda/hold.hpp"
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/words.hpp"
+#include "cohort/cuda.hpp"
 
 namespace cohort::bench {
 namespace {

@@ -3,13 +3,13 @@
 #include <optional>
 #include <thread>
 
-#include "apps/cuda/runs.hpp"
 #include "bench/cuda/beside.hpp"
 #include "bench/cuda/blas.hpp"
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/words.hpp"
-#include "bench/load.hpp"
-#include "bench/serving.hpp"
+#include "cohort/cuda.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -37,7 +37,7 @@ class Products {
     for (cudaEvent_t& each : events_) check(cudaEventCreate(&each));
     if (!blas_.there()) return;
     blas_.use(stream_, workspace_.data(), workspace_.size() * sizeof(float));
-    size_ = side_for(milliseconds{1}, [this](std::uint32_t size) {
+    size_ = tool::side_for(milliseconds{1}, [this](std::uint32_t size) {
       resize(size);
       for (int i = 0; i < 3; ++i) (void)run(0);
       return run(0).all / 1e9;
@@ -131,14 +131,15 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
       idle.push_back(products.run(0));
     }
     std::vector<Took> served;  // by the load's thread until its end
-    Load load{[&] {
-                served.push_back(products.run(sms - 1));
-                TaskReport report;
-                report.run_time = nanoseconds{static_cast<nanoseconds::rep>(served.back().all)};
-                // They are all the same: looked at once, in the end.
-                return Load::Served{.report = std::move(report), .right = true};
-              },
-              lease_period};
+    tool::Load load{[&] {
+                      served.push_back(products.run(sms - 1));
+                      TaskReport report;
+                      report.run_time =
+                          nanoseconds{static_cast<nanoseconds::rep>(served.back().all)};
+                      // They are all the same: looked at once, in the end.
+                      return tool::Load::Served{.report = std::move(report), .right = true};
+                    },
+                    lease_period};
     apps::RunOptions how = with_groups(sms);
     how.drive = [&load](const Job& job) { return load.drive(job); };
     const auto until = Clock::now() + std::chrono::seconds{4};  // of short jobs few meet a product

@@ -2,11 +2,13 @@
 // same kernels in plain CUDA.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <variant>
 
-#include "apps/cuda/runs.hpp"
+#include "apps/cuda/plain.cuh"
 #include "bench/cuda/pairs.hpp"
 #include "bench/cuda/scenarios.hpp"
 #include "bench/cuda/words.hpp"
@@ -88,6 +90,15 @@ apps::RunOptions options_of(const Shape& shape, std::uint32_t sms) {
   return options;
 }
 
+/// An engine, or plain CUDA.
+using EngineRef =
+    std::variant<std::reference_wrapper<cuda::Engine>, std::reference_wrapper<apps::PlainEngine>>;
+
+Report run_on(EngineRef engine, const Variant& variant, const apps::RunOptions& options,
+              Checks* checks = nullptr) {
+  return std::visit([&](auto its) { return variant.run(its.get(), options, checks); }, engine);
+}
+
 /// The engines that are compared, and the apps on them.
 class Overheads {
  public:
@@ -113,14 +124,14 @@ class Overheads {
     std::vector<Contender> contenders;
     for (Timed& each : all) {
       checks.of(variant.name() + ", " + each.name);
-      static_cast<void>(variant.run(each.engine, each.how, &checks));  // also to warm up
+      static_cast<void>(run_on(each.engine, variant, each.how, &checks));  // also to warm up
       contenders.push_back({.name = each.name,
                             .measure = [&] { return times(variant, each); },
                             .reference = each.name == "grid.sync"});
     }
     const Measurement measurement =
         bench::measure(variant.name(), "ns", contenders,
-                       {.repetitions = options_.repetitions, .warm_ups = 0, .stop = options_.stop});
+                       {.count = options_.repetitions, .warm_ups = 0, .stop = options_.stop});
     print(std::cout, measurement);
     const auto ratio = [&](const char* one, const char* other) {
       return median(ratios(measurement.at(one), measurement.at(other)));
@@ -169,7 +180,7 @@ class Overheads {
   /// An engine and what it took on the device.
   struct Timed {
     std::string name;
-    AnyEngine engine;
+    EngineRef engine;
     apps::RunOptions how;
     OnDevice on_device;
   };
@@ -178,7 +189,7 @@ class Overheads {
     const std::chrono::milliseconds enough{options_.quick ? 1 : 20};
     std::vector<double> result;
     for (std::chrono::nanoseconds sum{0}; result.empty() || (sum < enough && result.size() < 3);) {
-      const Report report = variant.run(on.engine, on.how);
+      const Report report = run_on(on.engine, variant, on.how);
       result.push_back(static_cast<double>(report.run_time.count()));
       on.on_device.add(report);
       sum += report.run_time;
@@ -197,8 +208,8 @@ class Overheads {
     OnDevice unbounded;
     OnDevice bounded;
     for (int i = 0; i < 4; ++i) {  // in turns; the first is slow
-      unbounded.add(variant.run(AnyEngine{grid_}, how));
-      bounded.add(variant.run(AnyEngine{bounded_grid_}, how));
+      unbounded.add(variant.run(grid_, how));
+      bounded.add(variant.run(bounded_grid_, how));
     }
     const double one = median(unbounded.times());
     const double other = median(bounded.times());
@@ -207,7 +218,7 @@ class Overheads {
   }
 
   /// The least time of a kernel over the shapes of the grid with so many threads on an SM.
-  [[nodiscard]] Json best_on(AnyEngine engine, const Variant& variant,
+  [[nodiscard]] Json best_on(EngineRef engine, const Variant& variant,
                              std::uint32_t most_threads) const {
     Json result{{"ns", std::numeric_limits<double>::max()}};
     auto tried = Json::object();
@@ -216,7 +227,7 @@ class Overheads {
       OnDevice all;
       try {
         const apps::RunOptions how = options_of(shape, device_.sms);
-        for (int i = 0; i < 3; ++i) all.add(variant.run(engine, how));
+        for (int i = 0; i < 3; ++i) all.add(run_on(engine, variant, how));
       } catch (const Error& error) {
         if (error.code() != Errc::bad_options) throw;
         continue;  // does not fit
@@ -267,19 +278,14 @@ class Overheads {
 
   /// What a level takes.
   void note_levels(Json& entry, const Variant& variant, const Measurement& measurement) {
-    apps::BfsOptions how;
-    how.incoming = variant.graph.get();
-    const auto result =
-        apps::run_bfs(engine_, *variant.graph, variant.source, options_of(even, device_.sms), how);
-    std::uint32_t levels = 0;
-    for (const std::uint32_t level : result.levels) {
-      if (level != apps::Levels::unreached) levels = std::max(levels, level);
-    }
+    const apps::Numbers numbers =
+        apps::run_app(variant.app, engine_, options_of(even, device_.sms)).numbers();
+    const std::int64_t levels = numbers.front().second;  // the depth
     entry["levels"] = levels;
     auto& each = entry["ns_per_level"] = Json::object();
     std::cout << "  " << levels << " levels, us for each:";
     for (const char* name : {"cohort", "grid.sync", "launch per step", "graph"}) {
-      each[name] = statistics(measurement.at(name)).p50 / levels;
+      each[name] = statistics(measurement.at(name)).p50 / static_cast<double>(levels);
       std::cout << ' ' << name << ' ' << in_us(each[name].get<double>(), 2) << ';';
     }
     std::cout << '\n';
@@ -295,9 +301,7 @@ class Overheads {
   apps::PlainEngine graph_{engine_, apps::PlainWay::graph};
 };
 
-}  // namespace
-
-Json cuda_overhead_scenario(const ScenarioOptions& options) {
+Json run_cuda_overhead(const ScenarioOptions& options) {
   Json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
   Overheads overheads{options, device::describe()};
@@ -327,5 +331,15 @@ Json cuda_overhead_scenario(const ScenarioOptions& options) {
   record["measurements"] = std::move(measurements);
   return record;
 }
+
+}  // namespace
+
+const Scenario cuda_overhead_scenario{
+    .name = "overhead",
+    .summary =
+        "apps that could be resized but are not, beside the same kernels in plain "
+        "CUDA: grid.sync, a launch a step, a graph",
+    .run = &run_cuda_overhead,
+    .accepts = {.only = true}};
 
 }  // namespace cohort::bench

@@ -19,13 +19,11 @@ namespace {
 
 using device::Bench;
 
-}  // namespace
-
-nlohmann::ordered_json cuda_barrier_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_cuda_barrier(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
   Bench bench;
-  const Plan plan{.repetitions = options.repetitions, .stop = options.stop};
+  const Repetitions plan{.count = options.repetitions, .stop = options.stop};
   auto measurements = nlohmann::ordered_json::array();
   for (const std::uint32_t on_an_sm : {1U, 2U}) {
     const Bench::Load load{.blocks = on_an_sm * sms,
@@ -50,7 +48,7 @@ nlohmann::ordered_json cuda_barrier_scenario(const ScenarioOptions& options) {
   return record;
 }
 
-nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_cuda_gather(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
 #ifdef COHORT_WITH_CUDA_APPS
@@ -120,7 +118,7 @@ nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options) {
   return record;
 }
 
-nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_cuda_lease(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
 #ifdef COHORT_WITH_CUDA_APPS
@@ -155,7 +153,7 @@ nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options) {
   return record;
 }
 
-nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_cuda_fairness(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto seconds = options.quick ? 2U : 5U;
   const bool ended = Child{{"bench", "cuda-spin-barrier"}}
@@ -177,6 +175,30 @@ nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options) {
   record["cohort_finishes"] = finished;
   return record;
 }
+
+}  // namespace
+
+const Scenario cuda_barrier_scenario{
+    .name = "barrier",
+    .summary = "barriers with nothing pending, beside cooperative groups' grid.sync",
+    .run = &run_cuda_barrier};
+
+const Scenario cuda_gather_scenario{
+    .name = "gather",
+    .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
+    .run = &run_cuda_gather,
+    .accepts = {.only = true}};
+
+const Scenario cuda_lease_scenario{
+    .name = "lease",
+    .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
+    .run = &run_cuda_lease,
+    .accepts = {.only = true}};
+
+const Scenario cuda_fairness_scenario{
+    .name = "fairness",
+    .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
+    .run = &run_cuda_fairness};
 
 void cuda_spin_barrier() { device::spin_for_ever(); }
 

@@ -5,15 +5,8 @@
 
 namespace cohort::bench {
 
-[[nodiscard]] nlohmann::ordered_json cuda_barrier_scenario(const ScenarioOptions& options);
-[[nodiscard]] nlohmann::ordered_json cuda_gather_scenario(const ScenarioOptions& options);
-[[nodiscard]] nlohmann::ordered_json cuda_lease_scenario(const ScenarioOptions& options);
-[[nodiscard]] nlohmann::ordered_json cuda_fairness_scenario(const ScenarioOptions& options);
-/// The ways to share a GPU, each in processes of its own.
-[[nodiscard]] nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options);
 /// The paper's tasks and a job that the driver gives the GPU in turns, by class.
 [[nodiscard]] nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options);
-[[nodiscard]] nlohmann::ordered_json cuda_overhead_scenario(const ScenarioOptions& options);
 
 /// What the fairness scenario runs in a process of its own: hangs.
 void cuda_spin_barrier();

@@ -14,9 +14,10 @@
 #include "bench/cuda/sharing.hpp"
 #include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
-#include "bench/load.hpp"
 #include "bench/sharing.hpp"
 #include "cohort/error.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
 
 namespace cohort::bench {
 
@@ -220,7 +221,7 @@ PartResult alone(const Part& part) {
 }
 
 struct Load {
-  const LoadClass* kind;
+  const tool::LoadClass* kind;
   const char* share;
 };
 
@@ -251,7 +252,7 @@ class Comparison {
     product_on(sms_);
     job_alone("plain");
     auto result = Json::array();
-    for (const LoadClass& load : load_classes) {
+    for (const tool::LoadClass& load : tool::load_classes) {
       if (options_.stop.stop_requested()) throw Stopped{};
       const Part part = part_for(load, sms_, sms_);
       Json entry{{"class", load.name}};
@@ -286,14 +287,15 @@ class Comparison {
 
   Json loads(bool fixed_work) {
     auto result = Json::array();
-    for (const Load& load : {Load{&load_classes[2], "half"}, Load{&load_classes[1], "quarter"}}) {
+    for (const Load& load :
+         {Load{&tool::load_classes[2], "half"}, Load{&tool::load_classes[1], "quarter"}}) {
       result.push_back(one_load(load, fixed_work));
     }
     return result;
   }
 
   /// Tasks that take their time on so many SMs, to run on `sms`.
-  Part part_for(const LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
+  Part part_for(const tool::LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
     const auto work = std::chrono::duration<double, std::nano>{load.work}.count();
     Part part{.device_sms = sms_,
               .sms = sms,
@@ -313,7 +315,7 @@ class Comparison {
   }
 
   Json one_load(const Load& load, bool fixed_work) {
-    const std::uint32_t share_sms = groups_of(load.share, sms_);
+    const std::uint32_t share_sms = tool::groups_of(load.share, sms_);
     const Part part = part_for(*load.kind, fixed_work ? sms_ : share_sms, share_sms);
     const double period = part.period;
     const double busy = part.products * product_on(share_sms) / 1e9;
@@ -417,9 +419,7 @@ class Comparison {
   std::map<std::uint32_t, double> product_;  // ns, by SMs
 };
 
-}  // namespace
-
-nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options) {
+nlohmann::ordered_json run_cuda_sharing(const ScenarioOptions& options) {
   try {
     return Comparison{options}.run();
   } catch (const Unavailable& why) {
@@ -427,12 +427,22 @@ nlohmann::ordered_json cuda_sharing_scenario(const ScenarioOptions& options) {
   }
 }
 
+}  // namespace
+
+const Scenario cuda_sharing_scenario{
+    .name = "sharing",
+    .summary =
+        "a job and a periodic task on one GPU: priorities, time slicing, MPS, green "
+        "contexts, cohort",
+    .run = &run_cuda_sharing,
+    .accepts = {.only = true}};
+
 nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options) {
   try {
     return Comparison{options}.time_slicing();
   } catch (const Unavailable& why) {
     auto rows = Json::array();
-    for (const LoadClass& load : load_classes)
+    for (const tool::LoadClass& load : tool::load_classes)
       rows.push_back({{"class", load.name}, {"not_available", why.reason}});
     return rows;
   }

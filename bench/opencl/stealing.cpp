@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "apps/dialect/dialect.hpp"
+#include "bench/device_record.hpp"
 #include "bench/harness.hpp"
-#include "bench/opencl/place.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -99,7 +99,7 @@ class Stealing {
 
 OpenClStealing::OpenClStealing(const ScenarioOptions& options) {
   const auto stealing = std::make_shared<Stealing>(options);
-  device = describe(stealing->engine());
+  device = device_record(stealing->engine());
   capacity = stealing->engine().capacity();
   gatherer.kill = [stealing](const GatherLoad& load, KillOrder order, nanoseconds offer_wait,
                              Aside& /*aside*/) { return stealing->times(load, order, offer_wait); };

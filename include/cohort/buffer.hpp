@@ -30,6 +30,12 @@ class Memory {
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   /// `count` copies of the `size` bytes at `value`.
   virtual void fill(void* to, const void* value, std::size_t size, std::size_t count) = 0;
+  /// What is here will be written by a kernel first.
+  virtual void touch(void* /*memory*/, std::size_t /*bytes*/) {}
+  /// A new buffer, with its first contents, of elements of that size.
+  virtual void announce(const void* /*memory*/, std::size_t /*bytes*/, std::size_t /*element*/) {}
+  /// Whether the host can follow pointers into it.
+  [[nodiscard]] virtual bool reached_by_host() const { return true; }
 };
 
 }  // namespace detail
@@ -84,5 +90,51 @@ class Buffer {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+namespace detail {
+
+/// The part of an engine that makes buffers.
+class BufferFactory {
+ public:
+  BufferFactory(const BufferFactory&) = delete;
+  BufferFactory& operator=(const BufferFactory&) = delete;
+
+  /// `count` elements, each a copy of `value`. Throws Error{out_of_memory}.
+  template <class T>
+  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
+    return make<T>(count, [&](const Buffer<T>& buffer) { buffer.fill(value); });
+  }
+  /// `count` elements that the kernel will set before it reads them.
+  template <class T>
+  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
+    return make<T>(count, [&](const Buffer<T>& buffer) {
+      if (count != 0) memory_->touch(buffer.data(), count * sizeof(T));
+    });
+  }
+  /// A copy of `values`.
+  template <class T>
+  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
+    return make<T>(values.size(), [&](const Buffer<T>& buffer) { buffer.write(values); });
+  }
+  /// Where its buffers are.
+  [[nodiscard]] const Memory& memory() const { return *memory_; }
+
+ protected:
+  explicit BufferFactory(std::shared_ptr<Memory> memory) : memory_(std::move(memory)) {}
+  ~BufferFactory() = default;
+
+ private:
+  template <class T, class Set>
+  Buffer<T> make(std::size_t count, Set set) {
+    Buffer<T> buffer{memory_, count};
+    set(buffer);
+    memory_->announce(buffer.data(), count * sizeof(T), sizeof(T));
+    return buffer;
+  }
+
+  std::shared_ptr<Memory> memory_;
+};
+
+}  // namespace detail
 
 }  // namespace cohort

@@ -11,6 +11,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "cohort/buffer.hpp"
 #include "cohort/kernel.hpp"
 
 namespace cohort {
@@ -56,13 +57,21 @@ std::string checkpoint_name() {
   }
 }
 
-/// Writes a checkpoint, atomically; whoever else writes the same file, one of them is there in the
-/// end. Throws Error{bad_file} with the file and the reason; a device or folder is not replaced.
-void write_checkpoint(const std::filesystem::path& file, const std::string& kernel,
-                      std::span<const std::byte> state, const std::vector<NamedMemory>& buffers);
-/// Reads one into `state` and the buffers. Nothing is touched unless everything fits.
-void read_checkpoint(const std::filesystem::path& file, const std::string& kernel,
-                     std::span<std::byte> state, const std::vector<NamedMemory>& buffers);
+/// A job as a file has it.
+struct CheckpointParts {
+  std::string kernel;  ///< checkpoint_name()
+  std::span<std::byte> state;
+  std::vector<NamedMemory> buffers;
+};
+
+/// Writes a checkpoint of buffers in `memory`, atomically; whoever else writes the same file, one
+/// of them is there in the end. Throws Error{bad_file} with the file and the reason; a device or
+/// folder is not replaced.
+void write_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
+                      Memory& memory);
+/// Reads one into the State and the buffers. Nothing is touched unless everything fits.
+void read_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
+                     Memory& memory);
 
 }  // namespace detail
 

@@ -22,14 +22,18 @@
 
 namespace cohort::explore {
 
+namespace detail {
+class WatchedMemory;
+}
+
 /// Runs cooperative kernels as one schedule after another; the threads of all groups are fibres of
 /// the calling thread. Launch one kernel, then wait for it: that runs it under the seed's schedule.
 /// wait() throws Error{broken_contract} with the whole report if anything was wrong.
-class Engine {
+///
+/// What a kernel has to set before it reads it (allocate) has odd values until then.
+class Engine : public cohort::detail::BufferFactory {
  public:
   explicit Engine(Options options = {});
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
   ~Engine();
 
   template <class Kernel>
@@ -56,37 +60,6 @@ class Engine {
   /// What went wrong in it, with its timeline; nothing if all was well.
   [[nodiscard]] const Result& result() const { return result_; }
 
-  /// `count` elements, each a copy of `value`.
-  template <class T>
-  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
-    Buffer<T> buffer{memory_, count};
-    buffer.fill(value);
-    announce(buffer.data(), count * sizeof(T), sizeof(T));
-    return buffer;
-  }
-  /// `count` elements that the kernel will set before it reads them. Until then they are odd.
-  template <class T>
-  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
-    Buffer<T> buffer{memory_, count};
-    constexpr std::byte odd{0xA5};
-    if (count != 0) memory_->fill(buffer.data(), &odd, 1, count * sizeof(T));
-    announce(buffer.data(), count * sizeof(T), sizeof(T));
-    return buffer;
-  }
-  /// A copy of `values`.
-  template <class T>
-  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
-    Buffer<T> buffer{memory_, values.size()};
-    buffer.write(values);
-    announce(buffer.data(), values.size() * sizeof(T), sizeof(T));
-    return buffer;
-  }
-  template <class T>
-  [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
-    return buffer.read();
-  }
-  /// Where its buffers are.
-  [[nodiscard]] const cohort::detail::Memory& memory() const { return *memory_; }
   [[nodiscard]] std::uint32_t capacity() const { return options_.capacity; }
 
   /// For check(): a new schedule, what to run in it, and the run.
@@ -104,14 +77,14 @@ class Engine {
 
   [[nodiscard]] Options options_for(const LaunchOptions& launch) const;
   std::shared_ptr<cohort::detail::JobControl> ticket();
-  void announce(const void* memory, std::size_t bytes, std::size_t element);
+
+  explicit Engine(Options options, std::shared_ptr<detail::WatchedMemory> memory);
 
   Options options_;
   std::unique_ptr<World> world_;
-  std::shared_ptr<cohort::detail::Memory> memory_;
+  std::shared_ptr<detail::WatchedMemory> memory_;
   std::unique_ptr<detail::Session> session_;
   detail::Pins pins_;
-  std::uint32_t buffers_ = 0;
   Result result_;
 };
 

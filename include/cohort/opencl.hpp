@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "cohort/buffer.hpp"
-#include "cohort/job.hpp"
+#include "cohort/engine.hpp"
 #include "cohort/program.hpp"
-#include "cohort/task.hpp"
 
 namespace cohort::opencl {
 
@@ -53,16 +51,15 @@ struct EngineOptions {
   std::string build_options = {};
 };
 
+class WorkgroupBody;
+
 /// Runs kernels of programs (Program::from_file with `.engine = "opencl"`) on one device.
 /// Thread-safe. Its destructor cancels what runs and waits for the groups to leave.
-class Engine {
+class Engine : public cohort::detail::EngineBase {
  public:
   /// Throws Error{unsupported} where no device has what the engine needs, Error{bad_options} where
   /// none has that name.
   explicit Engine(EngineOptions options = {});
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  ~Engine();
 
   /// Makes a kernel, or all of a program, part of the megakernel from its next start on. A launch
   /// finds its kernel in the megakernel that runs or, when nothing runs, starts one with that
@@ -79,46 +76,12 @@ class Engine {
   /// afterwards. Throws as launch() does.
   Task submit(const ProgramKernel& kernel, const TaskOptions& options = {});
 
-  /// `count` elements, each a copy of `value`, in memory that device and host share. Throws
-  /// Error{out_of_memory}.
-  template <class T>
-  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
-    Buffer<T> buffer{memory_, count};
-    buffer.fill(value);
-    return buffer;
-  }
-  /// `count` elements that the kernel will set before it reads them.
-  template <class T>
-  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
-    return fill(count, T{});  // so that no page is missing when the kernel wants it
-  }
-  /// A copy of `values`.
-  template <class T>
-  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
-    Buffer<T> buffer{memory_, values.size()};
-    buffer.write(values);
-    return buffer;
-  }
-  template <class T>
-  [[nodiscard]] std::vector<T> read(const Buffer<T>& buffer) const {
-    return buffer.read();
-  }
-  /// Where its buffers are.
-  [[nodiscard]] const cohort::detail::Memory& memory() const { return *memory_; }
-
-  /// Work-groups that can be in use at a time.
-  [[nodiscard]] std::uint32_t capacity() const;
-  /// Changes that while jobs run, up to what the device runs at a time. Where there are more jobs
-  /// than units, jobs are suspended until there is room, the lowest weight first; static launches
-  /// and running tasks keep their groups until they end.
-  void set_capacity(std::uint32_t units);
   [[nodiscard]] const Device& device() const;
 
  private:
-  class Core;
-
-  std::shared_ptr<Core> core_;
-  std::shared_ptr<cohort::detail::Memory> memory_;
+  [[nodiscard]] std::unique_ptr<WorkgroupBody> bind(const ProgramKernel& kernel,
+                                                    std::uint32_t groups,
+                                                    LaunchOptions options) const;
 };
 
 }  // namespace cohort::opencl

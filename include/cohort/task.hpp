@@ -73,7 +73,7 @@ struct TaskKernel {
   Function function;
 
   template <class Group>
-  void run(Group& group, Nothing /*state*/) const {
+  COHORT_FN void run(Group& group, Nothing /*state*/) const {
     if constexpr (std::is_invocable_v<const Function&, Group&>) {
       function(group);
     } else {

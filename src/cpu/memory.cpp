@@ -26,33 +26,35 @@ void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::siz
 #endif
 }
 
-class HostMemory final : public cohort::detail::Memory {
- public:
-  void* allocate(std::size_t bytes) override {
-    void* const memory = ::operator new(bytes, alignment(bytes), std::nothrow);
-    if (memory == nullptr) {
-      throw Error{Errc::out_of_memory, "no room for a buffer of " + std::to_string(bytes) +
-                                           " bytes in this machine's memory"};
-    }
-    ask_for_huge_pages(memory, bytes);
-    return memory;
-  }
-  void release(void* memory, std::size_t bytes) noexcept override {
-    ::operator delete(memory, alignment(bytes));
-  }
-  void write(void* to, const void* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void read(void* to, const void* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
-    repeat(to, value, size, size * count);
-  }
-};
-
 }  // namespace
 
-std::shared_ptr<cohort::detail::Memory> host_memory() { return std::make_shared<HostMemory>(); }
+void* HostMemory::allocate(std::size_t bytes) {
+  void* const memory = ::operator new(bytes, alignment(bytes), std::nothrow);
+  if (memory == nullptr) {
+    throw Error{Errc::out_of_memory, "no room for a buffer of " + std::to_string(bytes) +
+                                         " bytes in this machine's memory"};
+  }
+  ask_for_huge_pages(memory, bytes);
+  return memory;
+}
+
+void HostMemory::release(void* memory, std::size_t bytes) noexcept {
+  ::operator delete(memory, alignment(bytes));
+}
+
+void HostMemory::write(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+
+void HostMemory::read(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+
+void HostMemory::fill(void* to, const void* value, std::size_t size, std::size_t count) {
+  repeat(to, value, size, size * count);
+}
+
+/// So that no page is missing when the kernel wants it.
+void HostMemory::touch(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
 
 }  // namespace cohort::cpu

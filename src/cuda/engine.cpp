@@ -1,10 +1,8 @@
-// The engine's handle: checks what users ask for, and passes it on to the core.
+// The engine's handle: finds and opens the device.
 #include <cstdlib>
 
 #include "cohort/cuda.hpp"
-#include "cuda/core.hpp"
-#include "cuda/memory.hpp"
-#include "options.hpp"
+#include "cuda/grids.hpp"
 
 namespace cohort::cuda {
 namespace {
@@ -44,7 +42,9 @@ bool available(std::string* why_not) {
   return false;
 }
 
-Engine::Engine(EngineOptions options) {
+namespace {
+
+std::shared_ptr<engine::Dispatcher> open(const EngineOptions& options) {
   std::string why;
   if (!available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
   int devices = 0;
@@ -53,77 +53,35 @@ Engine::Engine(EngineOptions options) {
     throw Error{Errc::bad_options, "cuda engine: device " + std::to_string(options.device) +
                                        "; there are 0 to " + std::to_string(devices - 1)};
   }
-  memory_ = device_memory(options.device);
-  core_ = std::make_shared<Core>(options, memory_);
-  try {
-    core_->start();
-    if (options.capacity) set_capacity(*options.capacity);
-  } catch (...) {
-    core_->stop();
-    throw;
-  }
+  auto dispatcher = std::make_shared<engine::Dispatcher>(device_memory(options.device));
+  auto grids = std::make_unique<Grids>(*dispatcher, options);
+  grids->open();
+  Grids& its = *grids;
+  dispatcher->open(std::move(grids), options.capacity.value_or(its.sms()));
+  its.attend();
+  return dispatcher;
 }
 
-Engine::~Engine() { core_->stop(); }
-
-std::uint32_t Engine::capacity() const { return core_->capacity(); }
-int Engine::device() const { return core_->device(); }
-
-void Engine::set_capacity(std::uint32_t units) {
-  check_range("engine: capacity", units, 1, core_->sms());
-  core_->set_capacity(units);
+Grids& grids_of(const engine::Dispatcher& dispatcher) {
+  return static_cast<Grids&>(dispatcher.backend());
 }
+
+}  // namespace
+
+Engine::Engine(EngineOptions options) : KernelEngine(open(options)) {}
+
+int Engine::device() const { return grids_of(dispatcher()).device(); }
 
 Lease Engine::lease(cudaStream_t stream, LeaseOptions options) {
-  return Lease{core_, core_->open_lease(stream, options.sms), stream};
+  Grids& grids = grids_of(dispatcher());
+  const std::uint32_t slot = grids.open_lease(stream, options.sms);
+  return Lease{std::shared_ptr<Grids>{dispatcher().shared_from_this(), &grids}, slot, stream};
 }
 
 void Engine::load(const void* function) const {
-  const OnDevice here{core_->device()};
+  const OnDevice here{device()};
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, function), "prepare");
 }
-
-std::uint32_t Engine::checked(const TaskOptions& options) const {
-  return cohort::checked(options, capacity());
-}
-
-std::uint32_t Engine::checked(const LaunchOptions& options, const Traits& traits) const {
-  return cohort::checked(options, capacity(), traits);
-}
-
-std::shared_ptr<cohort::detail::JobControl> Engine::start(std::unique_ptr<detail::Body> body,
-                                                          const LaunchOptions& options,
-                                                          std::optional<int> priority,
-                                                          bool restored) {
-  return core_->launch(std::move(body), options, priority, restored);
-}
-
-void Engine::refuse_static_restore() { cohort::refuse_static_restore(); }
-
-namespace detail {
-
-BufferCopies::BufferCopies(std::vector<NamedMemory> buffers) : buffers_(std::move(buffers)) {
-  for (const NamedMemory& each : buffers_) {
-    bytes_.emplace_back(each.bytes.size());
-    copies_.push_back({each.name, bytes_.back()});
-  }
-}
-
-void BufferCopies::read(cohort::detail::Memory& memory) {
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (bytes_[i].empty()) continue;
-    memory.read(bytes_[i].data(), buffers_[i].bytes.data(), bytes_[i].size());
-  }
-}
-
-void BufferCopies::write(cohort::detail::Memory& memory) const {
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (bytes_[i].empty()) continue;
-    memory.write(buffers_[i].bytes.data(), bytes_[i].data(), bytes_[i].size());
-  }
-}
-
-}  // namespace detail
 
 }  // namespace cohort::cuda

@@ -88,6 +88,7 @@ class DeviceMemory final : public cohort::detail::Memory {
     }
     check(cudaStreamSynchronize(stream_), "fill");
   }
+  [[nodiscard]] bool reached_by_host() const override { return false; }
 
  private:
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {

@@ -107,8 +107,7 @@ void try_hand_over(int device) {
   if (found->second != Seen::keeps) return;  // a busy device tells nothing
   throw Error{Errc::unsupported,
               "device " + std::to_string(device) +
-                  " does not hand freed SMs to kernels of higher priority, which jobs rely on; "
-                  "EngineOptions::self_test = false goes on regardless"};
+                  " does not hand freed SMs to kernels of higher priority, which jobs rely on"};
 }
 
 }  // namespace cohort::cuda

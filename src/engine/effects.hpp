@@ -1,15 +1,17 @@
 // Work that an engine decides on under its mutex but does without it: calls of tracers, reads of a
-// device's memory. Invariant: effects run one at a time, in the order in which they were added.
+// device's memory, destructors of kernels. Invariant: effects run one at a time, in the order in
+// which they were added.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cohort/error.hpp"
-#include "engine/process.hpp"
 
 namespace cohort::engine {
 
@@ -18,10 +20,18 @@ class Effects {
   using Effect = std::function<void()>;
 
   void add(Effect effect) { waiting_.push_back(std::move(effect)); }
+  /// Lets go of it without the mutex.
+  void drop(std::shared_ptr<void> item) { dropped_.push_back(std::move(item)); }
 
   /// Runs what there is, without the lock, which is held again in the end. Where another thread is
   /// at it, that thread runs these too.
   void perform(std::unique_lock<std::mutex>& lock) {
+    if (!dropped_.empty()) {
+      std::vector<std::shared_ptr<void>> items = std::exchange(dropped_, {});
+      lock.unlock();
+      items.clear();
+      lock.lock();
+    }
     if (performing_) return;
     performing_ = true;
     while (!waiting_.empty()) {
@@ -52,26 +62,8 @@ class Effects {
   }
 
   std::deque<Effect> waiting_;
+  std::vector<std::shared_ptr<void>> dropped_;
   bool performing_ = false;
-};
-
-/// An engine's mutex. Its end runs the effects. Throws Error{engine_gone} in a child of fork().
-class Locked {
- public:
-  Locked(const HomeProcess& process, std::mutex& mutex, Effects& effects, const char* call)
-      : effects_(effects) {
-    process.check(call);
-    lock_ = std::unique_lock{mutex};
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  ~Locked() { effects_.perform(lock_); }
-
-  std::unique_lock<std::mutex>& lock() { return lock_; }
-
- private:
-  Effects& effects_;
-  std::unique_lock<std::mutex> lock_;
 };
 
 }  // namespace cohort::engine

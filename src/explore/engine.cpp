@@ -1,16 +1,35 @@
 // The engine and the loop of check(): one schedule after another, until one fails or all are seen.
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 
 #include "cohort/explore.hpp"
 #include "cpu/memory.hpp"
-#include "faults.hpp"
+#include "engine/faults.hpp"
 
 namespace cohort::explore {
 
 namespace detail {
 
 std::string describe(protocol::FaultRecord fault) { return protocol::describe(fault); }
+
+/// Memory whose buffers have names in the world.
+class WatchedMemory final : public cpu::HostMemory {
+ public:
+  /// A new schedule.
+  void begin(World& world) {
+    world_ = &world;
+    buffers_ = 0;
+  }
+  void touch(void* memory, std::size_t bytes) override { std::memset(memory, 0xA5, bytes); }
+  void announce(const void* memory, std::size_t bytes, std::size_t element) override {
+    world_->name(memory, bytes, element, "buffer " + std::to_string(buffers_++));
+  }
+
+ private:
+  World* world_ = nullptr;  // used by its engine only
+  std::uint32_t buffers_ = 0;
+};
 
 std::string show_roster(std::uint64_t word) {
   const protocol::Roster roster{word};
@@ -80,9 +99,13 @@ class Engine::Ticket final : public cohort::detail::JobControl {
 };
 
 Engine::Engine(Options options)
-    : options_(std::move(options)),
+    : Engine(std::move(options), std::make_shared<detail::WatchedMemory>()) {}
+
+Engine::Engine(Options options, std::shared_ptr<detail::WatchedMemory> memory)
+    : BufferFactory(memory),
+      options_(std::move(options)),
       world_(std::make_unique<World>(options_)),
-      memory_(cpu::host_memory()) {
+      memory_(std::move(memory)) {
   if (options_.capacity == 0 || options_.local_size == 0) {
     throw Error{Errc::bad_options, "explore: capacity and local_size must be at least 1"};
   }
@@ -106,10 +129,6 @@ std::shared_ptr<cohort::detail::JobControl> Engine::ticket() {
   return std::make_shared<Ticket>(*this);
 }
 
-void Engine::announce(const void* memory, std::size_t bytes, std::size_t element) {
-  world_->name(memory, bytes, element, "buffer " + std::to_string(buffers_++));
-}
-
 void Engine::before_step(std::uint32_t step, std::function<void()> action) {
   pins_.before_step.emplace_back(step, std::move(action));
 }
@@ -122,7 +141,7 @@ void Engine::set_target(const Job& /*job*/, std::uint32_t groups) {
 std::string Engine::replay() const { return world_->schedule(); }
 
 void Engine::begin() {
-  buffers_ = 0;
+  memory_->begin(*world_);
   world_->begin();
 }
 

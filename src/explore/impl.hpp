@@ -71,7 +71,8 @@ struct Actor {
   Clock
       unfenced;  // what it would know had its relaxed reads been acquires: an acquire fence's gain
   Clock fenced;  // what it knew at its last release fence, which its relaxed writes pass on
-  Clock strong;  // what it had done at its last write that was not relaxed: what a notification covers
+  Clock strong;  // what it had done at its last write that was not relaxed: what a notification
+                 // covers
   Clock notified;  // what was notified before it announced that it will sleep
   // In an await.
   bool (*done)(void*) = nullptr;

@@ -1,9 +1,8 @@
-// The engine's handle: checks what users ask for, and passes it on to the core.
+// The engine's handle: opens a device, and binds kernels to their arguments.
 #include <cstring>
 
 #include "cohort/opencl.hpp"
-#include "opencl/core.hpp"
-#include "options.hpp"
+#include "opencl/workgroups.hpp"
 
 namespace cohort::opencl {
 namespace {
@@ -30,26 +29,38 @@ std::vector<std::byte> pack(const KernelInfo& kernel, const std::vector<const vo
   return result;
 }
 
+Workgroups& workgroups(const engine::Dispatcher& dispatcher) {
+  return static_cast<Workgroups&>(dispatcher.backend());
+}
+
+std::shared_ptr<engine::Dispatcher> open(EngineOptions options) {
+  const Chosen chosen = choose_device(options.device);
+  if (options.capacity && (*options.capacity < 1 || *options.capacity > chosen.most_groups)) {
+    throw Error{Errc::bad_options, "opencl engine: a capacity of " +
+                                       std::to_string(*options.capacity) + "; " + chosen.info.name +
+                                       " can have 1 to " + std::to_string(chosen.most_groups)};
+  }
+  const cl::Context context =
+      checked_call("making a context", [&] { return cl::Context{chosen.device}; });
+  const auto memory = std::make_shared<SharedMemory>(context);
+  auto dispatcher = std::make_shared<engine::Dispatcher>(memory);
+  auto workgroups =
+      std::make_unique<Workgroups>(*dispatcher, std::move(options), chosen, context, memory);
+  Workgroups& its = *workgroups;
+  dispatcher->open(std::move(workgroups), its.most_groups());
+  its.attend();
+  return dispatcher;
+}
+
 }  // namespace
 
-Engine::Engine(EngineOptions options)
-    : core_(std::make_shared<Core>(std::move(options))), memory_(core_->memory()) {
-  core_->start();
-}
+Engine::Engine(EngineOptions options) : EngineBase(open(std::move(options))) {}
 
-Engine::~Engine() { core_->stop(); }
-
-std::uint32_t Engine::capacity() const { return core_->capacity(); }
-const Device& Engine::device() const { return core_->device(); }
-
-void Engine::set_capacity(std::uint32_t units) {
-  check_range("engine: capacity", units, 1, core_->most_groups());
-  core_->set_capacity(units);
-}
+const Device& Engine::device() const { return workgroups(dispatcher()).device(); }
 
 void Engine::load(const ProgramKernel& kernel) {
   if (kernel.module_->source.empty()) kernel.refuse_engine();
-  core_->load({{kernel.module_, kernel.index_}});
+  workgroups(dispatcher()).load({{kernel.module_, kernel.index_}});
 }
 
 void Engine::load(const Program& program) {
@@ -61,35 +72,26 @@ void Engine::load(const Program& program) {
   std::vector<KernelOf> kernels;
   for (std::size_t i = 0; i < program.kernels().size(); ++i)
     kernels.push_back({program.module_, i});
-  core_->load(kernels);
+  workgroups(dispatcher()).load(kernels);
+}
+
+std::unique_ptr<WorkgroupBody> Engine::bind(const ProgramKernel& kernel, std::uint32_t groups,
+                                            LaunchOptions options) const {
+  if (kernel.module_->source.empty()) kernel.refuse_engine();
+  BoundKernel bound{
+      {kernel.module_, kernel.index_},
+      pack(kernel.info(), kernel.checked(options), workgroups(dispatcher()).memory())};
+  return std::make_unique<WorkgroupBody>(std::move(bound), groups, options);
 }
 
 Job Engine::launch(const ProgramKernel& kernel, const LaunchOptions& options) {
-  if (kernel.module_->source.empty()) kernel.refuse_engine();
-  LaunchOptions with = options;
-  with.max_groups = cohort::checked(options, capacity());
-  if (!options.resizable && *with.max_groups > capacity()) {
-    throw Error{Errc::bad_options,
-                "launch: a static launch of " + std::to_string(*with.max_groups) +
-                    " groups on an engine of capacity " + std::to_string(capacity()) +
-                    " could never start; use at most that many, or resizable = true"};
-  }
-  Order order{{kernel.module_, kernel.index_},
-              pack(kernel.info(), kernel.checked(with), *core_->memory())};
-  return Job{core_->launch(std::move(order), with, {})};
+  return start(bind(kernel, checked(options, {}), options), options);
 }
 
 Task Engine::submit(const ProgramKernel& kernel, const TaskOptions& options) {
-  if (kernel.module_->source.empty()) kernel.refuse_engine();
-  const std::uint32_t groups = cohort::checked(options, capacity());
-  LaunchOptions with{.max_groups = groups,
-                     .local_size = options.local_size,
-                     .resizable = false,
-                     .stop = options.stop,
-                     .tracer = options.tracer};
-  Order order{{kernel.module_, kernel.index_},
-              pack(kernel.info(), kernel.checked(with), *core_->memory())};
-  return Task{core_->launch(std::move(order), with, options.priority)};
+  const std::uint32_t groups = checked(options);
+  return start(bind(kernel, groups, {.local_size = options.local_size, .resizable = false}),
+               options);
 }
 
 }  // namespace cohort::opencl

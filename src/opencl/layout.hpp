@@ -50,7 +50,7 @@ struct Words {
   Word departing;
   Word deposit_gen;
   Word settled;
-  Word kept_flag;
+  Word kept;                         // kept_flag there
   std::atomic<std::uint64_t> fault;  // protocol::FaultRecord::word
 
   alignas(128) std::uint32_t which;
@@ -64,7 +64,7 @@ struct Words {
   Box* boxes;
   std::atomic<std::uint64_t>* free_ids;
   std::byte* deposit;
-  std::byte* kept;
+  std::byte* kept_state;  // kept there
   std::byte* box_states;
   std::byte* arguments;
   Event* events;

@@ -1,9 +1,6 @@
 #include "opencl/memory.hpp"
 
 #include <algorithm>
-#include <cstring>
-
-#include "repeat.hpp"
 
 namespace cohort::opencl {
 
@@ -25,18 +22,6 @@ void SharedMemory::release(void* memory, std::size_t /*bytes*/) noexcept {
   const std::lock_guard lock{mutex_};
   blocks_.erase(static_cast<const std::byte*>(memory));
   if (!abandoned_) clSVMFree(context_(), memory);
-}
-
-void SharedMemory::write(void* to, const void* from, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
-}
-
-void SharedMemory::read(void* to, const void* from, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
-}
-
-void SharedMemory::fill(void* to, const void* value, std::size_t size, std::size_t count) {
-  repeat(to, value, size, size * count);
 }
 
 bool SharedMemory::owns(const void* pointer) const {

@@ -5,20 +5,17 @@
 #include <memory>
 #include <mutex>
 
-#include "cohort/buffer.hpp"
+#include "cpu/memory.hpp"
 #include "opencl/cl.hpp"
 
 namespace cohort::opencl {
 
-class SharedMemory final : public cohort::detail::Memory {
+class SharedMemory final : public cpu::HostMemory {
  public:
   explicit SharedMemory(cl::Context context) : context_(std::move(context)) {}
 
   void* allocate(std::size_t bytes) override;
   void release(void* memory, std::size_t bytes) noexcept override;
-  void write(void* to, const void* from, std::size_t bytes) override;
-  void read(void* to, const void* from, std::size_t bytes) override;
-  void fill(void* to, const void* value, std::size_t size, std::size_t count) override;
 
   /// Whether it points into something that was allocated here.
   [[nodiscard]] bool owns(const void* pointer) const;

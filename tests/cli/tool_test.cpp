@@ -407,6 +407,10 @@ TEST_F(Tool, ExploresAnAppUnderManySchedules) {
   ASSERT_EQ(result.status, 0) << result.out << result.error;
   EXPECT_THAT(result.out, AllOf(HasSubstr("bfs"), HasSubstr("200 schedules, nothing wrong")));
   EXPECT_EQ(cohort("check bfs --search pct --weak --local-size 2 --schedules 50").status, 0);
+  for (const auto& app : json::parse(cohort("list --json").out)["apps"]) {
+    const Result small = cohort("check " + app["name"].get<std::string>() + " --schedules 20");
+    EXPECT_EQ(small.status, 0) << small.out << small.error;
+  }
   EXPECT_EQ(cohort("check nothing").status, 2);
   EXPECT_EQ(cohort("check bfs --search chance").status, 2);
   EXPECT_EQ(cohort("check bfs --replay x!").status, 2);

@@ -1,6 +1,6 @@
 // Checkpoints: a suspended job in a file, taken up by another engine or process; bad files are
 // refused untouched.
-#include "cohort/checkpoint.hpp"
+#include "conformance/kernels/checkpoint.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -9,211 +9,196 @@
 #include <filesystem>
 #include <fstream>
 
-#include "support.hpp"
+#include "conformance/site.hpp"
 
 namespace cohort::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Adds the number of the step to each item, so that an order or a step lost would show.
-struct Sum {
-  static constexpr const char* name = "sum";
-  std::uint64_t* items;
-  std::size_t count;
-  std::uint64_t steps;
-  std::atomic<bool>* half_way = nullptr;  // if given: set half-way, where it waits for a suspend
-  struct State {
-    std::uint64_t step = 0;
-  };
+COHORT_SITE_SUITE(Checkpoint);
 
-  template <class Visit>
-  void buffers(Visit& visit) const {
-    visit("items", items, count);
-    visit("nothing", static_cast<std::uint32_t*>(nullptr), 0);  // memory that a kernel may not need
-  }
-  template <class Group>
-  Next step(Group group, State& state) const {
-    for (auto i : group.stride(count)) items[i] = items[i] * 3 + state.step;
-    if (half_way != nullptr && state.step == steps / 2) {
-      half_way->store(true);
-      hold_until([&] { return group.query() > 0; });
-    }
-    return ++state.step < steps ? Next::again : Next::halt;
-  }
-};
+constexpr std::uint32_t items = 100;
+constexpr std::uint32_t steps = 2000;
 
-/// The same under another name.
-struct Other : Sum {
-  static constexpr const char* name = "other";
-};
-
-constexpr std::size_t items = 100;
-constexpr std::uint64_t steps = 2000;
-
-std::vector<std::uint64_t> expected() {
-  std::vector<std::uint64_t> result(items, 0);
-  for (std::uint64_t step = 0; step < steps; ++step) {
+std::vector<std::uint32_t> expected() {
+  std::vector<std::uint32_t> result(items, 0);
+  for (std::uint32_t step = 0; step < steps; ++step) {
     for (auto& each : result) each = each * 3 + step;
   }
   return result;
 }
 
-template <class Engine>
-class Checkpoint : public testing::Test {
- protected:
-  Checkpoint() : folder_(fs::temp_directory_path() / ("cohort-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("cohort-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
   }
-  ~Checkpoint() override { fs::remove_all(folder_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
+  [[nodiscard]] const fs::path& path() const { return path_; }
 
-  /// A job that is suspended some way from its end.
-  static Job suspended_in(Engine& engine, std::vector<std::uint64_t>& memory) {
-    std::atomic<bool> half_way{false};
-    Job job = engine.launch(Sum{memory.data(), items, steps, &half_way});
-    EXPECT_TRUE(eventually([&] { return half_way.load(); }));
-    EXPECT_EQ(job.suspend(), Status::suspended);
-    return job;
-  }
-
-  /// The same, in a file.
-  fs::path some_way(std::vector<std::uint64_t>& memory) {
-    Engine engine{{.capacity = 3}};
-    const Job job = suspended_in(engine, memory);
-    fs::path file = folder_ / "job.checkpoint";
-    job.checkpoint(file);
-    return file;
-  }
-
-  fs::path folder_;
+ private:
+  fs::path path_;
 };
-TYPED_TEST_SUITE(Checkpoint, Engines, EngineNames);
 
-TYPED_TEST(Checkpoint, ContinuesInAnotherEngine) {
-  std::vector<std::uint64_t> first(items);
-  const fs::path file = this->some_way(first);
-  std::vector<std::uint64_t> second(items);
-  TypeParam engine{{.capacity = 2}};
-  EXPECT_EQ(engine.restore(Sum{second.data(), items, steps}, file).wait().status, Status::finished);
-  EXPECT_EQ(second, expected());
+/// A job that is suspended half-way.
+class Suspended : public Words {
+ public:
+  explicit Suspended(Site& site)
+      : Words(site, items),
+        half_way_(site),
+        job(site.launch(Sum{data(), items, steps, half_way_.data()})) {
+    site.until([&] { return half_way_ != 0; });
+    EXPECT_EQ(job.suspend(), Status::suspended);
+  }
+
+ private:
+  Word half_way_;
+
+ public:
+  ScopedJob job;
+};
+
+/// The same, in a file.
+fs::path half_way(Site& site, const Folder& folder) {
+  site.needs(site.lacks().checkpoints);
+  site.restart(3);
+  const Suspended suspended{site};
+  fs::path file = folder / "job.checkpoint";
+  suspended.job.checkpoint(file);
+  return file;
 }
 
-TYPED_TEST(Checkpoint, ContinuesInAnotherProcess) {
-  if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
+void expect_continued(Site& site, const fs::path& file) {
+  site.restart(2);
+  const Words memory{site, items};
+  EXPECT_EQ(site.restore(Sum{memory.data(), items, steps}, file).wait().status, Status::finished);
+  EXPECT_EQ(memory.read(), expected());
+}
+
+std::string content(const fs::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherEngine) {
+  const Folder folder;
+  expect_continued(site, half_way(site, folder));
+}
+
+COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherProcess) {
+  if (thread_sanitized) throw Skip{"the thread sanitizer allows no threads after a fork"};
+  site.needs(site.lacks().checkpoints);
+  site.needs(site.lacks().forks);
+  const Folder folder;
+  site.end();
   const pid_t child = ::fork();
-  const fs::path file = this->folder_ / "job.checkpoint";
   if (child == 0) {  // writes the file and dies
-    std::vector<std::uint64_t> memory(items);
-    this->some_way(memory);
-    ::_exit(fs::exists(file) ? 0 : 1);
+    ::_exit(fs::exists(half_way(site, folder)) ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   ASSERT_EQ(status, 0);
-  std::vector<std::uint64_t> memory(items);
-  TypeParam engine{{.capacity = 2}};
-  EXPECT_EQ(engine.restore(Sum{memory.data(), items, steps}, file).wait().status, Status::finished);
-  EXPECT_EQ(memory, expected());
+  expect_continued(site, folder / "job.checkpoint");
 }
 
-TYPED_TEST(Checkpoint, CanBeResumedBesides) {
-  std::vector<std::uint64_t> memory(items);
-  TypeParam engine{{.capacity = 2}};
-  const Job job = this->suspended_in(engine, memory);
-  job.checkpoint(this->folder_ / "a");
-  job.resume();
-  EXPECT_EQ(job.wait().status, Status::finished);
-  EXPECT_EQ(memory, expected());
+COHORT_SITE_TEST(Checkpoint, CanBeResumedBesides) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  const Suspended suspended{site};
+  suspended.job.checkpoint(folder / "a");
+  suspended.job.resume();
+  EXPECT_EQ(suspended.job.wait().status, Status::finished);
+  EXPECT_EQ(suspended.read(), expected());
 }
 
-/// Takes as long as its test likes to name its memory, and so to be written.
-struct SlowToSave : Sum {
-  std::atomic<bool>* saving;
-  const std::atomic<bool>* go_on;
-
-  template <class Visit>
-  void buffers(Visit& visit) const {
-    Sum::buffers(visit);
-    saving->store(true);
-    EXPECT_TRUE(eventually([this] { return go_on->load(); })) << "the engine is held up";
+/// A job that is being written, until it is told to go on.
+class BeingSaved : public Words {
+ public:
+  BeingSaved(Site& site, const fs::path& file)
+      : Words(site, items), job(site.launch(SlowToSave{{data(), items, ~0U}, &saving_, &go_on})) {
+    EXPECT_EQ(job.suspend(), Status::suspended);
+    writer_ = std::thread{[this, file] { job.checkpoint(file); }};
+    while (!saving_) std::this_thread::yield();
   }
+  void finish() {
+    go_on = true;
+    writer_.join();
+  }
+
+ private:
+  std::atomic<bool> saving_{false};
+  std::thread writer_;
+
+ public:
+  std::atomic<bool> go_on{false};
+  ScopedJob job;
 };
 
-TYPED_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
-  std::vector<std::uint64_t> memory(items);
-  std::atomic<bool> saving{false};
-  std::atomic<bool> go_on{false};
-  TypeParam engine{{.capacity = 2}};
-  const ScopedJob job =
-      engine.launch(SlowToSave{{memory.data(), items, ~std::uint64_t{0}}, &saving, &go_on});
-  ASSERT_EQ(job.suspend(), Status::suspended);
-  std::thread writer{[&] { job.checkpoint(this->folder_ / "a"); }};
-  ASSERT_TRUE(eventually([&] { return saving.load(); }));
-  EXPECT_EQ(engine.submit([] {}, {.groups = 2}).wait().status, Status::finished);
+COHORT_SITE_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  BeingSaved saved{site, folder / "a"};
+  const Words other{site, items};
+  EXPECT_EQ(site.launch(Sum{other.data(), items, 10}).wait().status, Status::finished);
 
   std::atomic<bool> resumed{false};
-  const std::vector<std::uint64_t> before = memory;
+  const std::vector<std::uint32_t> before = saved.read();
   std::thread resumer{[&] {
-    job.resume();
+    saved.job.resume();
     resumed = true;
   }};
-  std::this_thread::sleep_for(20ms);  // too early to see a mistake at worst
+  site.linger(20ms);  // too early to see a mistake at worst
   EXPECT_FALSE(resumed.load()) << "before the file was written";
-  EXPECT_EQ(memory, before);
-  go_on = true;
-  writer.join();
+  EXPECT_EQ(saved.read(), before);
+  saved.finish();
   resumer.join();
-  EXPECT_NE(job.status(), Status::suspended);
-  EXPECT_TRUE(fs::exists(this->folder_ / "a"));
+  EXPECT_NE(saved.job.status(), Status::suspended);
+  EXPECT_TRUE(fs::exists(folder / "a"));
 }
 
-TYPED_TEST(Checkpoint, OfAJobThatIsCancelledMeanwhileKeepsItsMemoryUntilItIsWritten) {
-  std::vector<std::uint64_t> memory(items);
-  std::atomic<bool> saving{false};
-  std::atomic<bool> go_on{false};
-  TypeParam engine{{.capacity = 2}};
-  const ScopedJob job =
-      engine.launch(SlowToSave{{memory.data(), items, ~std::uint64_t{0}}, &saving, &go_on});
-  ASSERT_EQ(job.suspend(), Status::suspended);
-  std::thread writer{[&] { job.checkpoint(this->folder_ / "a"); }};
-  ASSERT_TRUE(eventually([&] { return saving.load(); }));
-  job.cancel();
-  EXPECT_FALSE(job.wait_for(20ms).has_value()) << "its memory is still being read";
-  go_on = true;
-  EXPECT_EQ(job.wait().status, Status::cancelled);
-  writer.join();
+COHORT_SITE_TEST(Checkpoint, OfAJobThatIsCancelledMeanwhileKeepsItsMemoryUntilItIsWritten) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  BeingSaved saved{site, folder / "a"};
+  saved.job.cancel();
+  EXPECT_FALSE(saved.job.wait_for(20ms).has_value()) << "its memory is still being read";
+  saved.go_on = true;
+  EXPECT_EQ(saved.job.wait().status, Status::cancelled);
+  saved.finish();
 }
 
-TYPED_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
-  std::vector<std::uint64_t> memory(items);
-  TypeParam engine{{.capacity = 2}};
-  const Job job = engine.launch(Sum{memory.data(), items, 10});
+COHORT_SITE_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  const Words memory{site, items};
+  const Job job = site.launch(Sum{memory.data(), items, 10});
   job.wait();
-  EXPECT_THROW(job.checkpoint(this->folder_ / "a"), Error);
-  EXPECT_FALSE(fs::exists(this->folder_ / "a"));
+  EXPECT_THROW(job.checkpoint(folder / "a"), Error);
+  EXPECT_FALSE(fs::exists(folder / "a"));
 }
 
-TYPED_TEST(Checkpoint, IntoAFolderThatIsNotThereIsRefused) {
-  std::vector<std::uint64_t> memory(items);
-  TypeParam engine{{.capacity = 2}};
-  const Job job = this->suspended_in(engine, memory);
-  EXPECT_THROW(job.checkpoint(this->folder_ / "no" / "such" / "folder"), Error);
-  job.resume();
-  EXPECT_EQ(job.wait().status, Status::finished);
+COHORT_SITE_TEST(Checkpoint, IntoAFolderThatIsNotThereIsRefused) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  const Suspended suspended{site};
+  EXPECT_THROW(suspended.job.checkpoint(folder / "no/such/folder"), Error);
+  suspended.job.resume();
+  EXPECT_EQ(suspended.job.wait().status, Status::finished);
 }
 
-TYPED_TEST(Checkpoint, ThatIsDamagedIsRefusedAndNothingTouched) {
-  std::vector<std::uint64_t> first(items);
-  const fs::path file = this->some_way(first);
-  std::ifstream in{file, std::ios::binary};
-  const std::string good{std::istreambuf_iterator<char>{in}, {}};
-  TypeParam engine{{.capacity = 1}};
-  std::vector<std::uint64_t> memory(items, 7);
-  const auto refused = [&](const std::string& content) {
-    const fs::path bad = this->folder_ / "bad";
-    std::ofstream{bad, std::ios::binary} << content;
+COHORT_SITE_TEST(Checkpoint, ThatIsDamagedIsRefusedAndNothingTouched) {
+  const Folder folder;
+  const std::string good = content(half_way(site, folder));
+  const Words memory{site, items, 7};
+  const auto refused = [&](const std::string& text) {
+    const fs::path bad = folder / "bad";
+    std::ofstream{bad, std::ios::binary} << text;
     try {
-      engine.restore(Sum{memory.data(), items, steps}, bad);
+      static_cast<void>(site.restore(Sum{memory.data(), items, steps}, bad));
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::bad_file);
       EXPECT_NE(std::string{error.what()}.find(bad.string()), std::string::npos);
@@ -228,68 +213,61 @@ TYPED_TEST(Checkpoint, ThatIsDamagedIsRefusedAndNothingTouched) {
     EXPECT_TRUE(refused(good.substr(0, at))) << "cut at " << at;
   }
   EXPECT_TRUE(refused(good + "x"));
-  EXPECT_THAT(memory, testing::Each(7U));
+  EXPECT_THAT(memory.read(), testing::Each(7U));
 }
 
-TYPED_TEST(Checkpoint, OfAHugeFileIsRefusedWithoutReadingIt) {
-  std::vector<std::uint64_t> first(items);
-  const fs::path file = this->some_way(first);
-  std::ifstream in{file, std::ios::binary};
-  const std::string good{std::istreambuf_iterator<char>{in}, {}};
+COHORT_SITE_TEST(Checkpoint, OfAHugeFileIsRefusedWithoutReadingIt) {
+  const Folder folder;
+  const std::string good = content(half_way(site, folder));
   constexpr std::size_t before_name = 24;  // magic, version, length of the kernel's name
   std::string long_name = good.substr(0, before_name);
   long_name[before_name - 3] = 1;  // 2^40 bytes
-  TypeParam engine{{.capacity = 1}};
-  std::vector<std::uint64_t> memory(items, 7);
+  const Words memory{site, items, 7};
   for (const std::string& head : {std::string{}, good.substr(0, 16), long_name, good}) {
-    const fs::path huge = this->folder_ / "huge";
+    const fs::path huge = folder / "huge";
     std::ofstream{huge, std::ios::binary} << head;
     fs::resize_file(huge, std::uintmax_t{1} << 41U);  // zeros that take no room on the disk
     try {
-      engine.restore(Sum{memory.data(), items, steps}, huge);
+      static_cast<void>(site.restore(Sum{memory.data(), items, steps}, huge));
       ADD_FAILURE() << "restored from " << head.size() << " bytes and zeros";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::bad_file);
     }
   }
-  EXPECT_THAT(memory, testing::Each(7U));
+  EXPECT_THAT(memory.read(), testing::Each(7U));
 }
 
-TYPED_TEST(Checkpoint, OfTwoEnginesAtOnceIsThatOfOne) {
-  const fs::path file = this->folder_ / "job.checkpoint";
+COHORT_SITE_TEST(Checkpoint, OfTwoEnginesAtOnceIsThatOfOne) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  const fs::path file = folder / "job.checkpoint";
   std::vector<std::thread> engines;
-  for (std::uint64_t each = 0; each < 2; ++each) {
+  for (int each = 0; each < 2; ++each) {
     engines.emplace_back([&] {
-      std::vector<std::uint64_t> memory(items);
-      TypeParam engine{{.capacity = 1}};
-      const Job job = this->suspended_in(engine, memory);
+      Site own{site.kind()};
+      const Suspended suspended{own};
       for (std::uint32_t round = 0; round < scaled(100, 10); ++round)
-        EXPECT_NO_THROW(job.checkpoint(file));
+        EXPECT_NO_THROW(suspended.job.checkpoint(file));
     });
   }
   for (std::thread& each : engines) each.join();
-
-  std::vector<std::uint64_t> memory(items);
-  TypeParam engine{{.capacity = 2}};
-  EXPECT_EQ(engine.restore(Sum{memory.data(), items, steps}, file).wait().status, Status::finished);
-  EXPECT_EQ(memory, expected());
+  expect_continued(site, file);
   fs::remove(file);
-  EXPECT_TRUE(fs::is_empty(this->folder_)) << "drafts are left";
+  EXPECT_TRUE(fs::is_empty(folder.path())) << "drafts are left";
 }
 
-TYPED_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
-  std::vector<std::uint64_t> memory(items);
-  TypeParam engine{{.capacity = 2}};
-  const Job job = this->suspended_in(engine, memory);
-  const fs::path fifo = this->folder_ / "fifo";
+COHORT_SITE_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
+  site.needs(site.lacks().checkpoints);
+  const Folder folder;
+  const Suspended suspended{site};
+  const fs::path fifo = folder / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const fs::path link = this->folder_ / "link";
-  fs::create_symlink("/dev/null", link);
-  fs::create_directory(this->folder_ / "folder");
-  for (const fs::path& place : {fifo, link, this->folder_ / "folder"}) {
+  fs::create_symlink("/dev/null", folder / "link");
+  fs::create_directory(folder / "folder");
+  for (const fs::path& place : {fifo, folder / "link", folder / "folder"}) {
     const auto before = fs::symlink_status(place).type();
     try {
-      job.checkpoint(place);
+      suspended.job.checkpoint(place);
       ADD_FAILURE() << place << " was written to";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::bad_file);
@@ -297,19 +275,22 @@ TYPED_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
                                   ": not a regular file, so it is not replaced; give another name");
     }
     EXPECT_EQ(fs::symlink_status(place).type(), before);
-    EXPECT_THROW(engine.restore(Sum{memory.data(), items, steps}, place), Error);
+    EXPECT_THROW(static_cast<void>(site.restore(Sum{suspended.data(), items, steps}, place)),
+                 Error);
   }
 }
 
-TYPED_TEST(Checkpoint, OfAnotherKernelOrSizeIsRefused) {
-  std::vector<std::uint64_t> first(items);
-  const fs::path file = this->some_way(first);
-  TypeParam engine{{.capacity = 1}};
-  std::vector<std::uint64_t> memory(items + 1);
-  EXPECT_THROW(engine.restore(Other{{memory.data(), items, steps}}, file), Error);
-  EXPECT_THROW(engine.restore(Sum{memory.data(), items + 1, steps}, file), Error);
-  EXPECT_THROW(engine.restore(Sum{memory.data(), items, steps}, this->folder_ / "none"), Error);
-  EXPECT_THROW(engine.restore(Sum{memory.data(), items, steps}, this->folder_), Error);
+COHORT_SITE_TEST(Checkpoint, OfAnotherKernelOrSizeIsRefused) {
+  const Folder folder;
+  const fs::path file = half_way(site, folder);
+  const Words memory{site, items + 1};
+  const auto refuses = [&](const auto& kernel, const fs::path& from) {
+    EXPECT_THROW(static_cast<void>(site.restore(kernel, from)), Error);
+  };
+  refuses(OtherSum{{memory.data(), items, steps}}, file);
+  refuses(Sum{memory.data(), items + 1, steps}, file);
+  refuses(Sum{memory.data(), items, steps}, folder / "none");
+  refuses(Sum{memory.data(), items, steps}, folder.path());
 }
 
 }  // namespace

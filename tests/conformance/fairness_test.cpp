@@ -1,14 +1,19 @@
 // Fair scheduling of active groups (section 3.1 of the paper): each keeps making progress, so that
 // groups may wait for each other in any way they like. There is nothing to see but that these
 // kernels come to their end.
-#include "conformance/support.hpp"
+#include <atomic>
+#include <thread>
+
+#include "cohort/cpu.hpp"
+#include "conformance/site.hpp"
 
 namespace cohort::test {
 namespace {
 
-template <class Engine>
-class Fairness : public testing::Test {};
-TYPED_TEST_SUITE(Fairness, Engines, EngineNames);
+const Site& cpu_site() {
+  static const Site site{EngineKind::cpu};
+  return site;
+}
 
 /// A lock that only spins: it does not let others run, as a lock on a GPU would not.
 class SpinLock {
@@ -42,9 +47,9 @@ struct Locking {
   }
 };
 
-TYPED_TEST(Fairness, GroupsMayLockEachOtherOut) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_shape([&](Shape shape) {
+TEST(Fairness, GroupsMayLockEachOtherOut) {
+  cpu::Engine engine{{.capacity = cpu_site().capacity()}};
+  for_each_shape(cpu_site(), [&](Shape shape) {
     for (const bool resizable : {true, false}) {
       SpinLock mutex;
       std::uint32_t count = 0;
@@ -75,8 +80,8 @@ struct HandingOn {
   }
 };
 
-TYPED_TEST(Fairness, GroupsMayHandOverInBothDirections) {
-  TypeParam engine{{.capacity = capacity}};
+TEST(Fairness, GroupsMayHandOverInBothDirections) {
+  cpu::Engine engine{{.capacity = cpu_site().capacity()}};
   for (const bool upwards : {true, false}) {
     for (const std::uint32_t groups : {2U, 3U, 5U, 8U, 16U}) {
       if (sanitized && groups != 3 && groups != 16) continue;  // all that spinning takes its time
@@ -116,15 +121,14 @@ struct HandingOnWhileOffering {
   }
 };
 
-TYPED_TEST(Fairness, GroupsMayHandOverWhileTheyOfferThemselves) {
-  TypeParam engine{{.capacity = capacity}};
+TEST(Fairness, GroupsMayHandOverWhileTheyOfferThemselves) {
+  cpu::Engine engine{{.capacity = cpu_site().capacity()}};
   for (const bool upwards : {true, false}) {
-    for_each_shape([&](Shape shape) {
+    for_each_shape(cpu_site(), [&](Shape shape) {
       std::atomic<std::uint32_t> token{0};
       const std::uint32_t laps = scaled(10, 2);
       const ScopedJob job =
-          engine.launch(HandingOnWhileOffering{&token, laps, upwards},
-                        {.max_groups = shape.groups, .local_size = shape.local_size});
+          engine.launch(HandingOnWhileOffering{&token, laps, upwards}, shape.options());
       EXPECT_EQ(job.wait().status, Status::finished);
       EXPECT_EQ(token, laps * shape.groups);
     });
@@ -148,8 +152,8 @@ struct PingPong {
   }
 };
 
-TYPED_TEST(Fairness, HoldsBetweenJobsThatHaveStarted) {
-  TypeParam engine{{.capacity = capacity}};
+TEST(Fairness, HoldsBetweenJobsThatHaveStarted) {
+  cpu::Engine engine{{.capacity = cpu_site().capacity()}};
   std::atomic<std::uint32_t> ball{0};
   const ScopedJob ping = engine.launch(PingPong{&ball, 0, scaled(50)}, {.max_groups = 8});
   const ScopedJob pong = engine.launch(PingPong{&ball, 1, scaled(50)}, {.max_groups = 8});

@@ -1,540 +1,293 @@
-// How jobs end: waiting for them, cancelling them, exceptions, and the end of the engine.
-#include <memory>
-#include <stdexcept>
+// How jobs end: waiting for them, cancelling them, and the end of the engine.
+#include "conformance/kernels/lifecycle.hpp"
 
-#include "conformance/jobs.hpp"
-#include "conformance/march.hpp"
+#include <stop_token>
+#include <thread>
+
+#include "conformance/site.hpp"
 
 namespace cohort::test {
 namespace {
 
-using testing::HasSubstr;
-
 // ---- wait
 
-template <class Engine>
-class Wait : public testing::Test {};
-TYPED_TEST_SUITE(Wait, Engines, EngineNames);
+COHORT_SITE_SUITE(Wait);
 
-TYPED_TEST(Wait, ReturnsTheReportOfAFinishedJob) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_shape([&](Shape shape) {
-    const ScopedJob job =
-        engine.launch(Brief{}, {.max_groups = shape.groups, .local_size = shape.local_size});
-    EXPECT_EQ(job.wait().status, Status::finished);
-    EXPECT_EQ(job.wait().status, Status::finished);  // as often as one likes
-    EXPECT_EQ(job.status(), Status::finished);
-    EXPECT_TRUE(job.wait_for(0s).has_value());
+COHORT_SITE_TEST(Wait, ReturnsTheReportOfAFinishedJob) {
+  for_each_shape(site, [&](Shape shape) {
+    site.run(Brief{}, shape.options(), [&](const Job& job) {
+      EXPECT_EQ(job.wait().status, Status::finished);
+      EXPECT_EQ(job.wait().status, Status::finished);  // as often as one likes
+      EXPECT_EQ(job.status(), Status::finished);
+      EXPECT_TRUE(job.wait_for(0s).has_value());
+    });
   });
 }
 
-TYPED_TEST(Wait, ForALimitedTimeReturnsNothingWhileTheJobRuns) {
-  TypeParam engine{{.capacity = capacity}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job = engine.launch(Offering{&stop, &present}, {.max_groups = 2});
-  EXPECT_FALSE(job.wait_for(0s).has_value());
-  EXPECT_FALSE(job.wait_for(2ms).has_value());
-  EXPECT_FALSE(job.wait_until(std::chrono::steady_clock::now() - 1h).has_value());
-  EXPECT_EQ(job.status(), Status::running);
-  stop = true;
-  const auto report = job.wait_for(long_enough);
-  ASSERT_TRUE(report.has_value());
-  EXPECT_EQ(report->status, Status::finished);
+COHORT_SITE_TEST(Wait, ForALimitedTimeReturnsNothingWhileTheJobRuns) {
+  const OfferingWords words{site};
+  site.run(words.kernel(), {.max_groups = 2}, [&](const Job& job) {
+    EXPECT_FALSE(job.wait_for(0s).has_value());
+    EXPECT_FALSE(job.wait_for(2ms).has_value());
+    EXPECT_FALSE(job.wait_until(std::chrono::steady_clock::now() - 1h).has_value());
+    EXPECT_EQ(job.status(), Status::running);
+    words.stop = 1;
+    EXPECT_EQ(job.wait().status, Status::finished);
+    EXPECT_TRUE(job.wait_for(1h).has_value());
+  });
 }
 
-TYPED_TEST(Wait, ForAVeryLongTimeDoesNotOverflow) {
-  TypeParam engine{{.capacity = 1}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job = engine.launch(Offering{&stop, &present});
+COHORT_SITE_TEST(Wait, ForAVeryLongTimeDoesNotOverflow) {
+  site.needs(site.lacks().host_threads);
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel());
   std::thread stopper{[&] {
     std::this_thread::sleep_for(5ms);
-    stop = true;
+    words.stop = 1;
   }};
   EXPECT_TRUE(job.wait_for(std::chrono::nanoseconds::max()).has_value());
   stopper.join();
 }
 
-TYPED_TEST(Wait, ServesManyThreadsAtOnce) {
-  TypeParam engine{{.capacity = capacity}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job = engine.launch(Offering{&stop, &present}, {.max_groups = 4});
+COHORT_SITE_TEST(Wait, ServesManyThreadsAtOnce) {
+  site.needs(site.lacks().host_threads);
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel(), {.max_groups = 4});
   std::atomic<std::uint32_t> finished{0};
   std::vector<std::thread> waiters;
-  waiters.reserve(8);
   for (int i = 0; i < 8; ++i) {
     waiters.emplace_back(
         [&finished, &job] { finished.fetch_add(job.wait().status == Status::finished ? 1 : 0); });
   }
-  stop = true;
+  words.stop = 1;
   for (auto& waiter : waiters) waiter.join();
   EXPECT_EQ(finished, 8U);
 }
 
-TYPED_TEST(Wait, IsNotNeeded) {
-  std::atomic<std::uint32_t> present{0};
-  std::atomic<bool> stop{false};
-  {
-    TypeParam engine{{.capacity = 4}};
-    (void)engine.launch(Offering{&stop, &present});  // dropping the handle does not end the job
-    EXPECT_TRUE(eventually([&] { return present == 4; }));
-    stop = true;
-    EXPECT_TRUE(eventually([&] { return present == 0; }));
-  }
+COHORT_SITE_TEST(Wait, IsNotNeeded) {
+  site.needs(site.lacks().several_jobs);
+  site.restart(4);
+  const OfferingWords words{site};
+  (void)site.launch(words.kernel());  // dropping the handle does not end the job
+  site.until([&] { return words.turns > 4; });
+  words.stop = 1;
+  site.until([&] { return words.returned == site.capacity(); });
 }
 
 // ---- cancel
 
-template <class Engine>
-class Cancel : public testing::Test {};
-TYPED_TEST_SUITE(Cancel, Engines, EngineNames);
+COHORT_SITE_SUITE(Cancel);
 
-/// Waits for ever in one primitive or another.
-struct Endless {
-  enum class At : std::uint8_t {
-    offer,
-    offer_kill,
-    global_barrier,
-    resizing_barrier,
-    others_in_barrier,
-    request_fork,
-    query,
-  };
-  At at;
-  const std::atomic<bool>* stop;  // only for what does not end by itself
-  std::atomic<std::uint32_t>* started;
-
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    if (leader(group)) started->fetch_add(1);
-    while (!told(group, *stop)) {
-      switch (at) {
-        case At::offer:
-          if (group.offer(state)) return;
-          break;
-        case At::offer_kill:
-          if (group.offer_kill(state)) return;
-          break;
-        case At::global_barrier: group.global_barrier(); break;
-        case At::resizing_barrier:
-          if (group.resizing_global_barrier(state)) return;
-          break;
-        case At::others_in_barrier:  // where they wait for group 0, which is still busy
-          if (group.group_id() != 0) {
-            group.global_barrier();
-          } else if (group.offer_kill(state)) {
-            return;
-          }
-          break;
-        case At::request_fork: group.request_fork(state); break;
-        case At::query: (void)group.query(); break;
-      }
-      std::this_thread::yield();
-    }
-  }
-};
-
-template <class Kernel, class Engine>
-void cancel_in(Engine& engine, Shape shape, Endless::At at, bool resizable) {
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> started{0};
-  const ScopedJob job = engine.launch(
-      Kernel{{at, &stop, &started}},
-      {.max_groups = shape.groups, .local_size = shape.local_size, .resizable = resizable});
-  ASSERT_TRUE(eventually([&] { return started == shape.groups; }));
-  job.cancel();
-  const bool ended = job.wait_for(long_enough).has_value();
-  stop = true;
-  EXPECT_TRUE(ended) << "not cancelled in primitive " << static_cast<int>(at);
-  EXPECT_EQ(job.wait().status, Status::cancelled);
-}
-
-TYPED_TEST(Cancel, EndsAJobInOffersAndBarriers) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
-    using Kernel = With<Endless, Traits{.barrier = barrier}>;
-    using At = Endless::At;
-    for (const At at : {At::offer, At::offer_kill, At::global_barrier, At::resizing_barrier,
-                        At::others_in_barrier}) {
-      cancel_in<Kernel>(engine, shape, at, true);
-    }
-  });
-}
-
-TYPED_TEST(Cancel, EndsAJobThatOnlyForksOrAsks) {
-  TypeParam engine{{.capacity = capacity}};
-  using Kernel = With<Endless, Traits{}>;
-  cancel_in<Kernel>(engine, {.groups = 4, .local_size = 1}, Endless::At::request_fork, true);
-  cancel_in<Kernel>(engine, {.groups = 4, .local_size = 1}, Endless::At::query, true);
-}
-
-TYPED_TEST(Cancel, EndsAStaticLaunch) {
-  TypeParam engine{{.capacity = capacity}};
-  using Kernel = With<Endless, Traits{}>;
-  for_each_shape([&](Shape shape) {
-    cancel_in<Kernel>(engine, shape, Endless::At::global_barrier, false);
-    cancel_in<Kernel>(engine, shape, Endless::At::resizing_barrier, false);
-  });
-}
-
-/// Offers in a static launch are compiled out, so that they cannot tell of a cancel: its barriers
-/// do.
-struct OfferingThenMeeting {
-  const std::atomic<bool>* stop;
-  std::atomic<std::uint32_t>* started;
-
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    if (leader(group)) started->fetch_add(1);
-    while (!told(group, *stop)) {
-      if (group.offer(state)) return;
-      std::this_thread::yield();
-    }
-    group.global_barrier();
-  }
-};
-
-TYPED_TEST(Cancel, ReachesAStaticLaunchAtItsBarriersOnly) {
-  TypeParam engine{{.capacity = capacity}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> started{0};
-  const ScopedJob job =
-      engine.launch(OfferingThenMeeting{&stop, &started}, {.max_groups = 4, .resizable = false});
-  ASSERT_TRUE(eventually([&] { return started == 4; }));
-  job.cancel();
-  EXPECT_FALSE(job.wait_for(2ms).has_value());
-  stop = true;
-  EXPECT_EQ(job.wait().status, Status::cancelled);
-}
-
-TYPED_TEST(Cancel, EndsStepsInEveryShape) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
-    Board board;
-    std::atomic<bool> stop{false};
-    using Kernel = With<Steps, Traits{.barrier = barrier}>;
-    const ScopedJob job = engine.launch(
-        Kernel{{&board, &stop}}, {.max_groups = shape.groups, .local_size = shape.local_size});
-    EXPECT_TRUE(eventually([&] { return board.steps >= 3; }));
+template <class Kernel>
+void cancel_in(Site& site, Shape shape, Endless::At at, bool resizable) {
+  SCOPED_TRACE(testing::Message() << "in primitive " << static_cast<int>(at));
+  const Word started{site};
+  LaunchOptions options = shape.options();
+  options.resizable = resizable;
+  site.run(as<Kernel>(Endless{at, started.data()}), options, [&](const Job& job) {
+    site.until([&] { return started == shape.groups; });
     job.cancel();
     EXPECT_EQ(job.wait().status, Status::cancelled);
-    EXPECT_EQ(board.wrong, 0U);
   });
 }
 
-TYPED_TEST(Cancel, OfAPendingJobMeansThatItNeverRuns) {
-  TypeParam engine{{.capacity = 1}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> first{0};
-  std::atomic<std::uint32_t> second{0};
-  const ScopedJob running = engine.launch(Offering{&stop, &first});
-  const ScopedJob pending = engine.launch(Offering{&stop, &second});
+using At = Endless::At;
+
+COHORT_SITE_TEST(Cancel, EndsAJobInOffersAndBarriers) {
+  for_each_barrier_and_shape<Endless>(site, [&](auto barrier, Shape shape) {
+    for (const At at : {At::offer, At::global_barrier, At::resizing_barrier}) {
+      cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
+    }
+  });
+}
+
+COHORT_SITE_TEST(Cancel, EndsAJobWhoseGroupsOnlyOfferToLeave) {
+  site.needs(site.lacks().sampled_offers);
+  for_each_barrier_and_shape<Endless>(site, [&](auto barrier, Shape shape) {
+    for (const At at : {At::offer_kill, At::others_in_barrier}) {
+      cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
+    }
+  });
+}
+
+COHORT_SITE_TEST(Cancel, EndsAJobThatOnlyForksOrAsks) {
+  for_each_shape(site, [&](Shape shape) {
+    cancel_in<Endless>(site, shape, At::request_fork, true);
+    cancel_in<Endless>(site, shape, At::query, true);
+  });
+}
+
+COHORT_SITE_TEST(Cancel, EndsAStaticLaunch) {
+  for_each_shape(site, [&](Shape shape) {
+    cancel_in<Endless>(site, shape, At::global_barrier, false);
+    cancel_in<Endless>(site, shape, At::resizing_barrier, false);
+  });
+}
+
+COHORT_SITE_TEST(Cancel, ReachesAStaticLaunchAtItsBarriersOnly) {
+  const Word stop{site};
+  const Word started{site};
+  const std::uint32_t groups = std::min(site.capacity(), 4U);
+  site.run(OfferingThenMeeting{stop.data(), started.data()},
+           {.max_groups = groups, .resizable = false}, [&](const Job& job) {
+             site.until([&] { return started == groups; });
+             job.cancel();
+             EXPECT_FALSE(job.wait_for(2ms).has_value());
+             stop = 1;
+             EXPECT_EQ(job.wait().status, Status::cancelled);
+           });
+}
+
+COHORT_SITE_TEST(Cancel, EndsStepsInEveryShape) {
+  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
+    const BoardBook board{site};
+    const Word stop{site};
+    site.run(with(barrier, Steps{board.board(), stop.data()}), shape.options(),
+             [&](const Job& job) {
+               site.until([&] { return board.steps() >= 3; });
+               job.cancel();
+               EXPECT_EQ(job.wait().status, Status::cancelled);
+             });
+    EXPECT_EQ(board.wrong(), 0U);
+  });
+}
+
+COHORT_SITE_TEST(Cancel, OfAPendingJobMeansThatItNeverRuns) {
+  site.needs(site.lacks().several_jobs);
+  site.restart(1);
+  const OfferingWords words{site};
+  const ScopedJob running = site.launch(words.kernel());
+  const ScopedJob pending = site.launch(words.kernel());
   EXPECT_EQ(pending.status(), Status::pending);
   EXPECT_FALSE(pending.wait_for(1ms).has_value());
   pending.cancel();
   EXPECT_EQ(pending.wait().status, Status::cancelled);
-  stop = true;
+  words.stop = 1;
   EXPECT_EQ(running.wait().status, Status::finished);
   EXPECT_EQ(pending.report().start_groups, 0U);
 }
 
-TYPED_TEST(Cancel, EndsASuspendedJob) {
-  TypeParam engine{{.capacity = 4}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job = engine.launch(Offering{&stop, &present});
+COHORT_SITE_TEST(Cancel, EndsASuspendedJob) {
+  site.needs(site.lacks().refusals);
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel());
   EXPECT_EQ(job.suspend(), Status::suspended);
   job.cancel();
   EXPECT_EQ(job.wait().status, Status::cancelled);
   EXPECT_THROW(job.resume(), Error);
 }
 
-TYPED_TEST(Cancel, DoesNothingToAJobThatHasEnded) {
-  TypeParam engine{{.capacity = 4}};
-  const ScopedJob job = engine.launch(Brief{});
-  job.wait();
-  job.cancel();
-  EXPECT_EQ(job.wait().status, Status::finished);
+COHORT_SITE_TEST(Cancel, DoesNothingToAJobThatHasEnded) {
+  site.run(Brief{}, {}, [](const Job& job) {
+    job.wait();
+    job.cancel();
+    EXPECT_EQ(job.wait().status, Status::finished);
+  });
 }
 
-TYPED_TEST(Cancel, MayComeFromManyThreads) {
-  TypeParam engine{{.capacity = capacity}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job = engine.launch(Offering{&stop, &present}, {.max_groups = 8});
+COHORT_SITE_TEST(Cancel, MayComeFromManyThreads) {
+  site.needs(site.lacks().host_threads);
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel());
   std::vector<std::thread> threads;
-  threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back([&job] { job.cancel(); });
   EXPECT_EQ(job.wait().status, Status::cancelled);
   for (auto& thread : threads) thread.join();
 }
 
-TYPED_TEST(Cancel, FollowsAStopTokenThatIsAlreadyStopped) {
-  TypeParam engine{{.capacity = 4}};
+COHORT_SITE_TEST(Cancel, FollowsAStopTokenThatIsAlreadyStopped) {
+  site.needs(site.lacks().stop_tokens);
   std::stop_source source;
   source.request_stop();
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job = engine.launch(Offering{&stop, &present}, {.stop = source.get_token()});
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel(), {.stop = source.get_token()});
   EXPECT_EQ(job.wait().status, Status::cancelled);
 }
 
-TYPED_TEST(Cancel, FollowsAStopTokenAfterTheLaunch) {
-  TypeParam engine{{.capacity = 4}};
-  for_each_shape([&](Shape shape) {
+COHORT_SITE_TEST(Cancel, FollowsAStopTokenAfterTheLaunch) {
+  site.needs(site.lacks().stop_tokens);
+  for_each_shape(site, [&](Shape shape) {
     std::stop_source source;
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint32_t> present{0};
-    const ScopedJob job = engine.launch(
-        Offering{&stop, &present},
-        {.max_groups = shape.groups, .local_size = shape.local_size, .stop = source.get_token()});
+    const OfferingWords words{site};
+    LaunchOptions options = shape.options();
+    options.stop = source.get_token();
+    const ScopedJob job = site.launch(words.kernel(), options);
     EXPECT_FALSE(job.wait_for(100us).has_value());
     source.request_stop();
     EXPECT_EQ(job.wait().status, Status::cancelled);
   });
 }
 
-TYPED_TEST(Cancel, IgnoresAStopTokenOnceAllIsOver) {
+COHORT_SITE_TEST(Cancel, IgnoresAStopTokenOnceAllIsOver) {
+  site.needs(site.lacks().stop_tokens);
   std::stop_source source;
-  {
-    TypeParam engine{{.capacity = 4}};
-    (void)engine.launch(Brief{}, {.stop = source.get_token()});
-    const ScopedJob job = engine.launch(Brief{}, {.stop = source.get_token()});
-    job.wait();
-    source.request_stop();
-    EXPECT_EQ(job.wait().status, Status::finished);
-  }
+  (void)site.launch(Brief{}, {.stop = source.get_token()});
+  const ScopedJob job = site.launch(Brief{}, {.stop = source.get_token()});
+  job.wait();
+  source.request_stop();
+  EXPECT_EQ(job.wait().status, Status::finished);
 }
 
-TYPED_TEST(Cancel, ByAStopTokenMayMeetTheEndOfTheJob) {
-  TypeParam engine{{.capacity = 4}};
+COHORT_SITE_TEST(Cancel, ByAStopTokenMayMeetTheEndOfTheJob) {
+  site.needs(site.lacks().stop_tokens);
   for (std::uint32_t i = 0; i < scaled(200, 20); ++i) {
     std::stop_source source;
     std::thread stopper{[&source] { source.request_stop(); }};
-    const ScopedJob job = engine.launch(Brief{}, {.max_groups = 2, .stop = source.get_token()});
+    const ScopedJob job = site.launch(Brief{}, {.max_groups = 2, .stop = source.get_token()});
     EXPECT_THAT(job.wait().status, testing::AnyOf(Status::finished, Status::cancelled));
     stopper.join();
   }
 }
 
-TYPED_TEST(Cancel, ReachesGroupsInSetup) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_shape([&](Shape shape) {
-    std::atomic<bool> go{false};
-    std::atomic<std::uint32_t> in_setup{0};
-    const std::atomic<bool> stop{false};
-    const ScopedJob job =
-        engine.launch(LongSetup{&go, &in_setup, &stop},
-                      {.max_groups = shape.groups, .local_size = shape.local_size});
-    ASSERT_TRUE(eventually([&] { return in_setup == shape.groups; }));
-    job.cancel();
-    go = true;
-    EXPECT_EQ(job.wait().status, Status::cancelled);
+COHORT_SITE_TEST(Cancel, ReachesGroupsInSetup) {
+  for_each_shape(site, [&](Shape shape) {
+    const Word go{site};
+    const Word in_setup{site};
+    const Word stop{site};
+    site.run(LongSetup{go.data(), in_setup.data(), stop.data()}, shape.options(),
+             [&](const Job& job) {
+               site.until([&] { return in_setup == shape.groups; });
+               job.cancel();
+               go = 1;
+               EXPECT_EQ(job.wait().status, Status::cancelled);
+             });
   });
 }
 
-/// Checks after every offer that it still is who it was.
-struct KnowsItsId {
-  std::atomic<std::uint32_t>* wrong;
-  std::atomic<std::uint32_t>* started;
-
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    const std::uint32_t id = group.group_id();
-    if (leader(group)) started->fetch_add(1);
-    for (;;) {
-      if (group.offer(state)) return;
-      if (group.group_id() != id) wrong->fetch_add(1);
-      group.request_fork(state);
-      if (group.group_id() != id) wrong->fetch_add(1);
-    }
-  }
-};
-
-TYPED_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
-  TypeParam engine{{.capacity = 4}};
-  for (std::uint32_t i = 0; i < scaled(1000, 100); ++i) {
-    std::atomic<std::uint32_t> wrong{0};
-    std::atomic<std::uint32_t> started{0};
-    const ScopedJob job = engine.launch(KnowsItsId{&wrong, &started}, {.max_groups = 2 + i % 2});
-    hold_until([&] { return started > 0; });
-    job.cancel();
-    EXPECT_EQ(job.wait().status, Status::cancelled);
+COHORT_SITE_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
+  site.restart(4);
+  for (std::uint32_t i = 0; i < (site.explored() ? 2 : scaled(1000, 100)); ++i) {
+    const Word wrong{site};
+    const Word started{site};
+    site.run(KnowsItsId{wrong.data(), started.data()}, {.max_groups = 2 + i % 2},
+             [&](const Job& job) {
+               site.until([&] { return started > 0; });
+               job.cancel();
+               EXPECT_EQ(job.wait().status, Status::cancelled);
+             });
     ASSERT_EQ(wrong, 0U);
   }
 }
 
-// ---- exceptions
-
-template <class Engine>
-class Exceptions : public testing::Test {};
-TYPED_TEST_SUITE(Exceptions, Engines, EngineNames);
-
-struct Oops : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// One thread throws; all others wait for its group in one way or another.
-struct Throwing {
-  std::uint32_t group_throwing;
-  std::uint32_t thread_throwing;
-  bool resizing;
-
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    for (int round = 0;; ++round) {
-      if (round == 3 && group.group_id() == group_throwing && group.local_id() == thread_throwing) {
-        throw Oops{"thrown on purpose"};
-      }
-      if (resizing) {
-        if (group.resizing_global_barrier(state)) return;
-      } else {
-        group.global_barrier();
-      }
-    }
-  }
-};
-
-TYPED_TEST(Exceptions, ReachWaitWhileTheOthersAreInBarriers) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
-    for (const bool resizing : {false, true}) {
-      for (const std::uint32_t group : {0U, shape.groups - 1}) {
-        using Kernel = With<Throwing, Traits{.barrier = barrier}>;
-        const ScopedJob job =
-            engine.launch(Kernel{{group, shape.local_size - 1, resizing}},
-                          {.max_groups = shape.groups, .local_size = shape.local_size});
-        EXPECT_THROW(job.wait(), Oops);
-        EXPECT_THROW(job.wait_for(1s), Oops);  // and stays so
-        EXPECT_EQ(job.status(), Status::failed);
-        EXPECT_THAT(job.report().error, HasSubstr("thrown on purpose"));
-      }
-    }
-  });
-}
-
-/// Throws where a kernel can, one place after the other.
-struct ThrowingIn {
-  enum class Place : std::uint8_t { setup, run, operation, after_leaving };
-  Place place;
-
-  template <class Group>
-  void setup(Group& /*group*/) const {
-    if (place == Place::setup) throw Oops{"setup"};
-  }
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    if (place == Place::run) throw 42;  // NOLINT: not a std::exception, on purpose
-    if (place == Place::operation) {
-      (void)group.reduce(1, [](int, int) -> int { throw Oops{"operation"}; });
-    }
-    while (!group.offer_kill(state)) std::this_thread::yield();
-    if (place == Place::after_leaving) throw Oops{"after leaving"};
-  }
-};
-
-TYPED_TEST(Exceptions, MayComeFromAnywhereInAKernel) {
-  TypeParam engine{{.capacity = capacity}};
-  using Place = ThrowingIn::Place;
-  for_each_shape([&](Shape shape) {
-    const LaunchOptions options{.max_groups = shape.groups, .local_size = shape.local_size};
-    EXPECT_THROW(engine.launch(ThrowingIn{Place::setup}, options).wait(), Oops);
-    const ScopedJob odd = engine.launch(ThrowingIn{Place::run}, options);
-    EXPECT_THROW(odd.wait(), int);
-    EXPECT_THAT(odd.report().error, HasSubstr("exception"));
-    if (shape.local_size > 1) {
-      EXPECT_THROW(engine.launch(ThrowingIn{Place::operation}, options).wait(), Oops);
-    }
-    if (shape.groups > 1) {
-      const ScopedJob job = engine.launch(ThrowingIn{Place::after_leaving}, options);
-      job.set_target(1);
-      EXPECT_THROW(job.wait(), Oops);
-    }
-  });
-}
-
-/// Handles its own exceptions, and meets the other threads meanwhile.
-struct Handling {
-  std::atomic<std::uint32_t>* wrong;
-
-  template <class Group>
-  void run(Group& group, Nothing /*state*/) const {
-    for (std::uint32_t round = 0; round < 3; ++round) {
-      const std::uint32_t mine = group.local_id() * 10 + round;
-      try {
-        throw mine;  // NOLINT
-      } catch (const std::uint32_t& caught) {
-        group.barrier();
-        if (caught != mine) wrong->fetch_add(1);
-        try {
-          throw;
-        } catch (const std::uint32_t& again) {
-          group.barrier();
-          if (again != mine) wrong->fetch_add(1);
-        }
-      }
-      if (std::current_exception()) wrong->fetch_add(1);
-    }
-  }
-};
-
-TYPED_TEST(Exceptions, HandledByOneThreadAreNoBusinessOfTheOthers) {
-  TypeParam engine{{.capacity = 4}};
-  for (const std::uint32_t local_size : {1U, 4U}) {
-    std::atomic<std::uint32_t> wrong{0};
-    const ScopedJob job =
-        engine.launch(Handling{&wrong}, {.max_groups = 4, .local_size = local_size});
-    EXPECT_EQ(job.wait().status, Status::finished);
-    EXPECT_EQ(wrong, 0U);
-  }
-}
-
-TYPED_TEST(Exceptions, LeaveTheEngineAndOtherJobsAlone) {
-  TypeParam engine{{.capacity = capacity}};
-  Board board;
-  std::atomic<bool> stop{false};
-  const ScopedJob other = engine.launch(Steps{&board, &stop});
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_THROW(engine.launch(Throwing{0, 0, true}, {.max_groups = 4}).wait(), Oops);
-  }
-  EXPECT_TRUE(eventually([&] { return board.groups == capacity; }));
-  stop = true;
-  EXPECT_EQ(other.wait().status, Status::finished);
-  EXPECT_EQ(board.wrong, 0U);
-}
-
-TYPED_TEST(Exceptions, AreWhatSuspendFindsToo) {
-  TypeParam engine{{.capacity = 4}};
-  const ScopedJob job = engine.launch(Throwing{0, 0, true}, {.max_groups = 2});
-  EXPECT_THROW(job.wait(), Oops);
-  EXPECT_EQ(job.suspend(), Status::failed);
-  EXPECT_THROW(job.resume(), Error);
-}
-
 // ---- the engine's end
 
-template <class Engine>
-class EngineEnd : public testing::Test {};
-TYPED_TEST_SUITE(EngineEnd, Engines, EngineNames);
+COHORT_SITE_SUITE(EngineEnd);
 
-TYPED_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
-  for_each_shape([](Shape shape) {
+COHORT_SITE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
+  site.needs(site.lacks().engine_end);
+  for_each_shape(site, [&](Shape shape) {
+    site.restart(2);
+    const OfferingWords words{site};
+    const BoardBook board{site};
+    const Steps steps{board.board(), words.stop.data()};
     std::vector<Job> jobs;
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint32_t> present{0};
-    Board board;
-    {
-      TypeParam engine{{.capacity = 2}};
-      const LaunchOptions options{.max_groups = shape.groups, .local_size = shape.local_size};
-      jobs.push_back(engine.launch(Steps{&board, &stop}, options));
-      ASSERT_EQ(jobs[0].suspend(), Status::suspended);
-      jobs.push_back(engine.launch(Steps{&board, &stop}, options));
-      jobs.push_back(engine.launch(Offering{&stop, &present}, options));
-      jobs.push_back(engine.launch(Offering{&stop, &present}, options));
-      EXPECT_EQ(jobs[3].status(), Status::pending);
-    }
+    jobs.push_back(site.launch(steps, shape.options()));
+    ASSERT_EQ(jobs[0].suspend(), Status::suspended);
+    jobs.push_back(site.launch(steps, shape.options()));
+    jobs.push_back(site.launch(words.kernel(), shape.options()));
+    jobs.push_back(site.launch(words.kernel(), shape.options()));
+    EXPECT_EQ(jobs[3].status(), Status::pending);
+    site.end();
     for (const Job& job : jobs) {
       EXPECT_EQ(job.wait().status, Status::cancelled);
       EXPECT_EQ(job.status(), Status::cancelled);
@@ -551,77 +304,42 @@ TYPED_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
   });
 }
 
-TYPED_TEST(EngineEnd, MayComeAtAnyMoment) {
-  for (std::uint32_t i = 0; i < scaled(60, 10); ++i) {
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint32_t> present{0};
-    Board board;
-    TypeParam engine{{.capacity = 4}};
-    const Job one = engine.launch(Steps{&board, &stop});
-    const Job two = engine.launch(Offering{&stop, &present}, {.local_size = 1 + i % 2 * 3});
+COHORT_SITE_TEST(EngineEnd, MayComeAtAnyMoment) {
+  site.needs(site.lacks().engine_end);
+  const std::uint32_t rounds = site.kind() == EngineKind::cpu ? scaled(60, 10) : 3;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    site.restart(4);
+    const OfferingWords words{site};
+    const BoardBook board{site};
+    const Job one = site.launch(Steps{board.board(), words.stop.data()}, {.max_groups = 4});
+    const Job two = site.launch(words.kernel(), {.local_size = 1 + i % 2 * 3});
     one.set_target(1 + i % 4);
-    if (i % 3 != 0) std::this_thread::sleep_for(std::chrono::microseconds{i * 7 % 200});
+    if (i % 3 != 0) site.linger(std::chrono::microseconds{i * 7 % 200});
+    site.end();
   }
 }
 
-TYPED_TEST(EngineEnd, WakesThoseWhoWait) {
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  auto engine = std::make_unique<TypeParam>(cpu::EngineOptions{.capacity = 2});
-  const Job job = engine->launch(Offering{&stop, &present});
-  const Job pending =
-      engine->launch(Offering{&stop, &present}, {.max_groups = 2, .resizable = false});
+COHORT_SITE_TEST(EngineEnd, WakesThoseWhoWait) {
+  site.needs(site.lacks().engine_end);
+  site.restart(2);
+  const OfferingWords words{site};
+  const Job job = site.launch(words.kernel());
+  const Job pending = site.launch(words.kernel(), {.max_groups = 2, .resizable = false});
   std::vector<std::thread> waiters;
   for (const Job& each : {job, pending}) {
     waiters.emplace_back([each] { EXPECT_EQ(each.wait().status, Status::cancelled); });
   }
-  std::this_thread::sleep_for(1ms);
-  engine.reset();
+  site.linger(1ms);
+  site.end();
   for (auto& waiter : waiters) waiter.join();
 }
 
-TYPED_TEST(EngineEnd, LeavesFinishedJobsAsTheyWere) {
-  std::vector<Job> jobs;
-  {
-    TypeParam engine{{.capacity = 4}};
-    jobs.push_back(engine.launch(Brief{}));
-    jobs.push_back(engine.launch(Throwing{0, 0, false}));
-    jobs[0].wait();
-    EXPECT_THROW(jobs[1].wait(), Oops);
-  }
-  EXPECT_EQ(jobs[0].wait().status, Status::finished);
-  EXPECT_THROW(jobs[1].wait(), Oops);
-}
-
-/// Destroyed with its job, wherever the engine does that; asks another job how it is.
-struct Curious {
-  struct Question {
-    Job other;
-    std::atomic<bool>* asked;
-    Question(Job whom, std::atomic<bool>* flag) : other(std::move(whom)), asked(flag) {}
-    Question(const Question&) = delete;
-    Question& operator=(const Question&) = delete;
-    ~Question() {
-      (void)other.status();
-      asked->store(true);
-    }
-  };
-  std::shared_ptr<Question> question;
-
-  template <class Group>
-  void run(Group& /*group*/, Nothing /*state*/) const {
-    std::this_thread::sleep_for(1ms);
-  }
-};
-
-TYPED_TEST(EngineEnd, AKernelMayUseTheEngineWhenItIsDestroyed) {
-  auto engine = std::make_unique<TypeParam>(cpu::EngineOptions{.capacity = 2});
-  const Job other = engine->launch(Brief{});
-  std::atomic<bool> asked{false};
-  (void)engine->launch(Curious{std::make_shared<Curious::Question>(other, &asked)});
-  const bool answered = eventually([&] { return asked.load(); });
-  EXPECT_TRUE(answered) << "the kernel was destroyed while the engine held its lock";
-  if (!answered) (void)engine.release();  // its end would hang
+COHORT_SITE_TEST(EngineEnd, LeavesFinishedJobsAsTheyWere) {
+  site.needs(site.lacks().engine_end);
+  const Job job = site.launch(Brief{});
+  job.wait();
+  site.end();
+  EXPECT_EQ(job.wait().status, Status::finished);
 }
 
 }  // namespace

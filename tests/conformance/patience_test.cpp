@@ -3,7 +3,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "support.hpp"
+#include <atomic>
+#include <thread>
+
+#include "cohort/cpu.hpp"
+#include "conformance/site.hpp"
 
 namespace {
 
@@ -44,10 +48,10 @@ TEST(Patience, FollowsTheCapacityWhileAJobRuns) {
   std::atomic<bool> arrive{false};
   const ScopedJob job =
       engine.launch(LateForBarrier{&go_on, &arrive}, {.max_groups = 2, .resizable = false});
-  EXPECT_TRUE(eventually([&] { return job.status() == Status::running; }));
+  await([&] { return job.status() == Status::running; });
   engine.set_capacity(cpus + 1);
   go_on = true;
-  EXPECT_TRUE(eventually([] { return yields > yields_with_a_cpu_each; })) << yields << " yields";
+  await([] { return yields > yields_with_a_cpu_each; });
   arrive = true;
   EXPECT_EQ(job.wait().status, Status::finished);
 }

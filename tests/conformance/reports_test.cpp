@@ -1,34 +1,18 @@
 // What a host learns of a job: reports, and events as they happen.
-#include <map>
+#include "conformance/kernels/reports.hpp"
 
-#include "conformance/jobs.hpp"
-#include "conformance/march.hpp"
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "conformance/site.hpp"
 
 namespace cohort::test {
 namespace {
 
 // ---- reports
 
-template <class Engine>
-class Reports : public testing::Test {};
-TYPED_TEST_SUITE(Reports, Engines, EngineNames);
-
-/// Offers until told to stop, and counts who returns of his own accord.
-struct Returning {
-  const std::atomic<bool>* stop;
-  std::atomic<std::uint32_t>* returned;
-  std::atomic<std::uint32_t>* offered;
-
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    while (!told(group, *stop)) {
-      if (group.offer(state)) return;
-      if (leader(group) && group.group_id() == 0) offered->fetch_add(1);
-      std::this_thread::yield();
-    }
-    if (leader(group)) returned->fetch_add(1);
-  }
-};
+COHORT_SITE_SUITE(Reports);
 
 /// What holds of a report at any time.
 void expect_consistent_so_far(const Report& report, std::uint32_t max_groups) {
@@ -51,188 +35,111 @@ void expect_consistent(const Report& report, std::uint32_t max_groups) {
   expect_consistent_so_far(report, max_groups);
 }
 
-TYPED_TEST(Reports, CountGroupsThatCameAndWent) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_shape([&](Shape shape) {
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint32_t> returned{0};
-    std::atomic<std::uint32_t> offered{0};
+COHORT_SITE_TEST(Reports, CountGroupsThatCameAndWent) {
+  for_each_shape(site, [&](Shape shape) {
+    const OfferingWords words{site};
     const auto begin = std::chrono::steady_clock::now();
-    const ScopedJob job =
-        engine.launch(Returning{&stop, &returned, &offered},
-                      {.max_groups = shape.groups, .local_size = shape.local_size});
-    ASSERT_TRUE(eventually([&] { return groups_now(job) == shape.groups; }));
-    for (const std::uint32_t target : {1U, shape.groups, 1U}) {
-      job.set_target(target);
-      ASSERT_TRUE(eventually([&] { return groups_now(job) == target; }));
-      const Report report = job.report();
-      EXPECT_EQ(report.status, Status::running);
-      expect_consistent(report, shape.groups);
-    }
-    ASSERT_TRUE(eventually([&] { return offered > 5; }));
-    stop = true;
-    const Report report = job.wait();
-    expect_consistent(report, shape.groups);
-    EXPECT_LE(report.run_time, std::chrono::steady_clock::now() - begin);
+    Report report;
+    site.run(words.kernel(), shape.options(), [&](const Job& job) {
+      site.until([&] { return groups_now(job) == shape.groups; });
+      for (const std::uint32_t target : {1U, shape.groups, 1U}) {
+        job.set_target(target);
+        site.until([&] { return groups_now(job) == target; });
+        const Report so_far = job.report();
+        EXPECT_EQ(so_far.status, Status::running);
+        if (!site.explored()) expect_consistent(so_far, shape.groups);
+      }
+      const std::uint32_t turns = words.turns;
+      site.until([&] { return words.turns > turns + 5; });
+      words.stop = 1;
+      report = job.wait();
+    });
     EXPECT_EQ(report.sizes.back().groups, 0U);
-    EXPECT_EQ(report.start_groups + report.joins - report.leaves, returned);
+    EXPECT_EQ(report.start_groups + report.joins - report.leaves, words.returned);
     EXPECT_EQ(report.joins, shape.groups - 1);
     EXPECT_EQ(report.leaves, 2 * (shape.groups - 1));
-    EXPECT_EQ(report.gather.count > 0, shape.groups > 1);
-    EXPECT_GT(report.offers.count, 0U);
     EXPECT_EQ(report.error, "");
+    if (site.lacks().times != nullptr) return;
+    expect_consistent(report, shape.groups);
+    EXPECT_LE(report.run_time, std::chrono::steady_clock::now() - begin);
+    EXPECT_EQ(report.gather.count > 0, shape.groups > 1);
+    if (site.lacks().offer_intervals == nullptr) {
+      EXPECT_GT(report.offers.count, 0U);
+    }
   });
 }
 
-TYPED_TEST(Reports, CountResumedGroupsAsJoins) {
-  TypeParam engine{{.capacity = capacity}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> returned{0};
-  std::atomic<std::uint32_t> offered{0};
-  const ScopedJob job = engine.launch(Returning{&stop, &returned, &offered}, {.max_groups = 4});
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(eventually([&] { return groups_now(job) == 4; }));
-    ASSERT_EQ(job.suspend(), Status::suspended);
-    job.resume();
-  }
-  ASSERT_TRUE(eventually([&] { return groups_now(job) == 4; }));
-  stop = true;
-  const Report report = job.wait();
-  EXPECT_EQ(report.leaves, 12U);
-  EXPECT_EQ(report.start_groups + report.joins - report.leaves, returned);
+COHORT_SITE_TEST(Reports, CountResumedGroupsAsJoins) {
+  const OfferingWords words{site};
+  const std::uint32_t groups = std::min(site.capacity(), 4U);
+  site.run(words.kernel(), {.max_groups = groups}, [&](const Job& job) {
+    for (int i = 0; i < 3; ++i) {
+      site.until([&] { return groups_now(job) == groups; });
+      ASSERT_EQ(job.suspend(), Status::suspended);
+      job.resume();
+    }
+    site.until([&] { return groups_now(job) == groups; });
+    words.stop = 1;
+    const Report report = job.wait();
+    EXPECT_EQ(report.leaves, 3 * groups);
+    EXPECT_EQ(report.start_groups + report.joins - report.leaves, words.returned);
+  });
 }
 
-TYPED_TEST(Reports, DoNotCountTheTimeOfASuspend) {
-  TypeParam engine{{.capacity = 2}};
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> returned{0};
-  std::atomic<std::uint32_t> offered{0};
-  const ScopedJob job = engine.launch(Returning{&stop, &returned, &offered});
+COHORT_SITE_TEST(Reports, DoNotCountTheTimeOfASuspend) {
+  site.needs(site.lacks().times);
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel());
   ASSERT_EQ(job.suspend(), Status::suspended);
   const auto before = job.report().run_time;
-  std::this_thread::sleep_for(2ms);
+  site.linger(2ms);
   EXPECT_EQ(job.report().run_time, before);
   job.resume();
-  stop = true;
+  words.stop = 1;
   EXPECT_GE(job.wait().run_time, before);
 }
 
-/// Does not offer itself while it is busy.
-struct Busy {
-  const std::atomic<bool>* stop;
-  const std::atomic<bool>* busy;
-
-  template <class Group>
-  void run(Group& group, Nothing state) const {
-    hold_until([&] { return !busy->load(); });
-    while (!stop->load()) {
-      if (group.offer(state)) return;
-      std::this_thread::yield();
-    }
-  }
-};
-
-TYPED_TEST(Reports, MeasureGatheringFromTheFirstUnmetDemand) {
-  TypeParam engine{{.capacity = 4}};
-  std::atomic<bool> stop{false};
-  std::atomic<bool> busy{true};
-  const ScopedJob job = engine.launch(Busy{&stop, &busy}, {.max_groups = 4});
+COHORT_SITE_TEST(Reports, MeasureGatheringFromTheFirstUnmetDemand) {
+  site.needs(site.lacks().times);
+  const Word stop{site};
+  const Word idle{site};
+  const ScopedJob job = site.launch(Busy{stop.data(), idle.data()}, {.max_groups = 4});
+  site.until([&] { return groups_now(job) == 4; });
   job.set_target(3);
-  std::this_thread::sleep_for(5ms);  // nobody offers yet
+  site.linger(5ms);  // no group offers yet
   job.set_target(2);
-  busy = false;
-  EXPECT_TRUE(eventually([&] { return job.report().gather.count > 0; }));
+  idle = 1;
+  site.until([&] { return job.report().gather.count > 0; });
   EXPECT_GE(job.report().gather.max, 5'000'000U);
-  stop = true;
+  stop = 1;
   job.wait();
 }
 
-TYPED_TEST(Reports, MayBeAskedForAtAnyTime) {
-  TypeParam engine{{.capacity = capacity}};
-  Board board;
-  std::atomic<bool> stop{false};
-  const ScopedJob job = engine.launch(Steps{&board, &stop}, {.max_groups = 8});
+COHORT_SITE_TEST(Reports, MayBeAskedForAtAnyTime) {
+  site.needs(site.lacks().host_threads);
+  const BoardBook board{site};
+  const Word stop{site};
+  const std::uint32_t groups = std::min(site.capacity(), 8U);
+  const ScopedJob job = site.launch(Steps{board.board(), stop.data()}, {.max_groups = groups});
+  std::atomic<bool> enough{false};
   std::thread curious{[&] {
-    while (!stop) expect_consistent_so_far(job.report(), 8);
+    while (!enough) expect_consistent_so_far(job.report(), groups);
   }};
   for (std::uint32_t i = 0; i < scaled(200, 20); ++i) {
-    job.set_target(1 + i * 5 % 8);
+    job.set_target(1 + i * 5 % groups);
     if (i % 20 == 19 && job.suspend() == Status::suspended) job.resume();
     std::this_thread::yield();
   }
-  stop = true;
+  enough = true;
+  stop = 1;
   curious.join();
   EXPECT_EQ(job.wait().status, Status::finished);
-  EXPECT_EQ(board.wrong, 0U);
+  EXPECT_EQ(board.wrong(), 0U);
 }
 
 // ---- the tracer
 
-template <class Engine>
-class Tracing : public testing::Test {};
-TYPED_TEST_SUITE(Tracing, Engines, EngineNames);
-
-/// Calls the engine whenever it hears of a demand that was met.
-template <class Engine>
-class Calling : public Tracer {
- public:
-  explicit Calling(Engine& engine) : engine_(&engine) {}
-  void record(const TraceEvent& /*event*/) noexcept override {}
-  void gathered(const TraceGather& /*gather*/) noexcept override {
-    engine_->submit([] {}).wait();
-    engine_->set_capacity(engine_->capacity());
-    if (const Job* const job = own.load()) {
-      EXPECT_EQ(job->status(), Status::running);
-      try {
-        job->wait();
-      } catch (const Error& error) {
-        refused += error.code() == Errc::bad_state ? 1 : 0;
-      }
-    }
-    ++calls;
-  }
-  std::atomic<const Job*> own{nullptr};
-  std::atomic<std::uint32_t> calls{0};
-  std::atomic<std::uint32_t> refused{0};
-
- private:
-  Engine* engine_;
-};
-
-TYPED_TEST(Tracing, MayCallTheEngineButNotWaitForItsOwnJob) {
-  TypeParam engine{{.capacity = 4}};
-  Calling<TypeParam> calling{engine};
-  engine.submit([] {}, {.groups = 2, .tracer = &calling}).wait();
-  EXPECT_EQ(calling.calls, 1U);
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> present{0};
-  const ScopedJob job =
-      engine.launch(Offering{&stop, &present}, {.max_groups = 3, .tracer = &calling});
-  ASSERT_TRUE(eventually([&] { return present == 3; }));
-  calling.own = &job;
-  job.set_target(1);
-  EXPECT_TRUE(eventually([&] { return calling.calls > 1; }));
-  EXPECT_GE(calling.refused, 1U);
-  stop = true;
-  EXPECT_EQ(job.wait().status, Status::finished);
-}
-
-/// An exception that asks its engine for a number.
-template <class Engine>
-struct Asking : std::exception {
-  Engine* engine;
-  explicit Asking(Engine* with) : engine(with) {}
-  [[nodiscard]] const char* what() const noexcept override {
-    return engine->capacity() == 1 ? "one unit" : "other";
-  }
-};
-
-TYPED_TEST(Reports, OfAFailureMayCallTheEngineForItsText) {
-  TypeParam engine{{.capacity = 1}};
-  const Task task = engine.submit([&] { throw Asking<TypeParam>{&engine}; });
-  EXPECT_THROW(task.wait(), Asking<TypeParam>);
-  EXPECT_THAT(task.report().error, testing::HasSubstr("one unit"));
-}
+COHORT_SITE_SUITE(Tracing);
 
 /// Keeps all events, in order, for each thread that reports them.
 class Journal : public Tracer {
@@ -282,22 +189,26 @@ void expect_stays(const Journal& journal) {
   }
 }
 
-TYPED_TEST(Tracing, SeesEveryStayOfEveryGroup) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
+/// A march from all groups to one and back, as a tracer sees it.
+Report march_traced(Site& site, auto barrier, Shape shape, Journal& journal) {
+  const BoardBook board{site};
+  const Word stop{site};
+  LaunchOptions options = shape.options();
+  options.tracer = &journal;
+  const ScopedJob job = site.launch(with(barrier, Steps{board.board(), stop.data()}), options);
+  for (const std::uint32_t target : {1U, shape.groups}) {
+    job.set_target(target);
+    site.until([&] { return board.groups() == target; });
+  }
+  stop = 1;
+  return job.wait();
+}
+
+COHORT_SITE_TEST(Tracing, SeesEveryStayOfEveryGroup) {
+  site.needs(site.lacks().complete_traces);
+  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
     Journal journal;
-    Board board;
-    std::atomic<bool> stop{false};
-    using Kernel = With<Steps, Traits{.barrier = barrier}>;
-    const ScopedJob job = engine.launch(
-        Kernel{{&board, &stop}},
-        {.max_groups = shape.groups, .local_size = shape.local_size, .tracer = &journal});
-    for (const std::uint32_t target : {1U, shape.groups}) {
-      job.set_target(target);
-      ASSERT_TRUE(eventually([&] { return board.groups == target; }));
-    }
-    stop = true;
-    const Report report = job.wait();
+    const Report report = march_traced(site, barrier, shape, journal);
     expect_stays(journal);
     EXPECT_EQ(journal.of(Trace::start).size(), report.start_groups);
     EXPECT_EQ(journal.of(Trace::join).size(), report.joins);
@@ -307,21 +218,12 @@ TYPED_TEST(Tracing, SeesEveryStayOfEveryGroup) {
   });
 }
 
-TYPED_TEST(Tracing, SeesOneArrivalAndOnePassageForEachBarrier) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_shape([&](Shape shape) {
+COHORT_SITE_TEST(Tracing, SeesOneArrivalAndOnePassageForEachBarrier) {
+  site.needs(site.lacks().complete_traces);
+  constexpr std::integral_constant<ResizingBarrier, ResizingBarrier::one_pass> one_pass;
+  for_each_shape(site, [&](Shape shape) {
     Journal journal;
-    Board board;
-    std::atomic<bool> stop{false};
-    const ScopedJob job = engine.launch(
-        Steps{&board, &stop},
-        {.max_groups = shape.groups, .local_size = shape.local_size, .tracer = &journal});
-    for (const std::uint32_t target : {1U, shape.groups}) {
-      job.set_target(target);
-      ASSERT_TRUE(eventually([&] { return board.groups == target; }));
-    }
-    stop = true;
-    const Report report = job.wait();
+    const Report report = march_traced(site, one_pass, shape, journal);
     for (const auto& [thread, events] : journal.by_thread()) {
       std::uint64_t arrived = ~std::uint64_t{0};  // the generation, while in a barrier
       for (const TraceEvent& event : events) {
@@ -348,22 +250,21 @@ TYPED_TEST(Tracing, SeesOneArrivalAndOnePassageForEachBarrier) {
   });
 }
 
-TYPED_TEST(Tracing, SeesOffersKillsAndForks) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_shape([&](Shape shape) {
+COHORT_SITE_TEST(Tracing, SeesOffersKillsAndForks) {
+  site.needs(site.lacks().complete_traces);
+  for_each_shape(site, [&](Shape shape) {
     Journal journal;
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint32_t> returned{0};
-    std::atomic<std::uint32_t> offered{0};
-    const ScopedJob job = engine.launch(
-        Returning{&stop, &returned, &offered},
-        {.max_groups = shape.groups, .local_size = shape.local_size, .tracer = &journal});
+    const OfferingWords words{site};
+    LaunchOptions options = shape.options();
+    options.tracer = &journal;
+    const ScopedJob job = site.launch(words.kernel(), options);
     for (const std::uint32_t target : {1U, shape.groups, 1U, shape.groups}) {
       job.set_target(target);
-      ASSERT_TRUE(eventually([&] { return groups_now(job) == target; }));
+      site.until([&] { return groups_now(job) == target; });
     }
-    ASSERT_TRUE(eventually([&] { return offered > 5; }));
-    stop = true;
+    const std::uint32_t turns = words.turns;
+    site.until([&] { return words.turns > turns + 5; });
+    words.stop = 1;
     const Report report = job.wait();
     expect_stays(journal);
     std::uint64_t forked = 0;
@@ -377,17 +278,16 @@ TYPED_TEST(Tracing, SeesOffersKillsAndForks) {
   });
 }
 
-TYPED_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
-  TypeParam engine{{.capacity = capacity}};
-  for_each_barrier_and_shape([&]<ResizingBarrier barrier>(Shape shape) {
+COHORT_SITE_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
+  site.needs(site.lacks().complete_traces);
+  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
     Journal journal;
-    Board board;
-    std::atomic<bool> stop{false};
-    using Kernel = With<Steps, Traits{.barrier = barrier}>;
-    const ScopedJob job = engine.launch(
-        Kernel{{&board, &stop}},
-        {.max_groups = shape.groups, .local_size = shape.local_size, .tracer = &journal});
-    ASSERT_TRUE(eventually([&] { return board.steps > 2; }));
+    const BoardBook board{site};
+    const Word stop{site};
+    LaunchOptions options = shape.options();
+    options.tracer = &journal;
+    const ScopedJob job = site.launch(with(barrier, Steps{board.board(), stop.data()}), options);
+    site.until([&] { return board.steps() > 2; });
     job.cancel();
     const Report report = job.wait();
     EXPECT_EQ(journal.of(Trace::start).size(), report.start_groups);

@@ -11,18 +11,12 @@
 #include <vector>
 
 #include "cohort/cpu.hpp"
-#include "conformance/support.hpp"
+#include "conformance/site.hpp"
 
 namespace cohort {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// The size of a test: COHORT_TEST_SCALE makes the sanitizers' runs smaller.
-double scale() {
-  const char* text = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 1.0 : std::atof(text);
-}
 
 /// Which ids are in use. An id held twice is a protocol error that counts.
 struct Ids {
@@ -157,15 +151,14 @@ class Stress : public testing::Test {
   void run(const Kernel& kernel, std::uint64_t events, std::uint32_t local_size = 1) {
     cpu::Engine engine{{.capacity = groups}};
     const Job job = engine.launch(kernel, {.max_groups = groups, .local_size = local_size});
-    const auto wanted = static_cast<std::uint64_t>(static_cast<double>(events) * scale());
+    const auto wanted = static_cast<std::uint64_t>(static_cast<double>(events) * test::scale());
     shake(job, groups, wanted, 1);
     stop_ = true;
     job.reset_target();
-    const auto report = job.wait_for(test::long_enough);
-    ASSERT_TRUE(report.has_value()) << "the job did not end";
-    EXPECT_EQ(report->status, Status::finished);
-    EXPECT_GT(report->joins, 0U);
-    EXPECT_GT(report->leaves, 0U);
+    const Report report = job.wait();
+    EXPECT_EQ(report.status, Status::finished);
+    EXPECT_GT(report.joins, 0U);
+    EXPECT_GT(report.leaves, 0U);
     EXPECT_EQ(ids_.errors, 0U);
   }
 
@@ -216,7 +209,7 @@ TEST(StressJobs, ComeAndGoTogether) {
   std::vector<std::thread> hosts;
   for (unsigned host = 0; host < 3; ++host) {
     hosts.emplace_back([&, host] {
-      const int rounds = std::max(2, static_cast<int>(30 * scale()));
+      const int rounds = std::max(2, static_cast<int>(30 * test::scale()));
       for (int round = 0; round < rounds; ++round) {
         std::atomic<bool> stop{false};
         Ids ids;
@@ -233,12 +226,10 @@ TEST(StressJobs, ComeAndGoTogether) {
         } else {
           stop = true;
         }
-        const auto report = job.wait_for(test::long_enough);
-        errors += ids.errors + (report && report->status == expected ? 0 : 1);
+        errors += ids.errors + (job.wait().status == expected ? 0 : 1);
         for (const std::uint32_t each : items) {
           if (expected == Status::finished && each != items[0]) ++errors;
         }
-        if (!report) std::abort();  // its memory is about to go
       }
     });
   }

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <random>
 
-#include "apps/cuda/registry.hpp"
-#include "apps/cuda/runs.hpp"
+#include "apps/cuda/occupancy.hpp"
+#include "apps/l_sssp/host.hpp"
+#include "apps/p_sssp/host.hpp"
 #include "cohort/cpu.hpp"
+#include "cohort/cuda.hpp"
 
 namespace cohort {
 namespace {
@@ -44,37 +46,36 @@ std::vector<std::string> data_files() {
 
 std::vector<Case> cases() {
   std::vector<Case> result;
-  for (const std::string app : {"bfs", "color", "mis", "p-sssp", "l-sssp", "cc"}) {
-    for (const std::string input : {"grid:300x300", "rmat:14", "road:100000", "star:5000"}) {
-      result.push_back({app, input});
-    }
-    result.push_back({app, "geometric:50000", {"chunk=64"}});
-    for (const std::string& file : data_files()) result.push_back({app, file, {}, 1});
+  for (const apps::AppInfo& app : apps::all()) {
+    const std::string name{app.name};
+    for (const std::string_view input : app.examples) result.push_back({name, std::string{input}});
+    if (app.examples.data() != apps::graph_examples.data()) continue;
+    if (app.options.find("chunk=") != std::string_view::npos)
+      result.push_back({name, "geometric:50000", {"chunk=64"}});
+    for (const std::string& file : data_files()) result.push_back({name, file, {}, 1});
   }
-  for (const std::string kill : {"kill=highest", "kill=any"}) {
-    result.push_back({"octree", "particles:200000", {kill}});
-    result.push_back({"octree", "particles:200000", {kill, "chunk=4096"}});
-    result.push_back({"game", "connect4:7", {kill}});
-  }
+  result.push_back({"octree", "particles:200000", {"chunk=4096"}});
+  result.push_back({"octree", "particles:200000", {"kill=any"}});
+  result.push_back({"octree", "particles:200000", {"kill=any", "chunk=4096"}});
+  result.push_back({"game", "connect4:7", {"kill=any"}});
   return result;
 }
 
 apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
                   std::optional<std::uint32_t> local_size = 256) {
-  apps::Request request{.input = what.input,
-                        .settings = apps::Settings{what.settings},
-                        .options = {},
-                        .verify = true};
+  const apps::Ready app =
+      apps::find_app(what.app).prepare(what.input, apps::Settings{what.settings});
+  apps::RunOptions options;
   // One group on an SM, or as many as suit the app.
   const std::uint32_t sms = engine().capacity();
   const std::uint32_t groups =
       seed % 2 == 0 ? sms
-                    : sms * apps::groups_on_sm(what.app, what.input, local_size.value_or(256), sms);
-  request.options.launch.max_groups = groups;
-  request.options.launch.local_size = local_size;
-  request.options.launch.resizable = !fixed;
+                    : sms * apps::groups_on_sm(app.threads_per_sm, local_size.value_or(256), sms);
+  options.launch.max_groups = groups;
+  options.launch.local_size = local_size;
+  options.launch.resizable = !fixed;
   if (!fixed) {
-    request.options.drive = [seed, groups](const Job& job) {
+    options.drive = [seed, groups](const Job& job) {
       std::mt19937 random{seed};
       for (;;) {
         job.set_target(1 + static_cast<std::uint32_t>(random() % groups));
@@ -82,7 +83,7 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
       }
     };
   }
-  return apps::run_on_cuda(what.app, engine(), request);
+  return apps::outcome(apps::run_app(app, engine(), options), true);
 }
 
 class CudaApps : public testing::TestWithParam<Case> {};
@@ -162,14 +163,13 @@ TEST(CudaMove, ABfsMovesToTheGpuAndBack) {
   namespace fs = std::filesystem;
   const fs::path file = fs::temp_directory_path() / ("cohort-bfs-" + std::to_string(::getpid()));
   cpu::Engine host{{.capacity = 2}};
-  const apps::App& bfs = *std::ranges::find(apps::all(), "bfs", &apps::App::name);
-  const auto request = [&](bool to_the_end) {
-    apps::Request result{
-        .input = "road:1000000", .settings = {}, .options = {}, .verify = to_the_end};
-    result.options.movable = true;
-    if (fs::exists(file)) result.options.restore = file;
+  const apps::Ready bfs = apps::find_app("bfs").prepare("road:1000000", {});
+  const auto options = [&](bool to_the_end) {
+    apps::RunOptions result;
+    result.movable = true;
+    if (fs::exists(file)) result.restore = file;
     if (to_the_end) return result;
-    result.options.drive = [file](const Job& job) {
+    result.drive = [file](const Job& job) {
       do {
         if (auto report = job.wait_for(std::chrono::milliseconds{1})) return *report;
       } while (job.report().sizes.empty());
@@ -178,20 +178,16 @@ TEST(CudaMove, ABfsMovesToTheGpuAndBack) {
     };
     return result;
   };
-  Status status{};
-  do {  // repeated if the search ended before the suspend
-    apps::Request on_host = request(false);
-    status = bfs.run(host, on_host).report.status;
-  } while (status == Status::finished);
-  ASSERT_EQ(status, Status::suspended);
-  do {
-    apps::Request on_device = request(false);
-    on_device.options.launch.local_size = 256;
-    status = apps::run_on_cuda("bfs", engine(), on_device).report.status;
-  } while (status == Status::finished);
-  ASSERT_EQ(status, Status::suspended);
-  apps::Request on_host = request(true);
-  const apps::Outcome outcome = bfs.run(host, on_host);
+  const auto suspended = [&](auto& on) {
+    Status status{};
+    do {  // repeated if the search ended before the suspend
+      status = apps::run_app(bfs, on, options(false)).report.status;
+    } while (status == Status::finished);
+    return status;
+  };
+  ASSERT_EQ(suspended(host), Status::suspended);
+  ASSERT_EQ(suspended(engine()), Status::suspended);
+  const apps::Outcome outcome = apps::outcome(apps::run_app(bfs, host, options(true)), true);
   fs::remove(file);
   EXPECT_EQ(outcome.report.status, Status::finished);
   EXPECT_TRUE(outcome.verified.value_or(false)) << outcome.difference;

@@ -143,29 +143,6 @@ struct Barriers {
   }
 };
 
-/// setup() once by the first groups, none of it by those who join.
-struct WithSetup {
-  std::uint32_t* prepared;
-  std::uint32_t* wrong;
-  std::uint32_t* stop;
-  std::uint32_t* joined;
-
-  template <class Group>
-  COHORT_FN void setup(Group& group) const {
-    if (group.local_id() == 0) group.atomic(*prepared).fetch_add(1U);
-  }
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing state) const {
-    if (group.local_id() == 0) {
-      if (group.atomic(*prepared).load() == 0) group.atomic(*wrong).fetch_add(1U);
-      if (group.joined()) group.atomic(*joined).fetch_add(1U);
-    }
-    while (group.broadcast(group.atomic(*stop).load()) == 0) {
-      if (group.offer(state)) return;
-    }
-  }
-};
-
 /// Where each group runs, round by round.
 struct Places {
   std::uint32_t* sm;  // by id, of the last step
@@ -183,101 +160,6 @@ struct Places {
 #endif
     if (group.global_id() == 0) group.atomic(*groups).store(group.num_groups());
     return group.atomic(*stop).load() == 0 ? Next::again : Next::halt;
-  }
-};
-
-/// Sums, prefixes and broadcasts that every thread checks.
-struct Collecting {
-  struct Local {
-    std::uint32_t counts[2];
-  };
-  std::uint32_t* wrong;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing /*state*/) const {
-    const std::uint64_t id = group.local_id();
-    const std::uint64_t size = group.local_size();
-    const auto add = [](std::uint64_t a, std::uint64_t b) { return a + b; };
-    const auto last = [](std::uint64_t, std::uint64_t b) { return b; };
-    bool good = group.reduce(id, add) == size * (size - 1) / 2;
-    good = good && group.reduce(id, last) == size - 1;
-    good = good && group.inclusive_scan(id, add) == id * (id + 1) / 2;
-    good = good && group.exclusive_scan(id + 1, std::uint64_t{7}, add) == 7 + id * (id + 1) / 2;
-    good = good && group.broadcast(id, static_cast<std::uint32_t>(size - 1)) == size - 1;
-    auto& counts = group.local().counts;  // of the even threads and of the odd ones
-    if (id < 2) counts[id] = 0;
-    group.barrier();
-    const std::uint64_t claimed = group.claim(counts[id % 2]);
-    group.barrier();
-    const std::uint64_t even = (size + 1) / 2;
-    const std::uint64_t odd = size / 2;
-    good = good && claimed < (id % 2 == 0 ? even : odd) && counts[0] == even && counts[1] == odd;
-    good = good && group.reduce(claimed, add) == even * (even - 1) / 2 + odd * (odd - 1) / 2;
-    if (!good) group.atomic(*wrong).fetch_add(1U);
-  }
-};
-
-/// Every relaxed access to words of all kinds, in global and in local memory.
-struct Accessing {
-  struct Local {
-    std::int32_t number;
-    std::uint32_t count;
-    std::int64_t large_number;
-    std::uint64_t large_count;
-  };
-  Local* words;
-  std::uint32_t* right;  // of these eight words
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing /*state*/) const {
-    if (group.global_id() != 0) return;
-    for (Local* const all : {words, &group.local()}) {
-      const std::uint32_t good = (behaves(group, all->number) ? 1U : 0U) +
-                                 (behaves(group, all->count) ? 1U : 0U) +
-                                 (behaves(group, all->large_number) ? 1U : 0U) +
-                                 (behaves(group, all->large_count) ? 1U : 0U);
-      group.atomic(*right).fetch_add(good);
-    }
-  }
-
- private:
-  template <class Group, class T>
-  COHORT_FN static bool behaves(const Group& group, T& word) {
-    constexpr T below = static_cast<T>(-2);  // where there is a sign; else above all others here
-    constexpr T lesser = below < 1 ? below : 1;
-    constexpr T greater = below < 1 ? 1 : below;
-    constexpr T large = T{1} << (8 * sizeof(T) - 2);  // beyond the lower half
-    const auto it = group.atomic(word);
-    it.store(5);
-    bool good = it.load() == 5;
-    good = good && it.fetch_add(large) == 5 && it.fetch_sub(large + 7) == large + 5;
-    good = good && it.load() == below && it.fetch_min(1) == below && it.exchange(below) == lesser;
-    good = good && it.fetch_max(1) == below && it.exchange(large + 7) == greater;
-    T expected = 7;
-    good = good && !it.compare_exchange(expected, 9) && expected == large + 7;
-    good = good && it.compare_exchange(expected, large + 9) && it.fetch_or(6) == large + 9;
-    return good && it.fetch_and(large + 12) == large + 15 && it.load() == large + 12;
-  }
-};
-
-/// Group 0 returns, the others wait for it in a barrier.
-struct ReturnsEarly {
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing /*state*/) const {
-    if (group.group_id() != 0) group.global_barrier();
-  }
-};
-
-/// Some stand at one barrier, some at the other.
-struct Divergent {
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing state) const {
-    if (group.group_id() == 0) {
-      group.global_barrier();
-    } else if (group.resizing_global_barrier(state)) {
-      return;
-    }
   }
 };
 
@@ -300,19 +182,6 @@ struct Gang {
     group.global_barrier();
     if (group.local_id() == 0 && group.atomic(*arrived).load() != group.num_groups()) {
       group.atomic(*wrong).fetch_add(1U);
-    }
-  }
-};
-
-/// Nothing but barriers that do not resize.
-struct MeetsForever {
-  std::uint32_t* rounds;
-  struct State {};
-  template <class Group>
-  COHORT_FN void run(Group& group, State /*state*/) const {
-    for (;;) {
-      if (group.global_id() == 0) group.atomic(*rounds).fetch_add(1U);
-      group.global_barrier();
     }
   }
 };

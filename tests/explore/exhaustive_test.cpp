@@ -107,34 +107,34 @@ TEST(Checks, OfFunctionsOutsideSchedules) {
   for (const Check& check : checks) EXPECT_EQ(check.run(), "") << check.name;
 }
 
-/// A group that rests, is claimed, given back and claimed by the next leaver at once: it must not go
-/// on. This schedule was found when it did.
+/// A group that rests, is claimed, given back and claimed by the next leaver at once: it must not
+/// go on. This schedule was found when it did.
 TEST(Resting, AGroupThatIsClaimedAgainDoesNotGoOn) {
-  const Result result = explore_kernel<OffersAndBarriers, explore::FencedPlatform>(
-      {.search = Search::random,
-       .seed = 1,
-       .schedules = 10000,
-       .capacity = 4,
-       .start_groups = 4,
-       .visits = 2,
-       .host = &to_one,
-       .start = Start::gathered},
-      1);
+  const Result result =
+      explore_kernel<OffersAndBarriers, explore::FencedPlatform>({.search = Search::random,
+                                                                  .seed = 1,
+                                                                  .schedules = 10000,
+                                                                  .capacity = 4,
+                                                                  .start_groups = 4,
+                                                                  .visits = 2,
+                                                                  .host = &to_one,
+                                                                  .start = Start::gathered},
+                                                                 1);
   EXPECT_TRUE(result.ok) << result;
 }
 
 /// The count of staying groups changes before the roster, so that a kill and its record are one
 /// step.
 TEST(Resting, ASuspendOfGroupsOfAnyOrderIsNoFalseAlarm) {
-  const Result result = explore_kernel<Offers<KillOrder::any>, explore::FencedPlatform>(
-      {.search = Search::random,
-       .schedules = 10000,
-       .capacity = 3,
-       .start_groups = 3,
-       .visits = 2,
-       .host = &suspended,
-       .start = Start::gathered},
-      2);
+  const Result result =
+      explore_kernel<Offers<KillOrder::any>, explore::FencedPlatform>({.search = Search::random,
+                                                                       .schedules = 10000,
+                                                                       .capacity = 3,
+                                                                       .start_groups = 3,
+                                                                       .visits = 2,
+                                                                       .host = &suspended,
+                                                                       .start = Start::gathered},
+                                                                      2);
   EXPECT_TRUE(result.ok) << result;
 }
 

@@ -1,5 +1,6 @@
-// What the OpenCL engine does beside running kernels right: tasks, several jobs, ends of every
-// kind, refusals, and a trace that appendix A accepts.
+// What only the OpenCL engine has: the megakernel, its scheduler, devices, hung and crashed
+// kernels, refusals, and a trace that appendix A accepts. What every engine promises is in
+// tests/conformance.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -73,99 +74,17 @@ struct Background {
   Job job;
 };
 
-struct Product {
-  explicit Product(std::uint32_t its_side)
-      : side(its_side), a(std::size_t{side} * side), b(a.size()), c(a.size(), -1) {
-    std::mt19937 random{side};
-    for (float& each : a) each = static_cast<float>(random() % 10);
-    for (float& each : b) each = static_cast<float>(random() % 10);
-  }
-  [[nodiscard]] ProgramKernel kernel() const {
-    ProgramKernel result = kernels().kernel("multiply");
-    result.set("a", a.data()).set("b", b.data()).set("c", c.data()).set("side", side);
-    return result;
-  }
-  [[nodiscard]] bool right() const {
-    for (std::uint32_t row = 0; row < side; ++row) {
-      for (std::uint32_t column = 0; column < side; ++column) {
-        float sum = 0;
-        for (std::uint32_t i = 0; i < side; ++i) sum += a[row * side + i] * b[i * side + column];
-        if (c[row * side + column] != sum) return false;
-      }
-    }
-    return true;
-  }
+// ---- jobs and tasks
 
-  std::uint32_t side;
-  Shared<float> a, b, c;
-};
-
-/// What is to run beside the background job, in groups of one thread.
-class Beside : public testing::Test {
- protected:
-  void SetUp() override {
-    if (engine().capacity() < 2) GTEST_SKIP() << "the device runs one work-group at a time";
-    for (const char* each : {"spin_at_barriers", "spin_at_offers", "multiply", "meet"})
-      engine().load(kernels().kernel(each));
-  }
-};
-
-// ---- tasks
-
-TEST_F(Beside, TasksTakeUnitsFromAJobAndGiveThemBack) {
-  for (const char* kind : {"spin_at_barriers", "spin_at_offers"}) {
-    SCOPED_TRACE(kind);
-    Background background{kind};
-    ASSERT_TRUE(background.advances());
-    for (std::uint32_t i = 0; i < 5; ++i) {
-      Product product{20 + i};
-      const TaskReport report = product.kernel().submit(engine(), {.groups = 1}).wait();
-      EXPECT_EQ(report.status, Status::finished);
-      EXPECT_TRUE(product.right());
-      EXPECT_GT(report.gather.count(), 0);
-      EXPECT_TRUE(eventually([&] {
-        return background.job.report().sizes.back().groups == engine().capacity();
-      })) << "the unit has not been given back";
-    }
-    const Report report = background.end();
-    EXPECT_EQ(report.status, Status::finished);
-    EXPECT_GE(report.leaves, 1U);
-    EXPECT_GE(report.joins, 1U);
-    EXPECT_GE(report.gather.count, 1U);
-  }
-}
-
-TEST_F(Beside, ATaskThatNeedsEverythingSuspendsTheJob) {
-  Background background{"spin_at_barriers"};
-  ASSERT_TRUE(background.advances());
+TEST(Engine, TasksRunWithoutAJob) {
   Words before{0};
   Words wrong{0};
   ProgramKernel kernel = kernels().kernel("meet");
   kernel.set("before", before.data()).set("wrong", wrong.data());
-  const Task task = kernel.submit(engine(), {.groups = engine().capacity()});
-  EXPECT_EQ(task.wait().status, Status::finished);
+  EXPECT_EQ(kernel.submit(engine(), {.groups = engine().capacity()}).wait().status,
+            Status::finished);
   EXPECT_EQ(before[0], engine().capacity());
   EXPECT_EQ(wrong[0], 0U);
-  EXPECT_TRUE(background.advances());
-}
-
-TEST_F(Beside, TasksRunWithoutAJob) {
-  Product product{30};
-  EXPECT_EQ(product.kernel().submit(engine(), {.groups = engine().capacity()}).wait().status,
-            Status::finished);
-  EXPECT_TRUE(product.right());
-}
-
-// ---- jobs
-
-TEST_F(Beside, TwoJobsShareTheDevice) {
-  Background one{"spin_at_barriers"};
-  ASSERT_TRUE(one.advances());
-  Background two{"spin_at_offers"};
-  EXPECT_TRUE(two.advances());
-  EXPECT_TRUE(one.advances());
-  EXPECT_EQ(two.end().status, Status::finished);
-  EXPECT_TRUE(one.advances());
 }
 
 TEST(Engine, TheMegakernelThatRunsCannotChange) {
@@ -209,23 +128,6 @@ TEST(Engine, AJobCanBeSuspendedAndResumed) {
   EXPECT_GT(now(background.rounds), before);
 }
 
-TEST(Engine, AStaticLaunchKeepsItsGroups) {
-  Background background{"spin_at_offers", {.max_groups = engine().capacity(), .resizable = false}};
-  EXPECT_TRUE(background.advances());
-  EXPECT_THROW(background.job.set_target(1), Error);
-  EXPECT_THROW(background.job.suspend(), Error);
-  const Report report = background.end();
-  EXPECT_EQ(report.start_groups, engine().capacity());
-  EXPECT_EQ(report.joins + report.leaves, 0U);
-}
-
-TEST(Engine, AllGroupsMayLeaveWhereTheKernelSaysSo) {
-  Background background{"may_empty"};
-  ASSERT_TRUE(background.advances());
-  background.job.set_target(0);
-  EXPECT_EQ(background.job.wait().status, Status::left);
-}
-
 TEST(Engine, AWorkGroupCanSchedule) {
   const std::uint32_t groups = std::min(engine().device().units, 4U);
   if (groups < 2) GTEST_SKIP() << "the device runs one work-group at a time";
@@ -253,14 +155,7 @@ TEST(Engine, AWorkGroupCanSchedule) {
 
 // ---- ends of every kind
 
-TEST(Engine, ACancelledJobEnds) {
-  for (const char* kind : {"spin_at_barriers", "spin_at_offers", "may_empty"}) {
-    SCOPED_TRACE(kind);
-    Background background{kind};
-    ASSERT_TRUE(background.advances());
-    background.job.cancel();
-    EXPECT_EQ(background.job.wait().status, Status::cancelled);
-  }
+TEST(Engine, ACancelReachesABarrierInAFunction) {
   Words rounds{0};
   ProgramKernel kernel = kernels().kernel("meets_in_a_function");
   kernel.set("rounds", rounds.data());

@@ -24,17 +24,6 @@ kernel void spin_at_offers(global uint *rounds, global uint *stop) {
   }
 }
 
-// A task: c = a * b, square matrices, one row after another.
-kernel void multiply(global const float *a, global const float *b, global float *c, uint side) {
-  for (uint row = get_global_id(); row < side; row += get_global_size()) {
-    for (uint column = 0; column < side; column++) {
-      float sum = 0.0f;
-      for (uint i = 0; i < side; i++) sum += a[row * side + i] * b[i * side + column];
-      c[row * side + column] = sum;
-    }
-  }
-}
-
 // A task whose groups meet.
 kernel void meet(global uint *before, global uint *wrong) {
   atomic_inc(before);

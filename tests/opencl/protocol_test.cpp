@@ -101,9 +101,7 @@ class ClGroup {
     go_on(member_.left != 0);
     return wanted;
   }
-  [[nodiscard]] Stride stride(std::size_t count) const {
-    return {group_id(), num_groups(), count};
-  }
+  [[nodiscard]] Stride stride(std::size_t count) const { return {group_id(), num_groups(), count}; }
   template <class T>
   [[nodiscard]] explore::AtomicRef<T> atomic(T& word) const {
     return explore::AtomicRef<T>{word};
@@ -122,7 +120,8 @@ class ClGroup {
   }
 
  private:
-  /// A kernel of the dialect returns where its group is gone or is told to leave; it cannot ignore it.
+  /// A kernel of the dialect returns where its group is gone or is told to leave; it cannot ignore
+  /// it.
   static void go_on(bool gone) {
     if (gone) throw explore::Unwind{};
   }
@@ -213,6 +212,14 @@ class ClSession final : public Session {
   }
   void cancel() override { cl::cohort_raise(&job_, cl::cohort_cancelled); }
   void resume() override { world.fail("units that come by themselves cannot be sent again"); }
+  bool wait_for(bool limited, const std::function<bool()>& done) override {
+    if (limited) return explore::Platform::await_for(cl::somewhere(), 1, done);
+    explore::Platform::await(cl::somewhere(), done);
+    return true;
+  }
+  [[nodiscard]] std::uint32_t active() const override {
+    return cl::cohort_active_of(job_.roster.peek());
+  }
   void wait_for_joiners() override {}
 
  private:
@@ -284,7 +291,8 @@ class ClSession final : public Session {
     if (job_.deposit_gen.peek() != protocol::no_deposit) {
       world.fail("group 0's deposit outlived the barrier it was made for");
     }
-    if ((job_.waiting.peek() & ~protocol::fault_waiting) != 0) world.fail("the lobby counts groups that are not there");
+    if ((job_.waiting.peek() & ~protocol::fault_waiting) != 0)
+      world.fail("the lobby counts groups that are not there");
     if (job_.fork_lock.peek() != 0) world.fail("the fork lock is still held at the end");
     if (job_.departing.peek() != 0) world.fail("the job waits for groups that have all gone");
   }
@@ -317,18 +325,21 @@ Result on_opencl(const Options& options, std::uint32_t count) {
 /// The dialect has no steps, no setup() and one resizing barrier.
 struct OnOpenCl {
   template <class Kernel>
-  static constexpr bool runs =
-      cohort::detail::HasRun<Kernel> && !HasSetup<Kernel> &&
-      Contract<Kernel>::traits.barrier == ResizingBarrier::one_pass;
+  static constexpr bool runs = cohort::detail::HasRun<Kernel> && !HasSetup<Kernel> &&
+                               Contract<Kernel>::traits.barrier == ResizingBarrier::one_pass;
   template <class Kernel>
   static constexpr Result (*explore)(const Options&, std::uint32_t) = [] {
-    if constexpr (runs<Kernel>) return &on_opencl<Kernel>;
-    else return nullptr;
+    if constexpr (runs<Kernel>)
+      return &on_opencl<Kernel>;
+    else
+      return nullptr;
   }();
   template <class Kernel>
   static constexpr Result (*misuse)(const Options&, std::uint32_t) = [] {
-    if constexpr (runs<Kernel>) return &expect_fault<Kernel, &on_opencl<Kernel>>;
-    else return nullptr;
+    if constexpr (runs<Kernel>)
+      return &expect_fault<Kernel, &on_opencl<Kernel>>;
+    else
+      return nullptr;
   }();
 };
 

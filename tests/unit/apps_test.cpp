@@ -156,6 +156,27 @@ TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
   }
 }
 
+TEST(Apps, OfTheListAreRightStaticAndWhileGroupsComeAndGo) {
+  cpu::Engine engine{{.capacity = 3}};
+  for (const AppInfo& app : all()) {
+    for (const std::string_view input :
+         app.examples.first(std::min<std::size_t>(2, app.examples.size()))) {
+      SCOPED_TRACE(std::string{app.name} + " on " + std::string{input});
+      const Ready ready = app.prepare(std::string{input}, {});
+      const auto right = [&](const RunOptions& options) {
+        const Outcome outcome = apps::outcome(run_app(ready, engine, options), true);
+        EXPECT_EQ(outcome.verified, true) << outcome.difference;
+        return outcome.report;
+      };
+      RunOptions fixed;
+      fixed.launch.resizable = false;
+      EXPECT_EQ(right(fixed).status, Status::finished);
+      repeat_until_resized(1,
+                           [&](std::uint32_t seed) { return right(resized_at_random(3, seed)); });
+    }
+  }
+}
+
 TEST(GraphApps, AreRightForEveryNumberOfGroupsAndThreads) {
   const bool small = test_scale() < 1;
   const Csr sparse = road(small ? 100 : 700);
@@ -379,7 +400,8 @@ TEST(ShortestPaths, DoNotWrapWithTheLargestWeights) {
       });
     }
   }
-  for (const Distance delta : {Distance{0}, Distance{1}, most, Distance{1} << 40U}) {
+  for (const std::optional<Distance> delta :
+       {std::optional<Distance>{}, {Distance{1}}, {most}, {Distance{1} << 40U}}) {
     expect([&](const Csr& graph) {
       return run_l_sssp(engine, graph, 0, {}, {.delta = delta}).distances;
     });

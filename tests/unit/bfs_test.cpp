@@ -1,5 +1,4 @@
 // bfs: right for every shape of job and every resizing barrier, and a check that notices mistakes.
-#include "apps/bfs/bfs.hpp"
 
 #include <gmock/gmock.h>
 
@@ -38,8 +37,6 @@ TEST(Bfs, RefusesASourceThatIsNoNode) {
   cpu::Engine engine{{.capacity = 1}};
   EXPECT_THROW((void)run_bfs(engine, grid(2, 2), 4), Error);
   EXPECT_THROW((void)run_bfs(engine, Csr{}, 0), Error);
-  BfsOptions how;
-  tell(KnownGraph{Csr{}}, how);  // asks for nothing that an empty graph has not
   EXPECT_EQ(most_edges(Csr{}), 0U);
 }
 
@@ -101,7 +98,7 @@ TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
     RunOptions options;
     options.launch.local_size = local_size;
     options.movable = movable;
-    return degrees_for<cpu::Engine>(graph, options, {});
+    return bfs::App{known_graph(graph), 0}.degrees<cpu::Engine>(options);
   };
   EXPECT_EQ(degrees(star(most_few_edges + 1), 8, false), Degrees::few);
   EXPECT_EQ(degrees(star(most_few_edges + 2), 8, false), Degrees::some);
@@ -127,23 +124,17 @@ TEST(Bfs, IsRightWithFewEdgesAndWithOneMore) {
 }
 
 TEST(Bfs, LeavesItsGraphForTheNextRun) {
-  const Csr graph = grid(40, 30);
-  ResidentGraphs residents;
   cpu::Engine engine{{.capacity = 2}};
   RunOptions options;
-  options.graphs = &residents;
-  const auto resident = residents.of(engine, graph);
-  const long users = resident.use_count();
-  options.drive = [&](const Job& job) {
-    EXPECT_EQ(resident.use_count(), users + 1) << "the run has a copy of its own";
-    return job.wait();
-  };
+  const GraphInput graph = known_graph(grid(40, 30));
+  const GraphMemory* const resident = &graph->in_memory(engine);
   for (const Node source : {0U, 700U}) {
-    EXPECT_EQ(check_bfs(graph, source, run_bfs(engine, graph, source, options).levels),
-              std::nullopt);
+    const bfs::App app{graph, source};
+    EXPECT_EQ(app.difference(solve(engine, app, options)), std::nullopt);
+    EXPECT_EQ(&graph->in_memory(engine), resident);
   }
   options.results = false;
-  const BfsResult result = run_bfs(engine, graph, 0, options);
+  const BfsResult result = solve(engine, bfs::App{graph, 0}, options);
   EXPECT_EQ(result.report.status, Status::finished);
   EXPECT_THAT(result.levels, IsEmpty());
 }

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "bench/load.hpp"
-#include "bench/serving.hpp"
 #include "bench/store.hpp"
 #include "bench/summary.hpp"
+#include "tool/load.hpp"
+#include "tool/product.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -35,20 +35,20 @@ std::string refusal(Action action) {
 }
 
 TEST(Shares, AreGroupsOfTheCapacity) {
-  EXPECT_EQ(groups_of("one", 8), 1U);
-  EXPECT_EQ(groups_of("quarter", 8), 2U);
-  EXPECT_EQ(groups_of("half", 8), 4U);
-  EXPECT_EQ(groups_of("all-but-one", 8), 7U);
-  EXPECT_EQ(groups_of("all", 8), 8U);
-  EXPECT_EQ(groups_of("3", 8), 3U);
-  EXPECT_EQ(groups_of("all-but-one", 1), 1U) << "a task has at least one group";
+  EXPECT_EQ(tool::groups_of("one", 8), 1U);
+  EXPECT_EQ(tool::groups_of("quarter", 8), 2U);
+  EXPECT_EQ(tool::groups_of("half", 8), 4U);
+  EXPECT_EQ(tool::groups_of("all-but-one", 8), 7U);
+  EXPECT_EQ(tool::groups_of("all", 8), 8U);
+  EXPECT_EQ(tool::groups_of("3", 8), 3U);
+  EXPECT_EQ(tool::groups_of("all-but-one", 1), 1U) << "a task has at least one group";
   for (const char* const wrong : {"0", "9", "-1", "3x", "", "most"})
-    EXPECT_THAT(refusal([&] { (void)groups_of(wrong, 8); }), HasSubstr("1 to 8")) << wrong;
+    EXPECT_THAT(refusal([&] { (void)tool::groups_of(wrong, 8); }), HasSubstr("1 to 8")) << wrong;
 }
 
 TEST(MatrixProduct, IsRightOnAnyNumberOfGroupsAndOnlyWhenComplete) {
   cpu::Engine engine{{.capacity = 3}};
-  MatrixProduct product{37};
+  tool::MatrixProduct product{37};
   EXPECT_FALSE(product.right()) << "nothing is computed yet";
   for (const std::uint32_t groups : {1U, 2U, 3U}) {
     product.clear();
@@ -76,12 +76,12 @@ struct Until {
   }
 };
 
-Report drive_until(Load& load, cpu::Engine& engine, const std::function<bool()>& over,
+Report drive_until(tool::Load& load, cpu::Engine& engine, const std::function<bool()>& over,
                    std::optional<std::chrono::nanoseconds> limit = {}) {
   return load.drive(engine.launch(Until{&over}), limit);
 }
 
-Load::Served done(std::chrono::nanoseconds time) {
+tool::Load::Served done(std::chrono::nanoseconds time) {
   TaskReport report;
   report.run_time = time;
   return {.report = std::move(report), .right = true};
@@ -91,13 +91,14 @@ TEST(Load, TasksOutliveTheJobsTheyBeginBeside) {
   cpu::Engine engine{{.capacity = 1}};
   std::atomic<int> jobs{0};
   std::atomic<bool> over{false};
-  Load load{[&] {
-              const auto begin = std::chrono::steady_clock::now();
-              const int before = jobs;
-              while (jobs < before + 3 && !over) std::this_thread::sleep_for(microseconds{100});
-              return done(std::chrono::steady_clock::now() - begin);
-            },
-            milliseconds{0}};
+  tool::Load load{[&] {
+                    const auto begin = std::chrono::steady_clock::now();
+                    const int before = jobs;
+                    while (jobs < before + 3 && !over)
+                      std::this_thread::sleep_for(microseconds{100});
+                    return done(std::chrono::steady_clock::now() - begin);
+                  },
+                  milliseconds{0}};
   drive_until(load, engine, [&] { return load.begun() >= 1; });
   for (; load.begun() < 3; ++jobs) drive_until(load, engine, [] { return true; });
   over = true;
@@ -111,7 +112,7 @@ TEST(Load, TasksOutliveTheJobsTheyBeginBeside) {
 
 TEST(Load, ATaskKnowsWhetherAJobWasThere) {
   cpu::Engine engine{{.capacity = 1}};
-  Load load{[] { return done({}); }, milliseconds{1}};
+  tool::Load load{[] { return done({}); }, milliseconds{1}};
   drive_until(load, engine, [&] { return load.begun() >= 1; });
   const std::size_t begun = load.begun();
   while (load.begun() < begun + 2) std::this_thread::sleep_for(microseconds{100});
@@ -124,7 +125,7 @@ TEST(Load, ATaskKnowsWhetherAJobWasThere) {
 TEST(Load, NothingBeginsWhileItRests) {
   cpu::Engine engine{{.capacity = 1}};
   const auto begin = std::chrono::steady_clock::now();
-  Load load{[] { return done({}); }, milliseconds{1}};
+  tool::Load load{[] { return done({}); }, milliseconds{1}};
   drive_until(load, engine, [&] { return load.begun() >= 1; });
   load.rest();
   const std::size_t begun = load.begun();
@@ -141,22 +142,22 @@ TEST(Load, NothingBeginsWhileItRests) {
 TEST(Load, ItsClockGoesOnWithATaskThatOutlivesItsJob) {
   cpu::Engine engine{{.capacity = 1}};
   constexpr milliseconds long_time{50};
-  Load load{[long_time] {
-              std::this_thread::sleep_for(long_time);
-              return done(long_time);
-            },
-            milliseconds{1}};
+  tool::Load load{[long_time] {
+                    std::this_thread::sleep_for(long_time);
+                    return done(long_time);
+                  },
+                  milliseconds{1}};
   drive_until(load, engine, [&] { return load.begun() >= 1; });
   load.rest();
   std::this_thread::sleep_for(2 * long_time);
   drive_until(load, engine, [&] { return load.begun() >= 2; });
   load.end();
-  EXPECT_GE(median_period(load.tasks()).value(), 50e6);
+  EXPECT_GE(tool::median_period(load.tasks()).value(), 50e6);
 }
 
 TEST(Load, AJobThatTakesTooLongIsCancelled) {
   cpu::Engine engine{{.capacity = 1}};
-  Load load;
+  tool::Load load;
   const Report report = drive_until(
       load, engine, [] { return false; }, milliseconds{1});
   EXPECT_EQ(report.status, Status::cancelled);
@@ -165,7 +166,10 @@ TEST(Load, AJobThatTakesTooLongIsCancelled) {
 
 TEST(Load, WhoeverDrivesJobsIsToldOfATaskThatFailed) {
   cpu::Engine engine{{.capacity = 1}};
-  Load load{[]() -> Load::Served { throw Error{Errc::device_lost, "gone"}; }, milliseconds{1}};
+  tool::Load load{[]() -> tool::Load::Served {
+                    throw Error{Errc::device_lost, "gone"};
+                  },
+                  milliseconds{1}};
   EXPECT_EQ(refusal([&] {
               for (;;) drive_until(load, engine, [&] { return load.begun() >= 1; });
             }),
@@ -174,11 +178,12 @@ TEST(Load, WhoeverDrivesJobsIsToldOfATaskThatFailed) {
 }
 
 TEST(Period, IsTheMedianFromStartToStart) {
-  EXPECT_FALSE(median_period({}).has_value());
-  EXPECT_FALSE(median_period({{.start = 5}}).has_value());
+  EXPECT_FALSE(tool::median_period({}).has_value());
+  EXPECT_FALSE(tool::median_period({{.start = 5}}).has_value());
   EXPECT_DOUBLE_EQ(
-      median_period({{.start = 0}, {.start = 40}, {.start = 80}, {.start = 200}}).value(), 40);
-  EXPECT_FALSE(median_period({{.start = 0, .run = 50}, {.start = 40}}).has_value())
+      tool::median_period({{.start = 0}, {.start = 40}, {.start = 80}, {.start = 200}}).value(),
+      40);
+  EXPECT_FALSE(tool::median_period({{.start = 0, .run = 50}, {.start = 40}}).has_value())
       << "the clock stood still";
 }
 

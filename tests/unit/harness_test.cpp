@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "bench/child.hpp"
-#include "bench/record.hpp"
 #include "bench/sharing.hpp"
 #include "cohort/error.hpp"
+#include "tool/record.hpp"
 
 namespace cohort::bench {
 namespace {
@@ -89,7 +89,7 @@ Contender logging(const std::string& name, std::vector<std::string>& log) {
 TEST(Measure, InterleavesTheContendersAndTurnsTheirOrder) {
   std::vector<std::string> log;
   const Measurement result =
-      measure("m", "ns", {logging("a", log), logging("b", log)}, {.repetitions = 3, .warm_ups = 0});
+      measure("m", "ns", {logging("a", log), logging("b", log)}, {.count = 3, .warm_ups = 0});
   EXPECT_THAT(log, ElementsAre("a", "b", "b", "a", "a", "b"));
   EXPECT_THAT(result.at("a").repetitions,
               ElementsAre(ElementsAre(1), ElementsAre(4), ElementsAre(5)));
@@ -99,8 +99,7 @@ TEST(Measure, InterleavesTheContendersAndTurnsTheirOrder) {
 
 TEST(Measure, ThrowsWarmUpsAway) {
   std::vector<std::string> log;
-  const Measurement result =
-      measure("m", "ns", {logging("a", log)}, {.repetitions = 2, .warm_ups = 3});
+  const Measurement result = measure("m", "ns", {logging("a", log)}, {.count = 2, .warm_ups = 3});
   EXPECT_EQ(log.size(), 5U);
   EXPECT_THAT(result.at("a").repetitions, ElementsAre(ElementsAre(4), ElementsAre(5)));
 }
@@ -139,7 +138,7 @@ TEST(Record, HoldsTheRawSamplesAndTheRatios) {
 TEST(Record, IsWrittenWithOneLinePerSampleArray) {
   const nlohmann::ordered_json record{
       {"name", "a \"b\""}, {"samples", {{1.5, 2}, {3}}}, {"none", nlohmann::json::array()}};
-  EXPECT_EQ(record_text(record),
+  EXPECT_EQ(tool::record_text(record),
             "{\n"
             " \"name\": \"a \\\"b\\\"\",\n"
             " \"samples\": [\n"
@@ -148,7 +147,7 @@ TEST(Record, IsWrittenWithOneLinePerSampleArray) {
             " ],\n"
             " \"none\": []\n"
             "}\n");
-  EXPECT_EQ(nlohmann::ordered_json::parse(record_text(record)), record);
+  EXPECT_EQ(nlohmann::ordered_json::parse(tool::record_text(record)), record);
 }
 
 TEST(Record, PrintsATable) {
@@ -159,7 +158,7 @@ TEST(Record, PrintsATable) {
 }
 
 TEST(Record, NamesMachineCommitAndTime) {
-  const auto json = provenance();
+  const auto json = tool::provenance();
   EXPECT_GE(json["machine"]["usable_cpus"], 1);
   EXPECT_FALSE(json["machine"]["compiler"].get<std::string>().empty());
   EXPECT_FALSE(json["commit"].get<std::string>().empty());
@@ -193,8 +192,8 @@ class Files : public testing::Test {
 
 TEST_F(Files, AreReplacedWhole) {
   const fs::path file = folder_ / "a.json";
-  write_atomically(file, "old");
-  write_atomically(file, "new");
+  tool::write_atomically(file, "old");
+  tool::write_atomically(file, "new");
   EXPECT_EQ(read(file), "new");
   EXPECT_EQ(count(), 1U) << "no draft is left behind";
 }
@@ -202,10 +201,10 @@ TEST_F(Files, AreReplacedWhole) {
 TEST_F(Files, ShowReadersTheOldOrTheNewContent) {
   const fs::path file = folder_ / "a.json";
   const std::string contents[2] = {std::string(100'000, 'a'), std::string(50'000, 'b')};
-  write_atomically(file, contents[0]);
+  tool::write_atomically(file, contents[0]);
   std::atomic<bool> over{false};
   std::jthread writer{[&] {
-    for (int i = 1; i <= 50; ++i) write_atomically(file, contents[i % 2]);
+    for (int i = 1; i <= 50; ++i) tool::write_atomically(file, contents[i % 2]);
     over = true;
   }};
   while (!over) {
@@ -217,22 +216,22 @@ TEST_F(Files, ShowReadersTheOldOrTheNewContent) {
 TEST_F(Files, StayAsTheyWereWhenWritingFails) {
   const fs::path file = folder_ / "taken";
   fs::create_directories(file / "inside");
-  EXPECT_THROW(write_atomically(file, "new"), Error);
+  EXPECT_THROW(tool::write_atomically(file, "new"), Error);
   EXPECT_TRUE(fs::is_directory(file));
   EXPECT_EQ(count(), 1U) << "no draft is left behind";
 }
 
 TEST_F(Files, ThatCannotBeWrittenAreAnErrorNamingThem) {
-  write_atomically(folder_ / "plain", "not a folder");
+  tool::write_atomically(folder_ / "plain", "not a folder");
   for (const fs::path& file : {folder_ / "missing" / "a.json", folder_ / "plain" / "a.json"}) {
     try {
-      check_writable(file);
+      tool::check_writable(file);
       ADD_FAILURE() << file << " should be refused";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::bad_options);
       EXPECT_THAT(error.what(), HasSubstr(file.string()));
     }
-    EXPECT_THROW(write_atomically(file, "text"), Error);
+    EXPECT_THROW(tool::write_atomically(file, "text"), Error);
   }
 }
 

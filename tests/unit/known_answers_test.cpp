@@ -2,7 +2,6 @@
 // them: static and while groups come and go. Real graphs are taken from the folder $COHORT_DATA.
 #include <gmock/gmock.h>
 
-#include "apps/kept.hpp"
 #include "apps/registry.hpp"
 #include "apps_support.hpp"
 #include "graph/spec.hpp"
@@ -11,35 +10,24 @@ namespace cohort::apps {
 namespace {
 
 using testing::IsSupersetOf;
-using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
-
-const App& app_of(const std::string& name) {
-  for (const App& each : all()) {
-    if (each.name == name) return each;
-  }
-  throw std::logic_error{"no app " + name};
-}
-
-const KeepInput keep;  // of consecutive runs on one input
 
 /// Runs it with a fixed number of groups and at random ones; both must verify and give `known`.
 void expect(const std::string& app, const std::string& input,
             const std::vector<std::string>& settings, const Numbers& known) {
   if (input.find(':') == std::string::npos && !find_input(input))
     GTEST_SKIP() << "no " << input << ": set COHORT_DATA to the folder that has it";
-  const auto run = [&](const RunOptions& options) {
+  const Ready ready = find_app(app).prepare(input, Settings{settings});
+  const auto run_once = [&](const RunOptions& options) {
     cpu::Engine engine{{.capacity = 2}};
-    Request request{
-        .input = input, .settings = Settings{settings}, .options = options, .verify = true};
-    const Outcome outcome = app_of(app).run(engine, request);
+    const Outcome outcome = apps::outcome(run_app(ready, engine, options), true);
     EXPECT_EQ(outcome.verified, true) << app << " on " << input << ": " << outcome.difference;
     EXPECT_THAT(outcome.result, IsSupersetOf(known)) << app << " on " << input;
     return outcome.report;
   };
   RunOptions fixed;
   fixed.launch.resizable = false;
-  (void)run(fixed);
-  repeat_until_resized(1, [&](std::uint32_t seed) { return run(resized_at_random(2, seed)); });
+  (void)run_once(fixed);
+  repeat_until_resized(1, [&](std::uint32_t seed) { return run_once(resized_at_random(2, seed)); });
 }
 
 constexpr const char* new_york = "USA-road-d.NY.gr";

@@ -19,6 +19,7 @@
 #include "cohort/explore/world.hpp"
 #include "cohort/job.hpp"
 #include "cohort/protocol/driver.hpp"
+#include "cohort/protocol/reset.hpp"
 
 namespace cohort::explore {
 
@@ -52,6 +53,14 @@ class Host {
   /// Waits for the job's end.
   void wait();
   [[nodiscard]] Status status() const;
+  /// Groups that joined and that were taken away, and M.
+  [[nodiscard]] std::uint32_t joins() const;
+  [[nodiscard]] std::uint32_t leaves() const;
+  [[nodiscard]] std::uint32_t groups() const;
+  /// Waits until `done()`. It may look at the kernel's memory, through AtomicRef.
+  void until(const std::function<bool()>& done);
+  /// The same, for as long as the schedule likes. Whether it came true.
+  bool linger(const std::function<bool()>& done);
   /// One of `options` values, chosen by the schedule.
   std::uint32_t choose(std::uint32_t options);
 
@@ -77,6 +86,8 @@ class Session {
   virtual void resume() = 0;
   virtual void cancel() = 0;
   virtual void wait_for_rest() = 0;
+  virtual bool wait_for(bool limited, const std::function<bool()>& done) = 0;
+  [[nodiscard]] virtual std::uint32_t active() const = 0;
   /// For pinned actions: until everybody who is to join is there.
   virtual void wait_for_joiners() = 0;
 
@@ -191,6 +202,16 @@ class SessionOn : public Session {
       return at_rest();
     });
   }
+  bool wait_for(bool limited, const std::function<bool()>& done) override {
+    const auto look = [&] {
+      static_cast<void>(desk_.load(Order::relaxed));  // what the engine knows may have changed
+      return done();
+    };
+    if (limited) return P::await_for(desk_event_, 1, look);
+    P::await(desk_event_, look);
+    return true;
+  }
+  [[nodiscard]] std::uint32_t active() const override { return shared.look().active(); }
   void wait_for_joiners() override {
     if (options.waiting == Waiting::notified) return;
     P::await(desk_event_, [this] {
@@ -277,12 +298,7 @@ class SessionOn : public Session {
       box.id = box.gen = 0xcdcdcdcd;
     }
     for (std::uint32_t word = 0; word < free_ids_.size(); ++word) {
-      std::uint64_t free = 0;
-      for (std::uint32_t bit = 0; bit < 64; ++bit) {
-        const std::uint32_t id = word * 64 + bit;
-        if (id >= quorum && id < shared.max_groups) free |= std::uint64_t{1} << bit;
-      }
-      free_ids_[word].reset(free);
+      free_ids_[word].reset(protocol::free_ids_at_start(word, quorum, shared.max_groups));
       resting_[word].reset(0);
     }
     shared.boxes = boxes_.data();
@@ -737,6 +753,13 @@ inline void Host::resume() { session_.resume(); }
 inline void Host::cancel() { session_.cancel(); }
 inline void Host::wait() { session_.wait_for_rest(); }
 inline Status Host::status() const { return session_.status; }
+inline std::uint32_t Host::joins() const { return session_.joins; }
+inline std::uint32_t Host::leaves() const { return session_.leaves; }
+inline std::uint32_t Host::groups() const { return session_.active(); }
+inline void Host::until(const std::function<bool()>& done) { session_.wait_for(false, done); }
+inline bool Host::linger(const std::function<bool()>& done) {
+  return session_.wait_for(true, done);
+}
 inline std::uint32_t Host::choose(std::uint32_t options) { return session_.world.choose(options); }
 
 }  // namespace cohort::explore

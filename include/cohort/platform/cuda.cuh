@@ -48,7 +48,7 @@ struct Event {
 struct Recorder {
   Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
   std::uint32_t bundle = 1;         ///< groups that share an SM
-  std::uint32_t* lines = nullptr;   ///< a diary in pinned host memory
+  std::uint32_t* lines = nullptr;   ///< a log in pinned host memory
   std::uint32_t last_line = 0;      ///< a power of two, less one
   alignas(128) Atomic<std::uint32_t> turns{0};
 
@@ -57,7 +57,7 @@ struct Recorder {
   COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
                         std::uint64_t value) const;
 
-  /// The next line of the diary. Blocks take turns in device memory and then write a line of their
+  /// The next line of the log. Blocks take turns in device memory and then write a line of their
   /// own: additions to a word of the host would wait for each other on the bus, a microsecond each.
   COHORT_FN void tell(std::uint32_t news) {
     const std::uint32_t turn = turns.fetch_add(1, Order::relaxed);

@@ -1,6 +1,6 @@
 // The kernel that every block of a job runs: check in or wait in the lobby, live, leave.
-// Invariant: a block that was not let in touches nothing but the job's desk, and the last thing any
-// block does is to count itself gone.
+// Invariant: a block that was not let in touches nothing but the run's arguments, and the last
+// thing any block does is to count itself gone.
 #pragma once
 
 #include <new>
@@ -8,12 +8,13 @@
 
 #include "cohort/platform/cuda.cuh"
 #include "cohort/protocol/driver.hpp"
+#include "cohort/task.hpp"
 
 namespace cohort::cuda::detail {
 
 /// Where a run of a job is, in device memory. A resumed job has a new one, so that a block of the
 /// last run that starts late finds that one's.
-struct Desk {
+struct RunArguments {
   protocol::Shared<Platform>* shared = nullptr;
   void* states = nullptr;  ///< States<State>
   const Demands* demands = nullptr;
@@ -21,22 +22,6 @@ struct Desk {
   Tapes tapes = {};
   std::uint32_t bundle = 1;
   bool first = false;  ///< to the check-in rather than the lobby
-};
-
-/// A callable as a kernel of a static launch: each group calls it, with itself if it asks for a
-/// group.
-template <class Function>
-struct TaskKernel {
-  Function function;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing /*state*/) const {
-    if constexpr (std::is_invocable_v<const Function&, Group&>) {
-      function(group);
-    } else {
-      function();
-    }
-  }
 };
 
 #ifdef __CUDACC__
@@ -57,8 +42,8 @@ __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
 }
 template <protocol::Role role, class Function>
 __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
-    const TaskKernel<Function>& task, Nothing& /*state*/,
-    Group<Platform, TaskKernel<Function>, role>* group = nullptr) {
+    const cohort::detail::TaskKernel<Function>& task, Nothing& /*state*/,
+    Group<Platform, cohort::detail::TaskKernel<Function>, role>* group = nullptr) {
   if constexpr (std::is_invocable_v<const Function&, decltype(*group)>) {
     task.function(*group);
   } else {
@@ -108,7 +93,7 @@ inline constexpr std::size_t static_local = 16 * 1024;
 /// One stay: from the check-in or the lobby until the group is out.
 template <class Kernel, protocol::Role role>
 __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
-    run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ Desk desk) {
+    run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ RunArguments run) {
   using State = StateOf<Kernel>;
   using Local = LocalOf<Kernel>;
   using Member = protocol::Member<Platform, State>;
@@ -130,34 +115,33 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
   if (false) functions_of_a_kernel_need_COHORT_FN<role>(kernel, member->state);
   bool checked_in = false;
   if (threadIdx.x == 0) {
-    new (member_room) Member{*desk.shared, *static_cast<protocol::States<State>*>(desk.states)};
+    new (member_room) Member{*run.shared, *static_cast<protocol::States<State>*>(run.states)};
     member->votes = Contract<Kernel>::step_style;
-    Platform::here() = {desk.shared, desk.demands, nullptr};
+    Platform::here() = {run.shared, run.demands, nullptr};
     Platform::here().offers = &member->sampler;
-    checked_in = desk.first && protocol::check_in(*member);
+    checked_in = run.first && protocol::check_in(*member);
     // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
-    const std::uint32_t hint = this_sm() * desk.bundle;
+    const std::uint32_t hint = this_sm() * run.bundle;
     in = checked_in ||
-         protocol::wait_in_lobby(*member, desk.shared->serial.load(Order::relaxed), hint);
+         protocol::wait_in_lobby(*member, run.shared->serial.load(Order::relaxed), hint);
     if (in) {
-      desk.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
+      run.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
     } else {
-      const bool closed = desk.shared->closed.load(Order::acquire) != 0;
-      desk.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
+      const bool closed = run.shared->closed.load(Order::acquire) != 0;
+      run.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
     }
   }
   __syncthreads();
   if (!in) return;
 
-  const bool bundled = desk.bundle > 1 && traits.kill_order == KillOrder::highest_first;
+  const bool bundled = run.bundle > 1 && traits.kill_order == KillOrder::highest_first;
   bool good = true;
-  if (bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
-    good = order_by_sm(*member, desk.places);
+  if (bundled && __syncthreads_or(checked_in ? 1 : 0) != 0) good = order_by_sm(*member, run.places);
   if (threadIdx.x == 0) {
     runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
     Tape& tape = Platform::here().tape;
-    if (desk.tapes.heads != nullptr) {
-      tape.open(desk.tapes, this_sm() * desk.bundle, member->gen);
+    if (run.tapes.heads != nullptr) {
+      tape.open(run.tapes, this_sm() * run.bundle, member->gen);
       tape.group = member->id;
       tape.note(member->joined ? Trace::join : Trace::start, member->active, member->gen);
     }
@@ -171,7 +155,7 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
   if (threadIdx.x != 0) return;
   const bool returned = !member->left;
   if (returned) protocol::finish(*member);
-  const bool faulted = desk.shared->look().faulted();
+  const bool faulted = run.shared->look().faulted();
   const std::uint32_t how = returned ? has_returned : taken_away;
   Platform::depart(faulted ? 0U : how);
 }

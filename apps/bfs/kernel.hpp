@@ -1,0 +1,338 @@
+// Breadth-first search with one resizing barrier a level, and less than one while levels are small:
+// then group 0 does several alone. Dense levels are searched from the other side (direction
+// optimisation, Beamer, Asanović and Patterson 2012).
+// Invariant: all groups derive what a step does from words that nobody writes during that step.
+#pragma once
+
+#include <type_traits>
+
+#include "apps/bfs/paper.hpp"
+#include "apps/degrees.hpp"
+
+namespace cohort::apps {
+
+/// Where nodes have many edges it may go up; where they have few, lists tell where these are.
+template <Degrees degrees>
+struct Bfs {
+  static constexpr bool paper_barriers = true;
+  static constexpr bool both_directions = degrees == Degrees::many;
+  static constexpr bool few_edges = degrees == Degrees::few;
+  enum class Mode : std::uint32_t {
+    down,      // from the nodes of a list to their targets
+    to_bits,   // the list becomes a bitmap
+    up,        // from unreached nodes to those of the bitmap
+    to_nodes,  // the bitmap becomes a list
+  };
+  /// What group 0 tells the next step. Without padding: nvcc copies what has some byte by byte.
+  struct alignas(8) Directive {
+    std::uint32_t level = 0;
+    Mode mode = Mode::down;
+  };
+  /// And what it needs to choose a direction. Apart: where there is no choice, nobody waits for it.
+  struct alignas(8) Outlook {
+    std::uint64_t edges_left = 0;  // of nodes that were not in a frontier yet
+    std::uint64_t frontier = 0;    // nodes of the last level, when going up
+    std::uint64_t was_up = 0;      // or 1
+  };
+  struct State {
+    std::uint32_t turn = 0;  // steps, but for portions of one
+    std::uint64_t at = 0;    // how much of this turn is done, where steps are short
+  };                         // all that a joining group receives
+  using Local = std::conditional_t<few_edges, Nothing, ChunkOfNodes>;
+
+  CsrView graph;
+  CsrView incoming;        // the same with every edge turned round; for going up
+  Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
+  std::uint64_t* bits[3];  // likewise; a bit for each node
+  Directive* plans;        // by turn modulo 2
+  Outlook* outlooks;       // likewise
+  Levels levels;
+  std::uint64_t chunk;  // nodes for each group in a step; 0: all; or even_chunk
+  std::uint32_t solo;   // frontiers up to this size are group 0's, where there is one direction
+
+  /// What stands for a node in the lists.
+  COHORT_FN static constexpr Node entry(const CsrView& graph, Node node) {
+    return few_edges ? FewEdges{graph, node}.word() : node;
+  }
+
+  /// All that changes while it runs.
+  template <class Visit>
+  void buffers(Visit& visit) const {
+    constexpr const char* names[3][3] = {{"slots 0", "spill 0", "counts 0"},
+                                         {"slots 1", "spill 1", "counts 1"},
+                                         {"slots 2", "spill 2", "counts 2"}};
+    constexpr const char* bit_names[3] = {"bits 0", "bits 1", "bits 2"};
+    const std::size_t nodes = graph.num_nodes();
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const Worklist& list = lists[i];
+      visit(names[i][0], list.slots, std::size_t{list.num_slots} * list.room);
+      visit(names[i][1], list.spill, nodes);
+      visit(names[i][2], list.counts, std::size_t{list.num_slots} + 1);
+      visit(bit_names[i], bits[i], both_directions ? nodes / 64 + 1 : 0);
+    }
+    visit("plans", plans, 2);
+    visit("outlooks", outlooks, 2);
+    visit("levels", levels.of, nodes);
+  }
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const Worklist& list = lists[state.turn % 3];
+    if constexpr (!both_directions) list.ahead(group, graph.num_nodes());
+    Directive plan = group.view(plans)[state.turn % 2];
+    if constexpr (both_directions) {
+      return either_way(group, state, plan, list.total(group));
+    } else {
+      const std::size_t size = list.size(group);
+      return size <= solo ? alone(group, state, plan, size)
+                          : down(group, state, plan, Outlook{}, size);
+    }
+  }
+
+ private:
+  /// Goes down until the frontier has many of the edges that are left, up while it is large.
+  template <class Group>
+  COHORT_FN Next either_way(Group& group, State& state, Directive& plan, const Count& all) const {
+    Outlook outlook = group.view(outlooks)[state.turn % 2];
+    const std::size_t size = all.nodes;
+    if (plan.mode == Mode::down) {
+      if (outlook.was_up == 0) {
+        outlook.edges_left -= least(all.edges, outlook.edges_left);
+        if (all.edges > outlook.edges_left / 15) plan.mode = Mode::to_bits;
+      }
+    } else if (plan.mode == Mode::up) {
+      if (size < outlook.frontier && size < graph.num_nodes() / 18) plan.mode = Mode::to_nodes;
+      outlook.frontier = size;
+    }
+    switch (plan.mode) {
+      case Mode::down: return down(group, state, plan, outlook, size);
+      case Mode::to_bits: return to_bits(group, state, plan, outlook, size);
+      case Mode::up: return up(group, state, plan, outlook);
+      case Mode::to_nodes: return to_nodes(group, state, plan, outlook);
+    }
+    return Next::halt;
+  }
+
+  /// The end of a turn, or of a portion of it.
+  template <class Group>
+  COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Directive& next,
+                          const Outlook& outlook) const {
+    state.at = now.last ? 0 : now.end;
+    if (group.global_id() == 0) {
+      group.view(plans)[(state.turn + 1) % 2] = next;
+      if constexpr (both_directions) group.view(outlooks)[(state.turn + 1) % 2] = outlook;
+      if (now.last) lists[(state.turn + 2) % 3].clear(group);
+    }
+    if (now.last) ++state.turn;
+  }
+
+  /// Visits a piece of a frontier. Counts the edges of what it reaches, if somebody will ask.
+  /// `early`: claims places before it knows.
+  template <class Group, class... Some>
+  COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
+                       std::uint32_t level, std::uint64_t& edges, bool early, Some... part) const {
+    if constexpr (few_edges) {
+      visit_few(group, nodes, count, sink, level, early);
+    } else {
+      // Where edges are not many, half of them lead to new nodes; and on a GPU a look is a round
+      // trip.
+      const bool rarely = !both_directions && !group.alone();
+      expand(
+          group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },
+          [of = levels.of](Node target) { prefetch(of + target); },
+          [group, &edges, graph = graph, levels = levels, level, rarely](
+              std::uint32_t, std::uint64_t, Node target) {
+            const bool reached = levels.reach(group, target, level, rarely);
+            if (both_directions && reached) edges += graph.degree(target);
+            return reached;
+          },
+          part...);
+    }
+  }
+  template <class Group>
+  COHORT_FN void visit_few(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
+                           std::uint32_t level, bool early) const {
+    expand_few(
+        group, graph, nodes, count, [](std::uint32_t word) { return FewEdges{word}; },
+        [group, graph = graph, levels = levels, level, early, &sink](FewEdges, std::uint64_t,
+                                                                     Node target) {
+          const std::uint32_t place = early ? sink.claim() : 0;  // while the target is under way
+          const Node its = entry(graph, target);                 // and this, while it is reached
+          const bool reached = levels.reach(group, target, level, !group.alone());
+          if (early) {
+            sink.put(place, reached ? its : nobody);
+          } else if (reached) {
+            sink.push(its);
+          }
+        });
+  }
+
+  template <class Group>
+  COHORT_FN Next down(Group& group, State& state, Directive& plan, const Outlook& outlook,
+                      std::size_t size) const {
+    const Worklist& in = lists[state.turn % 3];
+    const Portion now = portion(group, state.at, size, chunk, both_directions ? work_of_hubs : 1);
+    const bool early = few_edges && now.begin == 0 && now.last &&
+                       Worklist::claims_early(group, size, most_few_edges, graph.num_nodes());
+    Sink sink{group, lists[(state.turn + 1) % 3]};
+    std::uint64_t edges = 0;
+    const auto visit_some = [&](const Node* nodes, std::size_t count, auto... part) {
+      visit(group, nodes, count, sink, plan.level + 1, edges, early, part...);
+    };
+    if constexpr (both_directions) {
+      in.for_edges(group, now.begin, now.end, visit_some);
+      sink.close(edges);
+    } else {
+      in.for_part(group, now.begin, now.end, visit_some);
+      sink.close();
+    }
+    if (now.last) ++plan.level;
+    // The others' counts are looked at only where an earlier portion may have filled them.
+    const bool any = sink.any() || (now.begin > 0 && lists[(state.turn + 1) % 3].size(group) > 0);
+    conclude(group, state, now, plan, outlook);
+    return !now.last || any ? Next::again : Next::halt;
+  }
+
+  /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It
+  /// comes back when a level has become large, and often enough to be resized.
+  template <class Group>
+  COHORT_FN Next alone(Group& group, State& state, Directive& plan, std::size_t size) const {
+    const std::uint32_t turn = state.turn;
+    ++state.turn;
+    state.at = 0;  // groups of another size may have begun it
+    if (group.group_id() != 0) return Next::halt;
+    const Worklist& one = lists[(turn + 1) % 3];
+    const Worklist& other = lists[(turn + 2) % 3];
+    const auto level_into = [&](const Worklist& in, std::size_t its_size, const Worklist& out) {
+      Sink sink{group, out};
+      std::uint64_t edges = 0;
+      ++plan.level;
+      in.for_range(group, 0, its_size, [&](const Node* nodes, std::size_t count) {
+        visit(group, nodes, count, sink, plan.level, edges, false);
+      });
+      sink.close();
+      group.barrier();
+      return out.size(group);
+    };
+    const auto clear = [&](const Worklist& list) {
+      group.barrier();
+      if (group.local_id() == 0) list.clear(group);
+      group.barrier();
+    };
+
+    clear(other);
+    size = level_into(lists[turn % 3], size, one);
+    for (std::size_t done = size; size > 0 && size <= solo && done < std::size_t{16} * solo;) {
+      const std::size_t between = level_into(one, size, other);
+      clear(one);
+      if (between > solo) {
+        move_all(group, other, between, one);
+        size = between;
+      } else {
+        size = level_into(other, between, one);
+        done += between + size;
+      }
+      clear(other);
+    }
+    if (group.local_id() == 0) group.view(plans)[(turn + 1) % 2] = plan;
+    return size > 0 ? Next::again : Next::halt;
+  }
+
+  template <class Group>
+  COHORT_FN void move_all(Group& group, const Worklist& from, std::size_t size,
+                          const Worklist& to) const {
+    Sink sink{group, to};
+    from.for_range(group, 0, size, [&](const Node* nodes, std::size_t count) {
+      const auto list = group.view(nodes);
+      for (const std::size_t i : group.local_stride(count)) sink.push(list[i]);
+    });
+    sink.close();
+    group.barrier();
+  }
+
+  template <class Group>
+  COHORT_FN Next to_bits(Group& group, State& state, Directive& plan, Outlook& outlook,
+                         std::size_t size) const {
+    const Worklist& in = lists[state.turn % 3];
+    std::uint64_t* const out = bits[(state.turn + 1) % 3];
+    const Portion all{0, size, true};
+    in.for_part(group, 0, all.end, [&](const Node* nodes, std::size_t count) {
+      const auto list = group.view(nodes);
+      for (const std::size_t i : group.local_stride(count))
+        group.atomic(out[list[i] / 64]).fetch_or(std::uint64_t{1} << list[i] % 64);
+    });
+    plan.mode = Mode::up;
+    outlook.was_up = 1;
+    outlook.frontier = 0;  // so that the first turn goes up, whatever its size
+    conclude(group, state, all, plan, outlook);
+    return Next::again;
+  }
+
+  /// Every unreached node looks for an edge from the frontier, and stops at the first.
+  template <class Group>
+  COHORT_FN Next up(Group& group, State& state, Directive& plan, const Outlook& outlook) const {
+    const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
+    std::uint64_t* const out = bits[(state.turn + 1) % 3];
+    const std::uint32_t next = plan.level + 1;
+    const std::size_t nodes = chunk_for(group, graph.num_nodes(), chunk);
+    const Portion now = portion(group, state.at, graph.num_nodes(), (nodes + 63) / 64 * 64);
+    std::uint32_t found = 0;
+    const auto look = [&](Node node) {
+      if (group.atomic(levels.of[node]).load() != Levels::unreached) return false;
+      for (const Node from : incoming.neighbours(node)) {
+        if ((in[from / 64] >> from % 64 & 1U) == 0) continue;
+        group.atomic(levels.of[node]).store(next);
+        ++found;
+        return true;
+      }
+      return false;
+    };
+    for_blocks(group, now.begin, now.end, [&](std::size_t first, std::size_t last) {
+      if (group.alone()) {  // a word belongs to one thread
+        for (std::size_t word = first / 64; word * 64 < last; ++word) {
+          std::uint64_t set = 0;
+          for (std::size_t i = word * 64; i < least(word * 64 + 64, last); ++i)
+            set |= std::uint64_t{look(static_cast<Node>(i))} << i % 64;
+          if (set != 0) group.view(out)[word] = set;
+        }
+        return;
+      }
+      for (const std::size_t i : group.local_stride(last - first)) {
+        const std::size_t node = first + i;
+        if (look(static_cast<Node>(node)))
+          group.atomic(out[node / 64]).fetch_or(std::uint64_t{1} << node % 64);
+      }
+    });
+    for_items(group, now.begin / 64, (now.end + 63) / 64,
+              [&](std::size_t word) { group.view(bits[(state.turn + 2) % 3])[word] = 0; });
+    const std::uint32_t sum =
+        group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a + b; });
+    const Worklist& count = lists[(state.turn + 1) % 3];  // no nodes, only how many there are
+    if (group.local_id() == 0 && sum > 0)
+      group.atomic(count.counts[count.num_slots].nodes).fetch_add(sum);
+    const bool any = sum > 0 || count.size(group) > 0;
+    if (now.last) ++plan.level;
+    conclude(group, state, now, plan, outlook);
+    return !now.last || any ? Next::again : Next::halt;
+  }
+
+  template <class Group>
+  COHORT_FN Next to_nodes(Group& group, State& state, Directive& plan,
+                          const Outlook& outlook) const {
+    const auto in = group.view(static_cast<const std::uint64_t*>(bits[state.turn % 3]));
+    const Portion all{0, graph.num_nodes(), true};
+    Sink sink{group, lists[(state.turn + 1) % 3]};
+    for_blocks(group, 0, all.end, [&](std::size_t first, std::size_t last) {
+      for (const std::size_t i : group.local_stride(last - first)) {
+        const std::size_t node = first + i;
+        if ((in[node / 64] >> node % 64 & 1U) != 0) sink.push(static_cast<Node>(node));
+      }
+    });
+    sink.close();
+    plan.mode = Mode::down;
+    conclude(group, state, all, plan, outlook);
+    return Next::again;
+  }
+};
+
+}  // namespace cohort::apps

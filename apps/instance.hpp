@@ -1,0 +1,58 @@
+// What the registry has of an app and of its runs on an engine. For the sources that CMake writes
+// from apps.def, which instantiate it.
+#pragma once
+
+#include "apps/registry.hpp"
+
+namespace cohort::apps {
+
+namespace detail {
+
+/// Keeps the app and its result for whoever asks later.
+template <class App>
+AppRun erased(const App& app, typename App::Result result, bool results) {
+  AppRun run{.report = result.report, .numbers = {}, .difference = {}};
+  if (run.report.status != Status::finished || !results) return run;
+  const auto kept =
+      std::make_shared<const std::pair<App, typename App::Result>>(app, std::move(result));
+  run.numbers = [kept] { return kept->first.numbers(kept->second); };
+  run.difference = [kept] { return kept->first.difference(kept->second); };
+  return run;
+}
+
+template <class App>
+Ready prepare(const std::string& input, Settings settings) {
+  const auto app = std::make_shared<const App>(App::from(input, settings));
+  return {&Registered<App>::info, app, app->input(), app->threads_per_sm()};
+}
+
+template <class App>
+constexpr std::optional<std::string_view> dialect_options() {
+  if constexpr (requires { App::dialect_options; }) return App::dialect_options;
+  return {};
+}
+
+}  // namespace detail
+
+template <class App>
+const AppInfo Registered<App>::info{.name = App::name,
+                                    .summary = App::summary,
+                                    .options = App::options,
+                                    .algorithm = App::algorithm,
+                                    .paper = App::paper,
+                                    .examples = App::examples,
+                                    .dialect_options = detail::dialect_options<App>(),
+                                    .prepare = &detail::prepare<App>};
+
+template <class App, class Engine>
+typename App::Result solve(Engine& engine, const App& app, const RunOptions& options) {
+  return app.run(engine, options);
+}
+
+template <class App, class Engine>
+AppRun Instance<App, Engine>::run(const void* app, Engine& engine, const RunOptions& options) {
+  const App& its = *static_cast<const App*>(app);
+  return detail::erased(its, its.run(engine, options), options.results);
+}
+
+}  // namespace cohort::apps

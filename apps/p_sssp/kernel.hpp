@@ -1,0 +1,186 @@
+// Shortest paths by pulling over incoming edges, in place, with one resizing barrier a round.
+// Invariant: a distance never grows, and is that of a path or infinite; sums never wrap.
+#pragma once
+
+#include <type_traits>
+
+#include "apps/distance.hpp"
+#include "apps/share.hpp"
+#include "graph/csr.hpp"
+
+namespace cohort::apps {
+
+/// The lesser of a distance and a path by way of a node, whose distance is `from`. Nobody can guess
+/// which: so nothing to guess.
+template <class Length>
+COHORT_FN constexpr Length shorter(Length least, std::type_identity_t<Length> from, Weight weight) {
+  const Length through = from + weight;
+  const Length sum = through < from ? static_cast<Length>(infinite) : through;
+  return sum < least ? sum : least;
+}
+
+/// A round sees what it has just found, and every other one goes backwards (Yen 1970), so there are
+/// fewer of them. `Length`: of paths; 32 bits where none is longer.
+template <class Length>
+struct PullSssp {
+  struct State {
+    std::uint32_t turn = 0;
+    std::uint64_t at = 0;  // how much of the round is done, where steps are short
+  };                       // all that a joining group receives
+
+  CsrView incoming;
+  Length* distance;
+  std::uint32_t* flags;  // two, a line apart: a portion before the last has changed something
+  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const std::size_t nodes = incoming.num_nodes();
+    const Portion now = portion(group, state.at, nodes, chunk);
+    const bool backwards = state.turn % 2 != 0;
+    // Stretches rather than blocks: what a path needs next is then mostly this group's too.
+    const std::size_t count = now.end - now.begin;
+    const std::size_t groups = group.num_groups();
+    const std::size_t id = group.group_id();
+    const std::size_t first = now.begin + count * id / groups;
+    const std::size_t last = now.begin + count * (id + 1) / groups;
+    const Stretch mine{.begin = static_cast<Node>(backwards ? last - 1 : first),
+                       .towards = backwards ? ~Node{0} : 1,
+                       .count = last - first};
+    bool changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
+                                                 : relax_all<false>(group, mine);
+    state.at = now.last ? 0 : now.end;
+    if (!now.last) {
+      if (changed) group.atomic(flag(state.turn)).store(1);
+      return Next::again;
+    }
+    changed |= group.atomic(flag(state.turn)).load() != 0;
+    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
+    ++state.turn;
+    return changed ? Next::again : Next::halt;
+  }
+
+ private:
+  static constexpr Length far = static_cast<Length>(infinite);
+
+  /// Nodes one after the other, up or down.
+  struct Stretch {
+    Node begin;
+    Node towards;
+    std::size_t count;
+
+    COHORT_FN Node operator[](std::size_t i) const {
+      return begin + towards * static_cast<Node>(i);
+    }
+  };
+  /// What is known of a node before anything of its edges. None: nothing to do.
+  struct Row {
+    Length old = 0;
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+  };
+  /// The first few of a node's edges; where there are less, any.
+  struct Few {
+    static constexpr std::uint32_t count = 4;
+    Node from[count];
+    Weight weight[count];
+  };
+  struct Reached {
+    Length length[Few::count];
+  };
+
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
+    return flags[std::size_t{turn % 2} * 16];
+  }
+
+  // Relaxed, here and below: any distance that is read is that of a path, and the last round reads
+  // the final ones. A node's own nobody else writes in this step.
+  template <class Group>
+  COHORT_FN Row row(const Group& group, Node node) const {
+    return {.old = group.atomic(distance[node]).load(),
+            .first = incoming.first_edge(node),
+            .end = incoming.first_edge(node + 1)};
+  }
+
+  template <bool weighted>
+  COHORT_FN Few few_from(std::uint64_t edge, std::uint64_t end) const {
+    Few result;
+    for (std::uint32_t k = 0; k < Few::count; ++k)
+      result.from[k] = edge + k < end ? incoming.targets()[edge + k] : 0;
+    for (std::uint32_t k = 0; k < Few::count; ++k)
+      result.weight[k] = weighted && edge + k < end ? incoming.weights()[edge + k] : 1;
+    return result;
+  }
+
+  /// How far it is to where they come from; what is not there is infinitely far.
+  template <class Group>
+  COHORT_FN Reached ask(const Group& group, const Few& edges, std::uint64_t edge,
+                        std::uint64_t end) const {
+    Reached result;
+    for (std::uint32_t k = 0; k < Few::count; ++k)
+      result.length[k] = edge + k < end ? group.atomic(distance[edges.from[k]]).load() : far;
+    return result;
+  }
+  COHORT_FN static Length least_of(Length least, const Reached& reached, const Few& edges) {
+    for (std::uint32_t k = 0; k < Few::count; ++k)
+      least = shorter(least, reached.length[k], edges.weight[k]);
+    return least;
+  }
+
+  /// The lesser of a distance and the path by way of one edge.
+  template <bool weighted, class Group>
+  COHORT_FN Length through(const Group& group, Length least, std::uint64_t edge) const {
+    const Length from = group.atomic(distance[incoming.target(edge)]).load();
+    return shorter(least, from, weighted ? incoming.weights()[edge] : 1);
+  }
+
+  template <bool weighted, class Group>
+  COHORT_FN bool relax(const Group& group, Node node) const {
+    const Row its = row(group, node);
+    Length least = its.old;
+    for (std::uint64_t edge = its.first; edge < its.end; ++edge)
+      least = through<weighted>(group, least, edge);
+    if (least == its.old) return false;
+    group.atomic(distance[node]).store(least);
+    return true;
+  }
+
+  /// This thread's nodes of a stretch. Threads of a GPU wait for what they read: while those
+  /// distances are under way that one node needs, so are the next one's edges, and for the one
+  /// after it where they are.
+  template <bool weighted, class Group>
+  COHORT_FN bool relax_all(const Group& group, const Stretch& stretch) const {
+    bool changed = false;
+    if (group.alone()) {
+      for (std::size_t i = 0; i < stretch.count; ++i) changed |= relax<weighted>(group, stretch[i]);
+      return changed;
+    }
+    const std::size_t by = group.local_size();
+    const auto row_at = [&](std::size_t i) {
+      return i < stretch.count ? row(group, stretch[i]) : Row{};
+    };
+    std::size_t i = group.local_id();
+    Row now = row_at(i);
+    Row next = row_at(i + by);
+    Few edges = few_from<weighted>(now.first, now.end);
+    for (; i < stretch.count; i += by) {
+      const Reached reached = ask(group, edges, now.first, now.end);
+      const Row later = row_at(i + 2 * by);
+      const Few next_edges = few_from<weighted>(next.first, next.end);
+      Length least = least_of(now.old, reached, edges);
+      COHORT_APPS_ROLLED
+      for (std::uint64_t edge = now.first + Few::count; edge < now.end; ++edge)
+        least = through<weighted>(group, least, edge);
+      if (least != now.old) {
+        group.atomic(distance[stretch[i]]).store(least);
+        changed = true;
+      }
+      now = next;
+      next = later;
+      edges = next_edges;
+    }
+    return changed;
+  }
+};
+
+}  // namespace cohort::apps

@@ -1,0 +1,62 @@
+// PageRank (Brin and Page 1998) by pulling over incoming edges, one resizing barrier an iteration.
+// A node without outgoing edges keeps its rank. Ends when no rank changes by more than the
+// tolerance. Invariant: a node's ranks are sums in the order of its edges, so they do not depend on
+// the number of groups.
+#pragma once
+
+#include "apps/share.hpp"
+#include "graph/csr.hpp"
+
+namespace cohort::apps {
+
+struct PageRank {
+  static constexpr double damping = 0.85;
+  struct State {
+    std::uint32_t turn = 0;
+    std::uint64_t at = 0;  // how much of the iteration is done, where steps are short
+  };                       // all that a joining group receives
+
+  CsrView graph;
+  CsrView incoming;   // the same with every edge turned round
+  double* rank;       // of each node; 1 on average
+  double* shares[2];  // by turn modulo 2: what a node gives to each of its targets; read, written
+  std::uint32_t* flags;  // two, a line apart: a portion before the last has changed something
+  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  double tolerance;
+
+  template <class Group>
+  COHORT_FN Next step(Group& group, State& state) const {
+    const Portion now = portion(group, state.at, graph.num_nodes(), chunk);
+    const auto given = group.view(static_cast<const double*>(shares[state.turn % 2]));
+    const auto next = group.view(shares[(state.turn + 1) % 2]);
+    const auto ranks = group.view(rank);
+    bool changed = false;
+    for_items(group, now.begin, now.end, [&](std::size_t i) {
+      const auto node = static_cast<Node>(i);
+      const double old = ranks[i];
+      const auto degree = static_cast<double>(graph.degree(node));
+      double sum = degree == 0 ? old : 0;
+      for (const Node from : incoming.neighbours(node)) sum += given[from];
+      const double fresh = 1 - damping + damping * sum;
+      ranks[i] = fresh;
+      next[i] = degree == 0 ? 0 : fresh / degree;
+      changed = changed || fresh - old > tolerance || old - fresh > tolerance;
+    });
+    state.at = now.last ? 0 : now.end;
+    if (!now.last) {
+      if (changed) group.atomic(flag(state.turn)).store(1);
+      return Next::again;
+    }
+    changed = changed || group.atomic(flag(state.turn)).load() != 0;
+    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
+    ++state.turn;
+    return changed ? Next::again : Next::halt;
+  }
+
+ private:
+  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
+    return flags[std::size_t{turn % 2} * 16];
+  }
+};
+
+}  // namespace cohort::apps

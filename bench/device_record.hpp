@@ -1,0 +1,16 @@
+// A device, for the head of a record.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cohort/any_engine.hpp"
+
+namespace cohort::bench {
+
+/// Null for the CPU, which every record has.
+[[nodiscard]] nlohmann::ordered_json device_record(const AnyEngine& engine);
+#ifdef COHORT_WITH_OPENCL
+[[nodiscard]] nlohmann::ordered_json device_record(const opencl::Engine& engine);
+#endif
+
+}  // namespace cohort::bench

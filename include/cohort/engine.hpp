@@ -1,0 +1,164 @@
+// What every engine has, once: a capacity, and for kernels written in C++ launch, restore and
+// submit. Invariant: an engine differs in the body that it makes of a kernel, not in its calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cohort/buffer.hpp"
+#include "cohort/checkpoint.hpp"
+#include "cohort/job.hpp"
+#include "cohort/kernel.hpp"
+#include "cohort/protocol/driver.hpp"
+#include "cohort/task.hpp"
+
+namespace cohort::engine {
+class Dispatcher;
+}
+
+namespace cohort::detail {
+
+/// One launched kernel, type-erased: what all engines know of it. Each derives its own.
+class JobBody {
+ public:
+  explicit JobBody(std::uint32_t groups) : max_groups(groups) {}
+  JobBody(const JobBody&) = delete;
+  JobBody& operator=(const JobBody&) = delete;
+  virtual ~JobBody() = default;
+
+  /// What a checkpoint of the suspended kernel consists of; nothing if the kernel names no buffers.
+  [[nodiscard]] virtual std::optional<CheckpointParts> checkpoint_parts() = 0;
+  /// For the error, if it is not suspendable.
+  [[nodiscard]] virtual std::string why_not_suspendable() const;
+  /// Precedes what is said of a broken contract.
+  [[nodiscard]] virtual std::string label() const { return {}; }
+
+  const std::uint32_t max_groups;
+  std::uint32_t groups_per_unit = 1;
+  bool suspendable = true;
+  bool may_all_leave = false;
+  std::exception_ptr thrown;  ///< by the kernel
+};
+
+/// The half of an engine's body that depends on the kernel's type only.
+template <class EngineBody, class Kernel, protocol::Role role>
+class KernelBody : public EngineBody {
+ public:
+  std::optional<CheckpointParts> checkpoint_parts() final {
+    if constexpr (NamesBuffers<Kernel>) {
+      BufferList list;
+      kernel_.buffers(list);
+      return CheckpointParts{checkpoint_name<Kernel>(), std::as_writable_bytes(kept_state()),
+                             list.all()};
+    } else {
+      return {};
+    }
+  }
+
+ protected:
+  using State = StateOf<Kernel>;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+  KernelBody(Kernel kernel, std::uint32_t groups) : EngineBody(groups), kernel_(std::move(kernel)) {
+    this->suspendable = traits.suspendable && role != protocol::Role::fixed;
+    this->may_all_leave = traits.survivors == Survivors::may_all_leave;
+  }
+
+  /// What a resumed run starts with.
+  [[nodiscard]] virtual std::span<State, 1> kept_state() = 0;
+
+  Kernel kernel_;
+};
+
+/// A capacity, and the way to the dispatcher.
+class EngineBase : public BufferFactory {
+ public:
+  /// Units that can be in use at a time: workers of the CPU engine, SMs, OpenCL work-groups.
+  [[nodiscard]] std::uint32_t capacity() const;
+  /// Changes that while jobs run: they shrink at their next resizing points, or grow. Where there
+  /// are more jobs than units, jobs are suspended, the lowest weight first, the youngest among
+  /// equals; they are `pending` until there is room, and then go on by themselves. Static launches
+  /// and running tasks keep their groups until they end, and a job that cannot be suspended keeps
+  /// one, also where these exceed the capacity. Tasks and static launches that have become too
+  /// large wait. Throws Error{bad_options} for 0 and for more than the engine can have.
+  void set_capacity(std::uint32_t units);
+
+ protected:
+  explicit EngineBase(std::shared_ptr<engine::Dispatcher> dispatcher);
+  /// Cancels what runs, and waits for the groups to leave.
+  ~EngineBase();
+
+  /// The job's max_groups, or Error{bad_options}.
+  [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
+  [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
+  Job start(std::unique_ptr<JobBody> body, const LaunchOptions& options);
+  /// The same from a file that Job::checkpoint wrote.
+  Job start_from(const std::filesystem::path& file, std::unique_ptr<JobBody> body,
+                 const LaunchOptions& options);
+  Task start(std::unique_ptr<JobBody> body, const TaskOptions& options);
+  [[nodiscard]] engine::Dispatcher& dispatcher() const { return *dispatcher_; }
+
+ private:
+  std::shared_ptr<engine::Dispatcher> dispatcher_;
+};
+
+/// An engine of kernels in C++: BodyOf<Kernel, role> is its body for a kernel of that type.
+template <template <class Kernel, protocol::Role role> class BodyOf>
+class KernelEngine : public EngineBase {
+ public:
+  /// Starts a kernel. Throws Error{bad_options} for options that cannot run.
+  template <class Kernel>
+  Job launch(Kernel kernel, const LaunchOptions& options = {}) {
+    const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
+    return options.resizable
+               ? start(make<Kernel, protocol::Role::member>(std::move(kernel), groups), options)
+               : start(make<Kernel, protocol::Role::fixed>(std::move(kernel), groups), options);
+  }
+
+  /// Continues a job that was suspended and written to a file by Job::checkpoint, here or on
+  /// another engine: reads the buffers that `kernel` names, and starts with the State. Throws
+  /// Error{bad_file} for files that are damaged or of another kernel; nothing is touched then.
+  template <class Kernel>
+  Job restore(Kernel kernel, const std::filesystem::path& file, const LaunchOptions& options = {}) {
+    static_assert(NamesBuffers<Kernel>,
+                  "cohort: to be restored a kernel names its memory: `template <class Visit> void "
+                  "buffers(Visit& visit) const { visit(\"name\", pointer, count); ... }`");
+    const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
+    return start_from(file, make<Kernel, protocol::Role::member>(std::move(kernel), groups),
+                      options);
+  }
+
+  /// Runs `function` on `groups` units at once: taken from the jobs, given back afterwards. It is
+  /// called once for each group, on a GPU by each of its threads, as `function(group)` (ids,
+  /// strides and barriers among the task's own groups) or as `function()`. Throws
+  /// Error{bad_options} for options that cannot run.
+  template <class Function>
+  Task submit(Function function, const TaskOptions& options = {}) {
+    using Kernel = TaskKernel<Function>;
+    return start(make<Kernel, protocol::Role::fixed>(Kernel{std::move(function)}, checked(options)),
+                 options);
+  }
+
+ protected:
+  using EngineBase::EngineBase;
+  ~KernelEngine() = default;
+
+ private:
+  template <class Kernel, protocol::Role role>
+  static std::unique_ptr<JobBody> make(Kernel kernel, std::uint32_t groups) {
+    static_assert(
+        requires { sizeof(BodyOf<Kernel, role>); },
+        "cohort: kernels for this engine are launched by files that nvcc compiles");
+    return std::make_unique<BodyOf<Kernel, role>>(std::move(kernel), groups);
+  }
+};
+
+}  // namespace cohort::detail

@@ -1,0 +1,284 @@
+// Which worker is sent where, and what it reports when it comes back.
+#include "cpu/workers.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "cohort/protocol/reset.hpp"
+#include "engine/options.hpp"
+
+namespace cohort::cpu {
+namespace {
+
+/// Spinning pays only while the group that is waited for has a CPU of its own.
+Patience patience_for(std::uint32_t capacity, std::uint32_t cpus) {
+  return capacity <= cpus ? Patience{.spins = 2000, .yields = 20}
+                          : Patience{.spins = 0, .yields = 40};
+}
+
+detail::WorkerBody& body_of(const JobRecord& job) {
+  return static_cast<detail::WorkerBody&>(*job.body);
+}
+
+}  // namespace
+
+namespace detail {
+
+WorkerBody::WorkerBody(std::uint32_t groups)
+    : cohort::detail::JobBody(groups), boxes_(groups), free_ids_(protocol::id_words(groups)) {
+  shared.max_groups = groups;
+  shared.boxes = boxes_.data();
+  shared.free_ids = free_ids_.data();
+}
+
+void WorkerBody::fail(std::exception_ptr exception) noexcept {
+  // Read by the host after this worker is out.
+  if (protocol::raise(shared, Fault::exception)) thrown = std::move(exception);
+}
+
+}  // namespace detail
+
+thread_local const JobRecord* Workers::current_ = nullptr;
+
+Workers::Workers(engine::Dispatcher& dispatcher, bool pin)
+    : dispatcher_(dispatcher), usable_cpus_(usable_cpus()) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (!pin || ::sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus_.push_back(cpu);
+  }
+}
+
+void Workers::resize(std::uint32_t units) {
+  check_capacity(units, max_groups_limit);
+  const bool first = workers_.empty();
+  hire(units);
+  if (first) std::reverse(idle_.begin(), idle_.end());  // worker 0 is sent first
+  for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) set_patience(*job, units);
+}
+
+/// Starts threads until there are that many.
+void Workers::hire(std::uint32_t workers) {
+  workers_.reserve(workers);  // once a thread runs there is no way back: nothing may throw then
+  idle_.reserve(workers);
+  try {
+    while (workers_.size() < workers) {
+      const auto index = static_cast<std::uint32_t>(workers_.size());
+      auto worker = std::make_unique<Worker>();
+      worker->thread = std::thread{[this, index] { work(index); }};
+      if (!cpus_.empty()) {
+        cpu_set_t mask;
+        CPU_ZERO(&mask);
+        CPU_SET(cpus_[index % cpus_.size()], &mask);
+        ::pthread_setaffinity_np(worker->thread.native_handle(), sizeof mask, &mask);
+      }
+      workers_.push_back(std::move(worker));
+      idle_.push_back(index);
+    }
+  } catch (const std::system_error& error) {
+    throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
+                                       " worker threads: " + error.what()};
+  }
+}
+
+void Workers::stop() {
+  {
+    const engine::Dispatcher::Locked locked{dispatcher_, "engine"};
+    for (const auto& worker : workers_) worker->called.notify_one();
+  }
+  for (const auto& worker : workers_) worker->thread.join();
+}
+
+// ---- a worker's life
+
+void Workers::work(std::uint32_t index) {
+  this_unit = index;
+  engine::Dispatcher::Locked locked{dispatcher_, "engine"};
+  auto& lock = locked.lock();
+  Worker& self = *workers_[index];
+  for (;;) {
+    self.called.wait(lock, [&] { return self.job != nullptr || dispatcher_.stopping(); });
+    if (self.job == nullptr) return;
+    std::shared_ptr<JobRecord> job = std::exchange(self.job, nullptr);
+    current_ = job.get();
+    tell_tracer(*job, lock);
+    lock.unlock();
+    const detail::Stay stay = visit(self, *job);
+    lock.lock();
+    // The tracer is told before the return counts, so the job is not at rest earlier.
+    do {
+      dispatcher_.look_at_demand(*job, job->inside - 1);
+    } while (tell_tracer(*job, lock));
+    current_ = nullptr;
+    --job->inside;
+    job->leaves += stay == detail::Stay::left ? 1 : 0;
+    job->offers.merge(self.visit.offers);
+    idle_.push_back(index);  // before the job is seen to be at rest
+    dispatcher_.news(*job);
+    dispatcher_.rebalance();
+    job.reset();  // the dispatcher has it still
+    locked.perform_effects();
+  }
+}
+
+/// One worker's visit to a job, with a team for it if its groups have several threads.
+detail::Stay Workers::visit(Worker& worker, JobRecord& job) {
+  const std::uint32_t local_size = job.options.local_size.value_or(1);
+  if (local_size > 1 && (worker.team == nullptr || worker.team->local_size() != local_size)) {
+    try {
+      worker.team = std::make_unique<Team>(local_size);
+    } catch (...) {
+      body_of(job).fail(std::current_exception());
+      return detail::Stay::ended;
+    }
+  }
+  worker.visit.team = local_size > 1 ? worker.team.get() : nullptr;
+  return body_of(job).run_group(worker.visit);
+}
+
+void Workers::tell(JobRecord& job, const TraceGather& gather) {
+  body_of(job).untold.push_back(gather);
+}
+
+/// Without the lock, which is held again in the end. False: there was nothing to tell.
+bool Workers::tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock) {
+  if (body_of(job).untold.empty()) return false;
+  const std::vector<TraceGather> gathers = std::exchange(body_of(job).untold, {});
+  lock.unlock();
+  for (const TraceGather& each : gathers) job.options.tracer->gathered(each);
+  lock.lock();
+  return true;
+}
+
+// ---- what the dispatcher asks for
+
+/// Units that may be given out now: workers without work, but no more than the capacity leaves.
+std::uint32_t Workers::free_units() const {
+  const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
+  return dispatcher_.units() > busy ? dispatcher_.units() - busy : 0;
+}
+
+std::uint32_t Workers::startable(const JobRecord& /*job*/, std::uint32_t groups) const {
+  return std::min(free_units(), groups);
+}
+
+void Workers::start(JobRecord& job, std::uint32_t groups) {
+  auto& shared = body_of(job).shared;
+  shared.offer_wait =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.options.offer_wait.count()));
+  shared.recorder.tracer = job.options.tracer;
+  shared.tickets.store(0, Order::relaxed);
+  protocol::reset_lobby(shared, groups, Order::relaxed);
+  protocol::reset_words(shared, groups, job.kept, Order::relaxed);
+  set_patience(job, dispatcher_.units());
+  publish(job);
+  send(job, groups, true);  // the mutex carries it all to the workers
+}
+
+void Workers::set_patience(JobRecord& job, std::uint32_t capacity) const {
+  auto& shared = body_of(job).shared;
+  const Patience patience = patience_for(capacity, usable_cpus_);
+  shared.barrier_event.patience.store(patience, std::memory_order_relaxed);
+  shared.offer_event.patience.store(patience, std::memory_order_relaxed);
+}
+
+/// Groups poll these words; those that sleep over them are woken.
+void Workers::publish(JobRecord& job) {
+  auto& shared = body_of(job).shared;
+  const Roster roster = shared.look();
+  if (job.cancelled && !roster.faulted()) protocol::raise(shared, Fault::cancelled);
+  // A target of 0 must come with its flag: pairs with target(acquire).
+  if (job.suspending && !shared.suspending())
+    shared.flags.store(protocol::suspend_flag, Order::release);
+  // Groups that have returned count in M, but use no unit: the target has to count them too.
+  const std::uint32_t target =
+      job.share + (roster.draining() && job.share > 0 ? roster.arrived() : 0);
+  if (shared.share.load(Order::relaxed) == target) return;
+  shared.share.store(target, Order::release);  // after the flags: pairs with target(acquire)
+  Platform::notify(shared.lobby_event);
+  Platform::notify(shared.offer_event);
+}
+
+void Workers::refill(JobRecord& job) {
+  if (job.inside < job.share) send(job, std::min(free_units(), job.share - job.inside), false);
+}
+
+void Workers::send(JobRecord& job, std::uint32_t count, bool first) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Worker& worker = *workers_[idle_.back()];
+    worker.job = job.shared_from_this();
+    worker.visit = {
+        .first = first,
+        .serial = body_of(job).shared.serial.load(Order::relaxed),
+        .hint = idle_.back(),
+        .team = nullptr,
+        .offers = {},
+        .joined = false,
+        .moved = [](void* its_job, bool in,
+                    bool joined) { static_cast<JobRecord*>(its_job)->moved(in, joined); },
+        .job = &job};
+    idle_.pop_back();
+    ++job.inside;
+    worker.called.notify_one();
+  }
+}
+
+Census Workers::census(const JobRecord& job) const {
+  const Roster roster = body_of(job).shared.look();
+  return {.open = !roster.draining() && !roster.faulted(), .over = job.inside == 0};
+}
+
+std::optional<Ending> Workers::ending(JobRecord& job) {
+  const auto& shared = body_of(job).shared;
+  const Roster roster = shared.look(Order::acquire);
+  return engine::ending_of(roster, protocol::FaultRecord{shared.fault.load(Order::acquire)},
+                           shared.kept.load(Order::acquire) != 0);
+}
+
+// ---- waiting
+
+bool Workers::called_by_group() const {
+  return current_ != nullptr && current_->dispatcher.get() == &dispatcher_;
+}
+
+/// Whether the job can start while so many groups wait and keep their units.
+bool Workers::can_start_next_to(std::size_t waiting, const JobRecord& job) const {
+  if (job.status != Status::pending) return true;
+  const std::uint32_t least = job.resizable() ? 1 : job.body->max_groups;
+  const std::uint32_t needed =
+      job.priority ? dispatcher_.tasks().most_groups_before(job.ticket) : least;
+  return needed + waiting <= dispatcher_.units();
+}
+
+/// A group that waits keeps its unit meanwhile.
+void Workers::check_wait(const JobRecord& job, const char* call, bool endless) const {
+  if (!endless || !called_by_group()) return;
+  if (current_ == &job) {
+    throw Error{Errc::bad_state, std::string{call} +
+                                     ": called by a group of the same job, which cannot come to "
+                                     "rest before that group returns"};
+  }
+  const std::size_t waiting = awaited_.size() + 1;
+  const auto starts = [&](const JobRecord* each) { return can_start_next_to(waiting, *each); };
+  if (starts(&job) || std::any_of(awaited_.begin(), awaited_.end(), starts)) return;
+  throw Error{Errc::bad_state,
+              std::string{call} + ": it would never return: of " +
+                  std::to_string(dispatcher_.units()) + " units " + std::to_string(waiting) +
+                  " are held by groups that wait for jobs which need them to start; wait outside "
+                  "kernels and tasks, or raise the capacity"};
+}
+
+void Workers::await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
+                    const std::function<bool()>& done) {
+  const bool endless_in_group = !deadline && called_by_group();
+  if (endless_in_group) awaited_.push_back(&job);
+  engine::wait_for_change(lock, job.changed, deadline, done);
+  if (endless_in_group) awaited_.erase(std::find(awaited_.begin(), awaited_.end(), &job));
+}
+
+}  // namespace cohort::cpu

@@ -1,0 +1,70 @@
+// The CPU engine's backend: worker threads, each a unit that runs one group at a time.
+// Invariant: a worker touches the bookkeeping only when it comes or goes, never inside a kernel.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "cohort/cpu.hpp"
+#include "engine/dispatcher.hpp"
+
+namespace cohort::cpu {
+
+using engine::Census;
+using engine::Ending;
+using engine::JobRecord;
+using protocol::Fault;
+using protocol::Order;
+using protocol::Roster;
+
+class Workers final : public engine::Backend {
+ public:
+  /// `pin`: binds each worker to one CPU.
+  Workers(engine::Dispatcher& dispatcher, bool pin);
+
+  void resize(std::uint32_t units) override;
+  void stop() override;
+  [[nodiscard]] std::uint32_t startable(const JobRecord& job, std::uint32_t groups) const override;
+  void start(JobRecord& job, std::uint32_t groups) override;
+  void publish(JobRecord& job) override;
+  void refill(JobRecord& job) override;
+  void tell(JobRecord& job, const TraceGather& gather) override;
+  [[nodiscard]] Census census(const JobRecord& job) const override;
+  [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
+  [[nodiscard]] Ending conclude(JobRecord& job) override { return *ending(job); }
+  void check_wait(const JobRecord& job, const char* call, bool endless) const override;
+  void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
+             const std::function<bool()>& done) override;
+
+ private:
+  struct Worker {
+    std::thread thread;
+    std::condition_variable called;
+    std::shared_ptr<JobRecord> job;  // where to go next
+    detail::Visit visit;
+    std::unique_ptr<Team> team;  // kept for the next group of as many threads
+  };
+
+  void hire(std::uint32_t workers);
+  void work(std::uint32_t index);
+  static detail::Stay visit(Worker& worker, JobRecord& job);
+  static bool tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::uint32_t free_units() const;
+  void send(JobRecord& job, std::uint32_t count, bool first);
+  void set_patience(JobRecord& job, std::uint32_t capacity) const;
+  [[nodiscard]] bool called_by_group() const;
+  [[nodiscard]] bool can_start_next_to(std::size_t waiting, const JobRecord& job) const;
+
+  engine::Dispatcher& dispatcher_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::uint32_t> idle_;
+  std::vector<const JobRecord*> awaited_;  // by groups that do nothing else until these have ended
+  std::uint32_t usable_cpus_;              // when the engine was made
+  std::vector<std::size_t> cpus_;          // to bind workers to; empty: they go where they like
+  static thread_local const JobRecord*
+      current_;  // whose group this thread runs; null on a host thread
+};
+
+}  // namespace cohort::cpu

@@ -1,0 +1,192 @@
+// The CUDA engine's backend: the grids that it has launched, the log by which their blocks report,
+// and leases. Invariant: nothing here waits for a running kernel to move.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cohort/cuda.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/ranges.hpp"
+#include "engine/agent.hpp"
+
+namespace cohort::cuda {
+
+using engine::Census;
+using engine::Ending;
+using engine::JobRecord;
+using engine::now;
+using protocol::FaultRecord;
+using protocol::Roster;
+
+/// A word that the device or a stream writes, read by the host.
+[[nodiscard]] inline std::uint32_t seen(const std::uint32_t& word) noexcept {
+  return std::atomic_ref{const_cast<std::uint32_t&>(word)}.load(std::memory_order_acquire);
+}
+
+/// Streams of one priority, each for one grid at a time: nothing is ever queued behind a grid of
+/// ours, which could hold up the writes of other streams.
+class Streams {
+ public:
+  void open(int priority) { priority_ = priority; }
+  void close() noexcept;
+  [[nodiscard]] cudaStream_t take();
+  void give(cudaStream_t stream) { idle_.push_back(stream); }
+
+ private:
+  int priority_ = 0;
+  std::vector<cudaStream_t> idle_;
+};
+
+/// One run of a job: from a start to its rest. The numbers are as of the host's last look at the
+/// log.
+struct Run {
+  detail::RunArguments arguments;
+  std::uint32_t* lines = nullptr;  // the log
+  std::uint32_t last_line = 0;
+  std::uint32_t read = 0;                      // lines, so far
+  std::uint32_t in = 0;                        // groups checked in or admitted
+  std::uint32_t joined = 0;                    // of those: not by the check-in of a first run
+  std::uint32_t out = 0;                       // groups that are out again
+  std::uint32_t left = 0;                      // of those: taken away
+  std::uint32_t finished = 0;                  // of those: returned
+  std::uint32_t refused = 0;                   // blocks that were not admitted
+  std::uint32_t gone = 0;                      // blocks that are done with everything
+  bool closed = false;                         // the job admits no group any more
+  std::vector<std::vector<std::byte>> images;  // of its memory, until it is there
+  std::size_t states_size = 0;
+  std::vector<std::uint64_t> heard;  // by the host's clock, of groups that are out; if traced
+  std::uint32_t launched = 0;        // blocks
+  std::uint32_t gone_before = 0;     // as of the last look at the grids
+  std::uint32_t looks = 0;           // at the grids since then
+  std::vector<cudaStream_t> grids;
+  bool high = false;
+  std::uint32_t thin_to = 0;  // groups, until it has no more; then it comes back with fewer grids
+  std::uint32_t share_word = 0;   // as published
+  std::uint32_t before_word = 0;  // as published
+  std::uint64_t refill_after = 0;
+
+  /// Reads what blocks have written into the log since the last look.
+  void catch_up();
+  /// No group is inside, and those that start later find the job closed.
+  [[nodiscard]] bool empty() const { return closed && in == out; }
+};
+
+namespace detail {
+
+/// What the engine knows of a job beyond its record.
+struct DeviceJob {
+  std::uint32_t threads = 32;  // in a block
+  std::size_t memory = 0;      // shared memory that the launch brings
+  std::unique_ptr<Run> run;
+  std::optional<Range> range;         // of its run
+  std::optional<Range> gather_range;  // of a demand
+};
+
+}  // namespace detail
+
+class Grids final : public engine::PolledBackend {
+ public:
+  Grids(engine::Dispatcher& dispatcher, const EngineOptions& options);
+  ~Grids() override { close(); }
+  /// Before the first job.
+  void open();
+
+  [[nodiscard]] std::uint32_t sms() const { return sms_; }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] std::uint32_t open_lease(cudaStream_t stream, std::uint32_t sms);
+  void close_lease(std::uint32_t slot, cudaStream_t stream) noexcept;
+
+  void admit(JobRecord& job) override;
+  void resize(std::uint32_t units) override;
+  void stop() override;
+  void published_all() override;
+  [[nodiscard]] std::uint32_t startable(const JobRecord& job, std::uint32_t groups) const override;
+  void start(JobRecord& job, std::uint32_t groups) override;
+  void publish(JobRecord& job) override;
+  void refill(JobRecord& job) override;
+  [[nodiscard]] Census census(const JobRecord& job) const override;
+  [[nodiscard]] std::uint32_t target(const JobRecord& job) const override;
+  [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
+  [[nodiscard]] Ending conclude(JobRecord& job) override;
+  void retire(JobRecord& job) override;
+  void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
+             const std::function<bool()>& done) override;
+  void abandon() override { retired_.clear(); }
+  [[nodiscard]] std::string lost_prefix() const override {
+    return "the engine is lost, make a new process: ";
+  }
+  [[nodiscard]] bool busy() const override { return dispatcher_.has_work() || !retired_.empty(); }
+  std::chrono::microseconds look() override;
+
+ private:
+  /// The most grids that run or wait at a time. With some 40 of them, each in its stream, a call of
+  /// CUDA may not return before one has ended.
+  static constexpr std::size_t most_grids = 24;
+  /// Of those, kept for tasks.
+  static constexpr std::size_t task_grids = 8;
+
+  enum class Slot : std::uint8_t { free, open, closing, captured };
+
+  void attend_on_agent() override;
+  void close() noexcept;
+
+  // grids.cpp: what blocks are told, and what they report
+  void observe(JobRecord& job);
+  void reap(Run& run);
+  [[nodiscard]] std::uint32_t demanded() const;
+
+  // runs.cpp: the memory of runs, and their grids
+  [[nodiscard]] std::unique_ptr<Run> make_run(const JobRecord& job, std::uint32_t quorum);
+  void launch_grid(JobRecord& job, std::uint32_t blocks, bool first);
+  void write(Run& run, void* to, std::vector<std::byte> bytes);
+  [[nodiscard]] Tapes make_tapes(const JobRecord& job, Run& run);
+  void play_tapes(const JobRecord& job) const;
+  void reuse_memory(const Run& run);
+
+  // leases.cpp
+  void free_slots();
+  [[nodiscard]] std::uint32_t free_slot(cudaStream_t stream) const;
+
+  const int device_;
+  const bool exclusive_;
+  std::uint32_t sms_ = 0;
+  std::size_t sm_memory_ = 0;      // shared memory of an SM
+  std::size_t block_memory_ = 0;   // the most of it for one block
+  std::size_t block_reserve_ = 0;  // what the system takes of it for each block
+  int low_ = 0;
+  int high_ = 0;
+  ControlMemory control_memory_;
+  PinnedMemory pinned_memory_;
+  std::vector<std::unique_ptr<Run>> retired_;  // at rest, but a grid has yet to end
+  std::size_t grids_ = 0;
+
+  cudaStream_t control_ = nullptr;  // for writes of control words
+  cudaEvent_t written_ = nullptr;   // there: the memory of all runs so far
+  Streams low_streams_;
+  Streams high_streams_;
+  Demands* demands_ = nullptr;           // on the device
+  std::uint32_t* leased_ = nullptr;      // pinned: the same, for the agent
+  std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot was given back
+  Slot slots_[demand_slots] = {};
+  std::uint32_t slot_serial_[demand_slots] = {};
+  cudaStream_t slot_stream_[demand_slots] = {};
+  std::optional<Range> slot_range_[demand_slots];
+};
+
+[[nodiscard]] inline detail::GridBody& body_of(const JobRecord& job) {
+  return static_cast<detail::GridBody&>(*job.body);
+}
+[[nodiscard]] inline detail::DeviceJob& on_device(const JobRecord& job) {
+  return *body_of(job).on_device;
+}
+/// What a job keeps of a share when so many SMs are wanted of it, less what others give first.
+[[nodiscard]] std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms,
+                                  std::uint32_t others = 0);
+
+}  // namespace cohort::cuda

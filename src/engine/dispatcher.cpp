@@ -1,0 +1,370 @@
+#include "engine/dispatcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cohort::engine {
+
+void wait_for_change(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                     Backend::Deadline deadline, const std::function<bool()>& done) {
+  if (deadline) {
+    changed.wait_until(lock, *deadline, done);
+  } else {
+    changed.wait(lock, done);
+  }
+}
+
+std::uint32_t Backend::target(const JobRecord& job) const { return job.share; }
+
+Dispatcher::Locked::Locked(const Dispatcher& dispatcher, const char* call)
+    : dispatcher_(dispatcher) {
+  dispatcher.process_.check(call);
+  dispatcher.callers_.fetch_add(1, std::memory_order_relaxed);
+  lock_ = std::unique_lock{dispatcher.mutex_};
+  dispatcher.callers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Dispatcher::open(std::unique_ptr<Backend> backend, std::uint32_t units) {
+  backend_ = std::move(backend);
+  try {
+    set_capacity(units);
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void Dispatcher::stop() {
+  if (left_behind()) {
+    // Here are no threads to join, and the memory on which they waited must not be freed.
+    new std::shared_ptr<Dispatcher>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
+    return;
+  }
+  {
+    const Locked locked{*this, "engine"};
+    stopping_ = true;
+    for (const auto& job : all()) {
+      try {
+        if (!ended(job->status)) cancel(*job);
+      } catch (const Error& error) {
+        lose(error.what());
+      }
+    }
+  }
+  backend_->stop();
+}
+
+std::uint32_t Dispatcher::capacity() const {
+  const Locked locked{*this, "engine"};
+  return capacity_;
+}
+
+void Dispatcher::set_capacity(std::uint32_t units) {
+  const Locked locked{*this, "set_capacity"};
+  check_alive("set_capacity");
+  backend_->resize(units);
+  capacity_ = units;
+  rebalance();
+}
+
+void Dispatcher::check_alive(const char* call) const {
+  if (lost_) throw Error{lost_->code(), backend_->lost_prefix() + lost_->what()};
+  if (stopping_)
+    throw Error{Errc::engine_gone, std::string{call} + ": the engine has been destroyed"};
+}
+
+std::vector<std::shared_ptr<JobRecord>> Dispatcher::all() const {
+  std::vector<std::shared_ptr<JobRecord>> result = tasks_.all();
+  result.insert(result.end(), jobs_.begin(), jobs_.end());
+  return result;
+}
+
+std::vector<JobRecord*> Dispatcher::jobs_and_running_tasks() const {
+  std::vector<JobRecord*> result;
+  for (const auto& job : jobs_) result.push_back(job.get());
+  for (const auto& task : tasks_.running()) result.push_back(task.get());
+  return result;
+}
+
+bool Dispatcher::has_work() const {
+  return !tasks_.empty() || std::any_of(jobs_.begin(), jobs_.end(),
+                                        [](const auto& job) { return !at_rest(job->status); });
+}
+
+// ---- in
+
+std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::JobBody> body,
+                                              const LaunchOptions& options,
+                                              std::optional<int> priority, bool restored) {
+  const char* const call = priority ? "submit" : "launch";
+  {
+    const Locked locked{*this, call};
+    check_alive(call);  // before the backend looks at a device that is lost
+  }
+  auto job = std::make_shared<JobRecord>(shared_from_this(), std::move(body), options, priority);
+  job->kept = restored;
+  backend_->admit(*job);
+  enter(*job, call, [&](Locked& /*locked*/) {
+    check_alive(call);
+    const std::uint32_t groups = job->body->max_groups;
+    if (options.resizable || priority || job->units_for(groups) <= capacity_) return;
+    throw Error{Errc::bad_options,
+                "launch: a static launch of " + std::to_string(groups) +
+                    " groups on an engine of capacity " + std::to_string(capacity_) +
+                    " could never start; use at most that many, or resizable = true"};
+  });
+  if (options.stop.stop_possible()) {
+    job->stop_callback.emplace(options.stop, [weak = std::weak_ptr{job}] {
+      if (const auto its = weak.lock()) its->cancel();
+    });
+  }
+  return job;
+}
+
+void Dispatcher::enqueue(JobRecord& job) {
+  const bool resumed = std::exchange(job.status, Status::pending) == Status::suspended;
+  job.held = false;
+  if (job.priority) {
+    const std::uint32_t units = job.units_for(job.body->max_groups);
+    if (!tasks_.push(job.shared_from_this(), *job.priority, units)) return;
+  } else if (!resumed) {
+    jobs_.push_back(job.shared_from_this());
+  }
+  rebalance();
+}
+
+// ---- who has what
+
+/// Whether groups may still join a running job.
+bool Dispatcher::may_join(const JobRecord& job) const {
+  return !job.suspending && !job.cancelled && !job.concluding && backend_->census(job).open;
+}
+
+scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
+  std::uint32_t most = job.groups_on(~0U);
+  const bool running = job.status == Status::running;
+  // Units beyond those inside would only wait.
+  if (running && !may_join(job)) most = std::min(most, std::max(job.inside, 1U));
+  return {.max_groups = job.units_for(most),
+          .weight = job.options.weight,
+          .rigid = !job.resizable(),
+          .running = running,
+          .suspendable = job.body->suspendable,
+          .owed = job.owed};
+}
+
+void Dispatcher::rebalance() {
+  if (stopping_ || lost_) return;
+  std::vector<JobRecord*> jobs;
+  std::vector<scheduler::Claim> claims;
+  for (const auto& each : jobs_) {
+    if (each->status == Status::suspended) continue;
+    if (each->suspending) {
+      publish(*each, 0);
+    } else {
+      jobs.push_back(each.get());
+      claims.push_back(claim(*each));
+    }
+  }
+  const scheduler::Plan plan = tasks_.plan(backend_->plannable(capacity_), claims);
+
+  for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
+    if (jobs[i]->status != Status::running) continue;
+    if (plan.suspends[i]) jobs[i]->suspending = true;
+    publish(*jobs[i], plan.shares[i]);
+  }
+  backend_->published_all();
+  for (std::uint32_t i = 0; i < plan.granted; ++i) {
+    const auto task = tasks_.front();
+    if (!begin(*task, task->ticket.groups)) break;  // what comes free is for this one
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    JobRecord& job = *jobs[i];
+    if (job.status == Status::pending && plan.shares[i] > 0) begin(job, plan.shares[i]);
+    if (job.status == Status::running && job.resizable() && may_join(job)) backend_->refill(job);
+  }
+}
+
+/// Starts a job, or starts it again, with the units that are free; all or none if it is rigid.
+bool Dispatcher::begin(JobRecord& job, std::uint32_t units) {
+  const std::uint32_t share = job.groups_on(units);
+  const std::uint32_t most = std::min(share, job.options.start_groups.value_or(share));
+  const std::uint32_t groups = std::min(backend_->startable(job, share), most);
+  if (groups == 0 || (!job.resizable() && groups < share)) return false;
+  if (job.priority) tasks_.start(job);
+  job.status = Status::running;
+  job.owed = false;
+  job.has_units = false;
+  job.started_at = now();
+  job.units = units;
+  job.share = share;
+  if (!job.kept) job.start_groups = groups;
+  try {
+    backend_->start(job, groups);
+    note_start(job, backend_->census(job));
+  } catch (const Error& error) {
+    fail(job, error);
+  }
+  return true;
+}
+
+/// Tells a job its share.
+void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
+  const std::uint32_t before = job.share;
+  job.units = units;
+  job.share = job.groups_on(units);
+  backend_->publish(job);
+  if (job.inside > backend_->target(job)) {
+    if (job.demand_at == 0) job.demand_at = now();  // a demand that grows keeps its beginning
+  } else if (job.share > before) {
+    job.demand_at = 0;  // withdrawn
+  }
+}
+
+// ---- what becomes of it
+
+void Dispatcher::news(JobRecord& job) {
+  if (job.status != Status::running || job.concluding) return;
+  const Census census = backend_->census(job);
+  note_start(job, census);
+  look_at_demand(job, job.inside);
+  if (!census.over) return;
+  if (const auto ending = backend_->ending(job)) {
+    settle(job, *ending);
+    return;
+  }
+  job.concluding = true;
+  effects_.add([self = job.shared_from_this()] { self->dispatcher->conclude(*self); });
+}
+
+void Dispatcher::note_start(JobRecord& job, const Census& census) {
+  if (job.has_units || !census.has_units) return;
+  job.has_units = true;
+  job.started_at = now();
+  if (job.priority) met(job, job.launched_at, job.body->max_groups);
+}
+
+void Dispatcher::look_at_demand(JobRecord& job, std::uint32_t inside) {
+  if (job.priority) return;
+  if (inside > backend_->target(job)) {
+    if (job.demand_at == 0) job.demand_at = now();  // by a lease
+  } else if (job.demand_at != 0) {
+    met(job, std::exchange(job.demand_at, 0), inside);
+  }
+}
+
+void Dispatcher::met(JobRecord& job, std::uint64_t since, std::uint32_t groups) {
+  const std::uint64_t at = now();
+  job.gather.add(at - since);
+  if (job.options.tracer == nullptr) return;
+  backend_->tell(job, {.begin = since, .end = at, .groups = groups});
+}
+
+void Dispatcher::tell_later(JobRecord& job, const TraceGather& gather) {
+  effects_.add([self = job.shared_from_this(), gather] { self->options.tracer->gathered(gather); });
+}
+
+/// Without the mutex: while a job is `concluding` its run is left alone otherwise.
+void Dispatcher::conclude(JobRecord& job) {
+  Ending ending;
+  std::string why;  // the device is lost
+  try {
+    ending = backend_->conclude(job);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  {
+    const Locked locked{*this, "engine"};
+    if (!why.empty() && !lost_) lose(why);
+    job.concluding = false;
+    if (ended(job.status)) return;
+    if (lost_) {
+      fail(job, *lost_);
+      return;
+    }
+    settle(job, ending);
+    rebalance();
+  }
+  backend_->called();
+}
+
+void Dispatcher::settle(JobRecord& job, const Ending& ending) {
+  job.fault = ending.fault;
+  if (ending.status != Status::suspended) {
+    rest(job, ending.status);
+    return;
+  }
+  job.kept = true;
+  const Status out = job.held ? Status::suspended : Status::pending;
+  rest(job, job.cancelled ? Status::cancelled : out);  // a cancel may have come since
+}
+
+void Dispatcher::cancel(JobRecord& job) {
+  if (job.status == Status::running) {
+    job.cancelled = true;
+    backend_->publish(job);  // the job is settled when its last group is out
+  } else {
+    rest(job, Status::cancelled);
+  }
+}
+
+void Dispatcher::rest(JobRecord& job, Status status) {
+  if (job.status == Status::running) {
+    job.ran_before += now() - job.started_at;
+    backend_->retire(job);
+  }
+  job.status = status;
+  if (at_rest(status)) {
+    job.last_rest = status;
+    ++job.rests;
+  }
+  job.units = job.share = 0;
+  job.demand_at = 0;
+  job.suspending = false;  // it has been served, or has come too late
+  if (job.priority) {
+    for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
+  }
+  if (ended(status)) {
+    effects_.drop(job.shared_from_this());  // its kernel's destructor may call us
+    if (job.priority) {
+      tasks_.remove(job);
+    } else {
+      std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+    }
+  }
+  job.changed.notify_all();
+}
+
+void Dispatcher::fail(JobRecord& job, const Error& error) {
+  job.error = error;
+  rest(job, Status::failed);
+}
+
+void Dispatcher::lose(const std::string& why) {
+  lost_ = Error{Errc::device_lost, why};
+  backend_->abandon();
+  for (const auto& job : all()) {
+    if (job->concluding) continue;  // that ends it
+    if (job->options.tracer == nullptr) {
+      fail(*job, *lost_);
+    } else {  // after the calls of its tracer that are under way
+      job->concluding = true;
+      effects_.add([job] {
+        const Locked locked{*job->dispatcher, "engine"};
+        job->concluding = false;
+        if (!ended(job->status)) job->dispatcher->fail(*job, *job->dispatcher->lost_);
+      });
+    }
+  }
+}
+
+std::chrono::microseconds Dispatcher::look() {
+  try {
+    return backend_->look();
+  } catch (const Error& error) {
+    lose(error.what());
+    return std::chrono::hours{1};
+  }
+}
+
+}  // namespace cohort::engine

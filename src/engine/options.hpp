@@ -1,0 +1,26 @@
+// What users ask for when they launch and submit, checked: the same on every engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cohort/job.hpp"
+#include "cohort/task.hpp"
+
+namespace cohort {
+
+/// Throws Error{bad_options} unless `value` is `least` to `most`.
+void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
+                 std::uint32_t most);
+
+/// Throws Error{bad_options} unless an engine can have that many units.
+void check_capacity(std::uint32_t units, std::uint32_t most);
+
+/// The job's max_groups on an engine of that capacity. Throws Error{bad_options}.
+[[nodiscard]] std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity,
+                                    const Traits& traits = {});
+
+/// The task's groups. Throws Error{bad_options}.
+[[nodiscard]] std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity);
+
+}  // namespace cohort

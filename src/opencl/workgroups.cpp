@@ -1,0 +1,430 @@
+// Megakernels and their shifts, and which worker is sent where.
+#include "opencl/workgroups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cohort/protocol/reset.hpp"
+#include "engine/options.hpp"
+#include "opencl/occupancy.hpp"
+
+namespace cohort::opencl {
+namespace {
+
+using cpu::now;
+
+/// The megakernel stays that long without work: the next launch finds its workers waiting.
+constexpr std::uint64_t linger = 20'000'000;
+/// How often the agent looks at the desks: while somebody waits for groups, and else.
+constexpr std::chrono::microseconds hurried{20};
+constexpr std::chrono::microseconds calm{200};
+/// Jobs and tasks that a scheduler group serves at a time; more wait.
+constexpr std::uint32_t context_limit = 64;
+
+std::uint64_t nanoseconds(std::chrono::milliseconds time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds{time}.count());
+}
+
+std::uint32_t threads_of(const Shape& shape) { return shape[0] * shape[1] * shape[2]; }
+
+WorkgroupBody& body_of(const JobRecord& job) { return static_cast<WorkgroupBody&>(*job.body); }
+
+}  // namespace
+
+Workgroups::Workgroups(engine::Dispatcher& dispatcher, EngineOptions options, Chosen chosen,
+                       cl::Context context, std::shared_ptr<SharedMemory> memory)
+    : PolledBackend(dispatcher),
+      options_(std::move(options)),
+      chosen_(std::move(chosen)),
+      context_(std::move(context)),
+      memory_(std::move(memory)),
+      most_groups_(occupancy(context_, chosen_, options_.capacity.value_or(chosen_.usual_groups),
+                             memory_, options_.patience)) {
+  if (options_.scheduler == Scheduler::group && --most_groups_ == 0) {
+    throw Error{Errc::unsupported, "opencl engine: " + chosen_.info.name +
+                                       " runs one work-group at a time, which leaves none beside "
+                                       "one that schedules; use Scheduler::host"};
+  }
+}
+
+void Workgroups::resize(std::uint32_t units) {
+  check_capacity(units, most_groups_);
+  if (shift_) shift_->limit(units);
+}
+
+// ---- the megakernel
+
+void Workgroups::load(const std::vector<KernelOf>& kernels) {
+  const engine::Dispatcher::Locked locked{dispatcher_, "load"};
+  dispatcher_.check_alive("load");
+  for (const KernelOf& each : kernels) {
+    if (std::find(loaded_.begin(), loaded_.end(), each) == loaded_.end()) loaded_.push_back(each);
+  }
+}
+
+/// Whether the megakernel that runs serves this kernel. Throws if it does not, and has work.
+bool Workgroups::is_open_for(const KernelOf& kernel, Shape shape) const {
+  if (!shift_) return false;
+  if (megakernel_->find(kernel) && shift_->shape() == shape) return true;
+  if (!dispatcher_.has_work()) return false;
+  if (!megakernel_->find(kernel)) {
+    throw Error{Errc::bad_state, "launch: kernel " + kernel.info().name +
+                                     " is not in the megakernel that runs; load() its program "
+                                     "before the first launch"};
+  }
+  throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads_of(shape)) +
+                                     " threads, but the megakernel runs with groups of " +
+                                     std::to_string(threads_of(shift_->shape())) +
+                                     ": all that run at a time have the same shape"};
+}
+
+/// What a megakernel that is started for this kernel consists of.
+std::vector<KernelOf> Workgroups::kernels_with(const KernelOf& kernel) const {
+  std::vector<KernelOf> kernels = loaded_;
+  if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+  return kernels;
+}
+
+/// Null if it has to be built first.
+std::shared_ptr<Megakernel> Workgroups::find_built(const KernelOf& kernel, Shape shape) const {
+  const std::vector<KernelOf> kernels = kernels_with(kernel);
+  const bool alone = threads_of(shape) == 1;
+  const auto found = std::find_if(built_.begin(), built_.end(), [&](const auto& each) {
+    return each->alone() == alone && each->kernels() == kernels;
+  });
+  return found != built_.end() ? *found : nullptr;
+}
+
+/// A megakernel that serves this kernel. Called without the mutex: compiling one takes seconds.
+std::shared_ptr<Megakernel> Workgroups::build(const KernelOf& kernel, Shape shape) {
+  const std::lock_guard building{building_};
+  std::vector<KernelOf> kernels;
+  {
+    const engine::Dispatcher::Locked locked{dispatcher_, "launch"};
+    dispatcher_.check_alive("launch");
+    if (is_open_for(kernel, shape)) return megakernel_;
+    if (const auto found = find_built(kernel, shape)) return found;
+    close_shift();  // a build needs the device to learn the layout
+    dispatcher_.check_alive("launch");
+    kernels = kernels_with(kernel);
+  }
+  const auto built = std::make_shared<Megakernel>(context_, chosen_, options_.build_options,
+                                                  kernels, threads_of(shape) == 1, memory_);
+  const engine::Dispatcher::Locked locked{dispatcher_, "launch"};
+  built_.push_back(built);
+  return built;
+}
+
+/// Sees to it that a megakernel with this kernel runs, in groups of this shape. Its number there;
+/// nothing: build() it first.
+std::optional<std::uint32_t> Workgroups::open_shift(const KernelOf& kernel, Shape shape) {
+  if (is_open_for(kernel, shape)) return *megakernel_->find(kernel);
+  const auto built = find_built(kernel, shape);
+  if (!built) return {};
+  close_shift();
+  dispatcher_.check_alive("launch");
+  megakernel_ = built;
+  shift_ =
+      std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape,
+                              options_.scheduler == Scheduler::group ? context_limit : 0);
+  shift_->limit(dispatcher_.units());
+  opened_at_ = idle_since_ = now();
+  return *megakernel_->find(kernel);
+}
+
+/// All workers must be idle.
+void Workgroups::close_shift() {
+  if (!shift_) return;
+  collect();  // some may have come late
+  shift_->dismiss();
+  if (!shift_->over(options_.patience)) {
+    dispatcher_.lose("opencl: the megakernel has not ended within " +
+                     std::to_string(options_.patience.count()) + " ms");
+    return;
+  }
+  shift_.reset();
+  workers_.clear();
+  idle_.clear();
+}
+
+void Workgroups::admit(JobRecord& job) {
+  WorkgroupBody& body = body_of(job);
+  const auto megakernel = build(body.bound.kernel, body.shape);
+  if (body.memory) return;
+  body.memory.emplace(memory_, body.bound,
+                      megakernel->state_size(*megakernel->find(body.bound.kernel)), body.max_groups,
+                      job.options);
+}
+
+bool Workgroups::accept(JobRecord& job) {
+  WorkgroupBody& body = body_of(job);
+  const auto which = open_shift(body.bound.kernel, body.shape);
+  if (!which) return false;  // others were loaded meanwhile
+  body.words().which = *which;
+  collect();
+  return true;
+}
+
+/// A kernel cannot be stopped: what it may still touch is leaked.
+void Workgroups::abandon() {
+  if (shift_) shift_->dismiss();  // those who can, go
+  memory_->abandon();
+  new std::shared_ptr<SharedMemory>{memory_};  // NOLINT
+  for (JobRecord* const job : dispatcher_.jobs_and_running_tasks())
+    new std::shared_ptr<JobRecord>{job->shared_from_this()};  // NOLINT
+  new cl::Context{context_};                                  // NOLINT
+  new std::shared_ptr<Megakernel>{megakernel_};               // NOLINT
+  static_cast<void>(shift_.release());                        // NOLINT
+  workers_.clear();
+  idle_.clear();
+}
+
+// ---- what the agent sees
+
+std::chrono::microseconds Workgroups::look() {
+  if (collect()) dispatcher_.rebalance();
+  watch();
+  const bool working = dispatcher_.has_work();
+  if (working) idle_since_ = now();
+  if (!working && (dispatcher_.stopping() || now() - idle_since_ > linger)) close_shift();
+  const auto present = dispatcher_.jobs_and_running_tasks();
+  const bool hurry =
+      dispatcher_.tasks().waits() ||
+      std::any_of(present.begin(), present.end(), [](const JobRecord* job) {
+        return job->status == Status::pending || job->demand_at != 0 || body_of(*job).ordered;
+      });
+  return hurry ? hurried : calm;
+}
+
+/// True: a worker has checked in or come back.
+bool Workgroups::collect() {
+  if (!shift_) return false;
+  return shift_->schedules_itself() ? look_at_contexts() : look_at_desks();
+}
+
+/// What the scheduler group has done.
+bool Workgroups::look_at_contexts() {
+  bool changed = workers_.size() < shift_->here();
+  workers_.resize(shift_->here());
+  for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) {
+    WorkgroupBody& body = body_of(*job);
+    if (!body.context) continue;
+    Context& context = shift_->context(*body.context);
+    if (context.start.load(std::memory_order_acquire) == 0) body.ordered = false;  // as it is sent
+    if (body.ordered) continue;
+    const bool over = context.over.load(std::memory_order_acquire) != 0;  // pairs with its release
+    const std::uint32_t inside = context.inside.load(std::memory_order_acquire);
+    const std::uint32_t joins = context.joins.load(std::memory_order_relaxed);
+    const std::uint32_t leaves = context.leaves.load(std::memory_order_relaxed);
+    job->count(context.members.load(std::memory_order_relaxed),
+               joins - std::exchange(body.joins_seen, joins));
+    job->leaves += leaves - std::exchange(body.leaves_seen, leaves);
+    changed = changed || over || inside < job->inside;
+    job->inside = inside;
+    if (over) body.context.reset();
+    dispatcher_.news(*job);
+  }
+  return changed;
+}
+
+bool Workgroups::look_at_desks() {
+  bool changed = false;
+  while (workers_.size() < shift_->here()) {
+    idle_.push_back(static_cast<std::uint32_t>(workers_.size()));
+    workers_.emplace_back();
+    changed = true;
+  }
+  for (std::uint32_t i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    if (!worker.job) continue;
+    Desk& desk = shift_->desk(i);
+    const std::uint32_t answer =
+        desk.answer.load(std::memory_order_acquire);  // pairs with the worker's releases
+    const std::uint32_t how = answer - 4 * worker.visit;
+    if (how > Desk::done || how == Desk::sent) continue;
+    const bool was_in = how != Desk::done || desk.stay != Desk::refused;
+    if (was_in && !worker.in) {
+      worker.in = true;
+      worker.job->moved(true, how == Desk::done ? desk.joined != 0 : how == Desk::in_joined);
+    }
+    if (how == Desk::done) {
+      back(i, desk);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+/// A worker has come back.
+void Workgroups::back(std::uint32_t index, Desk& desk) {
+  Worker& worker = workers_[index];
+  JobRecord& job = *std::exchange(worker.job, nullptr);
+  if (std::exchange(worker.in, false)) job.moved(false, false);
+  --job.inside;
+  job.leaves += desk.stay == Desk::left ? 1 : 0;
+  idle_.push_back(index);
+  dispatcher_.news(job);
+}
+
+/// Gives up on what will never come.
+void Workgroups::watch() {
+  if (!shift_) return;
+  const std::uint64_t at = now();
+  const std::uint64_t patience = nanoseconds(options_.patience);
+  auto watched = dispatcher_.jobs_and_running_tasks();
+  const auto front = dispatcher_.tasks().front();  // the tasks behind it wait for it
+  if (front) watched.push_back(front.get());
+  for (JobRecord* const job : watched) {
+    if (job->concluding) continue;
+    WorkgroupBody& body = body_of(*job);
+    if (job->status == Status::running && body.words().look().faulted()) {
+      if (body.fault_at == 0) body.fault_at = at;
+      if (at - body.fault_at > patience) {
+        dispatcher_.lose("opencl: kernel " + body.bound.info().name +
+                         " has reached no primitive within " +
+                         std::to_string(options_.patience.count()) +
+                         " ms of being told to end, and nothing can stop it: the device is given "
+                         "up");
+        return;
+      }
+    }
+    const bool rigid = job->status == Status::pending && !job->resizable();
+    if (rigid && body.max_groups > plannable(dispatcher_.units()) && at - opened_at_ > patience) {
+      dispatcher_.fail(
+          *job, Error{Errc::unsupported, "launch: kernel " + body.bound.info().name + " needs " +
+                                             std::to_string(body.max_groups) +
+                                             " groups, of which the device has started " +
+                                             std::to_string(workers_.size())});
+      dispatcher_.rebalance();  // others waited for it
+    }
+  }
+  if (workers_.empty() && dispatcher_.has_work() && at - opened_at_ > patience) {
+    dispatcher_.lose("opencl: no work-group of the megakernel has started within " +
+                     std::to_string(options_.patience.count()) + " ms");
+  }
+}
+
+// ---- what the dispatcher asks for
+
+/// What the capacity allows, of the workers that are here once they have had time to come.
+std::uint32_t Workgroups::plannable(std::uint32_t units) const {
+  const auto here = static_cast<std::uint32_t>(workers_.size());
+  const bool settled = now() - opened_at_ > nanoseconds(options_.patience);
+  return settled ? std::min(units, here) : units;
+}
+
+std::uint32_t Workgroups::free_units() const {
+  std::uint32_t busy = 0;
+  for (const JobRecord* const job : dispatcher_.jobs_and_running_tasks()) busy += job->inside;
+  const std::uint32_t all =
+      std::min(dispatcher_.units(), static_cast<std::uint32_t>(workers_.size()));
+  return all > busy ? all - busy : 0;
+}
+
+std::optional<std::uint32_t> Workgroups::free_context() const {
+  const auto present = dispatcher_.jobs_and_running_tasks();
+  for (std::uint32_t i = 0; i < shift_->context_count(); ++i) {
+    const auto uses = [i](const JobRecord* job) { return body_of(*job).context == i; };
+    if (std::none_of(present.begin(), present.end(), uses)) return i;
+  }
+  return {};
+}
+
+std::uint32_t Workgroups::startable(const JobRecord& job, std::uint32_t groups) const {
+  if (!shift_ || (shift_->schedules_itself() && !free_context())) return 0;
+  // A scheduler group waits for all of them itself, but not for what the device has not started.
+  if (shift_->schedules_itself() && !job.resizable() && groups <= workers_.size()) return groups;
+  return std::min(free_units(), groups);
+}
+
+void Workgroups::start(JobRecord& job, std::uint32_t groups) {
+  Words& words = body_of(job).words();
+  protocol::reset_lobby(words, groups, std::memory_order_relaxed);
+  protocol::reset_words(words, groups, job.kept, std::memory_order_relaxed);
+  if (shift_->schedules_itself()) {
+    order(job, groups);
+  } else {
+    publish(job);
+    send(job, groups, true);
+  }
+}
+
+/// Has the scheduler group start it.
+void Workgroups::order(JobRecord& job, std::uint32_t count) {
+  WorkgroupBody& body = body_of(job);
+  body.context = free_context();
+  Context& context = shift_->context(*body.context);
+  constexpr auto relaxed = std::memory_order_relaxed;  // `start` carries it all
+  context.job = &body.words();
+  context.serial = body.words().serial.load(relaxed);
+  for (Word* each : {&context.over, &context.members, &context.joins, &context.leaves})
+    each->store(0, relaxed);
+  body.joins_seen = body.leaves_seen = 0;
+  body.ordered = true;
+  job.inside = count;
+  publish(job);
+  context.start.store(count,
+                      std::memory_order_release);  // pairs with the scheduler group's acquire
+}
+
+/// Groups poll these words.
+void Workgroups::publish(JobRecord& job) {
+  const WorkgroupBody& body = body_of(job);
+  Words& words = body.words();
+  const Roster roster = words.look();
+  if (job.cancelled && !roster.faulted()) raise(words, Fault::cancelled);
+  // A target of 0 must come with its flag.
+  if (job.suspending) words.flags.store(protocol::suspend_flag, std::memory_order_release);
+  // Groups that have returned count in M, but use no unit: the target has to count them too.
+  const std::uint32_t returned = roster.draining() && job.share > 0 ? roster.arrived() : 0;
+  words.share.store(job.share + returned,
+                    std::memory_order_release);  // after the flags; pairs with the offers
+  if (body.context)  // after the share; pairs with the scheduler group's acquire
+    shift_->context(*body.context).wanted.store(job.share, std::memory_order_release);
+}
+
+void Workgroups::refill(JobRecord& job) {
+  if (body_of(job).context || job.inside >= job.share) return;
+  send(job, std::min(free_units(), job.share - job.inside), false);
+}
+
+void Workgroups::send(JobRecord& job, std::uint32_t count, bool first) {
+  Words& words = body_of(job).words();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t index = idle_.back();
+    idle_.pop_back();
+    Worker& worker = workers_[index];
+    Desk& desk = shift_->desk(index);
+    worker.job = &job;
+    if (++worker.visit == Desk::go_home) worker.visit = 1;
+    desk.job = &words;
+    desk.first = first ? 1 : 0;
+    desk.serial = words.serial.load(std::memory_order_relaxed);
+    ++job.inside;
+    desk.order.store(worker.visit, std::memory_order_release);  // pairs with the worker's acquire
+  }
+}
+
+Census Workgroups::census(const JobRecord& job) const {
+  const WorkgroupBody& body = body_of(job);
+  const Roster roster = body.words().look();
+  return {.has_units = !body.ordered,
+          .open = !roster.draining() && !roster.faulted(),
+          .over = job.inside == 0 && !body.context};
+}
+
+std::optional<Ending> Workgroups::ending(JobRecord& job) {
+  if (job.options.tracer != nullptr) return {};
+  return conclude(job);
+}
+
+Ending Workgroups::conclude(JobRecord& job) {
+  WorkgroupBody& body = body_of(job);
+  if (job.options.tracer != nullptr) body.memory->replay(*job.options.tracer);
+  const Words& words = body.words();
+  constexpr auto relaxed = std::memory_order_relaxed;  // the desks and contexts carry it
+  return engine::ending_of(words.look(), protocol::FaultRecord{words.fault.load(relaxed)},
+                           words.kept.load(relaxed) != 0);
+}
+
+}  // namespace cohort::opencl

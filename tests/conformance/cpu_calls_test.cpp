@@ -1,0 +1,164 @@
+// Host code inside the CPU engine: kernels, tasks, tracers and exceptions that call the engine, and
+// tasks that are any callable.
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "cohort/cpu.hpp"
+#include "cohort/periodic.hpp"
+#include "conformance/lookout.hpp"
+#include "conformance/site.hpp"
+
+namespace cohort::test {
+namespace {
+
+/// Calls the engine whenever it hears of a demand that was met.
+class Calling : public Tracer {
+ public:
+  explicit Calling(cpu::Engine& engine) : engine_(&engine) {}
+  void record(const TraceEvent& /*event*/) noexcept override {}
+  void gathered(const TraceGather& /*gather*/) noexcept override {
+    engine_->submit([] {}).wait();
+    engine_->set_capacity(engine_->capacity());
+    if (const Job* const job = own.load()) {
+      EXPECT_EQ(job->status(), Status::running);
+      try {
+        job->wait();
+      } catch (const Error& error) {
+        refused += error.code() == Errc::bad_state ? 1 : 0;
+      }
+    }
+    ++calls;
+  }
+  std::atomic<const Job*> own{nullptr};
+  std::atomic<std::uint32_t> calls{0};
+  std::atomic<std::uint32_t> refused{0};
+
+ private:
+  cpu::Engine* engine_;
+};
+
+TEST(CpuTracers, MayCallTheEngineButNotWaitForItsOwnJob) {
+  cpu::Engine engine{{.capacity = 4}};
+  Calling calling{engine};
+  engine.submit([] {}, {.groups = 2, .tracer = &calling}).wait();
+  EXPECT_EQ(calling.calls, 1U);
+  Site site{EngineKind::cpu};
+  const OfferingWords words{site};
+  const ScopedJob job = engine.launch(words.kernel(), {.max_groups = 3, .tracer = &calling});
+  site.until([&] { return groups_now(job) == 3; });
+  calling.own = &job;
+  job.set_target(1);
+  site.until([&] { return calling.calls > 1; });
+  EXPECT_GE(calling.refused, 1U);
+  words.stop = 1;
+  EXPECT_EQ(job.wait().status, Status::finished);
+}
+
+/// An exception that asks its engine for a number.
+struct Asking : std::exception {
+  cpu::Engine* engine;
+  explicit Asking(cpu::Engine* with) : engine(with) {}
+  [[nodiscard]] const char* what() const noexcept override {
+    return engine->capacity() == 1 ? "one unit" : "other";
+  }
+};
+
+TEST(CpuReports, OfAFailureMayCallTheEngineForItsText) {
+  cpu::Engine engine{{.capacity = 1}};
+  const Task task = engine.submit([&] { throw Asking{&engine}; });
+  EXPECT_THROW(task.wait(), Asking);
+  EXPECT_THAT(task.report().error, testing::HasSubstr("one unit"));
+}
+
+/// Launches a job of its own, and waits for it.
+struct Launching {
+  cpu::Engine* engine;
+  std::atomic<std::uint32_t>* finished;
+
+  template <class Group>
+  void run(Group& /*group*/, Nothing /*state*/) const {
+    const Job inner = engine->launch(Brief{}, {.max_groups = 1});
+    finished->fetch_add(inner.wait().status == Status::finished ? 1 : 0);
+  }
+};
+
+TEST(CpuKernels, MayLaunchJobs) {
+  cpu::Engine engine{{.capacity = 4}};
+  std::atomic<std::uint32_t> finished{0};
+  const ScopedJob job = engine.launch(Launching{&engine, &finished}, {.max_groups = 3});
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_EQ(finished, 3U);
+}
+
+TEST(CpuTasks, ThatThrowReportItAndGiveTheirUnitsBack) {
+  cpu::Engine engine{{.capacity = 2}};
+  for (int i = 0; i < 20; ++i) {
+    const Task task = engine.submit(
+        [](auto& group) {
+          if (group.group_id() == 1) throw std::runtime_error("broken frame");
+          group.global_barrier();  // the other one is never coming
+        },
+        {.groups = 2});
+    EXPECT_THROW(task.wait(), std::runtime_error);
+    EXPECT_EQ(task.report().status, Status::failed);
+    EXPECT_NE(task.report().error.find("broken frame"), std::string::npos);
+  }
+  EXPECT_EQ(engine.submit([] {}, {.groups = 2}).wait().status, Status::finished);
+}
+
+TEST(CpuTasks, ThatArePeriodicKeepTheirPace) {
+  cpu::Engine engine{{.capacity = 2}};
+  std::atomic<std::uint32_t> frames{0};
+  const auto begin = std::chrono::steady_clock::now();
+  Periodic periodic{engine, 5ms, [&] { ++frames; }};
+  await([&] { return periodic.report().count >= 20; });
+  const PeriodicReport report = periodic.stop();
+  const auto time = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(frames, report.count);
+  EXPECT_LE(frames, report.count + 1) << "but for the one that stop() may cancel";
+  EXPECT_LE(report.count, time / 5ms + 1);
+  EXPECT_EQ(report.period.count, report.count - 1);
+}
+
+TEST(CpuTasks, ThatArePeriodicAndThrowStopAndSaySo) {
+  cpu::Engine engine{{.capacity = 2}};
+  Lookout lookout{Trace::fault};
+  Periodic periodic{
+      engine, 1ms, [] { throw std::runtime_error("no frame"); }, {.tracer = &lookout}};
+  await([&] { return lookout.seen.load(); });
+  EXPECT_THROW(periodic.stop(), std::runtime_error);
+  EXPECT_EQ(periodic.report().count, 0U);
+}
+
+/// Destroyed with its job, wherever the engine does that; asks another job how it is.
+struct Curious {
+  struct Question {
+    Job other;
+    std::atomic<bool>* asked;
+    Question(Job whom, std::atomic<bool>* flag) : other(std::move(whom)), asked(flag) {}
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+    ~Question() {
+      (void)other.status();
+      asked->store(true);
+    }
+  };
+  std::shared_ptr<Question> question;
+
+  template <class Group>
+  void run(Group& /*group*/, Nothing /*state*/) const {
+    std::this_thread::sleep_for(1ms);
+  }
+};
+
+TEST(CpuKernels, AKernelMayUseTheEngineWhenItIsDestroyed) {
+  auto engine = std::make_unique<cpu::Engine>(cpu::EngineOptions{.capacity = 2});
+  const Job other = engine->launch(Brief{});
+  std::atomic<bool> asked{false};
+  (void)engine->launch(Curious{std::make_shared<Curious::Question>(other, &asked)});
+  await([&] { return asked.load(); });  // hangs if the engine holds its lock
+}
+
+}  // namespace
+}  // namespace cohort::test

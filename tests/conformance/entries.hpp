@@ -1,0 +1,48 @@
+// What tests and the sources that instantiate kernels agree on: the functions in between, and which
+// of them there are.
+#pragma once
+
+#include <filesystem>
+#include <type_traits>
+
+#include "cohort/job.hpp"
+#include "cohort/kernel.hpp"
+#include "cohort/task.hpp"
+
+namespace cohort {
+namespace cpu {
+class Engine;
+}
+namespace cuda {
+class Engine;
+}
+namespace explore {
+class Engine;
+}
+
+namespace test {
+
+template <class Engine, class Kernel>
+Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& options);
+template <class Engine, class Kernel>
+Job restore(Engine& engine, const Kernel& kernel, const std::filesystem::path& file);
+template <class Engine, class Function>
+Task submit(Engine& engine, const Function& function, const TaskOptions& options);
+
+/// Whether an engine has tasks and checkpoints.
+template <class Engine>
+inline constexpr bool has_tasks = !std::is_same_v<Engine, explore::Engine>;
+
+/// Whether an engine is compiled for a kernel. Engines other than the CPU's have the paper's
+/// barriers in the march alone, since nvcc and the explorer take a while for each kernel, and no
+/// room for a large State in each thread.
+template <class Engine, class Kernel>
+inline constexpr bool compiled = std::is_same_v<Engine, cpu::Engine> ||
+                                 (!requires { Kernel::cpu_only; } &&
+                                  (cohort::detail::declared_traits<Kernel>().barrier ==
+                                       ResizingBarrier::one_pass ||
+                                   requires { Kernel::every_barrier; }) &&
+                                  sizeof(StateOf<Kernel>) <= 1024);
+
+}  // namespace test
+}  // namespace cohort

@@ -1,0 +1,89 @@
+// Kernels of lifecycle_test: wherever a cancel can find a group.
+#pragma once
+
+#include "conformance/kernels/words.hpp"
+
+namespace cohort::test {
+
+/// Waits for ever in one primitive or another.
+struct Endless {
+  enum class At : std::uint8_t {
+    offer,
+    offer_kill,
+    global_barrier,
+    resizing_barrier,
+    others_in_barrier,
+    request_fork,
+    query,
+  };
+  At at;
+  std::uint32_t* started;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    count(group, started);
+    for (;;) {
+      switch (at) {
+        case At::offer:
+          if (group.offer(state)) return;
+          break;
+        case At::offer_kill:
+          if (group.offer_kill(state)) return;
+          break;
+        case At::global_barrier: group.global_barrier(); break;
+        case At::resizing_barrier:
+          if (group.resizing_global_barrier(state)) return;
+          break;
+        case At::others_in_barrier:  // where they wait for group 0, which is still busy
+          if (group.group_id() != 0) {
+            group.global_barrier();
+          } else if (group.offer_kill(state)) {
+            return;
+          }
+          break;
+        case At::request_fork: group.request_fork(state); break;
+        case At::query: (void)group.query(); break;
+      }
+      pause(group);
+    }
+  }
+};
+
+/// Offers in a static launch are compiled out, so that they cannot tell of a cancel: its barriers
+/// do.
+struct OfferingThenMeeting {
+  std::uint32_t* stop;
+  std::uint32_t* started;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    count(group, started);
+    while (!told(group, stop)) {
+      if (group.offer(state)) return;
+      pause(group);
+    }
+    group.global_barrier();
+  }
+};
+
+/// Checks after every offer that it still is who it was.
+struct KnowsItsId {
+  std::uint32_t* wrong;
+  std::uint32_t* started;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    const std::uint32_t id = group.group_id();
+    count(group, started);
+    for (;;) {
+      if (group.offer(state)) return;
+      expect(group, wrong, group.group_id() == id);
+      group.request_fork(state);
+      expect(group, wrong, group.group_id() == id);
+    }
+  }
+};
+
+using lifecycle_kernels = KernelList<EachBarrier<Endless>, OfferingThenMeeting, KnowsItsId>;
+
+}  // namespace cohort::test

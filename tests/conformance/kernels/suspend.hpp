@@ -1,0 +1,60 @@
+// Kernels of suspend_test: what a suspended job keeps, and what it does not do twice.
+#pragma once
+
+#include "conformance/kernels/words.hpp"
+
+namespace cohort::test {
+
+/// Group 0 counts; the state of the others is worthless.
+struct KeepsCount {
+  struct State {
+    std::uint32_t count = 0;
+    std::uint32_t owner = 0;
+  };
+  std::uint32_t* stop;
+  std::uint32_t* count;  // as of group 0's last turn
+  Notes started;         // the counts that groups began with
+  std::uint32_t* wrong;
+
+  template <class Group>
+  COHORT_FN void run(Group& group, State state) const {
+    const std::uint32_t id = group.group_id();
+    expect(group, wrong, state.owner == 0);
+    if (leader(group) && id == 0) started.add(group, state.count);
+    state.owner = id;
+    while (!told(group, stop)) {
+      if (id == 0) {
+        ++state.count;
+        if (leader(group)) group.atomic(*count).store(state.count);
+      }
+      if (group.offer_kill(state)) return;
+      pause(group);
+    }
+  }
+};
+
+/// Prepared once; a resumed job finds what it prepared.
+struct PreparedOnce {
+  std::uint32_t* preparations;
+  std::uint32_t* present;
+  std::uint32_t* not_joined;
+  std::uint32_t* stop;
+
+  template <class Group>
+  COHORT_FN void setup(Group& group) const {
+    if (group.group_id() == 0) count(group, preparations);
+  }
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    count(group, present);
+    if (!group.joined()) count(group, not_joined);
+    while (!told(group, stop)) {
+      if (group.offer_kill(state)) return;
+      pause(group);
+    }
+  }
+};
+
+using suspend_kernels = KernelList<KeepsCount, PreparedOnce>;
+
+}  // namespace cohort::test

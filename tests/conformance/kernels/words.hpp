@@ -1,0 +1,125 @@
+// What the kernels of the conformance suite share. They run on every engine, so they are trivially
+// copyable, keep everything in 32-bit words of the site's memory, and note what is wrong there.
+// Invariant: no GoogleTest and no host object here, for nvcc compiles it.
+#pragma once
+
+#ifndef __CUDA_ARCH__
+#include <thread>
+#endif
+
+#include "cohort/kernel.hpp"
+
+namespace cohort::test {
+
+/// The kernels of a file: what each engine is compiled for.
+template <class... Kernels>
+struct KernelList {};
+
+template <class Kernel>
+consteval Traits traits_with(ResizingBarrier barrier) {
+  Traits traits = cohort::detail::declared_traits<Kernel>();
+  traits.barrier = barrier;
+  return traits;
+}
+/// A kernel with one resizing barrier or another; with the usual one it is the kernel itself.
+template <class Kernel, ResizingBarrier barrier>
+using Meeting = std::conditional_t<barrier == ResizingBarrier::one_pass, Kernel,
+                                   With<Kernel, traits_with<Kernel>(barrier)>>;
+
+/// In a KernelList: the kernel with each of the resizing barriers.
+template <class Kernel>
+struct EachBarrier {};
+
+/// True in the one thread of a group that takes its notes.
+template <class Group>
+COHORT_FN bool leader(const Group& group) {
+  return group.local_id() == 0;
+}
+template <class Group>
+COHORT_FN std::uint32_t load(const Group& group, std::uint32_t* word) {
+  return group.atomic(*word).load();
+}
+template <class Group>
+COHORT_FN void add(const Group& group, std::uint32_t* word, std::uint32_t number = 1) {
+  group.atomic(*word).fetch_add(number);
+}
+/// Once for the group.
+template <class Group>
+COHORT_FN void count(const Group& group, std::uint32_t* word) {
+  if (leader(group)) add(group, word);
+}
+template <class Group>
+COHORT_FN void expect(const Group& group, std::uint32_t* wrong, bool right) {
+  if (!right) add(group, wrong);
+}
+/// A flag as one answer for the whole group: its threads must not part ways over a change in
+/// between.
+template <class Group>
+COHORT_FN bool told(const Group& group, std::uint32_t* flag) {
+  return group.broadcast(load(group, flag)) != 0;
+}
+
+/// Lets other groups run.
+template <class Group>
+COHORT_FN void pause(const Group& /*group*/) {
+#ifdef __CUDA_ARCH__
+  __nanosleep(100);
+#else
+  std::this_thread::yield();
+#endif
+}
+/// Waits for what is no part of the test.
+template <class Group, class Done>
+COHORT_FN void hold_until(const Group& group, Done done) {
+  while (!done()) pause(group);
+}
+/// Until the host or another group sets the flag.
+template <class Group>
+COHORT_FN void hold(const Group& group, std::uint32_t* flag) {
+  hold_until(group, [&] { return load(group, flag) != 0; });
+}
+
+/// Numbers that groups note down, for the host to read once they are out.
+struct Notes {
+  static constexpr std::uint32_t room = 1023;
+  std::uint32_t* words;  // how many, then the numbers
+
+  template <class Group>
+  COHORT_FN void add(const Group& group, std::uint32_t number) const {
+    const std::uint32_t at = group.atomic(words[0]).fetch_add(1U);
+    if (at < room) group.view(words)[1 + at] = number;
+  }
+  template <class Group>
+  COHORT_FN std::uint32_t size(const Group& group) const {
+    return load(group, words);
+  }
+};
+
+/// Who holds which id. Plain data follows each id, so that a thread sanitizer and the explorer see
+/// whether successive holders are ordered.
+struct Ids {
+  static constexpr std::uint32_t most_ids = 64;
+  enum : std::uint32_t { clashes, inside, most_inside, holders, size = holders + 2 * most_ids };
+  std::uint32_t* words;
+
+  /// A group begins to use its id.
+  template <class Group>
+  COHORT_FN void enter(const Group& group, std::uint32_t id) const {
+    if (!leader(group)) return;
+    if (id >= most_ids || group.atomic(words[holders + id]).fetch_add(1U) != 0) {
+      test::add(group, words + clashes);
+      return;
+    }
+    ++group.view(words)[holders + most_ids + id];
+    group.atomic(words[most_inside]).fetch_max(group.atomic(words[inside]).fetch_add(1U) + 1);
+  }
+  /// It will not use it any more. Call before the primitive that may take it away.
+  template <class Group>
+  COHORT_FN void exit(const Group& group, std::uint32_t id) const {
+    if (!leader(group) || id >= most_ids) return;
+    group.atomic(words[inside]).fetch_sub(1U);
+    group.atomic(words[holders + id]).fetch_sub(1U);
+  }
+};
+
+}  // namespace cohort::test

@@ -1,0 +1,407 @@
+// The engines that the conformance suite runs on, behind one interface. A test is a function of a
+// Site: it takes words of its memory, runs kernels there, and says what the host does meanwhile.
+// Invariant: what an engine does not offer skips the test with a reason; nothing is left out
+// silently.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cohort/buffer.hpp"
+#include "cohort/job.hpp"
+#include "cohort/kernel.hpp"
+#include "cohort/task.hpp"
+#include "conformance/entries.hpp"
+#include "conformance/kernels/jobs.hpp"
+#include "conformance/scale.hpp"
+#include "conformance/waiting.hpp"
+
+namespace cohort::test {
+
+enum class EngineKind : std::uint8_t { cpu, explorer, cuda, opencl };
+[[nodiscard]] const char* to_string(EngineKind kind);
+
+/// Why an engine does not offer something; null: it does.
+struct Lacks {
+  const char* several_jobs = nullptr;     ///< jobs next to each other
+  const char* tasks = nullptr;            ///< work that takes units from jobs
+  const char* capacity = nullptr;         ///< changing it while jobs run
+  const char* refusals = nullptr;         ///< errors for options and calls that do not fit
+  const char* engine_end = nullptr;       ///< an engine that ends with its jobs
+  const char* host_threads = nullptr;     ///< calls from several threads of the host
+  const char* stop_tokens = nullptr;      ///< LaunchOptions::stop
+  const char* times = nullptr;            ///< waits and reports in nanoseconds
+  const char* offer_wait = nullptr;       ///< LaunchOptions::offer_wait
+  const char* offer_intervals = nullptr;  ///< Report::offers
+  const char* sampled_offers = nullptr;   ///< offers that look closely now and then
+  const char* checkpoints = nullptr;      ///< files of suspended jobs
+  const char* forks = nullptr;            ///< processes that are copies of this one
+  const char* live_traces = nullptr;      ///< events that are told while the job runs
+  const char* complete_traces = nullptr;  ///< every event of every group
+  const char* divergence = nullptr;       ///< threads of a group that call different functions
+  const char* leavers = nullptr;          ///< noticing a group that goes on after it was taken away
+  const char* units_of_one = nullptr;     ///< as many groups as units, at most
+  const char* deep_calls = nullptr;       ///< stacks of 64 KiB
+};
+
+/// Ends a test as skipped.
+struct Skip {
+  std::string reason;
+};
+
+/// How large a job is.
+struct Shape {
+  std::uint32_t groups = 1;
+  std::uint32_t local_size = 1;
+
+  [[nodiscard]] LaunchOptions options() const {
+    return {.max_groups = groups, .local_size = local_size};
+  }
+};
+
+class Site {
+ public:
+  using Script = std::function<void(const Job&)>;
+  using Message = testing::Matcher<std::string>;
+
+  /// Throws Skip where there is no such engine.
+  explicit Site(EngineKind kind);
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+  ~Site();
+
+  [[nodiscard]] EngineKind kind() const { return kind_; }
+  [[nodiscard]] bool explored() const { return kind_ == EngineKind::explorer; }
+  /// Units of the engine: 16, or what a small one has.
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+  [[nodiscard]] const Lacks& lacks() const { return lacks_; }
+  void needs(const char* lack) const {
+    if (lack != nullptr) throw Skip{lack};
+  }
+
+  /// An engine without jobs, with so many units or what a small one has.
+  void restart(std::uint32_t units);
+  /// The engine's end.
+  void end();
+  /// As Engine::set_capacity.
+  void set_capacity(std::uint32_t units);
+
+  /// Launches a kernel, and calls `script(job)` while it runs. On the explorer the script is the
+  /// host of one schedule.
+  template <class Kernel>
+  void run(const Kernel& kernel, const LaunchOptions& options, const Script& script) {
+    run(launcher(kernel), options, script);
+  }
+  /// The same without a host that acts: to the job's end, which must be `finished`.
+  template <class Kernel>
+  Report run(const Kernel& kernel, const LaunchOptions& options) {
+    return run_to_the_end(launcher(kernel), options);
+  }
+  /// The same of a kernel that breaks a rule: wait() or the explorer says so, in words that match.
+  template <class Kernel>
+  void run_broken(
+      const Kernel& kernel, const LaunchOptions& options, const Message& message,
+      const Script& script = [](const Job&) {}) {
+    run_broken(launcher(kernel), options, message, script);
+  }
+
+  /// A job for tests of several, or of none that the explorer can host.
+  template <class Kernel>
+  [[nodiscard]] Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
+    return on_engine<Kernel>(
+        [&]<class Engine>(Engine & engine) requires compiled<Engine, Kernel> {
+          return test::start(engine, kernel, options);
+        },
+        [&](const TwinArguments& arguments) { return launch_twin(arguments, options); }, &kernel);
+  }
+  template <class Kernel>
+  [[nodiscard]] Job restore(const Kernel& kernel, const std::filesystem::path& file) {
+    return on_engine<Kernel>([&]<class Engine>(Engine & engine) requires has_tasks<Engine> {
+      return test::restore(engine, kernel, file);
+    });
+  }
+  template <class Function>
+  [[nodiscard]] Task submit(const Function& function, const TaskOptions& options = {}) {
+    return on_engine<Function>(
+        [&]<class Engine>(Engine & engine) requires has_tasks<Engine> {
+          return test::submit(engine, function, options);
+        },
+        [&](const TwinArguments& arguments) { return submit_twin(arguments, options); }, &function);
+  }
+
+  /// The host's waits and looks, in scripts.
+  void until(const std::function<bool()>& done);
+  /// A while: `time` on a clock, or as long as the schedule likes.
+  void linger(std::chrono::microseconds time);
+
+  /// Memory of the engine, and one word of it while kernels run.
+  [[nodiscard]] Buffer<std::uint32_t> allocate(std::size_t words, std::uint32_t value);
+  [[nodiscard]] std::uint32_t load(const Buffer<std::uint32_t>& buffer, std::size_t at) const;
+  void store(const Buffer<std::uint32_t>& buffer, std::size_t at, std::uint32_t value);
+
+  /// Sizes of jobs that are worth a try here.
+  [[nodiscard]] std::vector<Shape> shapes() const;
+  [[nodiscard]] std::vector<std::uint32_t> local_sizes() const;
+
+  /// Makes `body(site)` the test of this site: for many schedules on the explorer.
+  void repeat(const std::function<void(Site&)>& body);
+
+ private:
+  /// The name of a kernel's twin in kernels.cl, and its arguments.
+  struct TwinArguments {
+    const char* name;
+    std::vector<std::pair<const char*, void*>> pointers;
+
+    void operator()(const char* parameter, std::uint32_t* value) {
+      pointers.emplace_back(parameter, value);
+    }
+  };
+  struct Engines;
+  using Launch = std::function<Job(const LaunchOptions&)>;
+
+  template <class Kernel>
+  Launch launcher(const Kernel& kernel) {
+    return [this, &kernel](const LaunchOptions& options) { return launch(kernel, options); };
+  }
+  void run(const Launch& launches, const LaunchOptions& options, const Script& script);
+  Report run_to_the_end(const Launch& launches, const LaunchOptions& options);
+  void run_broken(const Launch& launches, const LaunchOptions& options, const Message& message,
+                  const Script& script);
+  void explore(const Launch& launches, const LaunchOptions& options, const Script& script,
+               const Message* failure = nullptr);
+
+  /// `call(engine)` for the engine in use; for OpenCL `call_twin(arguments)`.
+  template <class Kernel, class Call, class CallTwin = std::nullptr_t>
+  std::invoke_result_t<Call, cpu::Engine&> on_engine(Call call, CallTwin call_twin = {},
+                                                     const Kernel* kernel = nullptr) {
+    switch (kind_) {
+      case EngineKind::cpu: return call(cpu());
+      case EngineKind::explorer:
+#ifdef COHORT_TEST_EXPLORER
+        if constexpr (std::is_invocable_v<Call, explore::Engine&>) return call(explorer());
+#endif
+        break;
+      case EngineKind::cuda:
+#ifdef COHORT_TEST_CUDA
+        if constexpr (std::is_invocable_v<Call, cuda::Engine&>) return call(cuda());
+#endif
+        break;
+      case EngineKind::opencl:
+        if constexpr (requires(TwinArguments & twin) { kernel->arguments(twin); } &&
+                      !std::is_null_pointer_v<CallTwin>) {
+          TwinArguments twin{Kernel::name, {}};
+          kernel->arguments(twin);
+          return call_twin(twin);
+        }
+        throw Skip{"no twin of this kernel in kernels.cl"};
+    }
+    throw Skip{std::string{"not compiled for "} + to_string(kind_)};
+  }
+  std::uint32_t most_of_device();
+  cpu::Engine& cpu();
+  explore::Engine& explorer();
+  cuda::Engine& cuda();
+  Job launch_twin(const TwinArguments& arguments, const LaunchOptions& options);
+  Task submit_twin(const TwinArguments& arguments, const TaskOptions& options);
+  EngineKind kind_;
+  std::uint32_t capacity_;
+  Lacks lacks_;
+  std::uint64_t seed_ = 1;  // of the explorer's schedules
+  std::uint64_t seeds_ = 1;
+  std::unique_ptr<Engines> engines_;
+};
+
+/// Words that host and kernels look at.
+class Words {
+ public:
+  explicit Words(Site& site, std::size_t count = 1, std::uint32_t value = 0)
+      : site_(&site), buffer_(site.allocate(count, value)) {}
+
+  [[nodiscard]] std::uint32_t* data() const { return buffer_.data(); }
+  /// One of them, also while kernels run.
+  [[nodiscard]] std::uint32_t operator[](std::size_t at) const { return site_->load(buffer_, at); }
+  void set(std::size_t at, std::uint32_t value) const { site_->store(buffer_, at, value); }
+  /// All of them, when no kernel runs.
+  [[nodiscard]] std::vector<std::uint32_t> read() const { return buffer_.read(); }
+
+ private:
+  Site* site_;
+  Buffer<std::uint32_t> buffer_;
+};
+
+/// One word.
+class Word : public Words {
+ public:
+  explicit Word(Site& site, std::uint32_t value = 0) : Words(site, 1, value) {}
+  operator std::uint32_t() const { return (*this)[0]; }  // NOLINT: stands for the value
+  const Word& operator=(std::uint32_t value) const {     // NOLINT: of what it stands for
+    set(0, value);
+    return *this;
+  }
+};
+
+/// The host's side of Notes.
+class NoteBook : public Words {
+ public:
+  explicit NoteBook(Site& site) : Words(site, 1 + Notes::room) {}
+  [[nodiscard]] Notes notes() const { return {data()}; }
+  [[nodiscard]] std::uint32_t size() const { return (*this)[0]; }
+  [[nodiscard]] std::vector<std::uint32_t> all() const {
+    std::vector<std::uint32_t> words = read();
+    words.resize(1 + std::min(words[0], Notes::room));
+    words.erase(words.begin());
+    return words;
+  }
+  [[nodiscard]] std::vector<std::uint32_t> sorted() const {
+    std::vector<std::uint32_t> result = all();
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+};
+
+/// The host's side of Ids.
+class IdBook : public Words {
+ public:
+  explicit IdBook(Site& site) : Words(site, Ids::size) {}
+  [[nodiscard]] Ids ids() const { return {data()}; }
+  [[nodiscard]] std::uint32_t clashes() const { return (*this)[Ids::clashes]; }
+  [[nodiscard]] std::uint32_t most_inside() const { return (*this)[Ids::most_inside]; }
+};
+
+/// The host's side of Board.
+class BoardBook : public Words {
+ public:
+  explicit BoardBook(Site& site) : Words(site, Board::size) {}
+  [[nodiscard]] Board board() const { return {data()}; }
+  [[nodiscard]] std::uint32_t steps() const { return (*this)[Board::steps]; }
+  [[nodiscard]] std::uint32_t groups() const { return (*this)[Board::groups]; }
+  [[nodiscard]] std::uint32_t wrong() const { return (*this)[Board::wrong]; }
+};
+
+/// first, first + 1, ... up to last - 1.
+inline std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t last) {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t i = first; i < last; ++i) result.push_back(i);
+  return result;
+}
+
+/// Calls `test(shape)` for each of the site's shapes.
+template <class Test>
+void for_each_shape(const Site& site, Test test) {
+  for (const Shape shape : site.shapes()) {
+    SCOPED_TRACE(testing::Message()
+                 << shape.groups << " groups of " << shape.local_size << " threads");
+    test(shape);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+inline const char* to_string(ResizingBarrier barrier) {
+  switch (barrier) {
+    case ResizingBarrier::one_pass: return "one_pass";
+    case ResizingBarrier::query: return "query";
+    case ResizingBarrier::plain: return "plain";
+    case ResizingBarrier::modelled: return "modelled";
+  }
+  return "unknown";
+}
+
+/// A kernel as one that is derived from it, with other traits.
+template <class Derived, class Kernel>
+Derived as(const Kernel& kernel) {
+  if constexpr (std::is_same_v<Derived, Kernel>) {
+    return kernel;
+  } else {
+    return Derived{kernel};
+  }
+}
+
+/// What Offering works with.
+struct OfferingWords {
+  explicit OfferingWords(Site& site) : stop(site), present(site), turns(site), returned(site) {}
+  template <class Kernel = Offering>
+  [[nodiscard]] Kernel kernel() const {
+    return as<Kernel>(Offering{stop.data(), present.data(), turns.data(), returned.data()});
+  }
+  Word stop, present, turns, returned;
+};
+
+/// What jobs of Background work with.
+struct BackgroundWords {
+  static constexpr std::uint32_t count = 64;
+  explicit BackgroundWords(Site& site)
+      : items(site, count), stop(site), monitor(site, Background::size) {}
+  [[nodiscard]] Background kernel() const { return kernel(items, stop); }
+  /// One more job, under the same monitor.
+  [[nodiscard]] Background kernel(const Words& its_items, const Word& its_stop) const {
+    return {its_items.data(), count, its_stop.data(), monitor.data()};
+  }
+  [[nodiscard]] std::uint32_t most() const { return monitor[Background::most]; }
+  Words items;
+  Word stop;
+  Words monitor;
+};
+
+/// The kernel with one of the resizing barriers: `with(barrier, Kernel{...})` in for_each_barrier.
+template <ResizingBarrier barrier, class Kernel>
+Meeting<Kernel, barrier> with(std::integral_constant<ResizingBarrier, barrier> /*which*/,
+                              const Kernel& kernel) {
+  return as<Meeting<Kernel, barrier>>(kernel);
+}
+
+/// Calls `test(barrier)` for each of the resizing barriers that the site has `Kernel` with.
+template <class Kernel, class Test>
+void for_each_barrier(const Site& site, Test test) {
+  const auto each = [&]<ResizingBarrier barrier>() {
+    constexpr bool everywhere = compiled<explore::Engine, Meeting<Kernel, barrier>>;
+    if (!everywhere && site.kind() != EngineKind::cpu) return;
+    SCOPED_TRACE(testing::Message() << "resizing barrier " << to_string(barrier));
+    if (!testing::Test::HasFailure()) test(std::integral_constant<ResizingBarrier, barrier>{});
+  };
+  each.template operator()<ResizingBarrier::one_pass>();
+  each.template operator()<ResizingBarrier::query>();
+  each.template operator()<ResizingBarrier::plain>();
+  each.template operator()<ResizingBarrier::modelled>();
+}
+
+/// Calls `test(barrier, shape)` for each of them in each shape.
+template <class Kernel, class Test>
+void for_each_barrier_and_shape(const Site& site, Test test) {
+  for_each_barrier<Kernel>(site, [&](auto barrier) {
+    for_each_shape(site, [&](Shape shape) { test(barrier, shape); });
+  });
+}
+
+/// Runs a test on an engine, or skips it with the reason.
+void run_on(EngineKind kind, const std::function<void(Site&)>& body);
+
+class SiteTest : public testing::TestWithParam<EngineKind> {};
+inline std::string engine_name(const testing::TestParamInfo<EngineKind>& test) {
+  return to_string(test.param);
+}
+
+/// A suite of tests that run on every engine.
+#define COHORT_SITE_SUITE(Suite)                                                  \
+  class Suite : public SiteTest {};                                               \
+  INSTANTIATE_TEST_SUITE_P(On, Suite,                                             \
+                           testing::Values(EngineKind::cpu, EngineKind::explorer, \
+                                           EngineKind::cuda, EngineKind::opencl), \
+                           engine_name)
+
+/// A test, as a function of `site`.
+#define COHORT_SITE_TEST(Suite, Name)                       \
+  static void Suite##Name(Site& site);                      \
+  TEST_P(Suite, Name) { run_on(GetParam(), &Suite##Name); } \
+  static void Suite##Name([[maybe_unused]] Site& site)
+
+}  // namespace cohort::test

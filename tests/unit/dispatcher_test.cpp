@@ -1,0 +1,374 @@
+// Every transition of a job's life, on a backend without threads: the test says when groups go.
+#include "engine/dispatcher.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cohort::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class FakeBody final : public cohort::detail::JobBody {
+ public:
+  using JobBody::JobBody;
+  ~FakeBody() override {
+    if (at_end) at_end();
+  }
+  std::optional<cohort::detail::CheckpointParts> checkpoint_parts() override { return {}; }
+
+  std::function<void()> at_end;
+};
+
+/// Groups are a number, and go when the test says so.
+class FakeBackend final : public Backend {
+ public:
+  explicit FakeBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
+
+  void admit(JobRecord& /*job*/) override { ++admits; }
+  bool accept(JobRecord& /*job*/) override { return refusals == 0 || --refusals == 0; }
+  void resize(std::uint32_t units) override {
+    if (units == 0) throw Error{Errc::bad_options, "none"};
+  }
+  void stop() override {
+    for (const auto& job : std::vector{dispatcher_.jobs()}) all_leave(*job, {Status::cancelled});
+  }
+  [[nodiscard]] std::uint32_t startable(const JobRecord& /*job*/,
+                                        std::uint32_t groups) const override {
+    std::uint32_t busy = 0;
+    for (const JobRecord* const each : dispatcher_.jobs_and_running_tasks()) busy += each->inside;
+    return std::min(groups, dispatcher_.units() - std::min(dispatcher_.units(), busy));
+  }
+  void start(JobRecord& job, std::uint32_t groups) override {
+    if (fails) throw Error{Errc::out_of_memory, "no room for it"};
+    job.inside = groups;
+  }
+  void publish(JobRecord& /*job*/) override {}
+  void refill(JobRecord& job) override {
+    if (job.inside < job.share) job.inside += startable(job, job.share - job.inside);
+  }
+  [[nodiscard]] Census census(const JobRecord& job) const override {
+    return {.open = !draining, .over = job.inside == 0};
+  }
+  std::optional<Ending> ending(JobRecord& /*job*/) override {
+    if (concludes) return {};
+    return ending_;
+  }
+  Ending conclude(JobRecord& job) override {
+    static_cast<void>(dispatcher_.capacity());  // takes the mutex
+    if (while_concluding) while_concluding(job);
+    return ending_;
+  }
+  void tell(JobRecord& job, const TraceGather& gather) override {
+    dispatcher_.tell_later(job, gather);
+  }
+  void check_wait(const JobRecord& /*job*/, const char* call, bool /*endless*/) const override {
+    Effects::refuse_wait(call);
+  }
+  void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline /*deadline*/,
+             const std::function<bool()>& done) override {
+    lock.unlock();
+    if (while_waiting) while_waiting(job);
+    lock.lock();
+    EXPECT_TRUE(done());
+  }
+
+  /// So many groups of a job are out.
+  void leave(JobRecord& job, std::uint32_t groups, Ending ending = {}) {
+    const Dispatcher::Locked locked{dispatcher_, "test"};
+    ending_ = ending;
+    job.inside -= groups;
+    dispatcher_.news(job);
+    dispatcher_.rebalance();
+  }
+  void all_leave(JobRecord& job, Ending ending = {}) { leave(job, job.inside, ending); }
+
+  std::uint32_t admits = 0;
+  std::uint32_t refusals = 0;  // of accept()
+  bool fails = false;          // to start
+  bool draining = false;
+  bool concludes = false;  // how a run has ended takes conclude()
+  std::function<void(JobRecord&)> while_concluding;
+  std::function<void(JobRecord&)> while_waiting;
+
+ private:
+  Dispatcher& dispatcher_;
+  Ending ending_;
+};
+
+class JobsLife : public testing::Test {
+ protected:
+  JobsLife() {
+    auto made = std::make_unique<FakeBackend>(*dispatcher);
+    backend = made.get();
+    dispatcher->open(std::move(made), 4);
+  }
+  ~JobsLife() override { dispatcher->stop(); }
+
+  std::shared_ptr<JobRecord> launch(std::uint32_t groups, const LaunchOptions& options = {}) {
+    return dispatcher->launch(std::make_unique<FakeBody>(groups), options, {}, false);
+  }
+  std::shared_ptr<JobRecord> submit(std::uint32_t groups) {
+    auto body = std::make_unique<FakeBody>(groups);
+    body->suspendable = false;
+    return dispatcher->launch(std::move(body), {.resizable = false}, 0, false);
+  }
+
+  std::shared_ptr<Dispatcher> dispatcher = std::make_shared<Dispatcher>(nullptr);
+  FakeBackend* backend = nullptr;
+};
+
+constexpr Ending kept{Status::suspended};
+
+TEST_F(JobsLife, EndsWhenTheLastGroupIsOut) {
+  const auto job = launch(3);
+  EXPECT_EQ(job->status, Status::running);
+  EXPECT_EQ(job->inside, 3U);
+  backend->draining = true;
+  backend->leave(*job, 2);
+  EXPECT_EQ(job->status, Status::running);
+  backend->leave(*job, 1);
+  EXPECT_EQ(job->status, Status::finished);
+  EXPECT_TRUE(dispatcher->jobs().empty());
+}
+
+TEST_F(JobsLife, EndsAsItsGroupsSay) {
+  using protocol::Fault;
+  using protocol::FaultRecord;
+  for (const Ending ending : {Ending{Status::left}, Ending{Status::cancelled},
+                              Ending{Status::failed, FaultRecord{Fault::lost_group}}}) {
+    const auto job = launch(4);
+    backend->all_leave(*job, ending);
+    EXPECT_EQ(job->status, ending.status);
+  }
+  const auto job = launch(4);
+  backend->all_leave(*job, {Status::failed, FaultRecord{Fault::divergent_group, 2}});
+  EXPECT_THAT(job->report().error, HasSubstr("group 2"));
+  EXPECT_THROW(job->rethrow(), Error);
+}
+
+TEST_F(JobsLife, WaitsForUnits) {
+  const auto first = launch(4, {.resizable = false});
+  const auto second = launch(2);
+  EXPECT_EQ(second->status, Status::pending);
+  backend->all_leave(*first);
+  EXPECT_EQ(second->status, Status::running);
+}
+
+TEST_F(JobsLife, SharesTheUnits) {
+  const auto first = launch(4);
+  const auto second = launch(4);
+  EXPECT_EQ(first->share, 2U);
+  EXPECT_EQ(second->status, Status::pending);
+  backend->leave(*first, 2);
+  EXPECT_EQ(second->inside, 2U);
+  EXPECT_EQ(first->report().gather.count, 1U);
+  backend->all_leave(*second);
+  EXPECT_EQ(first->inside, 4U);
+}
+
+TEST_F(JobsLife, DoesNotCountADemandThatIsWithdrawn) {
+  const auto job = launch(4);
+  job->set_target(1);
+  EXPECT_NE(job->demand_at, 0U);
+  job->set_target(4);
+  EXPECT_EQ(job->demand_at, 0U);
+  EXPECT_EQ(job->report().gather.count, 0U);
+}
+
+TEST_F(JobsLife, IsSuspendedAndResumed) {
+  const auto job = launch(4);
+  backend->while_waiting = [this](JobRecord& its) {
+    EXPECT_TRUE(its.suspending);
+    EXPECT_EQ(its.share, 0U);
+    backend->all_leave(its, kept);
+  };
+  EXPECT_EQ(job->suspend(), Status::suspended);
+  EXPECT_EQ(job->suspend(), Status::suspended);
+  job->resume();
+  EXPECT_EQ(job->status, Status::running);
+  EXPECT_TRUE(job->kept);
+  EXPECT_THROW(job->resume(), Error);
+  backend->while_waiting = [this](JobRecord& its) { backend->all_leave(its); };
+  EXPECT_EQ(job->suspend(), Status::finished) << "its groups returned first";
+}
+
+TEST_F(JobsLife, IsSuspendedBeforeItStarts) {
+  const auto first = launch(4, {.resizable = false});
+  const auto second = launch(2);
+  EXPECT_EQ(second->suspend(), Status::suspended);
+  backend->all_leave(*first);
+  EXPECT_EQ(second->status, Status::suspended);
+  second->resume();
+  EXPECT_EQ(second->status, Status::running);
+  EXPECT_FALSE(second->kept);
+}
+
+TEST_F(JobsLife, IsCancelledInEveryState) {
+  const auto running = launch(4, {.resizable = false});
+  const auto pending = launch(2);
+  const auto suspended = launch(2);
+  suspended->suspend();
+  for (const auto& job : {running, pending, suspended}) job->cancel();
+  EXPECT_EQ(pending->status, Status::cancelled);
+  EXPECT_EQ(suspended->status, Status::cancelled);
+  EXPECT_EQ(running->status, Status::running);
+  EXPECT_TRUE(running->cancelled);
+  backend->all_leave(*running, {Status::cancelled});
+  EXPECT_EQ(running->status, Status::cancelled);
+  running->cancel();
+  EXPECT_EQ(running->status, Status::cancelled);
+}
+
+TEST_F(JobsLife, GivesWayToATask) {
+  const auto job = launch(4);
+  const auto task = submit(4);
+  EXPECT_EQ(task->status, Status::pending);
+  EXPECT_TRUE(job->suspending);
+  backend->all_leave(*job, kept);
+  EXPECT_EQ(job->status, Status::pending);
+  EXPECT_EQ(task->status, Status::running);
+  EXPECT_EQ(task->report().gather.count, 1U);
+  const auto next = submit(4);
+  backend->all_leave(*task);
+  EXPECT_EQ(job->status, Status::running) << "its turn";
+  EXPECT_EQ(next->status, Status::pending);
+  backend->all_leave(*job);
+  EXPECT_EQ(next->status, Status::running);
+  backend->all_leave(*next);
+}
+
+TEST_F(JobsLife, GivesWayToASmallerCapacity) {
+  const auto first = launch(4);
+  const auto second = launch(4);
+  backend->leave(*first, 2);
+  dispatcher->set_capacity(1);
+  EXPECT_TRUE(second->suspending) << "the youngest";
+  EXPECT_FALSE(first->suspending);
+  backend->all_leave(*second, kept);
+  EXPECT_EQ(second->status, Status::pending);
+  dispatcher->set_capacity(4);
+  EXPECT_EQ(second->status, Status::running);
+  EXPECT_THROW(dispatcher->set_capacity(0), Error);
+  EXPECT_EQ(dispatcher->capacity(), 4U);
+}
+
+TEST_F(JobsLife, IsConcludedWithoutTheMutex) {
+  backend->concludes = true;
+  const auto job = launch(4);
+  backend->while_concluding = [](const JobRecord& its) {
+    EXPECT_EQ(its.status, Status::running);
+    EXPECT_TRUE(its.concluding);
+  };
+  backend->all_leave(*job);
+  EXPECT_EQ(job->status, Status::finished);
+}
+
+TEST_F(JobsLife, IsCancelledWhileItIsConcluded) {
+  backend->concludes = true;
+  const auto job = launch(4);
+  const auto task = submit(4);
+  backend->while_concluding = [](JobRecord& its) { its.cancel(); };
+  backend->all_leave(*job, kept);
+  EXPECT_EQ(job->status, Status::cancelled);
+  backend->while_concluding = nullptr;
+  backend->all_leave(*task);
+}
+
+TEST_F(JobsLife, EndsWhereItCannotStart) {
+  backend->fails = true;
+  const auto job = launch(4);
+  EXPECT_EQ(job->status, Status::failed);
+  EXPECT_EQ(job->report().error, "no room for it");
+  backend->fails = false;
+  EXPECT_EQ(launch(4)->status, Status::running);
+}
+
+TEST_F(JobsLife, IsAdmittedAgainUntilItIsAccepted) {
+  backend->refusals = 3;
+  EXPECT_EQ(launch(1)->status, Status::running);
+  EXPECT_EQ(backend->admits, 3U);
+}
+
+TEST_F(JobsLife, IsRefusedWhereItCouldNeverStart) {
+  EXPECT_THROW(launch(5, {.resizable = false}), Error);
+  EXPECT_TRUE(dispatcher->jobs().empty());
+}
+
+/// Remembers the status in which it was told of demands.
+struct StatusTracer final : Tracer {
+  void record(const TraceEvent& /*event*/) noexcept override {}
+  void gathered(const TraceGather& gather) noexcept override {
+    groups.push_back(gather.groups);
+    seen.push_back(job->report().status);  // takes the mutex
+    try {
+      job->wait_until({});
+    } catch (const Error& error) {
+      refused = error.code() == Errc::bad_state;
+    }
+  }
+
+  std::shared_ptr<JobRecord> job;
+  std::vector<std::uint32_t> groups;
+  std::vector<Status> seen;
+  bool refused = false;
+};
+
+TEST_F(JobsLife, TellsItsTracerBeforeItRests) {
+  StatusTracer tracer;
+  backend->concludes = true;
+  const auto job = launch(4, {.tracer = &tracer});
+  tracer.job = job;
+  job->set_target(1);
+  backend->leave(*job, 2);
+  EXPECT_TRUE(tracer.groups.empty());
+  backend->leave(*job, 2);
+  EXPECT_THAT(tracer.groups, ElementsAre(0U));
+  EXPECT_THAT(tracer.seen, ElementsAre(Status::running));
+  EXPECT_TRUE(tracer.refused);
+  EXPECT_EQ(job->status, Status::finished);
+  tracer.job = nullptr;
+}
+
+TEST_F(JobsLife, LetsGoOfItsKernelWithoutTheMutex) {
+  std::uint32_t seen = 0;
+  auto body = std::make_unique<FakeBody>(4);
+  body->at_end = [&] { seen = dispatcher->capacity(); };
+  dispatcher->launch(std::move(body), {}, {}, false);
+  backend->all_leave(*dispatcher->jobs().front());
+  EXPECT_EQ(seen, 4U);
+}
+
+TEST_F(JobsLife, EndsWithTheDevice) {
+  StatusTracer tracer;
+  const auto job = launch(2);
+  const auto traced = launch(2, {.tracer = &tracer});
+  const auto task = submit(4);
+  {
+    const Dispatcher::Locked locked{*dispatcher, "test"};
+    dispatcher->lose("it burns");
+    EXPECT_EQ(traced->status, Status::running) << "its tracer may be busy";
+  }
+  for (const auto& each : {job, traced, task}) {
+    EXPECT_EQ(each->status, Status::failed);
+    EXPECT_EQ(each->report().error, "it burns");
+  }
+  const std::uint32_t admits = backend->admits;
+  EXPECT_THROW(launch(1), Error);
+  EXPECT_EQ(backend->admits, admits) << "asked of a device that is lost";
+  EXPECT_THROW(dispatcher->set_capacity(2), Error);
+}
+
+TEST_F(JobsLife, EndsWithTheEngine) {
+  const auto running = launch(4, {.resizable = false});
+  const auto pending = launch(1);
+  const auto suspended = launch(1);
+  suspended->suspend();
+  dispatcher->stop();
+  for (const auto& each : {running, pending, suspended}) EXPECT_EQ(each->status, Status::cancelled);
+  EXPECT_THROW(launch(1), Error);
+}
+
+}  // namespace
+}  // namespace cohort::engine

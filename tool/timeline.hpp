@@ -1,0 +1,82 @@
+// What ran where and when: the events of jobs and tasks, written as trace-event JSON, which
+// Perfetto and chrome://tracing open. Invariant: on a unit's lane slices nest, and there is one
+// slice for each stay of a group.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cohort/trace.hpp"
+
+namespace cohort::tool {
+
+/// Collects events while jobs and tasks run. Offers are counted, not kept: there are too many.
+class Timeline {
+ public:
+  static constexpr std::size_t default_limit = std::size_t{1} << 20U;
+
+  /// Keeps at most so many events.
+  explicit Timeline(std::size_t limit = default_limit) : limit_(limit) {}
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+  ~Timeline() = default;
+
+  /// What a lane is called, with its number; "unit" otherwise.
+  void name_units(std::string name) { unit_name_ = std::move(name); }
+
+  /// A tracer for a job, or for any number of tasks of one kind; it lives as long as the timeline.
+  Tracer& job(std::string name) { return add(std::move(name), "job"); }
+  Tracer& task(std::string name) { return add(std::move(name), "task"); }
+
+  /// Everything so far as trace-event JSON, one event a line; times count from the first event.
+  /// Only while nobody records.
+  [[nodiscard]] std::string to_trace_events() const;
+  /// Throws Error{bad_options} if it cannot be written.
+  void write(const std::filesystem::path& file) const;
+
+  /// Events beyond the limit, which were not kept.
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  class Track final : public Tracer {
+   public:
+    Track(Timeline& timeline, std::uint32_t index, std::string its_name, const char* its_kind)
+        : name(std::move(its_name)), kind(its_kind), timeline_(timeline), index_(index) {}
+    void record(const TraceEvent& event) noexcept override;
+    void gathered(const TraceGather& gather) noexcept override;
+
+    const std::string name;
+    const char* const kind;
+
+   private:
+    Timeline& timeline_;
+    const std::uint32_t index_;
+  };
+  struct Kept {
+    TraceEvent event;
+    std::uint32_t track;
+  };
+  struct KeptGather {
+    TraceGather gather;
+    std::uint32_t track;
+  };
+
+  Tracer& add(std::string name, const char* kind);
+  template <class Container, class Value>
+  void keep(Container& container, const Value& value) noexcept;
+
+  std::mutex mutex_;
+  std::deque<Track> tracks_;
+  std::vector<Kept> events_;
+  std::vector<KeptGather> gathers_;
+  std::string unit_name_ = "unit";
+  std::size_t limit_;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace cohort::tool
