@@ -411,6 +411,7 @@ void leave_all(Site& site) {
     options.start_groups = shape.groups;
     Report report;
     site.run(as<Kernel>(OfferingForever{left.notes()}), options, [&](const Job& job) {
+      site.until([&] { return groups_now(job) == shape.groups; });
       job.set_target(0);
       report = job.wait();
     });

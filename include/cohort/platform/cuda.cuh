@@ -374,6 +374,13 @@ struct Platform {
     return block;
   }
 
+  /// Raises the fault of a cancelled job.
+  __device__ __forceinline__ static void listen(protocol::Shared<Platform>& shared) {
+    if ((shared.share.load(Order::relaxed) & stop_share) != 0) {
+      protocol::raise(shared, protocol::Fault::cancelled);
+    }
+  }
+
   /// Ends the calling thread; all threads of its group do the same.
   __device__ static void unwind() {
     if (threadIdx.x == 0) depart(0);
@@ -412,9 +419,7 @@ struct Platform {
   }
   __device__ __forceinline__ static void listen(Event& event) {
     auto* const shared = static_cast<protocol::Shared<Platform>*>(event.job);
-    if (shared != nullptr && (shared->share.load(Order::relaxed) & stop_share) != 0) {
-      protocol::raise(*shared, protocol::Fault::cancelled);
-    }
+    if (shared != nullptr) listen(*shared);
   }
 #endif
 };
@@ -474,7 +479,11 @@ template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
-  if (threadIdx.x == 0) *answer = static_cast<std::uint32_t>(act());
+  if (threadIdx.x == 0) {
+    // The other primitives look at the share themselves. Relaxed, so it overlaps with what follows.
+    if (point == Point::request_fork) Platform::listen(*Platform::here().shared);
+    *answer = static_cast<std::uint32_t>(act());
+  }
   const bool offers = point == Point::offer || point == Point::offer_kill;
   const bool resizing = point == Point::resizing_global_barrier;
   const bool last = threadIdx.x + 1 == blockDim.x;
