@@ -201,7 +201,7 @@ COHORT_SITE_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
   }
   const BackgroundWords words{site};
   const ScopedJob job = site.launch(words.kernel());
-  site.until([&] { return words.items[0] > 3; });
+  site.until([&] { return words.monitor[Background::steps] > 6; });
   words.stop = 1;
   job.wait();
   enough = true;

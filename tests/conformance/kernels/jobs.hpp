@@ -121,7 +121,7 @@ struct NotSuspendable {
 
 /// Steps that touch each item once, and count over all jobs how many groups are inside.
 struct Background {
-  enum : std::uint32_t { inside, most, size };
+  enum : std::uint32_t { inside, most, steps, size };
   struct State {
     std::uint32_t step = 0;
   };
@@ -134,6 +134,7 @@ struct Background {
   COHORT_FN Next step(Group& group, State& state) const {
     if (leader(group)) {
       group.atomic(monitor[most]).fetch_max(group.atomic(monitor[inside]).fetch_add(1U) + 1);
+      group.atomic(monitor[steps]).fetch_add(1U);  // of all groups
     }
     for (const std::size_t i : group.stride(count)) ++group.view(items)[i];
     pause(group);
