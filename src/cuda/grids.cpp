@@ -114,8 +114,8 @@ void Grids::observe(JobRecord& job) {
   const std::uint32_t joined = run.joined;
   const std::uint32_t left = run.left;
   const std::uint32_t refused = run.refused;
+  reap(run);  // first: of a grid that has ended all lines are there to read
   run.catch_up();
-  reap(run);
   job.inside = run.in - run.out;
   job.count(job.inside, run.joined - joined);
   job.leaves += run.left - left;
