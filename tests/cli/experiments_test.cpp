@@ -88,7 +88,7 @@ std::size_t count(const json& trace, const std::string& phase, const std::string
 TEST_F(Tool, WritesATraceThatPerfettoOpens) {
   const std::string file = in_folder("trace.json");
   json trace;
-  int length = 60000;
+  int length = 4000;
   do {  // longer and longer, until a task has come before the end
     const Result result = cohort("run bfs --input grid:4x" + std::to_string(length) +
                                  " -o solo=0 --capacity 4 --task medium --task-groups half "
@@ -114,7 +114,7 @@ TEST_F(Tool, WritesATraceThatPerfettoOpens) {
 TEST_F(Tool, TracesKillsAndForksOfWorkStealing) {
   const std::string file = in_folder("trace.json");
   json trace;
-  int particles = 3000000;
+  int particles = 200000;
   do {  // more and more, until a task has come before the end
     const Result result = cohort("run octree --input particles:" + std::to_string(particles) +
                                  " --capacity 4 --task medium --task-groups half --trace " + file);
@@ -128,7 +128,7 @@ TEST_F(Tool, TracesKillsAndForksOfWorkStealing) {
 TEST_F(Tool, RunsTasksBesideAnAppAndChecksThem) {
   const std::string file = in_folder("run.json");
   json tasks;
-  int length = 60000;
+  int length = 4000;
   do {  // longer and longer, until a task has come before the end
     const Result result =
         cohort("run bfs --input grid:4x" + std::to_string(length) +

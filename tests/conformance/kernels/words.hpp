@@ -9,6 +9,10 @@
 
 #include "cohort/kernel.hpp"
 
+namespace cohort::explore {
+class Threads;
+}
+
 namespace cohort::test {
 
 /// The kernels of a file: what each engine is compiled for.
@@ -59,13 +63,14 @@ COHORT_FN bool told(const Group& group, std::uint32_t* flag) {
   return group.broadcast(load(group, flag)) != 0;
 }
 
-/// Lets other groups run.
+/// Lets other groups run. In the explorer every load of a word does.
 template <class Group>
 COHORT_FN void pause(const Group& /*group*/) {
 #ifdef __CUDA_ARCH__
   __nanosleep(100);
 #else
-  std::this_thread::yield();
+  if constexpr (!std::is_same_v<typename Group::Threads, explore::Threads>)
+    std::this_thread::yield();
 #endif
 }
 /// Waits for what is no part of the test.
