@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-opencl-quick test-data test-report bench pictures explore mutants prove docs format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore mutants prove docs format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -16,8 +16,7 @@ help:
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make test-compiler  of these, the tests of cohortc, the compiler of the dialect'
-	@echo 'make test-opencl  the OpenCL engine, on PoCL or what there is (installs it)'
-	@echo 'make test-opencl-quick  of these the engine, in build/release: less than a minute after make test'
+	@echo 'make test-opencl  all tests of the OpenCL engine, on PoCL or what there is; make test has the quick ones'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
@@ -60,18 +59,8 @@ test-compiler: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort cohort_compiler_tests
 	@ctest --test-dir build/release -L compiler -j $(JOBS) --output-on-failure --no-tests=error
 
-test-opencl:
-	@scripts/setup --opencl
-	@$(MAKE) --no-print-directory check-opencl
-
-# In build/release, which has cohortc and the library. Other targets must not build for OpenCL afterwards.
-test-opencl-quick: build/release/build.ninja
-	@scripts/setup --opencl
-	@echo '== release: the OpenCL engine'
-	@cmake --preset release -DCOHORT_OPENCL=ON > /dev/null
-	@cmake --build --preset release -j $(JOBS) --target opencl_engine_test
-	@ctest --test-dir build/release -R '^opencl_engine_test$$' --output-on-failure --no-tests=error; \
-	  status=$$?; cmake --preset release -DCOHORT_OPENCL=OFF > /dev/null; exit $$status
+test-opencl: build
+	@ctest --test-dir build/release -L opencl --output-on-failure --no-tests=error
 
 test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"

@@ -2,23 +2,6 @@
 
 namespace cohort::cuda {
 
-bool sticky(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorHardwareStackError:
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorLaunchFailure:
-    case cudaErrorContextIsDestroyed: return true;
-    default: return false;
-  }
-}
-
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // or the next check would see it again

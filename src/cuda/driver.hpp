@@ -1,5 +1,4 @@
-// Calls of CUDA, checked. Invariant: an error becomes an Error that names the call; one that the
-// context cannot recover from is told apart.
+// Calls of CUDA, checked. Invariant: an error becomes an Error that names the call.
 #pragma once
 
 #include <cuda.h>
@@ -14,9 +13,6 @@ namespace cohort::cuda {
 
 /// Throws Error{out_of_memory} or Error{device_lost} for what is not success.
 void check(cudaError_t result, const char* what);
-
-/// After these every further call fails too.
-[[nodiscard]] bool sticky(cudaError_t error) noexcept;
 
 /// What the calling thread does until the end of the scope does not count as a danger to captures
 /// that are under way, here or in other threads: our calls touch no stream of theirs unasked.

@@ -53,6 +53,7 @@ void Grids::open() {
 
 void Grids::stop() {
   agent_.join();
+  const engine::Dispatcher::Locked locked{dispatcher_, "engine"};
   close();
 }
 
@@ -209,8 +210,9 @@ std::uint32_t Grids::startable(const JobRecord& job, std::uint32_t groups) const
 void Grids::start(JobRecord& job, std::uint32_t groups) {
   const OnDevice here{device_};
   detail::DeviceJob& own = on_device(job);
+  own.run = std::make_unique<Run>();  // is retired also if it cannot start
   try {
-    own.run = make_run(job, groups);
+    furnish(*own.run, job, groups);
     own.range.emplace(job.priority ? "task" : "job");
     launch_grid(job, groups, true);
   } catch (const Error&) {
@@ -230,10 +232,11 @@ void Grids::publish(JobRecord& job) {
   // Groups that have returned count in M, but use no SM: the target has to count them too.
   if (word > 0) word += run.finished;
   if (job.cancelled) word = stop_share;
-  if (word == run.share_word) return;
+  const bool suspends = job.suspending && !std::exchange(run.told_to_suspend, true);
+  if (word == run.share_word && !suspends) return;
   const OnDevice here{device_};
   const auto* const shared = run.arguments.shared;
-  if (job.suspending)  // before the target
+  if (suspends)  // before the target
     check(stream_write(control_, shared->flags.address(), protocol::suspend_flag), control_write);
   check(stream_write(control_, shared->share.address(), word), control_write);
   run.share_word = word;
@@ -273,7 +276,12 @@ void Grids::refill(JobRecord& job) {
   if (wanted <= present) return;
   if (grids_ + task_grids < most_grids) {
     const OnDevice here{device_};
-    launch_grid(job, wanted - present, false);
+    try {
+      launch_grid(job, wanted - present, false);
+    } catch (const Error& error) {
+      if (error.code() != Errc::out_of_memory) throw;
+      run.refill_after = now() + 1'000'000;  // the job goes on as it is
+    }
   } else if (run.grids.size() > 1) {
     run.thin_to = std::max(job.inside / 2, 1U);
   }
@@ -289,7 +297,8 @@ void Grids::await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline d
     const Clock::time_point began = Clock::now();
     const Clock::time_point until =
         std::min(deadline.value_or(Clock::time_point::max()), began + 10ms);
-    for (Clock::time_point at = began; !done() && at < until; at = Clock::now()) {
+    for (Clock::time_point at = began; !done() && !dispatcher_.stopping() && at < until;
+         at = Clock::now()) {
       dispatcher_.look();
       dispatcher_.perform_effects(lock);
       if (done()) break;

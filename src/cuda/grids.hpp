@@ -47,7 +47,7 @@ class Streams {
 /// log.
 struct Run {
   detail::RunArguments arguments;
-  std::uint32_t* lines = nullptr;  // the log
+  std::uint32_t* lines = nullptr;  // the log; null: it could not even be started
   std::uint32_t last_line = 0;
   std::uint32_t read = 0;                      // lines, so far
   std::uint32_t in = 0;                        // groups checked in or admitted
@@ -70,6 +70,7 @@ struct Run {
   std::uint32_t share_word = 0;   // as published
   std::uint32_t before_word = 0;  // as published
   std::uint64_t refill_after = 0;
+  bool told_to_suspend = false;
 
   /// Reads what blocks have written into the log since the last look.
   void catch_up();
@@ -142,7 +143,7 @@ class Grids final : public engine::PolledBackend {
   [[nodiscard]] std::uint32_t demanded() const;
 
   // runs.cpp: the memory of runs, and their grids
-  [[nodiscard]] std::unique_ptr<Run> make_run(const JobRecord& job, std::uint32_t quorum);
+  void furnish(Run& run, const JobRecord& job, std::uint32_t quorum);
   void launch_grid(JobRecord& job, std::uint32_t blocks, bool first);
   void write(Run& run, void* to, std::vector<std::byte> bytes);
   [[nodiscard]] Tapes make_tapes(const JobRecord& job, Run& run);

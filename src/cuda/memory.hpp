@@ -16,7 +16,7 @@ namespace cohort::cuda {
 /// what is given back is kept for the next taker.
 class Pieces {
  public:
-  void give(void* memory);
+  void give(void* memory);  // or null
 
  protected:
   struct Piece {

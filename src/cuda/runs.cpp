@@ -93,7 +93,7 @@ void Grids::admit(JobRecord& job) {
 }
 
 void Run::catch_up() {
-  for (;; ++read) {
+  for (; lines != nullptr; ++read) {
     const std::uint32_t line = seen(lines[read & last_line]);
     if (line >> news_bits != ((read + 1) & (~0U >> news_bits))) return;
     const auto tells = [line](News news) { return (line & news) != 0 ? 1U : 0U; };
@@ -119,7 +119,7 @@ void Grids::write(Run& run, void* to, std::vector<std::byte> bytes) {
 }
 
 /// The memory of a run that starts with `quorum` groups, ready for its blocks.
-std::unique_ptr<Run> Grids::make_run(const JobRecord& job, std::uint32_t quorum) {
+void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   const detail::GridBody& body = body_of(job);
   const std::uint32_t groups = body.max_groups;
   std::size_t size = 0;
@@ -137,28 +137,21 @@ std::unique_ptr<Run> Grids::make_run(const JobRecord& job, std::uint32_t quorum)
   const std::size_t ids_at = place(protocol::id_words(groups) * sizeof(std::uint64_t));
   const std::size_t places_at = place(groups * sizeof(std::uint32_t));
 
-  auto run = std::make_unique<Run>();
-  run->states_size = states_size;
-  run->share_word = job.share;
-  run->high = job.priority.has_value();
+  run.states_size = states_size;
+  run.share_word = job.share;
+  run.high = job.priority.has_value();
   // Blocks launched and not known to be gone are never more than the groups; each writes two lines.
   const std::uint32_t lines = std::bit_ceil(2 * groups);
-  run->lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
-  run->last_line = lines - 1;
-  std::fill_n(run->lines, lines, 0);
-  std::byte* memory = nullptr;
-  try {
-    memory = static_cast<std::byte*>(control_memory_.take(size));
-  } catch (...) {
-    pinned_memory_.give(run->lines);
-    throw;
-  }
-  run->arguments.shared = reinterpret_cast<Shared*>(memory + shared_at);
-  run->arguments.states = memory + states_at;
-  run->arguments.places = reinterpret_cast<std::uint32_t*>(memory + places_at);
-  run->arguments.bundle = body.groups_per_unit;
-  run->arguments.demands = job.resizable() ? demands_ : nullptr;
-  if (job.options.tracer != nullptr) run->arguments.tapes = make_tapes(job, *run);
+  run.lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
+  run.last_line = lines - 1;
+  std::fill_n(run.lines, lines, 0);
+  auto* const memory = static_cast<std::byte*>(control_memory_.take(size));
+  run.arguments.shared = reinterpret_cast<Shared*>(memory + shared_at);
+  run.arguments.states = memory + states_at;
+  run.arguments.places = reinterpret_cast<std::uint32_t*>(memory + places_at);
+  run.arguments.bundle = body.groups_per_unit;
+  run.arguments.demands = job.resizable() ? demands_ : nullptr;
+  if (job.options.tracer != nullptr) run.arguments.tapes = make_tapes(job, run);
 
   std::vector<std::byte> image(size);  // all zero: boxes are empty, no group has a place
   Shared shared;
@@ -171,10 +164,10 @@ std::unique_ptr<Run> Grids::make_run(const JobRecord& job, std::uint32_t quorum)
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.options.offer_wait.count()));
   shared.boxes = reinterpret_cast<protocol::Box<Platform>*>(memory + boxes_at);
   shared.recorder.bundle = body.groups_per_unit;
-  shared.recorder.lines = run->lines;
-  shared.recorder.last_line = run->last_line;
+  shared.recorder.lines = run.lines;
+  shared.recorder.last_line = run.last_line;
   for (Event* const event : {&shared.barrier_event, &shared.offer_event, &shared.lobby_event}) {
-    event->job = run->arguments.shared;
+    event->job = run.arguments.shared;
   }
   shared.lobby_event.pause = 200;
   auto* const ids = reinterpret_cast<Atomic<std::uint64_t>*>(memory + ids_at);
@@ -186,8 +179,7 @@ std::unique_ptr<Run> Grids::make_run(const JobRecord& job, std::uint32_t quorum)
   std::memcpy(image.data() + shared_at, static_cast<const void*>(&shared), sizeof shared);
   const std::vector<std::byte> states = body.states(memory + box_states_at);
   std::memcpy(image.data() + states_at, states.data(), states.size());
-  write(*run, memory, std::move(image));
-  return run;
+  write(run, memory, std::move(image));
 }
 
 void Grids::launch_grid(JobRecord& job, std::uint32_t blocks, bool first) {
@@ -247,7 +239,7 @@ void Grids::play_tapes(const JobRecord& job) const {
 
 /// No block of the run is left, nor will one start.
 void Grids::reuse_memory(const Run& run) {
-  if (run.arguments.tapes.stays != nullptr) control_memory_.give(run.arguments.tapes.stays);
+  control_memory_.give(run.arguments.tapes.stays);
   control_memory_.give(run.arguments.shared);
   pinned_memory_.give(run.lines);
 }

@@ -44,11 +44,7 @@ void Dispatcher::stop() {
     const Locked locked{*this, "engine"};
     stopping_ = true;
     for (const auto& job : all()) {
-      try {
-        if (!ended(job->status)) cancel(*job);
-      } catch (const Error& error) {
-        lose(error.what());
-      }
+      if (!ended(job->status)) cancel(*job);
     }
   }
   backend_->stop();
@@ -155,12 +151,20 @@ scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
 
 void Dispatcher::rebalance() {
   if (stopping_ || lost_) return;
+  try {
+    share_out();
+  } catch (const Error& error) {
+    lose(error.what());
+  }
+}
+
+void Dispatcher::share_out() {
   std::vector<JobRecord*> jobs;
   std::vector<scheduler::Claim> claims;
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
     if (each->suspending) {
-      publish(*each, 0);
+      if (!each->concluding) publish(*each, 0);
     } else {
       jobs.push_back(each.get());
       claims.push_back(claim(*each));
@@ -169,7 +173,7 @@ void Dispatcher::rebalance() {
   const scheduler::Plan plan = tasks_.plan(backend_->plannable(capacity_), claims);
 
   for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
-    if (jobs[i]->status != Status::running) continue;
+    if (jobs[i]->status != Status::running || jobs[i]->concluding) continue;
     if (plan.suspends[i]) jobs[i]->suspending = true;
     publish(*jobs[i], plan.shares[i]);
   }
@@ -300,11 +304,16 @@ void Dispatcher::settle(JobRecord& job, const Ending& ending) {
 }
 
 void Dispatcher::cancel(JobRecord& job) {
-  if (job.status == Status::running) {
-    job.cancelled = true;
-    backend_->publish(job);  // the job is settled when its last group is out
-  } else {
+  if (job.status != Status::running) {
     rest(job, Status::cancelled);
+    return;
+  }
+  job.cancelled = true;  // the job is settled when its last group is out
+  if (job.concluding) return;
+  try {
+    backend_->publish(job);
+  } catch (const Error& error) {
+    lose(error.what());
   }
 }
 

@@ -87,7 +87,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void rest(JobRecord& job, Status status);
   /// Ends a job for a reason that is not its kernel's.
   void fail(JobRecord& job, const Error& error);
-  /// Decides what every job and task is to have, and starts what is missing.
+  /// Decides what every job and task is to have, and starts what is missing. Throws nothing: a
+  /// device that does not obey is lost.
   void rebalance();
   /// The device will not work any more: all jobs and all calls from now on fail with `why`.
   void lose(const std::string& why);
@@ -115,6 +116,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
  private:
   [[nodiscard]] std::vector<std::shared_ptr<JobRecord>> all() const;
   void enqueue(JobRecord& job);
+  void share_out();
   [[nodiscard]] bool may_join(const JobRecord& job) const;
   bool begin(JobRecord& job, std::uint32_t units);
   void publish(JobRecord& job, std::uint32_t units);

@@ -423,7 +423,8 @@ Ending Workgroups::conclude(JobRecord& job) {
   if (job.options.tracer != nullptr) body.memory->replay(*job.options.tracer);
   const Words& words = body.words();
   constexpr auto relaxed = std::memory_order_relaxed;  // the desks and contexts carry it
-  return engine::ending_of(words.look(), protocol::FaultRecord{words.fault.load(relaxed)},
+  const Roster roster = words.look();
+  return engine::ending_of(roster, protocol::FaultRecord{words.fault.load(relaxed)},
                            words.kept.load(relaxed) != 0);
 }
 

@@ -44,7 +44,10 @@ class FakeBackend final : public Backend {
     if (fails) throw Error{Errc::out_of_memory, "no room for it"};
     job.inside = groups;
   }
-  void publish(JobRecord& /*job*/) override {}
+  void publish(JobRecord& job) override {
+    EXPECT_FALSE(job.concluding) << "its run is to be left alone";
+    if (disobeys) throw Error{Errc::device_lost, "it burns"};
+  }
   void refill(JobRecord& job) override {
     if (job.inside < job.share) job.inside += startable(job, job.share - job.inside);
   }
@@ -87,6 +90,7 @@ class FakeBackend final : public Backend {
   std::uint32_t admits = 0;
   std::uint32_t refusals = 0;  // of accept()
   bool fails = false;          // to start
+  bool disobeys = false;       // what it publishes does not get there
   bool draining = false;
   bool concludes = false;  // how a run has ended takes conclude()
   std::function<void(JobRecord&)> while_concluding;
@@ -358,6 +362,26 @@ TEST_F(JobsLife, EndsWithTheDevice) {
   EXPECT_THROW(launch(1), Error);
   EXPECT_EQ(backend->admits, admits) << "asked of a device that is lost";
   EXPECT_THROW(dispatcher->set_capacity(2), Error);
+}
+
+TEST_F(JobsLife, EndsWithADeviceThatDoesNotObey) {
+  for (const bool by_cancel : {true, false}) {
+    SCOPED_TRACE(by_cancel);
+    const auto engine = std::make_shared<Dispatcher>(nullptr);
+    auto made = std::make_unique<FakeBackend>(*engine);
+    auto& device = *made;
+    engine->open(std::move(made), 4);
+    const auto job = engine->launch(std::make_unique<FakeBody>(4), {}, {}, false);
+    device.disobeys = true;
+    if (by_cancel) {
+      EXPECT_NO_THROW(job->cancel()) << "stop tokens call it";
+    } else {
+      EXPECT_NO_THROW(job->set_target(1));
+    }
+    EXPECT_EQ(job->status, Status::failed);
+    EXPECT_EQ(job->report().error, "it burns");
+    engine->stop();
+  }
 }
 
 TEST_F(JobsLife, EndsWithTheEngine) {

@@ -126,8 +126,12 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
          protocol::wait_in_lobby(*member, run.shared->serial.load(Order::relaxed), hint);
     if (in) {
       run.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
+      // Who told before that a fault has closed the job may have let the host find it over.
+      Platform::fence();  // pairs with the fence of who did
+      if (run.shared->look().faulted()) protocol::abandon(*member);
     } else {
       const bool closed = run.shared->closed.load(Order::acquire) != 0;
+      if (closed) Platform::fence();  // pairs with the fence of who tells after this
       run.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
     }
   }
@@ -135,8 +139,8 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
   if (!in) return;
 
   const bool bundled = run.bundle > 1 && traits.kill_order == KillOrder::highest_first;
-  bool good = true;
-  if (bundled && __syncthreads_or(checked_in ? 1 : 0) != 0) good = order_by_sm(*member, run.places);
+  bool good = !member->left;
+  if (good && bundled && __syncthreads_or(checked_in ? 1 : 0) != 0) good = order_by_sm(*member, run.places);
   if (threadIdx.x == 0) {
     runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
     Tape& tape = Platform::here().tape;
