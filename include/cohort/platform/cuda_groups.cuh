@@ -140,7 +140,8 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
 
   const bool bundled = run.bundle > 1 && traits.kill_order == KillOrder::highest_first;
   bool good = !member->left;
-  if (good && bundled && __syncthreads_or(checked_in ? 1 : 0) != 0) good = order_by_sm(*member, run.places);
+  if (good && bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
+    good = order_by_sm(*member, run.places);
   if (threadIdx.x == 0) {
     runs = good && protocol::enter<Platform, traits>(*member) == protocol::Verdict::stay;
     Tape& tape = Platform::here().tape;
