@@ -139,7 +139,9 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
   if (!in) return;
 
   const bool bundled = run.bundle > 1 && traits.kill_order == KillOrder::highest_first;
-  bool good = !member->left;
+  bool good = true;
+  // The other threads read it only where a barrier follows: thread 0 may write it below.
+  if (bundled || threadIdx.x == 0) good = !member->left;
   if (good && bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
     good = order_by_sm(*member, run.places);
   if (threadIdx.x == 0) {
