@@ -4,7 +4,7 @@ kernel void brief() {}
 
 kernel void offering(global uint *stop, global uint *present, global uint *turns, global uint *returned) {
   if (get_local_id() == 0) atomic_inc(present);
-  while (*(volatile global uint *)stop == 0) {
+  while (work_group_broadcast(*(volatile global uint *)stop, 0) == 0) {
     if (get_local_id() == 0) {
       atomic_inc(turns);
       atomic_dec(present);
@@ -22,7 +22,7 @@ kernel void offering(global uint *stop, global uint *present, global uint *turns
 kernel survivors(may_all_leave) kill_order(any) void offering_in_any_order_may_all_leave(
     global uint *stop, global uint *present, global uint *turns, global uint *returned) {
   if (get_local_id() == 0) atomic_inc(present);
-  while (*(volatile global uint *)stop == 0) {
+  while (work_group_broadcast(*(volatile global uint *)stop, 0) == 0) {
     if (get_local_id() == 0) {
       atomic_inc(turns);
       atomic_dec(present);

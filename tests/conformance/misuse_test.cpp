@@ -41,6 +41,7 @@ COHORT_SITE_TEST(BadOptions, OfALaunchAreRefused) {
 
 COHORT_SITE_TEST(BadOptions, AKernelsOwnLimitIsKept) {
   site.needs(site.lacks().refusals);
+  site.needs(site.lacks().local_limits);
   EXPECT_EQ(site.launch(BriefInSmallGroups{}, {.local_size = 4}).wait().status, Status::finished);
   expect_error([&] { static_cast<void>(site.launch(BriefInSmallGroups{}, {.local_size = 5})); },
                Errc::bad_options, "local_size = 5; it can be 1 to 4");

@@ -100,7 +100,8 @@ Lacks lacks_of(EngineKind kind) {
               .offer_intervals = "the OpenCL engine does not measure intervals between offers",
               .checkpoints = "the OpenCL engine writes no checkpoints",
               .live_traces = "the OpenCL engine tells of events when a run has ended",
-              .complete_traces = "the OpenCL engine keeps as many events as there is room for"};
+              .complete_traces = "the OpenCL engine keeps as many events as there is room for",
+              .local_limits = "a kernel of the dialect takes groups of any size"};
   }
   return {};
 }

@@ -52,6 +52,7 @@ struct Lacks {
   const char* leavers = nullptr;          ///< noticing a group that goes on after it was taken away
   const char* units_of_one = nullptr;     ///< as many groups as units, at most
   const char* deep_calls = nullptr;       ///< stacks of 64 KiB
+  const char* local_limits = nullptr;     ///< kernels that limit their local size
 };
 
 /// Ends a test as skipped.
