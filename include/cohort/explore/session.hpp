@@ -582,34 +582,137 @@ struct Watched {
   }
 };
 
-template <class P, class Kernel, protocol::Role role>
-class TypedSession final : public SessionOn<P> {
+/// What depends on a kernel's State but not on the kernel: kernels with like States share it.
+template <class P, class State>
+class StateSession : public SessionOn<P> {
   using Base = SessionOn<P>;
-  using Base::gather, Base::joins, Base::local_size, Base::options, Base::pins, Base::shared,
-      Base::stay_begins, Base::stay_ends, Base::world;
+
+ protected:
+  using Base::joins, Base::options, Base::shared, Base::world;
   using typename Base::Stay;
   using typename Base::Unit;
-  using State = StateOf<Kernel>;
-  using Local = LocalOf<Kernel>;
   using Member = protocol::Member<P, State>;
-  using Wrapped = Watched<Kernel, TypedSession>;
-  static constexpr Traits traits = Contract<Kernel>::traits;
 
- public:
-  TypedSession(World& its_world, Kernel kernel, const Options& with)
-      : Base(its_world, with),
-        kernel_(std::move(kernel)),
-        box_states_(shared.max_groups),
-        visits_(with.capacity) {
+  StateSession(World& its_world, const Options& with, const Traits& traits, bool is_resizable)
+      : Base(its_world, with), box_states_(shared.max_groups) {
     poison(&states_.deposit, sizeof states_.deposit);
     if constexpr (!std::is_empty_v<State>) {
       poison(box_states_.data(), sizeof(State) * box_states_.size());
     }
     states_.boxes = box_states_.data();
     this->rules = rules_of(traits, shared.max_groups);
-    this->resizable = role != protocol::Role::fixed;
-    this->suspendable = traits.suspendable && this->resizable;
+    this->resizable = is_resizable;
+    this->suspendable = traits.suspendable && is_resizable;
     this->may_all_leave = traits.survivors == Survivors::may_all_leave;
+  }
+
+  static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
+
+  /// False: the group was not let in.
+  bool let_in(Member& member, const Unit& unit, bool first, std::uint32_t id) {
+    if (first && options.start == Start::gathered) {
+      take_part(member, id);
+    } else if (!(first && protocol::check_in(member)) &&
+               !protocol::wait_in_lobby(member, shared.serial.peek(), unit.index)) {
+      return false;
+    }
+    if (!member.joined && member.active > shared.quorum) {
+      world.fail("more groups have checked in than were called: " + std::to_string(member.active));
+    }
+    joins += member.joined ? 1 : 0;
+    return true;
+  }
+
+  /// A group is out of the kernel.
+  Stay left_kernel(Member& member) {
+    if (member.left) return shared.look().faulted() ? Stay::ended : Stay::left;
+    protocol::finish(member);
+    return member.left ? Stay::ended : Stay::finished;
+  }
+
+  /// Called in a handler of what a thread of the group threw.
+  void has_thrown(Member& member) {
+    try {
+      throw;
+    } catch (const Unwind&) {
+      protocol::abandon(member);
+    } catch (const std::exception& error) {
+      world.fail(std::string{"the kernel threw an exception: "} + error.what());
+    } catch (...) {
+      world.fail("the kernel threw something that is no std::exception");
+    }
+  }
+
+  /// Compares the States of groups at the end of a step.
+  void compare(std::uint32_t group, const State& state, std::uint32_t gen) {
+    if constexpr (!std::is_empty_v<State>) {
+      State mine = state;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+      __builtin_clear_padding(&mine);
+#endif
+#endif
+      Expected& expected = expected_[gen % expected_.size()];
+      if (expected.gen != gen) {
+        expected.gen = gen;
+        std::memcpy(static_cast<void*>(expected.bytes.data()), &mine, sizeof mine);
+      } else if (std::memcmp(expected.bytes.data(), static_cast<const void*>(&mine),
+                             sizeof mine) != 0) {  // the padding has been cleared
+        world.fail("the State of group " + std::to_string(group) +
+                   " differs from another's after step " + std::to_string(gen) +
+                   ": whoever joins gets group 0's alone");
+      }
+    }
+  }
+
+  protocol::States<State> states_{};
+
+ private:
+  struct Expected {
+    std::uint32_t gen = ~0U;
+    std::array<std::byte, sizeof(State)> bytes{};
+  };
+
+  void keep_initial() final { states_.kept = State{}; }
+  void forget_steps() final { expected_ = {}; }
+  void name_states() final {
+    world.name(&states_.deposit, sizeof states_.deposit, sizeof(State), "deposit of a State");
+    world.name(&states_.kept, sizeof states_.kept, sizeof(State), "kept State");
+    world.name(box_states_.data(), box_states_.size() * sizeof(State), sizeof(State),
+               "State in box");
+  }
+
+  /// As after a check-in that everybody came to in order.
+  void take_part(Member& member, std::uint32_t id) {
+    member.id = id;
+    member.active = shared.quorum;
+    member.joined = shared.restarted;
+    member.state = states_.kept;
+    member.trace(Trace::start, member.active);
+  }
+
+  std::vector<State> box_states_;
+  std::array<Expected, 4> expected_{};
+};
+
+template <class P, class Kernel, protocol::Role role>
+class TypedSession final : public StateSession<P, StateOf<Kernel>> {
+  using Base = StateSession<P, StateOf<Kernel>>;
+  using Base::gather, Base::local_size, Base::options, Base::pins, Base::shared, Base::states_,
+      Base::stay_begins, Base::stay_ends, Base::world;
+  using typename Base::Member;
+  using typename Base::Stay;
+  using typename Base::Unit;
+  using State = StateOf<Kernel>;
+  using Local = LocalOf<Kernel>;
+  using Wrapped = Watched<Kernel, TypedSession>;
+  static constexpr Traits traits = Contract<Kernel>::traits;
+
+ public:
+  TypedSession(World& its_world, const Kernel& kernel, const Options& with)
+      : Base(its_world, with, traits, role != protocol::Role::fixed),
+        kernel_(kernel),
+        visits_(with.capacity) {
     this->counts_staying = protocol::counts_staying<P, traits>;
   }
 
@@ -618,7 +721,7 @@ class TypedSession final : public SessionOn<P> {
   void end_of_step(const Group& group, const State& state) {
     Visit& visit = *visits_[(world.running() - 1) / local_size()];
     const std::uint32_t gen = visit.member.gen;
-    if (options.uniform_state) compare(group, state, gen);
+    if (options.uniform_state) this->compare(group.group_id(), state, gen);
     if (group.local_id() != 0 || group.group_id() != 0 || pins == nullptr) return;
     const std::uint32_t step = gen + 1 - (HasSetup<Kernel> ? 1 : 0);
     for (const auto& [when, action] : pins->before_step) {
@@ -636,54 +739,22 @@ class TypedSession final : public SessionOn<P> {
     alignas(Local) std::array<std::byte, sizeof(Local)> local{};
   };
 
-  static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
-
-  void keep_initial() override { states_.kept = State{}; }
-  void forget_steps() override { expected_ = {}; }
-  void name_states() override {
-    world.name(&states_.deposit, sizeof states_.deposit, sizeof(State), "deposit of a State");
-    world.name(&states_.kept, sizeof states_.kept, sizeof(State), "kept State");
-    world.name(box_states_.data(), box_states_.size() * sizeof(State), sizeof(State),
-               "State in box");
-  }
-
   Stay run_group(Unit& unit, bool first, std::uint32_t id) override {
     Visit& visit = visits_[unit.index].emplace(shared, states_);
     Member& member = visit.member;
     member.votes = Contract<Kernel>::step_style;
     try {
-      if (first && options.start == Start::gathered) {
-        take_part(member, id);
-      } else if (!(first && protocol::check_in(member)) &&
-                 !protocol::wait_in_lobby(member, shared.serial.peek(), unit.index)) {
-        return Stay::refused;
-      }
-      if (!member.joined && member.active > shared.quorum) {
-        world.fail("more groups have checked in than were called: " +
-                   std::to_string(member.active));
-      }
-      joins += member.joined ? 1 : 0;
+      if (!this->let_in(member, unit, first, id)) return Stay::refused;
       if (protocol::enter<P, traits>(member) == protocol::Verdict::stay) run_kernel(unit, visit);
     } catch (const Unwind&) {
       protocol::abandon(member);
       return Stay::ended;
     }
-    if (member.left) return shared.look().faulted() ? Stay::ended : Stay::left;
-    protocol::finish(member);
-    return member.left ? Stay::ended : Stay::finished;
-  }
-
-  /// As after a check-in that everybody came to in order.
-  void take_part(Member& member, std::uint32_t id) {
-    member.id = id;
-    member.active = shared.quorum;
-    member.joined = shared.restarted;
-    member.state = states_.kept;
-    member.trace(Trace::start, member.active);
+    return this->left_kernel(member);
   }
 
   void run_kernel(Unit& unit, Visit& visit) {
-    poison(visit.local.data(), visit.local.size());
+    this->poison(visit.local.data(), visit.local.size());
     unit.stay = &visit;
     gather(unit, 0, stay_begins);
     live(unit, 0);
@@ -697,47 +768,13 @@ class TypedSession final : public SessionOn<P> {
         local_size() > 1 ? Threads{unit.index, local_id, local_size()} : Threads{};
     try {
       protocol::live<P, role>(kernel, visit.member, reinterpret_cast<Local&>(visit.local), threads);
-    } catch (const Unwind&) {
-      protocol::abandon(visit.member);
-    } catch (const std::exception& error) {
-      world.fail(std::string{"the kernel threw an exception: "} + error.what());
     } catch (...) {
-      world.fail("the kernel threw something that is no std::exception");
+      this->has_thrown(visit.member);
     }
   }
-
-  template <class Group>
-  void compare(const Group& group, const State& state, std::uint32_t gen) {
-    if constexpr (!std::is_empty_v<State>) {
-      State mine = state;
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_clear_padding)
-      __builtin_clear_padding(&mine);
-#endif
-#endif
-      Expected& expected = expected_[gen % expected_.size()];
-      if (expected.gen != gen) {
-        expected.gen = gen;
-        std::memcpy(static_cast<void*>(expected.bytes.data()), &mine, sizeof mine);
-      } else if (std::memcmp(expected.bytes.data(), static_cast<const void*>(&mine),
-                             sizeof mine) != 0) {  // the padding has been cleared
-        world.fail("the State of group " + std::to_string(group.group_id()) +
-                   " differs from another's after step " + std::to_string(gen) +
-                   ": whoever joins gets group 0's alone");
-      }
-    }
-  }
-
-  struct Expected {
-    std::uint32_t gen = ~0U;
-    std::array<std::byte, sizeof(State)> bytes{};
-  };
 
   Kernel kernel_;
-  protocol::States<State> states_{};
-  std::vector<State> box_states_;
   std::vector<std::optional<Visit>> visits_;  // by unit: other threads may outlive the leader
-  std::array<Expected, 4> expected_{};
 };
 
 template <class P, class Kernel, protocol::Role role>
