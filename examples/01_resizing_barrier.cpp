@@ -1,5 +1,5 @@
-// A first kernel, in step style: heat spreads along a ring, one step at a time. Between two steps
-// the library may change the number of groups, and here the host asks for that all the time.
+// Step style: heat spreads along a ring, one step at a time. The library may change the number of
+// groups between two steps, and here the host requests it all the time.
 #include <cohort/cpu.hpp>
 #include <iostream>
 #include <vector>
@@ -7,7 +7,7 @@
 using namespace std::chrono_literals;
 using Ring = std::vector<std::uint32_t>;
 
-/// What a cell becomes, in whole numbers so that every order of computing gives the same.
+/// The next value of a cell. Integers, so the result does not depend on the order of additions.
 COHORT_FN std::uint32_t mix(const std::uint32_t* ring, std::size_t length, std::size_t i) {
   const std::size_t before = i == 0 ? length - 1 : i - 1;
   const std::size_t after = i + 1 == length ? 0 : i + 1;
@@ -17,9 +17,9 @@ COHORT_FN std::uint32_t mix(const std::uint32_t* ring, std::size_t length, std::
 struct Heat {
   struct State {
     std::uint32_t step = 0;
-  };  // all that a joining group receives
+  };  // everything that a joining group receives
 
-  std::uint32_t* ring[2];  // by step modulo 2: one is read, the other written
+  std::uint32_t* ring[2];  // by step modulo 2: one is read, the other is written
   std::size_t length;
   std::uint32_t steps;
 
@@ -53,8 +53,8 @@ int main() {
   }
 
   std::cout << steps << " steps over " << length << " cells\n";
-  std::cout << report.joins << " groups joined and " << report.leaves << " left on the way\n";
-  const bool right = first == expected;
-  std::cout << (right ? "the result is that of a plain loop\n" : "WRONG\n");
-  return right ? 0 : 1;
+  std::cout << report.joins << " groups joined and " << report.leaves << " left meanwhile\n";
+  const bool correct = first == expected;
+  std::cout << (correct ? "same result as a plain loop\n" : "WRONG\n");
+  return correct ? 0 : 1;
 }

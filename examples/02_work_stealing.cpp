@@ -1,5 +1,6 @@
-// Work stealing, in direct style: ranges of numbers, halved until they are small, in one queue for
-// each group. With KillOrder::any whoever offers first may go; others empty the queue it leaves.
+// Direct style: work stealing. Ranges of numbers are halved until they are small, and each group
+// has a queue of them. With KillOrder::any every group that offers can leave, and others empty its
+// queue.
 #include <atomic>
 #include <cohort/cpu.hpp>
 #include <iostream>
@@ -9,7 +10,7 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-constexpr auto relaxed = std::memory_order_relaxed;  // the queues' locks and wait() order the rest
+constexpr auto relaxed = std::memory_order_relaxed;  // locks and wait() order the rest
 
 struct Range {
   std::uint64_t first, last;
@@ -17,7 +18,7 @@ struct Range {
   Range split() { return {last - size() / 2, std::exchange(last, last - size() / 2)}; }
 };
 
-/// Steps that the numbers of a range take to 1 by Collatz's rule: few for some, many for others.
+/// Total steps from each number of a range to 1 by the rule of Collatz. The work per number varies.
 std::uint64_t collatz_steps(Range range) {
   std::uint64_t steps = 0;
   for (std::uint64_t n = range.first; n < range.last; ++n) {
@@ -44,15 +45,15 @@ struct Queue {
 
 struct Collatz {
   static constexpr cohort::Traits traits{.kill_order = cohort::KillOrder::any};
-  Queue* queues;                     // one for each id that a group can have
-  std::atomic<std::uint64_t>* left;  // numbers that nobody has done yet
+  Queue* queues;                     // one for each possible group id
+  std::atomic<std::uint64_t>* left;  // numbers that are not done yet
   std::atomic<std::uint64_t>* steps;
   template <class Group>
   void run(Group& group, cohort::Nothing state) const {
     while (left->load(relaxed) > 0) {
-      if (group.offer(state)) return;  // taken away: nothing is in our hands, our queue stays
+      if (group.offer(state)) return;  // taken away; this group holds no range, and its queue stays
       std::optional<Range> range;
-      for (std::uint32_t i = 0; i < group.max_groups() && !range; ++i) {  // our own queue first
+      for (std::uint32_t i = 0; i < group.max_groups() && !range; ++i) {  // its own queue first
         range = queues[(group.group_id() + i) % group.max_groups()].pop();
       }
       if (!range) continue;
@@ -72,8 +73,8 @@ int main() {
   cohort::cpu::Engine engine{{.capacity = 4}};
   const cohort::Job job = engine.launch(Collatz{queues, &left, &steps}, {.max_groups = 4});
   for (std::uint32_t round = 0; !job.wait_for(5ms); ++round) job.set_target(1 + round % 4);
-  const bool right = steps == collatz_steps(all);
+  const bool correct = steps == collatz_steps(all);
   std::cout << job.report().joins << " groups joined and " << job.report().leaves << " left\n"
-            << steps << " steps in all: " << (right ? "as a plain loop says\n" : "WRONG\n");
-  return right ? 0 : 1;
+            << steps << " steps: " << (correct ? "same as a plain loop\n" : "WRONG\n");
+  return correct ? 0 : 1;
 }

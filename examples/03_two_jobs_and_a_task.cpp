@@ -1,5 +1,5 @@
-// Two jobs share the machine by weight, and beside them a frame is drawn forty times a second. It
-// takes its units from the jobs, and gives them back.
+// Two jobs share the machine by weight, while a task draws a frame 40 times a second. The task
+// borrows its workers from the jobs.
 #include <atomic>
 #include <cohort/cpu.hpp>
 #include <cohort/periodic.hpp>
@@ -10,7 +10,7 @@
 
 using namespace std::chrono_literals;
 
-/// Counts the lattice points in a circle (Gauss's problem), some lines of them in each step.
+/// Counts the lattice points in a circle (Gauss's circle problem), 48 lines per step.
 struct Circle {
   static constexpr std::int64_t radius = 10'000;
   static constexpr std::uint64_t answer = 314'159'053;
@@ -35,7 +35,7 @@ struct Circle {
   }
 };
 
-/// How soon a point of the plane escapes: a pixel of the Mandelbrot set, 64 of them in a line.
+/// A pixel of the Mandelbrot set: iterations until its point escapes. A line has 64 pixels.
 std::uint32_t pixel(std::size_t i) {
   const std::size_t line = i / 64;
   const std::complex<double> c{static_cast<double>(i % 64) / 21 - 2.25,
@@ -64,18 +64,18 @@ int main() {
     while (job.report().sizes.empty()) job.wait_for(1ms);
   }
   heavy.wait_for(20ms);
-  std::cout << "by weight the jobs have " << heavy.report().sizes.back().groups << " and "
-            << light.report().sizes.back().groups << " groups\n";
+  std::cout << "groups by weight: " << heavy.report().sizes.back().groups << " and "
+            << light.report().sizes.back().groups << '\n';
   cohort::Periodic frames{engine, 25ms, draw, {.groups = 2}};
   heavy.wait();
   light.wait();
   while (frames.report().count == 0) std::this_thread::sleep_for(1ms);
   const cohort::PeriodicReport drawn = frames.stop();
   std::cout << drawn.count << " frames, " << drawn.late << " late; ";
-  std::cout << "half of them had their units within " << drawn.gather.p50 / 1000 << " us\n";
+  std::cout << "median gather time " << drawn.gather.p50 / 1000 << " us\n";
 
   const bool counted = points[0] == Circle::answer && points[1] == Circle::answer;
-  const bool right = counted && drawn.count > 0 && wrong == 0;
-  std::cout << (right ? "both counts and all frames are right\n" : "WRONG\n");
-  return right ? 0 : 1;
+  const bool correct = counted && drawn.count > 0 && wrong == 0;
+  std::cout << (correct ? "both counts and all frames are correct\n" : "WRONG\n");
+  return correct ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// A job is suspended, written to a file, and taken up by another engine that knows only the file.
-// The result is that of a run that nobody interrupted.
+// A job is suspended, written to a file, and continued by another engine that knows only the file.
+// The result is the same as without the interruption.
 #include <cohort/cpu.hpp>
 #include <filesystem>
 #include <iostream>
@@ -8,9 +8,9 @@
 using namespace std::chrono_literals;
 using Walkers = std::vector<std::uint64_t>;
 
-/// Random walkers (xorshift), each of whom goes on from where it stands, 64 times a step.
+/// Random walkers (xorshift). Each makes 64 moves per step.
 struct Walk {
-  static constexpr const char* name = "example-walk";  // what the file is recognised by
+  static constexpr const char* name = "example-walk";  // identifies the file
   struct State {
     std::uint32_t step = 0;
   };
@@ -34,7 +34,7 @@ struct Walk {
     return state.step < steps ? cohort::Next::again : cohort::Next::halt;
   }
 
-  /// Names the memory that is progress; together with State it is the whole job.
+  /// Names the memory that has to be saved. Together with State it is the whole job.
   template <class Visit>
   void buffers(Visit& visit) const {
     visit("walkers", walkers, count);
@@ -55,7 +55,8 @@ int main() {
     const cohort::Status status = job.suspend();
     std::cout << "after " << job.report().run_time / 1ms << " ms: ";
     std::cout << cohort::to_string(status) << '\n';
-    if (status == cohort::Status::finished) return 0;  // it was faster: there is nothing to write
+    if (status == cohort::Status::finished)
+      return 0;  // the job was faster: there is nothing to save
     job.checkpoint(file);
   }
   std::cout << "the checkpoint has " << std::filesystem::file_size(file) << " bytes\n";
@@ -67,7 +68,7 @@ int main() {
 
   Walkers expected = start;
   engine.launch(Walk{expected.data(), expected.size(), steps}).wait();
-  const bool right = restored == expected && walkers != expected;
-  std::cout << (right ? "restored and finished: as if never interrupted\n" : "WRONG\n");
-  return right ? 0 : 1;
+  const bool correct = restored == expected && walkers != expected;
+  std::cout << (correct ? "same result as without the interruption\n" : "WRONG\n");
+  return correct ? 0 : 1;
 }

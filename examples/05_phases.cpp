@@ -1,5 +1,6 @@
-// A kernel of several phases, kept in State: keys are made, sorted in blocks, and merged. The
-// number of groups may change after each step, so work is cut into blocks, never by group.
+// A kernel with several phases: it makes keys, sorts blocks of them, and merges the blocks. State
+// has the phase. The number of groups may change after each step, so work is cut by blocks, not by
+// groups.
 #include <algorithm>
 #include <cohort/cpu.hpp>
 #include <iostream>
@@ -7,7 +8,7 @@
 
 using namespace std::chrono_literals;
 
-/// The keys, a little jumbled: the finalizer of MurmurHash3.
+/// Pseudo-random keys: the finalizer of MurmurHash3.
 COHORT_FN std::uint32_t key(std::size_t i) {
   auto mixed = static_cast<std::uint32_t>(i);
   mixed = (mixed ^ mixed >> 16U) * 0x85EBCA6BU;
@@ -20,7 +21,7 @@ struct MergeSort {
   enum class Phase : std::uint8_t { make, sort, merge };
   struct State {
     Phase phase = Phase::make;
-    std::size_t width = 1;  // blocks in a run that is sorted
+    std::size_t width = 1;  // blocks in a sorted run
   };
 
   std::uint32_t* keys;
@@ -28,7 +29,7 @@ struct MergeSort {
 
   template <class Group>
   COHORT_FN cohort::Next step(Group& group, State& state) const {
-    switch (state.phase) {  // over calls only: each phase is a function of its own
+    switch (state.phase) {  // calls only: each phase is a function of its own
       case Phase::make: return make(group, state);
       case Phase::sort: return sort(group, state);
       case Phase::merge: return merge(group, state);
@@ -69,7 +70,7 @@ int main() {
   const cohort::Job job = engine.launch(MergeSort{keys.data(), keys.size()});
   for (std::uint32_t round = 0; !job.wait_for(5ms); ++round) job.set_target(1 + round % 4);
   const cohort::Report report = job.wait();
-  std::cout << report.joins << " groups joined and " << report.leaves << " left on the way\n";
+  std::cout << report.joins << " groups joined and " << report.leaves << " left meanwhile\n";
 
   std::vector<std::uint32_t> expected(keys.size());
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = key(i);

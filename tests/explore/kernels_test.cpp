@@ -136,7 +136,7 @@ TEST(Kernels, AVariableThatIsNotTransmitted) {
   EXPECT_TRUE(right.ok) << right;
 }
 
-/// The loop of docs/tutorial.md. A for loop that advances in its head advances after the barrier,
+/// The loop of docs/kernels.md. A for loop that advances in its head advances after the barrier,
 /// so a joiner receives the iteration that the others have finished.
 template <bool in_the_head>
 struct BarrierLoop {
