@@ -314,7 +314,7 @@ template <class Kernel>
 Result on_opencl(const Options& options, std::uint32_t count) {
   return explore::detail::explore(options, [&](explore::Engine& engine) {
     Memory memory;
-    ClSession<Kernel> session{engine.world(), Kernel{memory.witness(engine), count}, options};
+    ClSession<Kernel> session{engine.world(), memory.kernel<Kernel>(engine, count), options};
     session.run();
     const std::string& failure = engine.world().failure();
     if (!failure.empty()) return failure;
@@ -366,21 +366,21 @@ const std::vector<Scenario>& all() {
   static const std::vector<Scenario> scenarios{
       {"barrier", 2, 2, 1, 2, &nothing, &on_opencl<Barriers<anywhere>>},
       {"barrier", 3, 3, 1, 1, &nothing, &on_opencl<Barriers<anywhere>>},
-      {"resizing barrier shrinking", 3, 3, 1, 1, &to_one, &on_opencl<Shrinks>},
-      {"resizing barrier growing", 2, 1, 1, 1, &to_two, &on_opencl<Shrinks>},
-      {"resizing barrier shrinking and growing in a row", 2, 2, 1, 2, &down_and_up_to_two, &on_opencl<Shrinks>},
-      {"kill against fork", 2, 1, 1, 2, &up_to_two_and_down, &on_opencl<HighestFirst>},
-      {"kill against fork", 3, 2, 1, 1, &down_and_up, &on_opencl<HighestFirst>},
-      {"kill against fork any order", 2, 1, 1, 2, &up_to_two_and_down, &on_opencl<AnyOrder>},
-      {"kill against barrier", 2, 2, 1, 1, &to_one, &on_opencl<OffersAndBarriers>},
-      {"kills in a row waiting in the offer", 3, 3, 1, 1, &to_one, &on_opencl<HighestFirst>, Start::gathered, Waiting::polled, true},
-      {"join against finish", 2, 1, 1, 1, &to_two, &on_opencl<ForkAndReturn>},
-      {"suspend against fork", 2, 1, 1, 2, &grown_and_suspended, &on_opencl<HighestFirst>},
-      {"suspend against kill", 2, 2, 1, 1, &suspended, &on_opencl<HighestFirst>},
-      {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended, &on_opencl<Shrinks>},
+      {"resizing barrier shrinking", 3, 3, 1, 1, &to<1>, &on_opencl<Shrinks>},
+      {"resizing barrier growing", 2, 1, 1, 1, &to<2>, &on_opencl<Shrinks>},
+      {"resizing barrier shrinking and growing in a row", 2, 2, 1, 2, &to<1, 2>, &on_opencl<Shrinks>},
+      {"kill against fork", 2, 1, 1, 2, &to<2, 1>, &on_opencl<HighestFirst>},
+      {"kill against fork", 3, 2, 1, 1, &to<1, 3>, &on_opencl<HighestFirst>},
+      {"kill against fork any order", 2, 1, 1, 2, &to<2, 1>, &on_opencl<AnyOrder>},
+      {"kill against barrier", 2, 2, 1, 1, &to<1>, &on_opencl<OffersAndBarriers>},
+      {"kills in a row waiting in the offer", 3, 3, 1, 1, &to<1>, &on_opencl<HighestFirst>, Start::gathered, Waiting::polled, true},
+      {"join against finish", 2, 1, 1, 1, &to<2>, &on_opencl<ForkAndReturn>},
+      {"suspend against fork", 2, 1, 1, 2, &suspended<3>, &on_opencl<HighestFirst>},
+      {"suspend against kill", 2, 2, 1, 1, &suspended<>, &on_opencl<HighestFirst>},
+      {"suspend against a resizing barrier", 2, 2, 1, 1, &suspended<>, &on_opencl<Shrinks>},
       {"check in", 3, 3, 1, 0, &nothing, &on_opencl<Barriers<anywhere>>, Start::by_itself},
-      {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to_two, &on_opencl<ResizesAndForks>},
-      {"fork right after a shrinking resizing barrier", 2, 2, 1, 1, &down_and_up_to_two, &on_opencl<ResizesAndForks>},
+      {"fork right after a growing resizing barrier", 2, 1, 1, 1, &to<2>, &on_opencl<ResizesAndForks>},
+      {"fork right after a shrinking resizing barrier", 2, 2, 1, 1, &to<1, 2>, &on_opencl<ResizesAndForks>},
   };
   return scenarios;
 }
@@ -425,7 +425,7 @@ TEST(OpenClProtocol, KeepsTheRulesOfTheModelWhenEverythingIsMixed) {
                                             .schedules = 5000,
                                             .capacity = 4,
                                             .start_groups = 2,
-                                            .host = &up_and_down,
+                                            .host = &to<3, 2, 3, 2, 3, 2>,
                                             .weak_memory = true,
                                             .start = Start::by_itself},
                                            4);
