@@ -14,7 +14,6 @@ LIMIT = roster_word.constants()["max_groups"]
 WRAP = roster_word.constants()["wrap"]
 
 # Where the holder of an id stands.
-PCS = """X T TC R J U W L L2 G Z F1 F2 F3 F4 KC KG KD KX KS KB B1 B2 B3""".split()
 (X,  # no group holds the id
  T,  # has a ticket, waits for the check-in to close
  TC,  # the same, and closes it
@@ -39,7 +38,7 @@ PCS = """X T TC R J U W L L2 G Z F1 F2 F3 F4 KC KG KD KX KS KB B1 B2 B3""".split
  B1,  # rests: has set its bit
  B2,  # found its bit cleared: waits for the claimer's decision
  B3,  # only with the bug rest_unchecked: has seen its bit set again
- ) = range(len(PCS))
+ ) = range(24)
 FORKING = (F1, F2, F3, F4)
 KILLING = (KC, KG, KD, KX, KS, KB)
 COUNTED = (KX, KS)  # killers whose claims are in `departing`
