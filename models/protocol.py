@@ -671,7 +671,7 @@ BUGS = {
         "groups claimed beyond a gap are not given back", ("give_back_beyond_gap",), "a claimed group",
         stage(4, 4, KILL, REST)),
     "claims_not_counted": Bug(
-        "a kill does not count the groups it takes along in departing", ("count_departing",), "joins",
+        "a kill does not count the groups it removes in departing", ("count_departing",), "joins",
         stage(3, 3, KILL, REST, FORK)),
     "claims_lost_with_the_swap": Bug(
         "a kill whose swap fails does not give its claims back", ("fail_kill",), "a claimed group",

@@ -106,7 +106,7 @@ inline void explore_threads(const Schedules& schedules, const std::function<Thre
 }
 
 /// A claim takes the groups that rest right below the leaver, down to the target or the first gap,
-/// over words of 64 ids. The others rest on.
+/// across words of 64 ids. The other groups go on resting.
 inline void claims_stop_at_the_first_gap() {
   using P = explore::FencedPlatform;
   for (const std::uint32_t leaver : {1U, 2U, 63U, 64U, 65U, 127U, 128U, 129U, 199U}) {
@@ -132,7 +132,7 @@ inline void claims_stop_at_the_first_gap() {
   }
 }
 
-/// Ids of KillOrder::any: each is handed out once, over several words; those that do not exist
+/// Each id of KillOrder::any is handed out once, across several words. Ids from the maximum up
 /// never are.
 inline void ids_are_handed_out_once() {
   using P = explore::Platform;
@@ -471,9 +471,9 @@ constexpr Traits may_empty{.survivors = Survivors::may_all_leave};
 constexpr Traits any_order_may_empty{.kill_order = KillOrder::any,
                                      .survivors = Survivors::may_all_leave};
 
-/// The group whose turn it is to leave takes along the groups that rest below it, down to the
-/// target, but never group 0, and none once a group has returned. What it knows of the roster may
-/// be old.
+/// The group whose turn it is to leave removes the groups that rest below it as well, down to the
+/// target, but never group 0, and none once a group has returned. Its view of the roster may be
+/// stale.
 inline void leavers_take_resting_groups_along() {
   using P = explore::FencedPlatform;
   using protocol::Roster;
@@ -596,7 +596,7 @@ void offers_tell_of_the_job() {
 inline void jobs_close_when_all_are_out() {
   using P = explore::Platform;
   const int state = 0;
-  for (std::uint32_t returns = 0; returns <= 3; ++returns) {  // so many return, the others leave
+  for (std::uint32_t returns = 0; returns <= 3; ++returns) {  // this many return, the others leave
     Still<P> job{3};
     job.shared.share.reset(0);
     for (std::uint32_t i = 0; i < 3; ++i) {
@@ -703,7 +703,7 @@ inline void check_ins_need_no_bitmap() {
   expect(job.shared.look().active() == 1, "the check-in was closed wrongly");
 }
 
-/// Whatever makes a group in the lobby unwanted wakes it.
+/// Each event that makes a group in the lobby unwanted wakes it.
 inline void unwanted_groups_are_woken() {
   using P = Patient;
   using Job = Still<P>;
@@ -812,7 +812,7 @@ void fork_one(protocol::Member<P, int>& member) {
   }
 }
 
-/// A fork against a kill of two groups, of which one has yet to find out: no group joins above it.
+/// A fork against a kill of two groups, one of which does not know yet: no group joins above it.
 inline void forks_wait_for_groups_taken_along() {
   using P = explore::FencedPlatform;
   explore_threads({5000}, [] {
@@ -868,8 +868,8 @@ void forks_leave_the_barriers_claims_alone() {
   });
 }
 
-/// A group that only forks finds out that the job is cancelled, whatever groups come to the lobby
-/// meanwhile.
+/// A group that only forks finds out that the job is cancelled, even while groups come to the
+/// lobby.
 template <class P>
 void forkers_see_faults() {
   explore_threads({20000}, [] {

@@ -1,5 +1,5 @@
-// The scenarios in which the protocol has branches of its own for GPUs: fences instead of ordered
-// accesses, votes that are looked for while waiting, targets that are no longer true.
+// Small scenarios of the branches that the protocol has for GPUs: fences instead of ordered
+// accesses, votes that are looked for while waiting, stale targets.
 #include "explore/scenarios.hpp"
 
 namespace cohort::test {

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t items = 6;
 
-/// Explores a kernel over `items` counters that must all be `expected` in the end.
+/// Explores a kernel over `items` counters, each of which must be `expected` in the end.
 template <class Kernel>
 Result explore_counters(std::uint32_t expected, Options options = {}) {
   Buffer<std::uint32_t> counters;
@@ -83,7 +83,7 @@ struct CountingRounds : CountingAtBarriers {
   }
 };
 
-/// Counts every item once a step, three times.
+/// Counts every item once in each of three steps.
 template <bool stale>
 struct Count : CountingRounds {
   template <class Group>
@@ -102,7 +102,7 @@ TEST(Kernels, AStrideTakenBeforeAResizingPointIsStaleAfterIt) {
   expect_found_and_mended<Count>(3, "");
 }
 
-/// The sum of what was done is carried in a local variable, or in the State.
+/// A sum is carried from step to step in a local variable, or in the State.
 template <bool forgotten>
 struct Carry : Counting {
   struct State {
@@ -197,7 +197,7 @@ TEST(Kernels, AMissingGroupBarrier) {
   expect_found_and_mended<LocalWord>(2, "counted", {.capacity = 2, .local_size = 2});
 }
 
-/// Only one thread of the group offers it.
+/// Only one thread of the group calls offer_kill().
 template <bool divergent>
 struct Divergent : Counting {
   template <class Group>
@@ -265,7 +265,7 @@ TEST(Kernels, AMissingGlobalBarrier) {
   EXPECT_TRUE(right.ok) << right;
 }
 
-/// A prologue with a barrier: joiners run it too, and wait there for nobody.
+/// A prologue with a barrier: joiners run it too, and wait for groups that never come.
 template <bool prologue>
 struct Prologue : CountingRounds {
   template <class Group>
@@ -325,7 +325,7 @@ TEST(ResizingBarrier, JoinersEnterAtTheSameStep) {
   }
 }
 
-/// Every primitive at least once, all mixed.
+/// Every primitive at least once.
 struct Mixed {
   std::uint32_t* rounds;
   struct State {

@@ -142,8 +142,8 @@ struct Deal {
   }
 };
 
-/// A tree of tasks, each of which pushes its children, taken as the apps do while groups come and
-/// go.
+/// Every task pushes its children in a tree of tasks. Groups take tasks as the apps do, and come
+/// and go.
 template <class Pools, KillOrder order>
 struct Tree {
   static constexpr Traits traits{.kill_order = order};

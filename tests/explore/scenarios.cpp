@@ -1,4 +1,4 @@
-// The scenarios of the protocol that are searched through exhaustively.
+// The scenarios of the protocol whose schedules are all explored.
 #include "explore/scenarios.hpp"
 
 namespace cohort::test {

@@ -1,5 +1,6 @@
-// What the protocol is explored with: small kernels that witness, by plain memory that only the
-// protocol orders, that barriers, joins and the succession of ids do what they promise.
+// Kernels and scenarios that the protocol is explored with. The kernels write plain memory that
+// only the protocol orders. A race or a wrong value there shows that a barrier, a join or the
+// succession of ids has broken its promise.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +23,11 @@ using explore::Waiting;
 
 /// A State that names its sender: group `id` in `round`, or gift number `round`.
 struct From {
-  static constexpr std::uint32_t nobody = ~0U;  // the State of the first groups
+  static constexpr std::uint32_t no_sender = ~0U;  // the State of the first groups
   static constexpr std::uint32_t gift = ~1U;
 
   std::uint32_t round = 0;
-  std::uint32_t id = nobody;
+  std::uint32_t id = no_sender;
 };
 
 /// A scenario's memory, plain except for the counters.
@@ -42,7 +43,7 @@ struct Witness {
   std::uint32_t* given;     // gifts: each is written once, by a group that lets others in
   std::uint32_t* counters;  // atomic: items handed out, what was given, groups forked
 
-  /// This group has its id to itself, and its successor comes after everything it did.
+  /// Races unless this group has its id to itself and its successor comes after all it did.
   template <class Group>
   void hold(Group& group) const {
     if (group.local_id() == 0) group.view(owner)[group.group_id()] += 1;
@@ -61,7 +62,7 @@ struct Witness {
     if (group.local_id() == 0) group.view(given)[number] = number + 1;
     return {number, From::gift};
   }
-  /// What `id` wrote in `round` is seen.
+  /// This group must see what `id` wrote in `round`.
   template <class Group>
   void see(Group& group, std::uint32_t round, std::uint32_t id) const {
     if (round >= rounds || id >= groups) throw std::logic_error{"a group was given no State"};
@@ -89,14 +90,14 @@ struct Left {
   std::uint32_t forked = 0;
 };
 
-/// A joiner sees what the group that let it in had written.
+/// A joiner must see what the group that let it in had written.
 template <class Group>
 void greet(Group& group, const Witness& witness, const From& from) {
   if (from.id == From::gift && group.joined()) {
     if (from.round >= Witness::gifts) throw std::logic_error{"a group was given no State"};
     const std::uint32_t seen = group.view(witness.given)[from.round];
     if (seen != from.round + 1) throw std::logic_error{"a joiner did not see what it was given"};
-  } else if (from.id != From::nobody && group.joined()) {
+  } else if (from.id != From::no_sender && group.joined()) {
     witness.see(group, from.round, from.id);
   }
   witness.hold(group);
@@ -152,7 +153,7 @@ struct Barriers : Scene {
   }
 };
 
-/// Resizing barriers, `count` of them; then a fork if it is wanted.
+/// Resizing barriers, `count` of them, then perhaps a fork.
 template <Resizes resizes, ResizingBarrier barrier, bool forks = false>
 struct Resizing : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
@@ -161,7 +162,7 @@ struct Resizing : Scene {
   void run(Group& group, State state) const {
     greet(group, witness, state);
     if (group.joined() && state.id != 0) throw std::logic_error{"this is not group 0's State"};
-    std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
+    std::uint32_t round = state.id == From::no_sender ? 0 : state.round + 1;
     for (; round < count; ++round) {
       witness.write(group, round);
       const std::uint32_t before = group.num_groups();
@@ -267,7 +268,7 @@ struct Pool : Scene {
       if (group.local_id() == 0) ++group.view(witness.items)[item];
     }
   }
-  /// Forks, and counts the groups it is told of; the dialect's request_fork tells nothing.
+  /// Forks, and counts the groups that it returns. The dialect's request_fork returns nothing.
   template <class Group>
   void fork(Group& group) const {
     const State from = witness.give(group);
@@ -352,12 +353,12 @@ struct OffersAndBarriers : Scene {
   }
 };
 
-/// Group 0 forks, and everybody returns.
+/// Group 0 forks, and all groups return.
 struct ForkAndReturn : Scene {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
-    if (state.id != From::nobody || group.group_id() != 0) return;
+    if (state.id != From::no_sender || group.group_id() != 0) return;
     for (std::uint32_t round = 0; round < count; ++round) {
       witness.write(group, round);
       group.request_fork(State{round, 0});
@@ -404,8 +405,8 @@ Result explore_kernel(const Options& options, std::uint32_t count) {
       options);
 }
 
-/// Goes on until there are `count` groups: it never ends unless the scheduler gets what it asked
-/// for. Without groups: until it is suspended, or all have left.
+/// Goes on until there are `count` groups, so it ends only if the scheduler gets what it asked for.
+/// With a `count` of 0 it goes on until it is suspended or all groups have left.
 template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
 struct UntilResized : Scene {
   static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
@@ -457,7 +458,7 @@ struct UntilJoined : Scene {
   }
 };
 
-/// Calls one primitive, by `count`, until the job is cancelled, even if it is told to leave.
+/// Calls the primitive number `count` until the job is cancelled, even after a verdict to leave.
 template <Resizes resizes>
 struct UntilCancelled : Scene {
   static constexpr Traits traits{.resizes = resizes};
@@ -488,7 +489,7 @@ struct Kinds : Scene {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
-    std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
+    std::uint32_t round = state.id == From::no_sender ? 0 : state.round + 1;
     for (; round < count; ++round) {
       witness.write(group, round);
       if ((0b01'0010'1101U >> round & 1U) == 0) {
@@ -555,7 +556,7 @@ struct Diverges : Scene {
   }
 };
 
-/// The group that has left goes on: with a barrier, an offer, a fork or a query, by `count`.
+/// A group that has left goes on: with a barrier, an offer, a fork or a query, by `count`.
 struct GoesOnAfterLeaving : Scene {
   static constexpr std::string_view faults[] = {"broken contract"};
 
@@ -618,8 +619,8 @@ struct Scenario {
   Waiting waiting = Waiting::polled;
   bool offer_wait = false;
   bool start_deadline = false;
-  /// How often each unit comes; 0: as the search has it. Otherwise the kernel waits for the
-  /// scheduler, and PCT's strict priorities would let it wait for ever.
+  /// How often each unit comes; 0: as the search says. A kernel with visits waits for the
+  /// scheduler, so PCT's strict priorities could make it wait for ever: its search is random.
   std::uint32_t visits = 0;
   std::uint32_t max_groups = 0;  // and boxes in the lobby; 0: as many as units
   bool fenced = false;           // on a platform with fences, where groups poll
@@ -689,12 +690,11 @@ inline void suspended_and_resumed(Host& host) {
   host.resume();
 }
 
-/// All that is searched through exhaustively.
+/// Scenarios small enough for all their schedules.
 const std::vector<Scenario>& scenarios();
-/// Those in which the protocol does something else on a platform with fences, on that platform.
+/// Small scenarios of the branches that the protocol has for platforms with fences.
 const std::vector<Scenario>& fenced_scenarios();
-/// Four groups, long runs: too much for all schedules, so random ones. Every kernel, with waiters
-/// that poll and that sleep.
+/// Four groups and long runs of every kernel: only for random schedules.
 const std::vector<Scenario>& larger_scenarios();
 /// The same on the platform with fences.
 const std::vector<Scenario>& larger_fenced_scenarios();

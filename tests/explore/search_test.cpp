@@ -1,5 +1,5 @@
-// The searches themselves, on small random programs of atomic words: reduction must not lose an
-// outcome, and what is found must be found again.
+// The searches themselves. On small random programs of atomic words, the reduction must not lose an
+// outcome. A failure that is stored must fail again when replayed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -191,7 +191,7 @@ TEST(Fences, OrderWhatIsRelaxedAroundThem) {
   EXPECT_TRUE(can_be_old(true, true, true)) << "a plain store carries nothing on";
 }
 
-/// Reads what nothing has ordered yet.
+/// Reads before the barrier that would order the read.
 struct Hasty : test::Scene {
   template <class Group>
   void run(Group& group, State /*state*/) const {

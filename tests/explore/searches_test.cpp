@@ -16,7 +16,7 @@ using apps::RunOptions;
 
 /// From 0 to the hub 1, and shorter by way of 2; from there many edges to 3, then as many to 4. So
 /// the threads with the hub's first edges learn of the shorter way only in the next turn. Most
-/// edges are those of 5, which is never reached: a search that knows both directions goes down.
+/// edges leave node 5, which is never reached, so a direction-optimising search stays top-down.
 const Csr& hub() {
   static const Csr graph = [] {
     constexpr std::size_t many = 20;

@@ -120,15 +120,14 @@ class ClGroup {
   }
 
  private:
-  /// A kernel of the dialect returns where its group is gone or is told to leave; it cannot ignore
-  /// it.
+  /// A kernel of the dialect cannot ignore that its group has to leave: it returns there.
   static void go_on(bool gone) {
     if (gone) throw explore::Unwind{};
   }
   cl::cohort_member& member_;
 };
 
-/// One run: units that come by themselves, as with Start::gathered and Start::by_itself.
+/// One run with Start::gathered or Start::by_itself.
 template <class Kernel>
 class ClSession final : public Session {
   using State = StateOf<Kernel>;
@@ -238,7 +237,7 @@ class ClSession final : public Session {
     desk_.fetch_add(1, Order::relaxed);
   }
 
-  /// True: it was taken away, and may come again.
+  /// Returns whether the unit was taken away, and may come again.
   bool stay(std::uint32_t unit, bool first) {
     State state{};
     cl::cohort_member member{};
