@@ -468,6 +468,9 @@ inline void queries_tell_what_is_wanted() {
 
 constexpr Traits any_order{.kill_order = KillOrder::any};
 constexpr Traits may_empty{.survivors = Survivors::may_all_leave};
+constexpr Traits by_plain{.barrier = ResizingBarrier::plain};
+constexpr Traits by_query{.barrier = ResizingBarrier::query};
+constexpr Traits by_model{.barrier = ResizingBarrier::modelled};
 constexpr Traits any_order_may_empty{.kill_order = KillOrder::any,
                                      .survivors = Survivors::may_all_leave};
 
@@ -784,9 +787,7 @@ inline void growth_comes_after_leavers() {
   const std::function<void(Member&)> ways[] = {
       [](Member& member) { protocol::shed(member, member.shared.look()); },
       [](Member& member) { protocol::taken_along(member); },
-      [](Member& member) {
-        protocol::leave_in_turn<P, Traits{.barrier = ResizingBarrier::query}>(member);
-      }};
+      [](Member& member) { protocol::leave_in_turn<P, by_query>(member); }};
   for (const auto& way : ways) {
     explore_threads({200}, [&way] {
       auto job = std::make_shared<Still<P>>(4, 3);
@@ -909,19 +910,18 @@ inline void heirs_come_after_leavers() {
 /// The modelled barrier lets groups in with the State of group 0.
 inline void modelled_joiners_start_with_group_0s_state() {
   using P = explore::Platform;
-  static constexpr Traits traits{.barrier = ResizingBarrier::modelled};
   explore_threads({200}, [] {
     auto job = std::make_shared<Still<P>>(3, 2);
     auto got = std::make_shared<int>(7);
     const auto cross = [](auto& member) {
       const int state = 7 + static_cast<int>(member.id);
-      static_cast<void>(protocol::modelled_barrier<P, traits>(member, state));
+      static_cast<void>(protocol::modelled_barrier<P, by_model>(member, state));
       protocol::finish(member);
     };
     const auto join = [=](auto& member) {
       if (!protocol::wait_in_lobby(member, 0, 0)) return;
       *got = member.state;
-      static_cast<void>(protocol::enter<P, traits>(member));
+      static_cast<void>(protocol::enter<P, by_model>(member));
       protocol::finish(member);
     };
     return Threads{{as(job, 0, cross), as(job, 1, cross), as(job, 0, join)},
@@ -970,6 +970,12 @@ inline void offenders_are_out() {
   expect(is_out(member), "an offender is still in");
 }
 
+template <class P, Traits traits>
+protocol::Verdict cross_barrier(protocol::Member<P, int>& member) {
+  const protocol::Place<P> place{member, protocol::Kind::resizing};
+  return protocol::resizing_barrier<P, traits>(member, place, 7);
+}
+
 /// What a barrier of the paper tells a group when something is wrong or everything is over.
 /// Each case: a roster, a group's act, the verdict, and the fault that is raised.
 inline void paper_barriers_end_well() {
@@ -977,18 +983,11 @@ inline void paper_barriers_end_well() {
   using Job = Still<P>;
   using Member = protocol::Member<P, int>;
   using protocol::Fault, protocol::Roster, protocol::Verdict;
-  static constexpr Traits plain{.barrier = ResizingBarrier::plain};
-  static constexpr Traits query{.barrier = ResizingBarrier::query};
-  static constexpr Traits modelled{.barrier = ResizingBarrier::modelled};
   static constexpr Verdict either = Verdict::halt;  // or gone, with a fault
-  const auto cross = []<Traits traits>(Member& member) {
-    const protocol::Place<P> place{member, protocol::Kind::resizing};
-    return protocol::resizing_barrier<P, traits>(member, place, 7);
-  };
-  const auto by_plain = [&](Member& m) { return cross.operator()<plain>(m); };
-  const auto by_query = [&](Member& m) { return cross.operator()<query>(m); };
-  const auto by_model = [&](Member& m) { return cross.operator()<modelled>(m); };
-  const auto leaves = [](Member& m) { return protocol::leave_in_turn<P, query>(m); };
+  const auto plain = &cross_barrier<P, by_plain>;
+  const auto query = &cross_barrier<P, by_query>;
+  const auto model = &cross_barrier<P, by_model>;
+  const auto leaves = [](Member& member) { return protocol::leave_in_turn<P, by_query>(member); };
   struct Case {
     std::uint64_t roster;
     std::uint32_t id;
@@ -1004,27 +1003,27 @@ inline void paper_barriers_end_well() {
   const Case cases[] = {
       // Cancelled while it waits: for the groups above it, its slaves, its master.
       {3, 1, 1, 0, false, true, leaves, Verdict::leave, Fault::cancelled},
-      {3, 0, 3, 0, false, true, by_query, Verdict::gone, Fault::cancelled},
-      {3, 1, 3, 0, false, true, by_query, Verdict::gone, Fault::cancelled},
-      {2, 0, 2, 0, false, true, by_model, Verdict::gone, Fault::cancelled},
+      {3, 0, 3, 0, false, true, query, Verdict::gone, Fault::cancelled},
+      {3, 1, 3, 0, false, true, query, Verdict::gone, Fault::cancelled},
+      {2, 0, 2, 0, false, true, model, Verdict::gone, Fault::cancelled},
       // Another group has returned.
-      {3 + drain, 0, 3, 0, false, false, by_plain, Verdict::gone, Fault::barrier_after_return},
-      {3 + drain, 2, 3, 0, false, false, by_plain, Verdict::gone, Fault::barrier_after_return},
+      {3 + drain, 0, 3, 0, false, false, plain, Verdict::gone, Fault::barrier_after_return},
+      {3 + drain, 2, 3, 0, false, false, plain, Verdict::gone, Fault::barrier_after_return},
       // A group that has left.
-      {3, protocol::no_id, 3, 0, false, false, by_plain, Verdict::gone, Fault::used_after_leaving},
-      {3, protocol::no_id, 3, 0, false, false, by_query, Verdict::gone, Fault::used_after_leaving},
-      {3, protocol::no_id, 3, 0, false, false, by_model, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, plain, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, query, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, model, Verdict::gone, Fault::used_after_leaving},
       // The last group stays without a suspend, and leaves its state behind with one.
-      {1, 0, 0, 0, false, false, by_query, Verdict::stay, Fault::none},
-      {1, 0, 0, 0, false, false, by_model, Verdict::stay, Fault::none},
-      {1, 0, 0, 1, false, false, by_plain, Verdict::leave, Fault::none},
-      {1, 0, 0, 1, false, false, by_query, Verdict::leave, Fault::none},
-      {1, 0, 0, 1, false, false, by_model, Verdict::leave, Fault::none},
+      {1, 0, 0, 0, false, false, query, Verdict::stay, Fault::none},
+      {1, 0, 0, 0, false, false, model, Verdict::stay, Fault::none},
+      {1, 0, 0, 1, false, false, plain, Verdict::leave, Fault::none},
+      {1, 0, 0, 1, false, false, query, Verdict::leave, Fault::none},
+      {1, 0, 0, 1, false, false, model, Verdict::leave, Fault::none},
       // After the last step nothing is left to suspend.
-      {1, 0, 0, 1, true, false, by_plain, Verdict::halt, Fault::none},
-      {1, 0, 0, 1, true, false, by_query, Verdict::halt, Fault::none},
-      {1, 0, 0, 1, true, false, by_model, Verdict::halt, Fault::none},
-      {1, 0, 1, 0, true, true, by_model, either, Fault::cancelled},
+      {1, 0, 0, 1, true, false, plain, Verdict::halt, Fault::none},
+      {1, 0, 0, 1, true, false, query, Verdict::halt, Fault::none},
+      {1, 0, 0, 1, true, false, model, Verdict::halt, Fault::none},
+      {1, 0, 1, 0, true, true, model, either, Fault::cancelled},
   };
   for (const Case& one : cases) {
     const auto expect_here = [index = &one - cases](bool holds, const std::string& otherwise) {
