@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "conformance/scale.hpp"
 #include "explore/checks.hpp"
@@ -14,6 +15,13 @@
 
 namespace cohort::test {
 namespace {
+
+/// The beginning of a scenario's row in docs/protocol.md.
+std::string row_of(const Scenario& scenario) {
+  std::ostringstream row;
+  row << "| " << scenario << " | " << scenario.units << " (" << scenario.first << " at first) | ";
+  return row.str();
+}
 
 void explore_all_schedules(const Scenario& scenario) {
   const std::clock_t begun = std::clock();
@@ -25,9 +33,8 @@ void explore_all_schedules(const Scenario& scenario) {
   }
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   if (const char* const file = std::getenv("COHORT_EXPLORE_TABLE"); file != nullptr) {
-    std::ofstream{file, std::ios::app} << "| " << scenario << " | " << scenario.units << " ("
-                                       << scenario.first << " at first) | " << result.schedules
-                                       << " | " << (result.complete ? "all, " : "")
+    std::ofstream{file, std::ios::app} << row_of(scenario) << result.schedules << " | "
+                                       << (result.complete ? "all, " : "")
                                        << (result.ok ? "no violation" : "VIOLATION") << " |\n";
   }
   const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
@@ -64,6 +71,20 @@ TEST_P(Exhaustive, NothingIsWrongInAnySchedule) { explore_all_schedules(GetParam
 TEST_P(Exhaustive, NorWithWeakMemory) { explore_random_schedules(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Scenarios, Exhaustive, testing::ValuesIn(scenarios()), &name_of);
 INSTANTIATE_TEST_SUITE_P(Fenced, Exhaustive, testing::ValuesIn(fenced_scenarios()), &name_of);
+
+TEST(Page, HasTheScenariosOfThisTest) {
+  std::ifstream file{COHORT_TEST_PROTOCOL_PAGE};
+  std::vector<std::string> stored;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t end = line.find(" at first) | ");
+    if (end != std::string::npos) stored.push_back(line.substr(0, end + 13));
+  }
+  std::vector<std::string> rows;
+  for (const auto* list : {&scenarios(), &fenced_scenarios()}) {
+    for (const Scenario& scenario : *list) rows.push_back(row_of(scenario));
+  }
+  EXPECT_EQ(stored, rows) << "scripts/explorer-docs writes the table in docs/protocol.md";
+}
 
 class Larger : public testing::TestWithParam<Scenario> {};
 TEST_P(Larger, NothingIsWrongInRandomSchedules) { explore_random_schedules(GetParam()); }
