@@ -14,7 +14,6 @@ LIMIT = roster_word.constants()["max_groups"]
 WRAP = roster_word.constants()["wrap"]
 
 # Where the holder of an id stands.
-PCS = """X T TC R J U W L L2 G Z F1 F2 F3 F4 KC KG KD KX KS KB B1 B2 B3""".split()
 (X,  # no group holds the id
  T,  # has a ticket, waits for the check-in to close
  TC,  # the same, and closes it
@@ -39,7 +38,7 @@ PCS = """X T TC R J U W L L2 G Z F1 F2 F3 F4 KC KG KD KX KS KB B1 B2 B3""".split
  B1,  # rests: has set its bit
  B2,  # found its bit cleared: waits for the claimer's decision
  B3,  # only with the bug rest_unchecked: has seen its bit set again
- ) = range(len(PCS))
+ ) = range(24)
 FORKING = (F1, F2, F3, F4)
 KILLING = (KC, KG, KD, KX, KS, KB)
 COUNTED = (KX, KS)  # killers whose claims are in `departing`
@@ -672,7 +671,7 @@ BUGS = {
         "groups claimed beyond a gap are not given back", ("give_back_beyond_gap",), "a claimed group",
         stage(4, 4, KILL, REST)),
     "claims_not_counted": Bug(
-        "a kill does not count the groups it takes along in departing", ("count_departing",), "joins",
+        "a kill does not count the groups it removes in departing", ("count_departing",), "joins",
         stage(3, 3, KILL, REST, FORK)),
     "claims_lost_with_the_swap": Bug(
         "a kill whose swap fails does not give its claims back", ("fail_kill",), "a claimed group",

@@ -7,10 +7,9 @@ import collections
 import itertools
 
 import protocol
-from protocol import FUNCTIONS, PCS, SCALARS, STEPS, State
+from protocol import FUNCTIONS, SCALARS, STEPS, State
 
 NOTHING = {"pc": protocol.X, "at": 0, "view": 0, "top": 0, "seen": 0, "owner": -1, "resting": False, "counted": False}
-SLOTS = {name: k for k, name in enumerate(SCALARS)}
 
 
 def as_function(name, values):

@@ -1,6 +1,6 @@
-// Checks of the protocol's functions outside any schedule, where the explorer's atomics are plain
-// memory: rows of ids longer than a word, rosters of thousands of groups, lobbies of stale runs.
-// Each returns what is wrong, or nothing.
+// Checks of the protocol's functions, called outside any schedule, where the explorer's atomics are
+// plain memory, or by a few threads. They reach what schedules of few groups cannot: rows of ids
+// longer than a word, rosters of thousands of groups, lobbies of stale runs.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,20 @@
 #include <vector>
 
 #include "cohort/explore.hpp"
+#include "explore/expect.hpp"
 #include "explore/group_checks.hpp"
 
 namespace cohort::test {
 
-/// A job without threads.
+using explore::Search;
+using explore::Waiting;
+
+/// What a job's groups share, without any engine. All its groups are active, unless the roster is
+/// given.
 template <class P>
 struct Still {
-  explicit Still(std::uint32_t max_groups)
+  explicit Still(std::uint32_t max_groups) : Still(max_groups, max_groups) {}
+  Still(std::uint32_t max_groups, std::uint64_t roster)
       : boxes(max_groups),
         free_ids(protocol::id_words(max_groups)),
         resting(free_ids.size()),
@@ -25,7 +31,7 @@ struct Still {
     shared.boxes = boxes.data();
     shared.free_ids = free_ids.data();
     shared.resting = resting.data();
-    shared.roster.reset(max_groups);
+    shared.roster.reset(roster);
     shared.settled.reset(max_groups);
     shared.share.reset(max_groups);
     states.boxes = box_states.data();
@@ -40,6 +46,9 @@ struct Still {
   [[nodiscard]] bool rests(std::uint32_t id) const {
     return resting[id / 64].peek() >> id % 64 & 1U;
   }
+  [[nodiscard]] protocol::Fault fault() const {
+    return protocol::FaultRecord{shared.fault.peek()}.fault();
+  }
 
   protocol::Shared<P> shared;
   protocol::States<int> states{};
@@ -49,9 +58,56 @@ struct Still {
   std::vector<int> box_states;
 };
 
+/// A group that has left.
+template <class Member>
+bool is_out(const Member& member) {
+  return member.left && member.id == protocol::no_id;
+}
+
+/// Threads for one schedule, and what must hold after it.
+struct Threads {
+  std::vector<std::function<void()>> bodies;
+  std::function<void()> judge = [] {};
+};
+
+/// The body of a thread that acts as a group with this id.
+template <class P, class Act>
+std::function<void()> as(const std::shared_ptr<Still<P>>& job, std::uint32_t id, Act act) {
+  return [job, id, act] {
+    auto member = job->member(id);
+    act(member);
+  };
+}
+
+struct Schedules {
+  int count;
+  Waiting waiting = Waiting::polled;
+  std::vector<Search> searches = {Search::random, Search::pct};
+};
+
+/// Runs the threads, made anew for each schedule of each search.
+inline void explore_threads(const Schedules& schedules, const std::function<Threads()>& make) {
+  for (const Search search : schedules.searches) {
+    explore::World world{{.search = search, .weak_memory = true, .waiting = schedules.waiting}};
+    for (int i = 0; i < schedules.count; ++i) {
+      world.begin();
+      Threads threads = make();
+      for (std::uint32_t t = 0; t < threads.bodies.size(); ++t) {
+        world.spawn(
+            t, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); },
+            &threads.bodies[t]);
+      }
+      world.go();
+      expect(world.failure().empty(), world.failure());
+      threads.judge();
+      world.next();
+    }
+  }
+}
+
 /// A claim takes the groups that rest right below the leaver, down to the target or the first gap,
-/// over words of 64 ids; the others rest on.
-inline std::string claims_stop_at_the_first_gap() {
+/// across words of 64 ids. The other groups go on resting.
+inline void claims_stop_at_the_first_gap() {
   using P = explore::FencedPlatform;
   for (const std::uint32_t leaver : {1U, 2U, 63U, 64U, 65U, 127U, 128U, 129U, 199U}) {
     for (const std::uint32_t least : {0U, 1U, 5U, 62U, 63U, 64U, 65U, 100U, 126U, 127U, 128U}) {
@@ -63,115 +119,104 @@ inline std::string claims_stop_at_the_first_gap() {
         }
         const std::uint32_t claimed = protocol::claim_resting(job.shared, leaver, least);
         const std::uint32_t lowest = gap < leaver && gap >= least ? gap + 1 : least;
-        if (claimed != leaver - lowest) return "claimed " + std::to_string(claimed) + " groups";
+        expect(claimed == leaver - lowest, "claimed ", claimed, " groups");
         for (std::uint32_t id = 0; id < leaver; ++id) {
-          if (job.rests(id) != (id < lowest && id != gap)) {
-            return "group " + std::to_string(id) + " is claimed wrongly";
-          }
+          expect(job.rests(id) == (id < lowest && id != gap), "group ", id, " is claimed wrongly");
         }
         protocol::let_rest(job.shared, leaver, claimed);
         for (std::uint32_t id = 0; id < leaver; ++id) {
-          if (job.rests(id) != (id != gap)) return "group " + std::to_string(id) + " has no bit";
+          expect(job.rests(id) == (id != gap), "group ", id, " has no bit");
         }
       }
     }
   }
-  return {};
 }
 
-/// Ids of kill order any: each is handed out once, over several words; those that do not exist
+/// Each id of KillOrder::any is handed out once, across several words. Ids from the maximum up
 /// never are.
-inline std::string ids_are_handed_out_once() {
+inline void ids_are_handed_out_once() {
   using P = explore::Platform;
-  if (protocol::id_words(1) != 1 || protocol::id_words(64) != 1 || protocol::id_words(65) != 2) {
-    return "a bitmap has the wrong size";
-  }
+  expect(protocol::id_words(1) == 1 && protocol::id_words(64) == 1 && protocol::id_words(65) == 2,
+         "a bitmap has the wrong size");
   for (const std::uint32_t most : {1U, 63U, 64U, 65U, 128U, 130U}) {
     Still<P> job{most};
-    if (protocol::take_id(job.shared) != protocol::no_id) return "an id was taken that is not free";
+    expect(protocol::take_id(job.shared) == protocol::no_id, "an id was taken that is not free");
     for (std::uint32_t id = 0; id < most; ++id) protocol::free_id(job.shared, id);
     for (std::uint32_t id = 0; id < most; ++id) {
-      if (protocol::take_id(job.shared) != id) return "id " + std::to_string(id) + " was not next";
+      expect(protocol::take_id(job.shared) == id, "id ", id, " was not next");
     }
-    if (protocol::take_id(job.shared) != protocol::no_id) return "an id too many";
+    expect(protocol::take_id(job.shared) == protocol::no_id, "an id too many");
     protocol::free_id(job.shared, most - 1);
-    if (protocol::take_id(job.shared) != most - 1) return "an id was lost";
+    expect(protocol::take_id(job.shared) == most - 1, "an id was lost");
   }
-  return {};
 }
 
 /// A barrier of many groups counts by itself, and a veto in the middle leaves the plain count.
-inline std::string rosters_count_thousands() {
+inline void rosters_count_thousands() {
   using protocol::Roster;
   for (const std::uint32_t active : {1U, 2U, 3U, 64U, 1000U, Roster::max_groups}) {
     for (const std::uint32_t gen : {0U, 1U, 41U, Roster::gen_mask}) {
       for (const std::uint32_t position : {0U, active / 2, active - 1}) {
         Roster roster{std::uint64_t{gen} << Roster::gen_shift | active};
-        if (roster.gen() != gen || roster.active() != active) return "a field was read wrongly";
+        expect(roster.gen() == gen && roster.active() == active, "a field was read wrongly");
         Roster plain = roster;
         for (std::uint32_t i = 0; i < active; ++i) {
-          if (i > position && !roster.biased()) return "a biased count does not look biased";
-          if (plain.biased()) return "a plain count looks biased";
+          expect(i <= position || roster.biased(), "a biased count does not look biased");
+          expect(!plain.biased(), "a plain count looks biased");
           roster.word += i == position ? Roster::self_flip(active) : Roster::one_arrival;
           plain.word += i == position ? Roster::self_flip(active) - Roster::bias(active)
                                       : Roster::one_arrival;
-          if (plain.arrived() != i + 1) return "a plain count is wrong";
+          expect(plain.arrived() == i + 1, "a plain count is wrong");
         }
         const std::uint32_t next = (gen + 1) & Roster::gen_mask;
-        if (roster.gen() != next || roster.arrived() != 0 || roster.active() != active) {
-          return "a barrier of " + std::to_string(active) + " groups did not flip";
-        }
+        expect(roster.gen() == next && roster.arrived() == 0 && roster.active() == active,
+               "a barrier of ", active, " groups did not flip");
         const Roster released = plain.released(active / 2 + 1);
-        if (released.gen() != next || released.arrived() != 0 ||
-            released.active() != active / 2 + 1) {
-          return "a release is wrong";
-        }
+        expect(released.gen() == next && released.arrived() == 0 &&
+                   released.active() == active / 2 + 1,
+               "a release is wrong");
         const Roster drained{plain.word | Roster::drain};
         const Roster half{Roster{drained.word - Roster::one_arrival}};
-        if (half.finished() || half.live() != 1) return "a group that has yet to return is missed";
-        if (plain.finished() || !drained.finished() || drained.live() != 0 ||
-            plain.live() != active) {
-          return "groups that have returned are counted wrongly";
-        }
+        expect(!half.finished() && half.live() == 1, "a group that has yet to return is missed");
+        expect(!plain.finished() && drained.finished() && drained.live() == 0 &&
+                   plain.live() == active,
+               "groups that have returned are counted wrongly");
       }
     }
   }
-  return {};
 }
 
 /// A group sent for an earlier run is turned away at the lobby and touches nothing.
-inline std::string stale_groups_are_turned_away() {
-  Still<explore::Platform> job{4};
-  job.shared.roster.reset(1);
+inline void stale_groups_are_turned_away() {
+  Still<explore::Platform> job{4, 1};
   job.shared.serial.reset(2);
   auto member = job.member(0);
-  if (protocol::wait_in_lobby(member, 1, 0)) return "a stale group was admitted";
+  expect(!protocol::wait_in_lobby(member, 1, 0), "a stale group was admitted");
   for (const auto& box : job.boxes) {
-    if (box.seat.peek() != protocol::Seat::empty) return "a stale group took a box";
+    expect(box.seat.peek() == protocol::Seat::empty, "a stale group took a box");
   }
-  if (!protocol::unwanted(job.shared, 1)) return "a stale group is wanted";
+  expect(protocol::unwanted(job.shared, 1), "a stale group is wanted");
   job.shared.serial.reset(1);
-  if (protocol::unwanted(job.shared, 1)) return "a group of this run is not wanted";
+  expect(!protocol::unwanted(job.shared, 1), "a group of this run is not wanted");
   job.shared.closed.reset(1);
-  if (!protocol::unwanted(job.shared, 1)) return "a closed job wants groups";
+  expect(protocol::unwanted(job.shared, 1), "a closed job wants groups");
   job.shared.closed.reset(0);
   job.shared.roster.reset(1 | protocol::Roster::drain);
-  if (!protocol::unwanted(job.shared, 1)) return "a job that drains wants groups";
+  expect(protocol::unwanted(job.shared, 1), "a job that drains wants groups");
   // Active and waiting groups fill the target; before the check-in closes the quorum counts.
   job.shared.roster.reset(2);
   job.shared.waiting.reset(2);
-  if (protocol::unwanted(job.shared, 1)) return "the last place is not free";
+  expect(!protocol::unwanted(job.shared, 1), "the last place is not free");
   job.shared.waiting.reset(3);
-  if (!protocol::unwanted(job.shared, 1)) return "a place too many is free";
+  expect(protocol::unwanted(job.shared, 1), "a place too many is free");
   job.shared.roster.reset(protocol::Roster::gather);
   job.shared.waiting.reset(1);
-  if (!protocol::unwanted(job.shared, 1)) return "groups that have yet to check in do not count";
-  return {};
+  expect(protocol::unwanted(job.shared, 1), "groups that have yet to check in do not count");
 }
 
 /// Any waiting group is claimed, wherever its box is, and no more than wanted.
 template <class P>
-std::string claims_find_every_box() {
+void claims_find_every_box() {
   for (const std::uint32_t boxes : {1U, 7U, 8U, 9U, 20U}) {
     for (std::uint32_t wanted = 0; wanted <= boxes; ++wanted) {
       Still<P> job{boxes};
@@ -182,159 +227,117 @@ std::string claims_find_every_box() {
       }
       job.shared.waiting.reset(waiting);
       const std::uint32_t claimed = protocol::claim(job.shared, wanted);
-      if (claimed != std::min(wanted, waiting)) return "claimed " + std::to_string(claimed);
-      if (job.shared.waiting.peek() != waiting - claimed) return "the lobby counts wrongly";
+      expect(claimed == std::min(wanted, waiting), "claimed ", claimed);
+      expect(job.shared.waiting.peek() == waiting - claimed, "the lobby counts wrongly");
       auto member = job.member(0);
       std::uint32_t next = 7;
       protocol::admit(member, 42, 3, protocol::Entry::slave,
                       [&](const protocol::Box<P>&) { return next++; });
       std::uint32_t admitted = 0;
       for (std::uint32_t i = 0; i < boxes; ++i) {
-        if (job.boxes[i].seat.peek() != protocol::Seat::admitted) continue;
         const auto& box = job.boxes[i];
-        if (box.id != 7 + admitted || box.gen != 3 || box.entry != protocol::Entry::slave ||
-            job.box_states[i] != 42) {
-          return "a joiner was told something wrong";
-        }
+        if (box.seat.peek() != protocol::Seat::admitted) continue;
+        expect(box.id == 7 + admitted && box.gen == 3 && box.entry == protocol::Entry::slave &&
+                   job.box_states[i] == 42,
+               "a joiner was told something wrong");
         ++admitted;
       }
-      if (admitted != claimed) return "admitted " + std::to_string(admitted);
+      expect(admitted == claimed, "admitted ", admitted);
     }
   }
-  return {};
 }
 
 /// A fault keeps which group raised it and when.
-inline std::string faults_name_their_group() {
+inline void faults_name_their_group() {
   using protocol::Fault, protocol::FaultRecord;
   for (const std::uint32_t group : {0U, 1U, 255U, 4095U, protocol::no_id}) {
     for (const std::uint32_t gen : {0U, 1U, protocol::Roster::gen_mask}) {
       const FaultRecord made{Fault::lost_group, group, gen};
       const FaultRecord read{made.word};
-      if (read.fault() != Fault::lost_group || read.group() != group || read.gen() != gen) {
-        return "a fault of group " + std::to_string(group) + " is read wrongly";
-      }
+      expect(read.fault() == Fault::lost_group && read.group() == group && read.gen() == gen,
+             "a fault of group ", group, " is read wrongly");
     }
   }
-  return {};
-}
-
-/// Runs threads, made anew for each of some random schedules. Returns what went wrong in the first
-/// that fails.
-inline std::string explore_threads(
-    explore::Waiting waiting, const std::function<std::vector<std::function<void()>>()>& make) {
-  explore::World world{{.weak_memory = true, .waiting = waiting}};
-  for (int i = 0; i < 200; ++i) {
-    world.begin();
-    std::vector<std::function<void()>> threads = make();
-    for (std::uint32_t t = 0; t < threads.size(); ++t) {
-      world.spawn(
-          t, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); },
-          &threads[t]);
-    }
-    world.go();
-    if (!world.failure().empty()) return world.failure();
-    world.next();
-  }
-  return {};
 }
 
 /// A job that is cancelled during its check-in does not wait for a group that never comes.
-inline std::string cancelled_check_ins_end() {
+inline void cancelled_check_ins_end() {
   using P = explore::Platform;
-  return explore_threads(explore::Waiting::notified, [] {
-    auto job = std::make_shared<Still<P>>(2);
-    job->shared.roster.reset(protocol::Roster::gather);
-    return std::vector<std::function<void()>>{
-        [job] {
-          auto member = job->member(0);
-          static_cast<void>(protocol::check_in(member));
-        },
-        [job] { protocol::raise(job->shared, protocol::Fault::cancelled); }};
+  explore_threads({200, Waiting::notified, {Search::random}}, [] {
+    auto job = std::make_shared<Still<P>>(2, protocol::Roster::gather);
+    return Threads{{as(job, 0, [](auto& member) { static_cast<void>(protocol::check_in(member)); }),
+                    [=] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
   });
 }
 
 /// The starter of a check-in with a deadline begins alone if no other group comes.
-inline std::string starters_begin_alone() {
+inline void starters_begin_alone() {
   using P = explore::Platform;
-  auto alone = std::make_shared<bool>(false);
-  const std::string wrong = explore_threads(explore::Waiting::polled, [alone] {
-    auto job = std::make_shared<Still<P>>(3);
-    job->shared.roster.reset(protocol::Roster::gather);
+  explore_threads({200, Waiting::polled, {Search::random}}, [] {
+    auto job = std::make_shared<Still<P>>(3, protocol::Roster::gather);
     job->shared.start_deadline = 1;
-    return std::vector<std::function<void()>>{[job, alone] {
-      auto member = job->member(0);
-      *alone = protocol::check_in(member) && member.active == 1 && member.id == 0;
-    }};
+    auto alone = std::make_shared<bool>(false);
+    return Threads{{as(job, 0,
+                       [=](auto& member) {
+                         *alone =
+                             protocol::check_in(member) && member.active == 1 && member.id == 0;
+                       })},
+                   [=] { expect(*alone, "the starter did not begin alone"); }};
   });
-  if (!wrong.empty()) return wrong;
-  return *alone ? "" : "the starter did not begin alone";
 }
 
 /// A group that comes to the lobby finds the only free box, wherever it looks first.
-inline std::string joiners_find_the_free_box() {
+inline void joiners_find_the_free_box() {
   using P = explore::Platform;
   for (std::uint32_t hint = 0; hint < 5; ++hint) {
     for (std::uint32_t free = 0; free < 3; ++free) {
-      auto admitted = std::make_shared<bool>(false);
-      const std::string wrong = explore_threads(explore::Waiting::polled, [=] {
-        auto job = std::make_shared<Still<P>>(3);
-        job->shared.roster.reset(1);
+      explore_threads({200, Waiting::polled, {Search::random}}, [=] {
+        auto job = std::make_shared<Still<P>>(3, 1);
         for (std::uint32_t i = 0; i < 3; ++i) {
           job->boxes[i].seat.reset(i == free ? protocol::Seat::empty : protocol::Seat::claimed);
         }
-        *admitted = false;
-        return std::vector<std::function<void()>>{
-            [=] {
-              auto member = job->member(0);
-              *admitted = protocol::wait_in_lobby(member, 0, hint) && member.id == 2;
-            },
-            [=] {
-              auto& box = job->boxes[free];
-              P::await(job->shared.lobby_event,
-                       [&] { return box.seat.load(Order::acquire) == protocol::Seat::waiting; });
-              box.id = 2;
-              box.seat.store(protocol::Seat::admitted, Order::release);
-            }};
+        auto admitted = std::make_shared<bool>(false);
+        const auto join = [=](auto& member) {
+          *admitted = protocol::wait_in_lobby(member, 0, hint) && member.id == 2;
+        };
+        const auto admit = [=] {
+          auto& box = job->boxes[free];
+          P::await(job->shared.lobby_event,
+                   [&] { return box.seat.load(Order::acquire) == protocol::Seat::waiting; });
+          box.id = 2;
+          box.seat.store(protocol::Seat::admitted, Order::release);
+        };
+        return Threads{{as(job, 0, join), admit},
+                       [=] { expect(*admitted, "a joiner was not admitted"); }};
       });
-      if (!wrong.empty()) return wrong;
-      if (!*admitted) return "a joiner was not admitted";
     }
   }
-  return {};
 }
 
 /// A group that has left is caught at each primitive, and told that it is gone.
-inline std::string leavers_are_caught() {
+inline void leavers_are_caught() {
   using P = explore::Platform;
-  using protocol::Fault, protocol::Verdict;
-  const auto caught = [](auto act) {
+  using protocol::Verdict;
+  const auto expect_caught = [](const char* what, auto is_gone) {
     Still<P> job{3};
     job.shared.waiting.reset(1);
     auto member = job.member(1);
     member.left = true;
     member.id = protocol::no_id;
-    return act(member) &&
-           protocol::FaultRecord{job.shared.fault.peek()}.fault() == Fault::used_after_leaving;
+    expect(is_gone(member) && job.fault() == protocol::Fault::used_after_leaving, what,
+           " after leaving was not caught");
   };
-  if (!caught([](auto& member) {
-        return protocol::request_fork<P, Traits{}>(member, 1) == protocol::fork_gone;
-      })) {
-    return "a fork after leaving was not caught";
-  }
-  if (!caught([](auto& member) {
-        const int state = 0;
-        return protocol::offer_kill<P, Traits{}>(member, &state) == Verdict::gone;
-      })) {
-    return "an offer after leaving was not caught";
-  }
-  if (!caught([](auto& member) {
-        const protocol::Place<P> place{member, protocol::Kind::plain};
-        return protocol::global_barrier<P, Traits{}>(member, place) == Verdict::gone;
-      })) {
-    return "a barrier after leaving was not caught";
-  }
-  return {};
+  expect_caught("a fork", [](auto& member) {
+    return protocol::request_fork<P, Traits{}>(member, 1) == protocol::fork_gone;
+  });
+  expect_caught("an offer", [](auto& member) {
+    const int state = 0;
+    return protocol::offer_kill<P, Traits{}>(member, &state) == Verdict::gone;
+  });
+  expect_caught("a barrier", [](auto& member) {
+    const protocol::Place<P> place{member, protocol::Kind::plain};
+    return protocol::global_barrier<P, Traits{}>(member, place) == Verdict::gone;
+  });
 }
 
 /// A platform where a group that waits looks around once, and never before it arrives.
@@ -351,10 +354,10 @@ struct LooksMeanwhile : explore::FencedPlatform {
   }
 };
 
-/// What group 0 asks for where M stands still: its barrier flips by itself exactly if nothing is
-/// wanted, and only what is wanted finds its State.
+/// Where M stands still, group 0's barrier flips by itself exactly if no change is wanted. Only a
+/// change that is wanted finds its State.
 template <class P>
-std::string vetoes_are_for_changes() {
+void vetoes_are_for_changes() {
   using protocol::Kind, protocol::Place, protocol::Roster;
   constexpr Traits still{.resizes = Resizes::at_barriers};
   const int state = 42;
@@ -365,87 +368,75 @@ std::string vetoes_are_for_changes() {
     return Roster{job.shared.roster.peek()};
   };
   for (const std::uint32_t target : {1U, 2U, 3U, 4U, 5U}) {
-    Still<P> job{4};
-    job.shared.roster.reset(3);
+    Still<P> job{4, 3};
     job.shared.share.reset(target);
     Roster now = arrive(job, 0);
     const bool wanted = target != 3;
-    if (now.biased() == wanted)
-      return "the bias is wrong with a target of " + std::to_string(target);
-    if ((job.shared.deposit_gen.peek() == 0) != wanted) return "a deposit is wrong";
-    if (wanted && job.states.deposit[0] != 42) return "the State was not deposited";
+    expect(now.biased() != wanted, "the bias is wrong with a target of ", target);
+    expect((job.shared.deposit_gen.peek() == 0) == wanted, "a deposit is wrong");
+    expect(!wanted || job.states.deposit[0] == 42, "the State was not deposited");
     // Group 1 does not ask for a change that group 0 has not seen, but for growth.
     job.shared.share.reset(target == 3 ? 4 : target);
     now = arrive(job, 1);
-    if (now.biased() == wanted || (!wanted && job.shared.deposit_gen.peek() == 0)) {
-      return "group 1 asked for more groups";
-    }
+    expect(now.biased() != wanted && (wanted || job.shared.deposit_gen.peek() != 0),
+           "group 1 asked for more groups");
   }
-  return {};
 }
 
 /// A group other than 0 that sees a smaller target takes the bias out with its arrival.
-inline std::string others_veto_too() {
-  using P = explore::Platform;
+inline void others_veto_too() {
   using protocol::Roster;
-  for (const bool biased : {false, true}) {
-    Still<P> job{3};
-    job.shared.roster.reset(3 + (biased ? Roster::self_flip(3) : Roster::one_arrival));
+  for (const std::uint64_t arrival : {Roster::one_arrival, Roster::self_flip(3)}) {
+    Still<explore::Platform> job{3, 3 + arrival};
     auto member = job.member(1);
     const Roster now = protocol::arrive_with_veto(member, Roster::one_arrival);
-    if (now.arrived() != 2 || now.word != job.shared.roster.peek()) return "arrived wrongly";
+    expect(now.arrived() == 2 && now.word == job.shared.roster.peek(), "arrived wrongly");
   }
-  return {};
 }
 
-/// Where M may change, group 0 deposits its State only if a change is wanted; at plain barriers
-/// never, whatever is wanted.
-inline std::string deposits_are_for_changes() {
+/// Where M may change, group 0 deposits its State only if a change is wanted. At plain barriers it
+/// never does.
+inline void deposits_are_for_changes() {
   using P = explore::Platform;
   using protocol::Kind, protocol::Place, protocol::Verdict;
   const int state = 42;
   for (const std::uint32_t target : {1U, 2U, 3U}) {
-    Still<P> job{3};
-    job.shared.roster.reset(2);
+    Still<P> job{3, 2};
     job.shared.share.reset(target);
     auto member = job.member(0);
     static_cast<void>(
         protocol::one_pass_barrier<P, Traits{}>(member, Place<P>{member, Kind::resizing}, state));
-    if ((job.shared.deposit_gen.peek() == 0) != (target != 2)) return "a deposit is wrong";
+    expect((job.shared.deposit_gen.peek() == 0) == (target != 2), "a deposit is wrong");
   }
   // A static launch has no state to deposit.
   constexpr Traits still{.resizes = Resizes::at_barriers};
-  Still<P> job{2};
-  job.shared.roster.reset(1);
+  Still<P> job{2, 1};
   auto member = job.member(0);
   const Place<P> place{job.shared, member, Kind::resizing, false, true};
-  if (protocol::global_barrier<P, still>(member, place) != Verdict::stay) return "it did not pass";
-  return {};
+  expect(protocol::global_barrier<P, still>(member, place) == Verdict::stay, "it did not pass");
 }
 
 /// A group that a barrier sends away, or that finds a fault there, is out.
-inline std::string barriers_send_away() {
+inline void barriers_send_away() {
   using P = explore::Platform;
-  using protocol::Fault, protocol::Kind, protocol::Place, protocol::Roster, protocol::Verdict;
+  using protocol::Kind, protocol::Place, protocol::Verdict;
   Still<P> job{3};
   job.shared.departing.reset(1);
   auto member = job.member(2);
-  if (protocol::shed(member, Roster{2}) != Verdict::leave || !member.left ||
-      member.id != protocol::no_id || member.active != 2 || job.shared.departing.peek() != 0) {
-    return "a group that was sent away is still there";
-  }
+  expect(protocol::shed(member, protocol::Roster{2}) == Verdict::leave && is_out(member) &&
+             member.active == 2 && job.shared.departing.peek() == 0,
+         "a group that was sent away is still there");
   Still<P> faulty{1};
-  protocol::raise(faulty.shared, Fault::cancelled);
+  protocol::raise(faulty.shared, protocol::Fault::cancelled);
   auto last = faulty.member(0);
-  if (protocol::global_barrier<P, Traits{}>(last, Place<P>{last, Kind::plain}) != Verdict::gone ||
-      !last.left) {
-    return "a group stays in a job that was cancelled";
-  }
-  return {};
+  expect(
+      protocol::global_barrier<P, Traits{}>(last, Place<P>{last, Kind::plain}) == Verdict::gone &&
+          last.left,
+      "a group stays in a job that was cancelled");
 }
 
-/// query() tells how many groups are wanted back, and ends groups that have no business there.
-inline std::string queries_tell_what_is_wanted() {
+/// query() returns how many groups are wanted back, and ends groups that are out.
+inline void queries_tell_what_is_wanted() {
   using P = explore::Platform;
   struct Kernel {
     using State = int;
@@ -464,25 +455,29 @@ inline std::string queries_tell_what_is_wanted() {
   for (const std::uint32_t target : {0U, 1U, 7U, 8U, 9U}) {
     job.shared.share.reset(target);
     auto member = job.member(0);
-    if (ask(member) != (target < 8 ? 8 - static_cast<int>(target) : 0)) return "a wrong answer";
+    expect(ask(member) == (target < 8 ? 8 - static_cast<int>(target) : 0), "a wrong answer");
   }
   auto left = job.member(1);
   left.left = true;
-  if (ask(left) != -1) return "a group that has left got an answer";
-  if (protocol::FaultRecord{job.shared.fault.peek()}.fault() !=
-      protocol::Fault::used_after_leaving) {
-    return "a query after leaving was not caught";
-  }
+  expect(ask(left) == -1, "a group that has left got an answer");
+  expect(job.fault() == protocol::Fault::used_after_leaving,
+         "a query after leaving was not caught");
   auto late = job.member(2);
-  if (ask(late) != -1 || !late.left) return "a group of a job with a fault got an answer";
-  return {};
+  expect(ask(late) == -1 && late.left, "a group of a job with a fault got an answer");
 }
 
 constexpr Traits any_order{.kill_order = KillOrder::any};
+constexpr Traits may_empty{.survivors = Survivors::may_all_leave};
+constexpr Traits by_plain{.barrier = ResizingBarrier::plain};
+constexpr Traits by_query{.barrier = ResizingBarrier::query};
+constexpr Traits by_model{.barrier = ResizingBarrier::modelled};
+constexpr Traits any_order_may_empty{.kill_order = KillOrder::any,
+                                     .survivors = Survivors::may_all_leave};
 
-/// Whose turn it is to leave takes those along who rest below it, down to the target, but never
-/// group 0, and nobody once a group has returned. What it knows of the roster may be old.
-inline std::string leavers_take_resting_groups_along() {
+/// The group whose turn it is to leave removes the groups that rest below it as well, down to the
+/// target, but never group 0, and none once a group has returned. Its view of the roster may be
+/// stale.
+inline void leavers_take_resting_groups_along() {
   using P = explore::FencedPlatform;
   using protocol::Roster;
   struct Case {
@@ -490,7 +485,7 @@ inline std::string leavers_take_resting_groups_along() {
     std::uint64_t seen;  // what the leaver knows of the roster
     std::uint64_t now;
     bool leaves;
-    std::uint32_t others;  // who go with it
+    std::uint32_t others;  // that leave with it
   };
   constexpr std::uint64_t drained = 5 | Roster::drain | Roster::one_arrival;
   for (const Case& it :
@@ -499,61 +494,48 @@ inline std::string leavers_take_resting_groups_along() {
         Case{2, 5, drained, false, 0}, Case{3, 5, drained, false, 0}, Case{2, 5, 6, false, 0},
         Case{4, 5, 6, false, 0}, Case{2, 5, 5 | Roster::one_arrival, true, 2},
         Case{2, 5, 5 | Roster::fault, true, 2}}) {
-    Still<P> job{6};
-    job.shared.roster.reset(it.now);
+    Still<P> job{6, it.now};
     for (std::uint32_t id = 0; id < 4; ++id) job.rest(id);
     auto leaver = job.member(4);
     Roster old{it.seen};
-    if (protocol::leave_with_resting<P, Traits{}>(leaver, old, it.target) != it.leaves) {
-      return "a group was to leave and did not, or the other way round";
-    }
-    const Roster now = job.shared.look();
+    expect(protocol::leave_with_resting<P, Traits{}>(leaver, old, it.target) == it.leaves,
+           "a group was to leave and did not, or the other way round");
     const std::uint32_t before = Roster{it.now}.active();
-    if (now.active() != before - (it.leaves ? it.others + 1 : 0)) return "M is wrong";
-    if (job.shared.departing.peek() != it.others) return "the others do not depart";
+    expect(job.shared.look().active() == before - (it.leaves ? it.others + 1 : 0), "M is wrong");
+    expect(job.shared.departing.peek() == it.others, "the others do not depart");
     for (std::uint32_t id = 0; id <= 4; ++id) {  // the leaver does not rest
-      if (job.rests(id) != (id < 4 - it.others)) return "a group rests that has gone, or does not";
+      expect(job.rests(id) == (id < 4 - it.others), "a group rests that has gone, or does not");
     }
-    if (leaver.left != it.leaves || (leaver.id == protocol::no_id) != it.leaves ||
-        (it.leaves && leaver.active != 4)) {
-      return "the leaver does not know that it has left";
-    }
+    expect(it.leaves ? is_out(leaver) && leaver.active == 4
+                     : !leaver.left && leaver.id != protocol::no_id,
+           "the leaver does not know whether it has left");
     if (it.others == 0) continue;
     auto taken = job.member(3);
-    if (protocol::taken_along(taken) != protocol::Verdict::leave || !taken.left ||
-        taken.id != protocol::no_id || taken.active != 3 ||
-        job.shared.departing.peek() != it.others - 1) {
-      return "who was taken along does not know";
-    }
+    expect(protocol::taken_along(taken) == protocol::Verdict::leave && is_out(taken) &&
+               taken.active == 3 && job.shared.departing.peek() == it.others - 1,
+           "a group that was taken along does not know");
   }
-  return {};
 }
 
-/// A group that was claimed, and is not taken along after all, gets up.
-inline std::string claims_can_be_given_back() {
+/// A group that was claimed, and is not taken along after all, goes on.
+inline void claims_can_be_given_back() {
   using P = explore::FencedPlatform;
   for (const std::uint32_t id : {1U, 64U}) {
-    const std::string wrong = explore_threads(explore::Waiting::polled, [id] {
+    explore_threads({200, Waiting::polled, {Search::random}}, [id] {
       auto job = std::make_shared<Still<P>>(id + 2);
-      return std::vector<std::function<void()>>{
-          [=] {
-            auto member = job->member(id);
-            static_cast<void>(protocol::rest(member, 1));
-          },
-          [=] {
-            const std::uint32_t claimed = protocol::claim_resting(job->shared, id + 1, id);
-            protocol::let_rest(job->shared, id + 1, claimed);
-          }};
+      return Threads{
+          {as(job, id, [](auto& member) { static_cast<void>(protocol::rest(member, 1)); }), [=] {
+             const std::uint32_t claimed = protocol::claim_resting(job->shared, id + 1, id);
+             protocol::let_rest(job->shared, id + 1, claimed);
+           }}};
     });
-    if (!wrong.empty()) return wrong;
   }
-  return {};
 }
 
-/// After an offer a group knows M, and that the job has ended, if it has.
+/// After an offer a group knows M, and whether the job has ended.
 template <class P, Traits traits>
-std::string offers_tell_of_the_job() {
-  using protocol::Fault, protocol::Roster, protocol::Verdict;
+void offers_tell_of_the_job() {
+  using protocol::Roster, protocol::Verdict;
   struct Case {
     std::uint64_t roster;
     std::uint32_t id;
@@ -581,9 +563,9 @@ std::string offers_tell_of_the_job() {
            Case{drained, 0, 0, true, true, false, Verdict::stay, false},
        }) {
     for (const bool glances : {false, true}) {
-      Still<P> job{4};
-      job.shared.roster.reset(it.roster);
-      job.shared.staying.reset(job.shared.look().active());
+      Still<P> job{4, it.roster};
+      const std::uint32_t before = job.shared.look().active();
+      job.shared.staying.reset(before);
       job.shared.share.reset(it.target);
       job.shared.flags.reset(it.suspends ? protocol::suspend_flag : 0);
       job.shared.offer_wait = 1;
@@ -591,77 +573,69 @@ std::string offers_tell_of_the_job() {
       member.left = it.left;
       member.active = 9;
       const int state = 42;
-      const std::uint32_t before = job.shared.look().active();
       if (glances) {
-        if (protocol::calm<P, traits>(job.shared, member) != it.calm) return "a glance is wrong";
-        if (it.calm && member.active != (any ? before : 0)) return "a glance tells the wrong M";
+        expect(protocol::calm<P, traits>(job.shared, member) == it.calm, "a glance is wrong");
+        expect(!it.calm || member.active == (any ? before : 0), "a glance tells the wrong M");
         continue;
       }
-      if (protocol::offer_kill<P, traits>(member, it.has_state ? &state : nullptr) != it.verdict) {
-        return "an offer ends wrongly";
-      }
-      const bool faulted = job.shared.look().faulted();
-      if (it.verdict == Verdict::stay && member.active != before)
-        return "an offer tells the wrong M";
-      if (member.left != (it.verdict != Verdict::stay)) return "a group does not know it has left";
-      const bool leaves = it.verdict == Verdict::leave && !faulted;
+      expect(protocol::offer_kill<P, traits>(member, it.has_state ? &state : nullptr) == it.verdict,
+             "an offer ends wrongly");
+      const bool stays = it.verdict == Verdict::stay;
+      expect(!stays || member.active == before, "an offer tells the wrong M");
+      expect(member.left != stays, "a group does not know it has left");
+      const bool leaves = it.verdict == Verdict::leave && !job.shared.look().faulted();
       const std::uint32_t after = job.shared.look().active();
-      if (after != before - (leaves ? 1 : 0)) return "M is wrong after an offer";
-      if (job.shared.staying.peek() != (protocol::counts_staying<P, traits> ? after : before)) {
-        return "an offer leaves the wrong number of groups staying";
-      }
-      if (job.shared.kept.peek() != (it.keeps ? 1 : 0) || job.states.kept != (it.keeps ? 42 : 0)) {
-        return "the job's state was kept, or was not";
-      }
-      if (job.rests(it.id)) return "a group rests that has gone on";
+      expect(after == before - (leaves ? 1 : 0), "M is wrong after an offer");
+      expect(job.shared.staying.peek() == (protocol::counts_staying<P, traits> ? after : before),
+             "an offer leaves the wrong number of groups staying");
+      expect(job.shared.kept.peek() == (it.keeps ? 1 : 0) && job.states.kept == (it.keeps ? 42 : 0),
+             "the job's state was kept, or was not");
+      expect(!job.rests(it.id), "a group rests that has gone on");
     }
   }
-  return {};
 }
 
 /// A job is closed by the last group that returns or leaves, not before.
-inline std::string jobs_close_when_all_are_out() {
+inline void jobs_close_when_all_are_out() {
   using P = explore::Platform;
-  constexpr Traits emptying{.survivors = Survivors::may_all_leave};
   const int state = 0;
-  for (std::uint32_t returns = 0; returns <= 3; ++returns) {  // so many return, the others leave
+  for (std::uint32_t returns = 0; returns <= 3; ++returns) {  // this many return, the others leave
     Still<P> job{3};
     job.shared.share.reset(0);
     for (std::uint32_t i = 0; i < 3; ++i) {
       auto member = job.member(i < returns ? i : 2 - (i - returns));
-      if (job.shared.closed.peek() != 0) return "a job was closed too early";
+      expect(job.shared.closed.peek() == 0, "a job was closed too early");
       if (i < returns) {
         protocol::finish(member);
-      } else if (protocol::offer_kill<P, emptying>(member, &state) != protocol::Verdict::leave) {
-        return "a group did not leave";
+      } else {
+        expect(protocol::offer_kill<P, may_empty>(member, &state) == protocol::Verdict::leave,
+               "a group did not leave");
       }
     }
-    if (job.shared.closed.peek() == 0) return "a job was not closed";
+    expect(job.shared.closed.peek() != 0, "a job was not closed");
   }
   Still<P> job{3};
   protocol::raise(job.shared, protocol::Fault::cancelled);
   auto member = job.member(1);
   protocol::finish(member);
-  if (!member.left) return "a group returned after a fault and does not know";
-  return {};
+  expect(member.left, "a group returned after a fault and does not know");
 }
 
-/// Who finds the job closed sees what all its groups did, whether they returned or left.
+/// A thread that finds the job closed sees what all its groups did, whether they returned or left.
 template <class P, Traits traits>
-std::string all_work_comes_before_the_end() {
+void all_work_comes_before_the_end() {
   constexpr std::uint32_t groups = 3;
   for (const std::uint32_t target : {0U, 1U}) {
     for (std::uint32_t returns = 0; returns <= groups; ++returns) {
       if (returns == 0 && target != 0) continue;
-      const std::string wrong = explore_threads(explore::Waiting::polled, [=] {
+      explore_threads({200, Waiting::polled, {Search::random}}, [=] {
         auto job = std::make_shared<Still<P>>(groups);
         auto work = std::make_shared<std::vector<int>>(groups);
         job->shared.staying.reset(groups);
         job->shared.share.reset(target);
-        std::vector<std::function<void()>> threads;
+        Threads threads;
         for (std::uint32_t id = 0; id < groups; ++id) {
-          threads.emplace_back([=] {
-            auto member = job->member(id);
+          threads.bodies.push_back(as(job, id, [=](auto& member) {
             protocol::written<P>((*work)[id]) = 1;
             while (id >= returns && !job->shared.look().draining()) {
               const auto verdict = protocol::offer_kill_slowly<P, traits>(
@@ -669,48 +643,17 @@ std::string all_work_comes_before_the_end() {
               if (verdict == protocol::Verdict::leave) return;
             }
             protocol::finish(member);
-          });
+          }));
         }
-        threads.emplace_back([=] {
+        threads.bodies.emplace_back([=] {
           P::await(job->shared.lobby_event,
                    [&] { return job->shared.closed.load(Order::acquire) != 0; });
           for (const int& item : *work) static_cast<void>(protocol::read<P>(item));
         });
         return threads;
       });
-      if (!wrong.empty()) return wrong;
     }
   }
-  return {};
-}
-
-/// Schedules of a few threads, made anew for each, with a verdict on what each has left behind.
-struct Threads {
-  std::vector<std::function<void()>> bodies;
-  std::function<std::string()> judge = [] { return std::string{}; };
-};
-inline std::string explore_many(explore::Waiting waiting, int schedules,
-                                const std::function<Threads()>& make,
-                                std::initializer_list<explore::Search> searches = {
-                                    explore::Search::random, explore::Search::pct}) {
-  for (const explore::Search search : searches) {
-    explore::World world{{.search = search, .weak_memory = true, .waiting = waiting}};
-    for (int i = 0; i < schedules; ++i) {
-      world.begin();
-      Threads threads = make();
-      for (std::uint32_t t = 0; t < threads.bodies.size(); ++t) {
-        world.spawn(
-            t, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); },
-            &threads.bodies[t]);
-      }
-      world.go();
-      std::string wrong = world.failure();
-      if (wrong.empty()) wrong = threads.judge();
-      if (!wrong.empty()) return wrong;
-      world.next();
-    }
-  }
-  return {};
 }
 
 /// A platform where much can happen before a waiter announces that it will sleep, and whose timed
@@ -729,54 +672,42 @@ struct Patient : explore::Platform {
   }
 };
 
-/// The starter of a check-in with a deadline is woken by the last ticket and begins with everybody.
-inline std::string starters_wait_for_the_others() {
+/// The starter of a check-in with a deadline is woken by the last ticket and begins with all
+/// groups.
+inline void starters_wait_for_the_others() {
   using P = Patient;
   for (const std::uint32_t quorum : {1U, 2U, 3U}) {
-    const std::string wrong = explore_many(explore::Waiting::notified, 200, [quorum] {
-      auto job = std::make_shared<Still<P>>(quorum);
-      job->shared.roster.reset(protocol::Roster::gather);
+    explore_threads({200, Waiting::notified}, [quorum] {
+      auto job = std::make_shared<Still<P>>(quorum, protocol::Roster::gather);
       job->shared.settled.reset(0);
       job->shared.start_deadline = 1;
       auto came = std::make_shared<std::uint32_t>(0);
-      Threads threads;
-      for (std::uint32_t i = 0; i < quorum; ++i) {
-        threads.bodies.emplace_back([=] {
-          auto member = job->member(0);
-          if (protocol::check_in(member) && member.active == quorum) ++*came;
-        });
-      }
-      threads.judge = [=]() -> std::string {
-        return *came == quorum ? "" : "a group began without the others";
-      };
-      return threads;
+      const auto check_in = as(job, 0, [=](auto& member) {
+        if (protocol::check_in(member) && member.active == quorum) ++*came;
+      });
+      return Threads{std::vector(quorum, check_in),
+                     [=] { expect(*came == quorum, "a group began without the others"); }};
     });
-    if (!wrong.empty()) return wrong;
   }
   // Nor does it wait for a group that never comes, once the job is cancelled.
-  return explore_many(explore::Waiting::notified, 200, [] {
-    auto job = std::make_shared<Still<P>>(2);
-    job->shared.roster.reset(protocol::Roster::gather);
+  explore_threads({200, Waiting::notified}, [] {
+    auto job = std::make_shared<Still<P>>(2, protocol::Roster::gather);
     job->shared.start_deadline = 1;
-    return Threads{{[job] {
-                      auto member = job->member(0);
-                      static_cast<void>(protocol::check_in(member));
-                    },
-                    [job] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
+    return Threads{{as(job, 0, [](auto& member) { static_cast<void>(protocol::check_in(member)); }),
+                    [=] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
   });
 }
 
 /// Kernels of KillOrder::highest_first have no bitmap of ids.
-inline std::string check_ins_need_no_bitmap() {
-  Still<explore::Platform> job{3};
+inline void check_ins_need_no_bitmap() {
+  Still<explore::Platform> job{3, protocol::Roster::gather};
   job.shared.free_ids = nullptr;
-  job.shared.roster.reset(protocol::Roster::gather);
   protocol::close_check_in(job.shared, 1);
-  return job.shared.look().active() == 1 ? "" : "the check-in was closed wrongly";
+  expect(job.shared.look().active() == 1, "the check-in was closed wrongly");
 }
 
-/// Whatever makes a group in the lobby unwanted wakes it.
-inline std::string unwanted_groups_are_woken() {
+/// Each event that makes a group in the lobby unwanted wakes it.
+inline void unwanted_groups_are_woken() {
   using P = Patient;
   using Job = Still<P>;
   const std::function<void(Job&)> reasons[] = {
@@ -791,275 +722,215 @@ inline std::string unwanted_groups_are_woken() {
         P::notify(job.shared.lobby_event);
       }};
   for (const auto& reason : reasons) {
-    const std::string wrong = explore_many(explore::Waiting::notified, 200, [&reason] {
-      auto job = std::make_shared<Job>(4);
-      job->shared.roster.reset(2);
+    explore_threads({200, Waiting::notified}, [&reason] {
+      auto job = std::make_shared<Job>(4, 2);
       auto admitted = std::make_shared<bool>(false);
-      return Threads{{[=] {
-                        auto member = job->member(0);
-                        *admitted = protocol::wait_in_lobby(member, 0, 0);
-                      },
-                      [=, &reason] { reason(*job); }},
-                     [=]() -> std::string {
-                       if (*admitted) return "a group was admitted that nobody let in";
-                       return job->shared.waiting.peek() % protocol::fault_waiting == 0
-                                  ? ""
-                                  : "the lobby counts a group that has gone";
+      const auto wait = [=](auto& member) { *admitted = protocol::wait_in_lobby(member, 0, 0); };
+      return Threads{{as(job, 0, wait), [=, &reason] { reason(*job); }}, [=] {
+                       expect(!*admitted, "a group was admitted although none was let in");
+                       expect(job->shared.waiting.peek() % protocol::fault_waiting == 0,
+                              "the lobby counts a group that has gone");
                      }};
     });
-    if (!wrong.empty()) return wrong;
   }
-  return {};
 }
 
 /// The target falls while two groups are claimed: given back, they look at it again, and one goes.
-inline std::string groups_given_back_look_again() {
+inline void groups_given_back_look_again() {
   using P = Patient;
-  return explore_many(explore::Waiting::notified, 500, [] {
-    auto job = std::make_shared<Still<P>>(3);
-    job->shared.roster.reset(1);
+  explore_threads({500, Waiting::notified}, [] {
+    auto job = std::make_shared<Still<P>>(3, 1);
     job->boxes[2].seat.reset(protocol::Seat::waiting);  // of a group that does not look
     job->shared.waiting.reset(1);
-    return Threads{{[=] {
-                      auto member = job->member(0);
-                      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
-                    },
-                    [=] {
-                      auto& shared = job->shared;
-                      while (shared.waiting.load(Order::acquire) != 2) {
-                      }
-                      static_cast<void>(protocol::claim(shared, 2));
-                      shared.share.store(2, Order::release);
-                      P::notify(shared.lobby_event);
-                      protocol::for_each_claimed(shared, [&](protocol::Box<P>& box, std::uint32_t) {
-                        protocol::unclaim(shared, box);
-                      });
-                    }},
-                   [=]() -> std::string {
-                     return job->shared.waiting.peek() == 1 ? "" : "the lobby counts wrongly";
-                   }};
+    const auto wait = [](auto& member) {
+      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
+    };
+    const auto claim_and_give_back = [=] {
+      auto& shared = job->shared;
+      while (shared.waiting.load(Order::acquire) != 2) {
+      }
+      static_cast<void>(protocol::claim(shared, 2));
+      shared.share.store(2, Order::release);
+      P::notify(shared.lobby_event);
+      protocol::for_each_claimed(
+          shared, [&](protocol::Box<P>& box, std::uint32_t) { protocol::unclaim(shared, box); });
+    };
+    return Threads{{as(job, 0, wait), claim_and_give_back},
+                   [=] { expect(job->shared.waiting.peek() == 1, "the lobby counts wrongly"); }};
   });
 }
 
 /// Groups that join through the same box, one right after the other: the second is written there
 /// only after the first has read.
 template <class P>
-std::string boxes_are_used_again() {
-  return explore_many(explore::Waiting::polled, 500,
-                      [] {
-                        auto job = std::make_shared<Still<P>>(3);
-                        job->shared.roster.reset(1);
-                        for (std::uint32_t i = 1; i < 3; ++i)
-                          job->boxes[i].seat.reset(protocol::Seat::admitted);
-                        const auto join = [job] {
-                          auto member = job->member(0);
-                          while (!protocol::wait_in_lobby(member, 0, 0)) {
-                          }
-                        };
-                        return Threads{{join, join, [job] {
-                                          auto member = job->member(0);
-                                          for (std::uint32_t forked = 0; forked < 2;) {
-                                            forked +=
-                                                protocol::request_fork<P, Traits{}>(member, 7);
-                                          }
-                                        }}};
-                      },
-                      {explore::Search::random});
+void boxes_are_used_again() {
+  explore_threads({500, Waiting::polled, {Search::random}}, [] {
+    auto job = std::make_shared<Still<P>>(3, 1);
+    for (std::uint32_t i = 1; i < 3; ++i) job->boxes[i].seat.reset(protocol::Seat::admitted);
+    const auto join = as(job, 0, [](auto& member) {
+      while (!protocol::wait_in_lobby(member, 0, 0)) {
+      }
+    });
+    const auto fork_two = as(job, 0, [](auto& member) {
+      for (std::uint32_t forked = 0; forked < 2;) {
+        forked += protocol::request_fork<P, Traits{}>(member, 7);
+      }
+    });
+    return Threads{{join, join, fork_two}};
+  });
 }
 
-/// Growth that finds nobody departing comes after all that those who have gone did.
-inline std::string growth_comes_after_leavers() {
+/// Growth that finds no group departing comes after everything that the leavers did.
+inline void growth_comes_after_leavers() {
   using P = explore::FencedPlatform;
   using Member = protocol::Member<P, int>;
   const std::function<void(Member&)> ways[] = {
       [](Member& member) { protocol::shed(member, member.shared.look()); },
       [](Member& member) { protocol::taken_along(member); },
-      [](Member& member) {
-        protocol::leave_in_turn<P, Traits{.barrier = ResizingBarrier::query}>(member);
-      }};
+      [](Member& member) { protocol::leave_in_turn<P, by_query>(member); }};
   for (const auto& way : ways) {
-    const std::string wrong = explore_many(explore::Waiting::polled, 200, [&way] {
-      auto job = std::make_shared<Still<P>>(4);
-      job->shared.roster.reset(3);
+    explore_threads({200}, [&way] {
+      auto job = std::make_shared<Still<P>>(4, 3);
       job->shared.departing.reset(1);
-      return Threads{{[=, &way] {
-                        auto member = job->member(2);
-                        protocol::read<P>(job->states.kept);
-                        way(member);
-                      },
-                      [=] {
-                        while (protocol::growth(job->shared, job->shared.look()) == 0) {
-                        }
-                        protocol::written<P>(job->states.kept) = 1;
-                      }}};
+      const auto leave = [=, &way](Member& member) {
+        protocol::read<P>(job->states.kept);
+        way(member);
+      };
+      const auto grow = [=] {
+        while (protocol::growth(job->shared, job->shared.look()) == 0) {
+        }
+        protocol::written<P>(job->states.kept) = 1;
+      };
+      return Threads{{as(job, 2, leave), grow}};
     });
-    if (!wrong.empty()) return wrong;
   }
-  return {};
 }
 
-/// A fork against a kill of two groups, of which one has yet to find out: nobody joins above it.
-inline std::string forks_wait_for_groups_taken_along() {
+/// Forks until a group has joined.
+template <class P>
+void fork_one(protocol::Member<P, int>& member) {
+  while (protocol::request_fork<P, Traits{}>(member, 7) == 0) {
+  }
+}
+
+/// A fork against a kill of two groups, one of which does not know yet: no group joins above it.
+inline void forks_wait_for_groups_taken_along() {
   using P = explore::FencedPlatform;
-  return explore_many(explore::Waiting::polled, 5000, [] {
-    auto job = std::make_shared<Still<P>>(4);
-    job->shared.roster.reset(3);
+  explore_threads({5000}, [] {
+    auto job = std::make_shared<Still<P>>(4, 3);
     job->shared.share.reset(1);
     job->shared.offer_wait = 1;
     auto stay = std::make_shared<std::uint32_t>(0);
-    const auto offer = [=](std::uint32_t id) {
-      return [=] {
-        auto member = job->member(id);
-        const int state = 0;
-        if (protocol::offer_kill<P, Traits{}>(member, &state) == protocol::Verdict::stay) ++*stay;
-      };
+    const auto offer = [=](auto& member) {
+      const int state = 0;
+      if (protocol::offer_kill<P, Traits{}>(member, &state) == protocol::Verdict::stay) ++*stay;
     };
-    return Threads{{offer(1), offer(2),
-                    [=] {
-                      auto member = job->member(0);
-                      P::await(job->shared.lobby_event,
-                               [=] { return job->shared.target(Order::acquire) == 4; });
-                      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
-                    },
-                    [=] {
-                      auto member = job->member(0);
-                      job->shared.share.store(4, Order::release);
-                      while (protocol::request_fork<P, Traits{}>(member, 7) == 0) {
-                      }
-                    }},
-                   [=]() -> std::string {
-                     return job->shared.look().active() == 2 + *stay ? "" : "M is wrong";
-                   }};
+    const auto join = [=](auto& member) {
+      P::await(job->shared.lobby_event, [=] { return job->shared.target(Order::acquire) == 4; });
+      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
+    };
+    const auto grow = [=](auto& member) {
+      job->shared.share.store(4, Order::release);
+      fork_one(member);
+    };
+    return Threads{{as(job, 1, offer), as(job, 2, offer), as(job, 0, join), as(job, 0, grow)},
+                   [=] { expect(job->shared.look().active() == 2 + *stay, "M is wrong"); }};
   });
 }
 
-/// A fork right after a barrier that lets a group in: it takes nobody whom the barrier has claimed.
+/// A fork right after a barrier that lets a group in takes no group that the barrier has claimed.
 template <class P>
-std::string forks_leave_the_barriers_claims_alone() {
+void forks_leave_the_barriers_claims_alone() {
   using protocol::Kind, protocol::Place;
-  return explore_many(explore::Waiting::polled, 1000,
-                      [] {
-                        auto job = std::make_shared<Still<P>>(4);
-                        job->shared.roster.reset(2);
-                        job->shared.settled.reset(2);
-                        job->shared.share.reset(3);
-                        auto ids = std::make_shared<std::uint32_t>(0);
-                        const auto join_at = [=](std::uint32_t target) {
-                          return [=] {
-                            auto member = job->member(0);
-                            P::await(job->shared.lobby_event,
-                                     [=] { return job->shared.target(Order::acquire) >= target; });
-                            while (!protocol::wait_in_lobby(member, 0, 0)) {
-                            }
-                            *ids |= 1U << member.id;
-                          };
-                        };
-                        const auto meet_and_fork = [=](std::uint32_t id) {
-                          return [=] {
-                            auto member = job->member(id);
-                            while (protocol::nobody_waits(job->shared)) {
-                            }
-                            static_cast<void>(protocol::one_pass_barrier<P, Traits{}>(
-                                member, Place<P>{member, Kind::resizing}, 7));
-                            job->shared.share.store(4, Order::release);
-                            while (job->shared.look().active() < 4)
-                              protocol::request_fork<P, Traits{}>(member, 7);
-                          };
-                        };
-                        return Threads{
-                            {meet_and_fork(0), meet_and_fork(1), join_at(3), join_at(4)},
-                            [=]() -> std::string {
-                              return *ids == 0b1100 ? "" : "two groups joined with ids of others";
-                            }};
-                      },
-                      {explore::Search::random});
+  explore_threads({1000, Waiting::polled, {Search::random}}, [] {
+    auto job = std::make_shared<Still<P>>(4, 2);
+    job->shared.settled.reset(2);
+    job->shared.share.reset(3);
+    auto ids = std::make_shared<std::uint32_t>(0);
+    const auto join_at = [=](std::uint32_t target) {
+      return as(job, 0, [=](auto& member) {
+        P::await(job->shared.lobby_event,
+                 [=] { return job->shared.target(Order::acquire) >= target; });
+        while (!protocol::wait_in_lobby(member, 0, 0)) {
+        }
+        *ids |= 1U << member.id;
+      });
+    };
+    const auto meet_and_fork = [=](auto& member) {
+      while (protocol::nobody_waits(job->shared)) {
+      }
+      static_cast<void>(
+          protocol::one_pass_barrier<P, Traits{}>(member, Place<P>{member, Kind::resizing}, 7));
+      job->shared.share.store(4, Order::release);
+      while (job->shared.look().active() < 4) protocol::request_fork<P, Traits{}>(member, 7);
+    };
+    return Threads{{as(job, 0, meet_and_fork), as(job, 1, meet_and_fork), join_at(3), join_at(4)},
+                   [=] { expect(*ids == 0b1100, "two groups joined with ids of others"); }};
+  });
 }
 
-/// A group that only forks finds out that the job is cancelled, whoever comes to the lobby
-/// meanwhile.
+/// A group that only forks finds out that the job is cancelled, even while groups come to the
+/// lobby.
 template <class P>
-std::string forkers_see_faults() {
-  return explore_many(
-      explore::Waiting::polled, 20000,
-      [] {
-        auto job = std::make_shared<Still<P>>(3);
-        job->shared.roster.reset(1);
-        const auto come = [=](std::uint32_t hint) {
-          return [=] {
-            auto member = job->member(0);
-            static_cast<void>(protocol::wait_in_lobby(member, 0, hint));
-          };
-        };
-        return Threads{{come(0), come(1),
-                        [=] {
-                          auto member = job->member(0);
-                          while (protocol::request_fork<P, Traits{}>(member, 7) !=
-                                 protocol::fork_gone) {
-                          }
-                        },
-                        [=] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
-      },
-      {explore::Search::random, explore::Search::pct});
+void forkers_see_faults() {
+  explore_threads({20000}, [] {
+    auto job = std::make_shared<Still<P>>(3, 1);
+    const auto come = [=](std::uint32_t hint) {
+      return as(job, 0,
+                [=](auto& member) { static_cast<void>(protocol::wait_in_lobby(member, 0, hint)); });
+    };
+    const auto fork = as(job, 0, [](auto& member) {
+      while (protocol::request_fork<P, Traits{}>(member, 7) != protocol::fork_gone) {
+      }
+    });
+    return Threads{{come(0), come(1), fork,
+                    [=] { protocol::raise(job->shared, protocol::Fault::cancelled); }}};
+  });
 }
 
-/// A fork against a kill: who gets the id of the group that leaves comes after it.
-inline std::string heirs_come_after_leavers() {
+/// A fork against a kill: the group that gets the leaver's id comes after it.
+inline void heirs_come_after_leavers() {
   using P = explore::Platform;
-  return explore_many(explore::Waiting::polled, 500, [] {
-    auto job = std::make_shared<Still<P>>(4);
-    job->shared.roster.reset(3);
-    return Threads{{[=] {
-                      auto member = job->member(2);
-                      protocol::written<P>(job->states.kept) = 1;
-                      protocol::Roster old = job->shared.look();
-                      while (old.active() == 3 && !protocol::leave<P, Traits{}>(member, old)) {
-                      }
-                    },
-                    [=] {
-                      auto member = job->member(0);
-                      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
-                      if (member.id == 2) protocol::written<P>(job->states.kept) = 2;
-                    },
-                    [=] {
-                      auto member = job->member(0);
-                      while (protocol::request_fork<P, Traits{}>(member, 7) == 0) {
-                      }
-                    }}};
+  explore_threads({500}, [] {
+    auto job = std::make_shared<Still<P>>(4, 3);
+    const auto leave = [=](auto& member) {
+      protocol::written<P>(job->states.kept) = 1;
+      protocol::Roster old = job->shared.look();
+      while (old.active() == 3 && !protocol::leave<P, Traits{}>(member, old)) {
+      }
+    };
+    const auto join = [=](auto& member) {
+      static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
+      if (member.id == 2) protocol::written<P>(job->states.kept) = 2;
+    };
+    return Threads{{as(job, 2, leave), as(job, 0, join), as(job, 0, &fork_one<P>)}};
   });
 }
 
 /// The modelled barrier lets groups in with the State of group 0.
-inline std::string modelled_joiners_start_with_group_0s_state() {
+inline void modelled_joiners_start_with_group_0s_state() {
   using P = explore::Platform;
-  static constexpr Traits traits{.barrier = ResizingBarrier::modelled};
-  return explore_many(explore::Waiting::polled, 200, [] {
-    auto job = std::make_shared<Still<P>>(3);
-    job->shared.roster.reset(2);
+  explore_threads({200}, [] {
+    auto job = std::make_shared<Still<P>>(3, 2);
     auto got = std::make_shared<int>(7);
-    const auto cross = [=](std::uint32_t id) {
-      return [=] {
-        auto member = job->member(id);
-        const int state = 7 + static_cast<int>(id);
-        static_cast<void>(protocol::modelled_barrier<P, traits>(member, state));
-        protocol::finish(member);
-      };
+    const auto cross = [](auto& member) {
+      const int state = 7 + static_cast<int>(member.id);
+      static_cast<void>(protocol::modelled_barrier<P, by_model>(member, state));
+      protocol::finish(member);
     };
-    return Threads{{cross(0), cross(1),
-                    [=] {
-                      auto member = job->member(0);
-                      if (!protocol::wait_in_lobby(member, 0, 0)) return;
-                      *got = member.state;
-                      static_cast<void>(protocol::enter<P, traits>(member));
-                      protocol::finish(member);
-                    }},
-                   [=]() -> std::string {
-                     return *got == 7 ? "" : "a joiner has the State of another group";
-                   }};
+    const auto join = [=](auto& member) {
+      if (!protocol::wait_in_lobby(member, 0, 0)) return;
+      *got = member.state;
+      static_cast<void>(protocol::enter<P, by_model>(member));
+      protocol::finish(member);
+    };
+    return Threads{{as(job, 0, cross), as(job, 1, cross), as(job, 0, join)},
+                   [=] { expect(*got == 7, "a joiner has the State of another group"); }};
   });
 }
 
-/// A fork with nobody in the lobby costs one load.
-inline std::string idle_forks_cost_one_load() {
+/// A fork with an empty lobby costs one load.
+inline void idle_forks_cost_one_load() {
   using P = explore::Platform;
   Still<P> job{2};
   auto member = job.member(0);
@@ -1071,62 +942,58 @@ inline std::string idle_forks_cost_one_load() {
   world.spawn(
       0, "thread", [](void* body) { (*static_cast<std::function<void()>*>(body))(); }, &fork);
   world.go();
-  if (world.steps() != 2) return "more than the thread's start and a load";
+  expect(world.steps() == 2, "more than the thread's start and a load");
   // While another group holds the lock no group is added.
   job.shared.roster.reset(1);
   job.shared.waiting.reset(1);
   job.shared.fork_lock.reset(1);
-  return protocol::request_fork<P, Traits{}>(member, 7) == 0 ? "" : "a fork without the lock";
+  expect(protocol::request_fork<P, Traits{}>(member, 7) == 0, "a fork without the lock");
 }
 
 /// A group for which there is no box goes; a stale one does not even look for a box.
-inline std::string lobbies_may_be_full() {
-  using P = explore::Platform;
-  Still<P> job{3};
-  job.shared.roster.reset(1);
+inline void lobbies_may_be_full() {
+  Still<explore::Platform> job{3, 1};
   for (auto& box : job.boxes) box.seat.reset(protocol::Seat::claimed);
   auto member = job.member(0);
-  if (protocol::wait_in_lobby(member, 0, 1)) return "a group was admitted without a box";
-  if (job.shared.waiting.peek() != 0) return "the lobby counts a group without a box";
+  expect(!protocol::wait_in_lobby(member, 0, 1), "a group was admitted without a box");
+  expect(job.shared.waiting.peek() == 0, "the lobby counts a group without a box");
   job.shared.serial.reset(1);
   job.shared.boxes = nullptr;
-  return protocol::wait_in_lobby(member, 0, 1) ? "a stale group was admitted" : "";
+  expect(!protocol::wait_in_lobby(member, 0, 1), "a stale group was admitted");
 }
 
 /// A group that breaks the contract is out.
-inline std::string offenders_are_out() {
-  Still<explore::Platform> job{2};
-  job.shared.roster.reset(2 + protocol::Roster::one_arrival);
+inline void offenders_are_out() {
+  Still<explore::Platform> job{2, 2 + protocol::Roster::one_arrival};
   auto member = job.member(1);
   protocol::finish(member);
-  return member.left && member.id == protocol::no_id ? "" : "an offender is still in";
+  expect(is_out(member), "an offender is still in");
 }
 
-/// What a barrier of the paper tells a group for whom something is wrong, or everything is over.
+template <class P, Traits traits>
+protocol::Verdict cross_barrier(protocol::Member<P, int>& member) {
+  const protocol::Place<P> place{member, protocol::Kind::resizing};
+  return protocol::resizing_barrier<P, traits>(member, place, 7);
+}
+
+/// What a barrier of the paper tells a group when something is wrong or everything is over.
 /// Each case: a roster, a group's act, the verdict, and the fault that is raised.
-inline std::string paper_barriers_end_well() {
+inline void paper_barriers_end_well() {
   using P = Patient;
   using Job = Still<P>;
   using Member = protocol::Member<P, int>;
   using protocol::Fault, protocol::Roster, protocol::Verdict;
-  static constexpr Traits plain{.barrier = ResizingBarrier::plain};
-  static constexpr Traits query{.barrier = ResizingBarrier::query};
-  static constexpr Traits modelled{.barrier = ResizingBarrier::modelled};
   static constexpr Verdict either = Verdict::halt;  // or gone, with a fault
-  const auto cross = []<Traits traits>(Member& member) {
-    const protocol::Place<P> place{member, protocol::Kind::resizing};
-    return protocol::resizing_barrier<P, traits>(member, place, 7);
-  };
-  const auto by_plain = [&](Member& m) { return cross.operator()<plain>(m); };
-  const auto by_query = [&](Member& m) { return cross.operator()<query>(m); };
-  const auto by_model = [&](Member& m) { return cross.operator()<modelled>(m); };
-  const auto leaves = [](Member& m) { return protocol::leave_in_turn<P, query>(m); };
+  const auto plain = &cross_barrier<P, by_plain>;
+  const auto query = &cross_barrier<P, by_query>;
+  const auto model = &cross_barrier<P, by_model>;
+  const auto leaves = [](Member& member) { return protocol::leave_in_turn<P, by_query>(member); };
   struct Case {
     std::uint64_t roster;
     std::uint32_t id;
     std::uint32_t target;
     std::uint32_t flags;
-    bool votes;  // a step kernel, and nobody votes for another step
+    bool votes;  // a step kernel in which no group votes for another step
     bool cancelled;
     std::function<Verdict(Member&)> act;
     Verdict verdict;
@@ -1136,38 +1003,39 @@ inline std::string paper_barriers_end_well() {
   const Case cases[] = {
       // Cancelled while it waits: for the groups above it, its slaves, its master.
       {3, 1, 1, 0, false, true, leaves, Verdict::leave, Fault::cancelled},
-      {3, 0, 3, 0, false, true, by_query, Verdict::gone, Fault::cancelled},
-      {3, 1, 3, 0, false, true, by_query, Verdict::gone, Fault::cancelled},
-      {2, 0, 2, 0, false, true, by_model, Verdict::gone, Fault::cancelled},
+      {3, 0, 3, 0, false, true, query, Verdict::gone, Fault::cancelled},
+      {3, 1, 3, 0, false, true, query, Verdict::gone, Fault::cancelled},
+      {2, 0, 2, 0, false, true, model, Verdict::gone, Fault::cancelled},
       // Another group has returned.
-      {3 + drain, 0, 3, 0, false, false, by_plain, Verdict::gone, Fault::barrier_after_return},
-      {3 + drain, 2, 3, 0, false, false, by_plain, Verdict::gone, Fault::barrier_after_return},
+      {3 + drain, 0, 3, 0, false, false, plain, Verdict::gone, Fault::barrier_after_return},
+      {3 + drain, 2, 3, 0, false, false, plain, Verdict::gone, Fault::barrier_after_return},
       // A group that has left.
-      {3, protocol::no_id, 3, 0, false, false, by_plain, Verdict::gone, Fault::used_after_leaving},
-      {3, protocol::no_id, 3, 0, false, false, by_query, Verdict::gone, Fault::used_after_leaving},
-      {3, protocol::no_id, 3, 0, false, false, by_model, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, plain, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, query, Verdict::gone, Fault::used_after_leaving},
+      {3, protocol::no_id, 3, 0, false, false, model, Verdict::gone, Fault::used_after_leaving},
       // The last group stays without a suspend, and leaves its state behind with one.
-      {1, 0, 0, 0, false, false, by_query, Verdict::stay, Fault::none},
-      {1, 0, 0, 0, false, false, by_model, Verdict::stay, Fault::none},
-      {1, 0, 0, 1, false, false, by_plain, Verdict::leave, Fault::none},
-      {1, 0, 0, 1, false, false, by_query, Verdict::leave, Fault::none},
-      {1, 0, 0, 1, false, false, by_model, Verdict::leave, Fault::none},
+      {1, 0, 0, 0, false, false, query, Verdict::stay, Fault::none},
+      {1, 0, 0, 0, false, false, model, Verdict::stay, Fault::none},
+      {1, 0, 0, 1, false, false, plain, Verdict::leave, Fault::none},
+      {1, 0, 0, 1, false, false, query, Verdict::leave, Fault::none},
+      {1, 0, 0, 1, false, false, model, Verdict::leave, Fault::none},
       // After the last step nothing is left to suspend.
-      {1, 0, 0, 1, true, false, by_plain, Verdict::halt, Fault::none},
-      {1, 0, 0, 1, true, false, by_query, Verdict::halt, Fault::none},
-      {1, 0, 0, 1, true, false, by_model, Verdict::halt, Fault::none},
-      {1, 0, 1, 0, true, true, by_model, either, Fault::cancelled},
+      {1, 0, 0, 1, true, false, plain, Verdict::halt, Fault::none},
+      {1, 0, 0, 1, true, false, query, Verdict::halt, Fault::none},
+      {1, 0, 0, 1, true, false, model, Verdict::halt, Fault::none},
+      {1, 0, 1, 0, true, true, model, either, Fault::cancelled},
   };
   for (const Case& one : cases) {
-    const std::string wrong = explore_many(explore::Waiting::notified, 50, [&one] {
-      auto job = std::make_shared<Job>(3);
-      job->shared.roster.reset(one.roster);
+    const auto expect_here = [index = &one - cases](bool holds, const std::string& otherwise) {
+      expect(holds, "case ", index, ": ", otherwise);
+    };
+    explore_threads({50, Waiting::notified}, [&one, expect_here] {
+      auto job = std::make_shared<Job>(3, one.roster);
       job->shared.share.reset(one.target);
       job->shared.flags.reset(one.flags);
       auto failed = std::make_shared<std::string>();
       Threads threads;
-      threads.bodies.emplace_back([=, &one] {
-        auto member = job->member(one.id);
+      threads.bodies.push_back(as(job, one.id, [=, &one](Member& member) {
         member.left = one.id == protocol::no_id;
         member.votes = one.votes;
         const Verdict verdict = one.act(member);
@@ -1180,30 +1048,35 @@ inline std::string paper_barriers_end_well() {
                    (job->shared.kept.peek() != 0) != (verdict == Verdict::leave)) {
           *failed = "the state was kept wrongly";
         }
-      });
+      }));
       if (one.cancelled) {
-        threads.bodies.emplace_back(
-            [=] { protocol::raise(job->shared, protocol::Fault::cancelled); });
+        threads.bodies.emplace_back([=] { protocol::raise(job->shared, Fault::cancelled); });
       }
-      threads.judge = [=, &one]() -> std::string {
-        const Roster now = job->shared.look();
-        if (!failed->empty()) return *failed;
-        if (protocol::FaultRecord{job->shared.fault.peek()}.fault() != one.fault) {
-          return "the fault is another";
-        }
+      threads.judge = [=, &one] {
+        expect_here(failed->empty(), *failed);
+        expect_here(job->fault() == one.fault, "the fault is another");
         const bool left = one.verdict == Verdict::leave && one.fault == Fault::none;
-        return now.active() == Roster{one.roster}.active() - (left ? 1 : 0) ? "" : "M is wrong";
+        const std::uint32_t before = Roster{one.roster}.active();
+        expect_here(job->shared.look().active() == before - (left ? 1 : 0), "M is wrong");
       };
       return threads;
     });
-    if (!wrong.empty()) return "case " + std::to_string(&one - cases) + ": " + wrong;
   }
-  return {};
 }
 
 struct Check {
   const char* name;
-  std::string (*run)();
+  void (*body)();
+
+  /// What is wrong, or nothing.
+  [[nodiscard]] std::string run() const {
+    try {
+      body();
+    } catch (const Wrong& wrong) {
+      return wrong.what();
+    }
+    return {};
+  }
 };
 
 inline constexpr Check checks[] = {
@@ -1236,16 +1109,11 @@ inline constexpr Check checks[] = {
     {"offers tell of the job, any order, fences",
      &offers_tell_of_the_job<explore::FencedPlatform, any_order>},
     {"jobs close when all are out", &jobs_close_when_all_are_out},
-    {"all work comes before the end",
-     &all_work_comes_before_the_end<explore::Platform,
-                                    Traits{.survivors = Survivors::may_all_leave}>},
+    {"all work comes before the end", &all_work_comes_before_the_end<explore::Platform, may_empty>},
     {"all work comes before the end, fences",
-     &all_work_comes_before_the_end<explore::FencedPlatform,
-                                    Traits{.survivors = Survivors::may_all_leave}>},
+     &all_work_comes_before_the_end<explore::FencedPlatform, may_empty>},
     {"all work comes before the end, any order, fences",
-     &all_work_comes_before_the_end<explore::FencedPlatform,
-                                    Traits{.kill_order = KillOrder::any,
-                                           .survivors = Survivors::may_all_leave}>},
+     &all_work_comes_before_the_end<explore::FencedPlatform, any_order_may_empty>},
     {"starters wait for the others", &starters_wait_for_the_others},
     {"check-ins need no bitmap", &check_ins_need_no_bitmap},
     {"unwanted groups are woken", &unwanted_groups_are_woken},

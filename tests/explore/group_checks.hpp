@@ -1,23 +1,33 @@
-// Small kernels for what no scenario calls: static launches, and the threads of one group.
-// Each check returns what is wrong, or nothing.
+// Checks of what no scenario calls: static launches, and the threads of one group.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
 #include "cohort/explore.hpp"
+#include "explore/expect.hpp"
 
 namespace cohort::test {
 
-/// In a static launch nothing is offered, forked or wanted back, and both barriers are plain ones.
-struct Static {
+template <class Run>
+void explore_program(explore::Options options, const Run& run) {
+  options.shrink = false;
+  const explore::Result result = explore::check_program(run, options);
+  expect(result.ok, result.failure);
+}
+
+/// Six rounds of three groups.
+struct StaticRounds {
   static constexpr std::uint32_t groups = 3;
   static constexpr std::uint32_t rounds = 6;
   struct State {
     std::uint32_t round = 0;
   };
   std::uint32_t* cells;
+};
 
+/// A static launch offers, forks and wants back nothing, and both barriers are plain.
+struct Static : StaticRounds {
   template <class Group>
   void run(Group& group, State state) const {
     for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -40,37 +50,29 @@ struct Static {
   }
 };
 
-/// The same in step style; one group votes for the next step, another each time.
-struct StaticSteps {
-  static constexpr std::uint32_t groups = 3;
-  static constexpr std::uint32_t steps = 6;
-  struct State {
-    std::uint32_t round = 0;
-  };
-  std::uint32_t* cells;
-
+/// The same in step style. In each step one group, another each time, votes for the next.
+struct StaticSteps : StaticRounds {
   template <class Group>
   Next step(Group& group, State& state) const {
-    if (state.round >= steps) throw std::logic_error{"a step too many"};
+    if (state.round >= rounds) throw std::logic_error{"a step too many"};
     group.view(cells)[state.round * groups + group.group_id()] = 1;
     const std::uint32_t voter = state.round % groups;
-    return ++state.round < steps && group.group_id() == voter ? Next::again : Next::halt;
+    return ++state.round < rounds && group.group_id() == voter ? Next::again : Next::halt;
   }
 };
 
 template <class Kernel>
-std::string static_launches_work() {
-  return explore::check_program(
-             [](explore::Engine& engine) -> std::string {
-               auto cells = engine.fill<std::uint32_t>(18, 0);
-               engine.launch(Kernel{cells.data()}, {.max_groups = 3, .resizable = false}).wait();
-               for (const std::uint32_t cell : cells.read()) {
-                 if (cell == 0) return "a group has not done all its rounds";
-               }
-               return {};
-             },
-             {.schedules = 100, .weak_memory = true, .shrink = false})
-      .failure;
+void static_launches_work() {
+  explore_program(
+      {.schedules = 100, .weak_memory = true}, [](explore::Engine& engine) -> std::string {
+        auto cells = engine.fill<std::uint32_t>(Kernel::groups * Kernel::rounds, 0);
+        engine.launch(Kernel{{cells.data()}}, {.max_groups = Kernel::groups, .resizable = false})
+            .wait();
+        for (const std::uint32_t cell : cells.read()) {
+          if (cell == 0) return "a group has not done all its rounds";
+        }
+        return {};
+      });
 }
 
 /// What the other threads of a group wrote is seen after its barrier.
@@ -90,18 +92,15 @@ struct Neighbours {
   }
 };
 
-inline std::string groups_have_barriers() {
-  return explore::check_program(
-             [](explore::Engine& engine) -> std::string {
-               auto cells = engine.fill<std::uint32_t>(9, 0);
-               engine.launch(Neighbours{cells.data()}, {.max_groups = 1, .local_size = 3}).wait();
-               return {};
-             },
-             {.schedules = 100, .shrink = false})
-      .failure;
+inline void groups_have_barriers() {
+  explore_program({.schedules = 100}, [](explore::Engine& engine) {
+    auto cells = engine.fill<std::uint32_t>(9, 0);
+    engine.launch(Neighbours{cells.data()}, {.max_groups = 1, .local_size = 3}).wait();
+    return true;
+  });
 }
 
-/// Tracers hear of every offer, also of one that is over at a glance.
+/// Tracers receive every offer, also one that is over at a glance.
 struct TwoOffers {
   struct State {};
 
@@ -111,21 +110,18 @@ struct TwoOffers {
   }
 };
 
-inline std::string offers_are_traced() {
+inline void offers_are_traced() {
   struct Counter : Tracer {
     void record(const TraceEvent& event) noexcept override {
       if (event.what == Trace::offer) ++offers;
     }
     std::uint32_t offers = 0;
   };
-  return explore::check_program(
-             [](explore::Engine& engine) -> std::string {
-               Counter counter;
-               engine.launch(TwoOffers{}, {.max_groups = 1, .tracer = &counter}).wait();
-               return counter.offers == 2 ? "" : "an offer was not traced";
-             },
-             {.schedules = 1, .shrink = false})
-      .failure;
+  explore_program({.schedules = 1}, [](explore::Engine& engine) -> std::string {
+    Counter counter;
+    engine.launch(TwoOffers{}, {.max_groups = 1, .tracer = &counter}).wait();
+    return counter.offers == 2 ? "" : "an offer was not traced";
+  });
 }
 
 /// Ids of KillOrder::any are not dense, so global_size() is what N groups would have.
@@ -139,14 +135,11 @@ struct SizeOfAnyOrder {
   }
 };
 
-inline std::string sizes_cover_all_ids() {
-  return explore::check_program(
-             [](explore::Engine& engine) -> std::string {
-               engine.launch(SizeOfAnyOrder{}, {.max_groups = 3, .start_groups = 1}).wait();
-               return {};
-             },
-             {.schedules = 10, .changes = 0, .shrink = false})
-      .failure;
+inline void sizes_cover_all_ids() {
+  explore_program({.schedules = 10, .changes = 0}, [](explore::Engine& engine) {
+    engine.launch(SizeOfAnyOrder{}, {.max_groups = 3, .start_groups = 1}).wait();
+    return true;
+  });
 }
 
 }  // namespace cohort::test

@@ -1,13 +1,13 @@
-// What the explorer tells the authors of kernels: typical mistakes, each found, beside the kernel
-// as it should be, which passes.
+// What the explorer tells the authors of kernels. Each typical mistake is found, and the kernel
+// without it passes. docs/explorer.md lists the tests named Kernels.*.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <ctime>
 #include <iostream>
 
 #include "cohort/explore.hpp"
+#include "conformance/scale.hpp"
 
 namespace cohort::test {
 namespace {
@@ -17,24 +17,22 @@ using explore::Result;
 using explore::Search;
 using testing::HasSubstr;
 
-double scale() {
-  const char* const text = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 1.0 : std::atof(text);             // NOLINT(cert-err34-c)
-}
-
 constexpr std::uint32_t items = 6;
 
-/// Explores a kernel over `items` counters that must all be `expected` in the end.
+/// Explores a kernel over `items` counters, each of which must be `expected` in the end.
 template <class Kernel>
 Result explore_counters(std::uint32_t expected, Options options = {}) {
   Buffer<std::uint32_t> counters;
   Buffer<std::uint32_t> flags;
-  options.schedules = std::max<std::uint64_t>(100, static_cast<std::uint64_t>(20000 * scale()));
+  options.schedules = scaled(20000, 100);
   return explore::check(
       [&](explore::Engine& engine) {
         counters = engine.fill<std::uint32_t>(items, 0);
         flags = engine.fill<std::uint32_t>(items, 0);
-        return Kernel{counters.data(), flags.data()};
+        Kernel kernel{};
+        kernel.counters = counters.data();
+        kernel.flags = flags.data();
+        return kernel;
       },
       [&] {
         for (const std::uint32_t count : counters.read()) {
@@ -56,19 +54,38 @@ void expect_found(const Result& result, const char* sentence) {
   std::cout << "  found in schedule " << result.schedules << ": " << result.failure << '\n';
 }
 
-#define COHORT_TEST_MEMORY \
-  std::uint32_t* counters; \
-  std::uint32_t* flags
+/// Finds the mistake of Kernel<true> and says so in `sentence`; Kernel<false> passes.
+template <template <bool mistaken> class Kernel>
+void expect_found_and_mended(std::uint32_t expected, const char* sentence,
+                             const Options& options = {}) {
+  expect_found(explore_counters<Kernel<true>>(expected, options), sentence);
+  const Result right = explore_counters<Kernel<false>>(expected, options);
+  EXPECT_TRUE(right.ok) << right;
+}
 
-/// Counts every item once a step, three times.
-template <bool stale>
-struct Count {
-  COHORT_TEST_MEMORY;
+struct Counting {
+  struct State {};
+  std::uint32_t* counters;
+  std::uint32_t* flags;
+};
+struct CountingAtBarriers : Counting {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
+};
+struct CountingRounds : CountingAtBarriers {
   struct State {
     std::uint32_t step = 0;
   };
 
+  /// This group's part of one step: counts each of its items once.
+  template <class Group>
+  void count_items(Group& group) const {
+    for (const std::size_t i : group.stride(items)) ++group.view(counters)[i];
+  }
+};
+
+/// Counts every item once in each of three steps.
+template <bool stale>
+struct Count : CountingRounds {
   template <class Group>
   void run(Group& group, State state) const {
     Stride mine = group.stride(items);
@@ -82,15 +99,12 @@ struct Count {
 };
 
 TEST(Kernels, AStrideTakenBeforeAResizingPointIsStaleAfterIt) {
-  expect_found(explore_counters<Count<true>>(3), "");
-  const Result right = explore_counters<Count<false>>(3);
-  EXPECT_TRUE(right.ok) << right;
+  expect_found_and_mended<Count>(3, "");
 }
 
-/// The sum of what was done is carried in a local variable, or in the State.
+/// A sum is carried from step to step in a local variable, or in the State.
 template <bool forgotten>
-struct Carry {
-  COHORT_TEST_MEMORY;
+struct Carry : Counting {
   struct State {
     std::uint32_t step = 0;
     std::uint32_t sum = 0;
@@ -105,80 +119,45 @@ struct Carry {
   }
 };
 
-TEST(Kernels, StateThatIsNotKeptTheSameEverywhere) {
-  expect_found(explore_counters<Carry<true>>(6), "State");
-  const Result right = explore_counters<Carry<false>>(6);
-  EXPECT_TRUE(right.ok) << right;
-}
+TEST(Kernels, StateThatIsNotKeptTheSameEverywhere) { expect_found_and_mended<Carry>(6, "State"); }
 
 /// A joiner starts at step 0 again, because the step is not in the State.
 template <bool forgotten>
-struct Forgotten {
-  COHORT_TEST_MEMORY;
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  struct State {
-    std::uint32_t step = 0;
-  };
-
+struct Forgotten : CountingRounds {
   template <class Group>
   void run(Group& group, State state) const {
     for (std::uint32_t step = forgotten ? 0 : state.step; step < 3;) {
-      for (const std::size_t i : group.stride(items)) ++group.view(counters)[i];
+      count_items(group);
       ++step;
       if (group.resizing_global_barrier(State{step})) return;
     }
   }
 };
 
-TEST(Kernels, AVariableThatIsNotTransmitted) {
-  expect_found(explore_counters<Forgotten<true>>(3), "");
-  const Result right = explore_counters<Forgotten<false>>(3);
-  EXPECT_TRUE(right.ok) << right;
-}
+TEST(Kernels, AVariableThatIsNotTransmitted) { expect_found_and_mended<Forgotten>(3, ""); }
 
 /// The loop of docs/kernels.md. A for loop that advances in its head advances after the barrier,
 /// so a joiner receives the iteration that the others have finished.
 template <bool in_the_head>
-struct BarrierLoop {
-  COHORT_TEST_MEMORY;
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  struct State {
-    std::uint32_t i = 0;
-  };
-
+struct BarrierLoop : CountingRounds {
   template <class Group>
   void run(Group& group, State state) const {
-    if constexpr (in_the_head) {
-      for (; state.i < 3; ++state.i) {
-        work(group);
-        if (group.resizing_global_barrier(state)) return;
-      }
-    } else {
-      while (state.i < 3) {
-        work(group);
-        ++state.i;
-        if (group.resizing_global_barrier(state)) return;
-      }
+    while (state.step < 3) {
+      count_items(group);
+      if (!in_the_head) ++state.step;
+      if (group.resizing_global_barrier(state)) return;
+      if (in_the_head) ++state.step;
     }
-  }
-  template <class Group>
-  void work(Group& group) const {
-    for (const std::size_t i : group.stride(items)) ++group.view(counters)[i];
   }
 };
 
 TEST(Kernels, ALoopThatAdvancesAfterItsResizingBarrier) {
-  expect_found(explore_counters<BarrierLoop<true>>(3), "");
-  const Result right = explore_counters<BarrierLoop<false>>(3);
-  EXPECT_TRUE(right.ok) << right;
+  expect_found_and_mended<BarrierLoop>(3, "");
 }
 
 /// Takes items from a shared counter; an offer between taking and doing loses the item.
 template <bool holding>
-struct Queue {
-  COHORT_TEST_MEMORY;
-  struct State {};
-
+struct Queue : Counting {
   template <class Group>
   void run(Group& group, State state) const {
     for (;;) {
@@ -191,16 +170,11 @@ struct Queue {
   }
 };
 
-TEST(Kernels, AKillWhileHoldingATask) {
-  expect_found(explore_counters<Queue<true>>(1), "counted 0 times");
-  const Result right = explore_counters<Queue<false>>(1);
-  EXPECT_TRUE(right.ok) << right;
-}
+TEST(Kernels, AKillWhileHoldingATask) { expect_found_and_mended<Queue>(1, "counted 0 times"); }
 
 /// Thread 0 sets a word of local memory that all threads read.
 template <bool missing>
-struct LocalWord {
-  COHORT_TEST_MEMORY;
+struct LocalWord : Counting {
   struct State {
     std::uint32_t step = 0;
   };
@@ -220,17 +194,12 @@ struct LocalWord {
 };
 
 TEST(Kernels, AMissingGroupBarrier) {
-  expect_found(explore_counters<LocalWord<true>>(2, {.capacity = 2, .local_size = 2}), "counted");
-  const Result right = explore_counters<LocalWord<false>>(2, {.capacity = 2, .local_size = 2});
-  EXPECT_TRUE(right.ok) << right;
+  expect_found_and_mended<LocalWord>(2, "counted", {.capacity = 2, .local_size = 2});
 }
 
-/// Only one thread of the group offers it.
+/// Only one thread of the group calls offer_kill().
 template <bool divergent>
-struct Divergent {
-  COHORT_TEST_MEMORY;
-  struct State {};
-
+struct Divergent : Counting {
   template <class Group>
   void run(Group& group, State state) const {
     if (!divergent || group.local_id() == 0) {
@@ -242,19 +211,12 @@ struct Divergent {
 };
 
 TEST(Kernels, AnOfferThatOnlySomeThreadsReach) {
-  expect_found(explore_counters<Divergent<true>>(1, {.capacity = 2, .local_size = 2}),
-               "different ways");
-  const Result right = explore_counters<Divergent<false>>(1, {.capacity = 2, .local_size = 2});
-  EXPECT_TRUE(right.ok) << right;
+  expect_found_and_mended<Divergent>(1, "different ways", {.capacity = 2, .local_size = 2});
 }
 
 /// A group that has nothing to do returns before the barrier.
 template <bool early>
-struct EarlyReturn {
-  COHORT_TEST_MEMORY;
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  struct State {};
-
+struct EarlyReturn : CountingAtBarriers {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     if (early && group.group_id() >= 2) return;
@@ -263,19 +225,11 @@ struct EarlyReturn {
   }
 };
 
-TEST(Kernels, AnEarlyReturn) {
-  expect_found(explore_counters<EarlyReturn<true>>(1), "return");
-  const Result right = explore_counters<EarlyReturn<false>>(1);
-  EXPECT_TRUE(right.ok) << right;
-}
+TEST(Kernels, AnEarlyReturn) { expect_found_and_mended<EarlyReturn>(1, "return"); }
 
 /// One group sets a flag that another waits for: plain, or by release and acquire.
 template <bool plain>
-struct Flag {
-  COHORT_TEST_MEMORY;
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  struct State {};
-
+struct Flag : CountingAtBarriers {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     if (group.group_id() == 0) {
@@ -287,19 +241,11 @@ struct Flag {
   }
 };
 
-TEST(Kernels, AFlagThatReleasesNothing) {
-  expect_found(explore_counters<Flag<true>>(1), "race on buffer 0");
-  const Result right = explore_counters<Flag<false>>(1);
-  EXPECT_TRUE(right.ok) << right;
-}
+TEST(Kernels, AFlagThatReleasesNothing) { expect_found_and_mended<Flag>(1, "race on buffer 0"); }
 
 /// Two steps in one, without the barrier in between.
 template <bool missing>
-struct Neighbours {
-  COHORT_TEST_MEMORY;
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  struct State {};
-
+struct Neighbours : CountingAtBarriers {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     for (const std::size_t i : group.stride(items)) group.view(flags)[i] = 1;
@@ -312,38 +258,28 @@ struct Neighbours {
 
 TEST(Kernels, AMissingGlobalBarrier) {
   const Result wrong = explore_counters<Neighbours<true>>(1);
+  // Which of the two depends on the schedule.
   const bool race = wrong.failure.find("race on buffer 1") != std::string::npos;
-  expect_found(wrong,
-               race ? "race on buffer 1" : "an item was counted 0 times");  // by the schedule
+  expect_found(wrong, race ? "race on buffer 1" : "an item was counted 0 times");
   const Result right = explore_counters<Neighbours<false>>(1);
   EXPECT_TRUE(right.ok) << right;
 }
 
-/// A prologue with a barrier: joiners run it too, and wait there for nobody.
+/// A prologue with a barrier: joiners run it too, and wait for groups that never come.
 template <bool prologue>
-struct Prologue {
-  COHORT_TEST_MEMORY;
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-  struct State {
-    std::uint32_t step = 0;
-  };
-
+struct Prologue : CountingRounds {
   template <class Group>
   void run(Group& group, State state) const {
     if (prologue) group.global_barrier();
     while (state.step < 2) {
-      for (const std::size_t i : group.stride(items)) ++group.view(counters)[i];
+      count_items(group);
       ++state.step;
       if (group.resizing_global_barrier(state)) return;
     }
   }
 };
 
-TEST(Kernels, APrologueThatJoinersRunToo) {
-  expect_found(explore_counters<Prologue<true>>(2), "");
-  const Result right = explore_counters<Prologue<false>>(2);
-  EXPECT_TRUE(right.ok) << right;
-}
+TEST(Kernels, APrologueThatJoinersRunToo) { expect_found_and_mended<Prologue>(2, ""); }
 
 TEST(Reports, ReplayWhatTheyReport) {
   const Result first = explore_counters<Queue<true>>(1);
@@ -379,8 +315,7 @@ struct Visits {
 };
 
 TEST(ResizingBarrier, JoinersEnterAtTheSameStep) {
-  const auto seeds = static_cast<std::uint32_t>(1000 * scale());
-  for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
+  for (std::uint32_t seed = 1; seed <= scaled(1000); ++seed) {
     explore::Engine engine{{.seed = seed, .capacity = 4, .local_size = 2}};
     auto visits = engine.fill<std::uint32_t>(5, 0);
     auto job = engine.launch(Visits{visits.data()}, {.max_groups = 4, .start_groups = 1});
@@ -390,7 +325,7 @@ TEST(ResizingBarrier, JoinersEnterAtTheSameStep) {
   }
 }
 
-/// Every primitive at least once, all mixed.
+/// Every primitive at least once.
 struct Mixed {
   std::uint32_t* rounds;
   struct State {
@@ -413,24 +348,23 @@ struct Mixed {
   }
 };
 
-/// Random schedules with everything in them, and how many of them there are in a second of this
-/// process's time.
+/// docs/explorer.md has the number of schedules per second of CPU time.
 TEST(Explore, AMixedKernelUnderRandomSchedules) {
-  const auto schedules = static_cast<std::uint64_t>(20000 * scale());
   struct Case {
     const char* what;
     Options options;
   };
   const Case cases[] = {
-      {"random", {.suspends = 1}},
-      {"PCT", {.search = Search::pct, .suspends = 1}},
-      {"asleep until notified", {.suspends = 1, .waiting = explore::Waiting::notified}},
-      {"weak memory", {.suspends = 1, .weak_memory = true}},
+      {"random", {}},
+      {"PCT", {.search = Search::pct}},
+      {"asleep until notified", {.waiting = explore::Waiting::notified}},
+      {"weak memory", {.weak_memory = true}},
   };
   for (const auto& [what, options] : cases) {
     Options with = options;
     with.capacity = 4;
-    with.schedules = schedules;
+    with.schedules = scaled(20000);
+    with.suspends = 1;
     const std::clock_t begun = std::clock();
     Buffer<std::uint32_t> rounds;
     const Result result = explore::check(

@@ -1,17 +1,16 @@
-// The pools of the apps that steal work, under the explorer with weak memory: every task is taken
-// once, and whoever takes it sees what it stands for. Beside them a deque that forgets one of its
-// orders, each of which the explorer must find. Three it cannot: push's acquire, the acquire half
-// of pop's look and the release of a thief's swap only keep a load from reading what is stored
-// later, which nothing does that runs one step after another.
+// The pools of the apps that steal work, under the explorer with weak memory. Every task is taken
+// once, and the group that takes it sees what its pusher wrote. A deque that forgets one of its
+// orders must be found wrong. Three orders are left out: push's acquire, the acquire half of pop's
+// look, and the release of a thief's swap. They only keep a load from reading what is stored later,
+// which the explorer, running one access after another, never does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 #include "apps/pool_memory.hpp"
 #include "cohort/explore.hpp"
+#include "conformance/scale.hpp"
 
 namespace cohort::test {
 namespace {
@@ -25,12 +24,6 @@ using apps::Stealing;
 using explore::Options;
 using explore::Result;
 
-std::uint64_t scaled(std::uint64_t schedules) {
-  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
-  const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
-  return std::max<std::uint64_t>(100, static_cast<std::uint64_t>(double(schedules) * scale));
-}
-
 /// What a deque may forget.
 enum class Forgets : std::uint8_t {
   nothing,
@@ -42,7 +35,7 @@ enum class Forgets : std::uint8_t {
   acquire_of_bottom,  ///< in steal
 };
 
-/// A group as the pools see it, with atomics that forget something.
+/// A group as the pools see it, with atomics that forget an order.
 template <class Group>
 struct Forgetful {
   template <class T, class Ref>
@@ -83,11 +76,11 @@ struct Forgetful {
   }
 };
 
-/// How often each task was taken, and what it stands for.
+/// How often each task was taken, and a word that its pusher writes and its taker reads.
 struct Tasks {
   static constexpr std::uint32_t count = 5;
 
-  std::uint32_t* meaning;  // written by who pushes the task
+  std::uint32_t* meaning;  // written by the group that pushes the task
   std::uint32_t* taken;
 
   template <class Group>
@@ -135,7 +128,7 @@ struct Deal {
   }
 
  private:
-  /// What it forgets, if that is one of `those`.
+  /// Forgets `what` if that is one of `those`, else nothing.
   template <class Group, class... Those>
   Forgetful<Group> view(const Group& group, Those... those) const {
     return {group, ((what == those) || ...) ? what : Forgets::nothing, &pools.ends[0].top};
@@ -149,8 +142,8 @@ struct Deal {
   }
 };
 
-/// A tree of tasks, each of which pushes its children, taken as the apps do while groups come and
-/// go.
+/// Every task pushes its children in a tree of tasks. Groups take tasks as the apps do, and come
+/// and go.
 template <class Pools, KillOrder order>
 struct Tree {
   static constexpr Traits traits{.kill_order = order};
@@ -178,8 +171,8 @@ struct Tree {
   }
 };
 
-/// Group 1 pushes tasks and does nothing else; whoever gets its id pops them, if group 0, which
-/// steals, leaves any.
+/// Group 1 pushes tasks and does nothing else. The group that gets its id pops them, if group 0,
+/// which steals, leaves any.
 template <class Pools>
 struct Inheritance {
   using State = Nothing;
@@ -231,7 +224,7 @@ Result explore_tasks(Make make, const Options& options) {
 
 template <class Pools>
 Result explore_deal(Options options, Forgets what = Forgets::nothing) {
-  options.schedules = scaled(30000);
+  options.schedules = scaled(30000, 100);
   options.start_groups = options.capacity;
   options.changes = 0;
   options.weak_memory = true;
@@ -249,7 +242,7 @@ Result explore_deal(Options options, Forgets what = Forgets::nothing) {
 /// Explores a kernel that `make(work, tasks)` makes over the pools that an app would have.
 template <class P, class Pools, class Make>
 void explore_stealing(Make make, std::uint32_t room, Options options) {
-  options.schedules = scaled(4000);
+  options.schedules = scaled(4000, 100);
   options.weak_memory = true;
   std::optional<apps::PoolMemory> memory;
   const Result result = explore_tasks<P>(

@@ -1,13 +1,13 @@
-// What the protocol is explored with: small kernels that witness, by plain memory that only the
-// protocol orders, that barriers, joins and the succession of ids do what they promise.
+// Kernels and scenarios that the protocol is explored with. The kernels write plain memory that
+// only the protocol orders. A race or a wrong value there shows that a barrier, a join or the
+// succession of ids has broken its promise.
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cohort/explore.hpp"
@@ -21,16 +21,16 @@ using explore::Search;
 using explore::Start;
 using explore::Waiting;
 
-/// What is transmitted: whose State it is, and when; or a gift.
+/// A State that names its sender: group `id` in `round`, or gift number `round`.
 struct From {
-  static constexpr std::uint32_t nobody = ~0U;  // of the first groups
+  static constexpr std::uint32_t no_sender = ~0U;  // the State of the first groups
   static constexpr std::uint32_t gift = ~1U;
 
   std::uint32_t round = 0;
-  std::uint32_t id = nobody;
+  std::uint32_t id = no_sender;
 };
 
-/// Memory of a scenario, plain but for the counters.
+/// A scenario's memory, plain except for the counters.
 struct Witness {
   static constexpr std::uint32_t groups = 6;
   static constexpr std::uint32_t rounds = 16;
@@ -40,10 +40,10 @@ struct Witness {
   std::uint32_t* cells;     // by round and id: each is written by one holder of an id in one round
   std::uint32_t* owner;     // by id: each holder writes it
   std::uint32_t* items;     // how often each was worked on
-  std::uint32_t* given;     // each is written once, by a group that lets others in
+  std::uint32_t* given;     // gifts: each is written once, by a group that lets others in
   std::uint32_t* counters;  // atomic: items handed out, what was given, groups forked
 
-  /// This group has its id to itself, and its successor comes after everything it did.
+  /// Races unless this group has its id to itself and its successor comes after all it did.
   template <class Group>
   void hold(Group& group) const {
     if (group.local_id() == 0) group.view(owner)[group.group_id()] += 1;
@@ -52,10 +52,17 @@ struct Witness {
   void write(Group& group, std::uint32_t round) const {
     if (group.local_id() == 0) group.view(cells)[round * groups + group.group_id()] = round + 1;
   }
-  /// Writes what the groups that this one lets in will see.
+  /// Writes a gift, which the groups that this one lets in will see.
   template <class Group>
-  From give(Group& group) const;
-  /// What `id` wrote in `round` is seen.
+  From give(Group& group) const {
+    std::uint32_t number = 0;
+    if (group.local_id() == 0) number = group.atomic(counters[1]).fetch_add(1);
+    number = group.broadcast(number);
+    if (number >= gifts) return {};
+    if (group.local_id() == 0) group.view(given)[number] = number + 1;
+    return {number, From::gift};
+  }
+  /// This group must see what `id` wrote in `round`.
   template <class Group>
   void see(Group& group, std::uint32_t round, std::uint32_t id) const {
     if (round >= rounds || id >= groups) throw std::logic_error{"a group was given no State"};
@@ -73,16 +80,6 @@ struct Witness {
   }
 };
 
-template <class Group>
-From Witness::give(Group& group) const {
-  std::uint32_t number = 0;
-  if (group.local_id() == 0) number = group.atomic(counters[1]).fetch_add(1);
-  number = group.broadcast(number);
-  if (number >= gifts) return {};
-  if (group.local_id() == 0) group.view(given)[number] = number + 1;
-  return {number, From::gift};
-}
-
 /// What a finished, suspended or cancelled run has left behind.
 struct Left {
   static constexpr std::uint32_t untold = ~0U;
@@ -93,41 +90,57 @@ struct Left {
   std::uint32_t forked = 0;
 };
 
-/// Every item was worked on in each of `count` rounds, or in as many as the others: no work is lost
-/// or done twice.
-inline std::string judge_shares(const Left& left, std::uint32_t count) {
-  for (const std::uint32_t times : left.items) {
-    if (left.outcome.status == Status::finished && times != count) {
-      return "an item was worked on " + std::to_string(times) + " times instead of " +
-             std::to_string(count);
-    }
-    if (left.outcome.status == Status::suspended && times != left.items[0]) {
-      return "items were worked on in different numbers of rounds";
-    }
-  }
-  return {};
-}
-
-/// A joiner sees what the one who let it in had written.
+/// A joiner must see what the group that let it in had written.
 template <class Group>
 void greet(Group& group, const Witness& witness, const From& from) {
   if (from.id == From::gift && group.joined()) {
     if (from.round >= Witness::gifts) throw std::logic_error{"a group was given no State"};
     const std::uint32_t seen = group.view(witness.given)[from.round];
     if (seen != from.round + 1) throw std::logic_error{"a joiner did not see what it was given"};
-  } else if (from.id != From::nobody && group.joined()) {
+  } else if (from.id != From::no_sender && group.joined()) {
     witness.see(group, from.round, from.id);
   }
   witness.hold(group);
 }
 
-/// Global barriers, `count` of them.
-template <Resizes resizes>
-struct Barriers {
-  static constexpr Traits traits{.resizes = resizes};
+/// What every kernel here has: its memory, and how much of everything it does.
+struct Scene {
   using State = From;
   Witness witness;
   std::uint32_t count;
+};
+struct Rounds : Scene {
+  struct State {
+    std::uint32_t round = 0;
+  };
+};
+struct RoundsWithSender : Scene {
+  struct State {
+    std::uint32_t round = 0;
+    From from;
+  };
+};
+struct SharedRounds : Rounds {
+  /// All items were worked on in each of `count` rounds, or after a suspend in the same number of
+  /// rounds: no work is lost or done twice.
+  static std::string judge(const Left& left, std::uint32_t count) {
+    for (const std::uint32_t times : left.items) {
+      if (left.outcome.status == Status::finished && times != count) {
+        return "an item was worked on " + std::to_string(times) + " times instead of " +
+               std::to_string(count);
+      }
+      if (left.outcome.status == Status::suspended && times != left.items[0]) {
+        return "items were worked on in different numbers of rounds";
+      }
+    }
+    return {};
+  }
+};
+
+/// Global barriers, `count` of them.
+template <Resizes resizes>
+struct Barriers : Scene {
+  static constexpr Traits traits{.resizes = resizes};
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -140,19 +153,16 @@ struct Barriers {
   }
 };
 
-/// Resizing barriers, `count` of them; then a fork if it is wanted.
+/// Resizing barriers, `count` of them, then perhaps a fork.
 template <Resizes resizes, ResizingBarrier barrier, bool forks = false>
-struct Resizing {
+struct Resizing : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
     if (group.joined() && state.id != 0) throw std::logic_error{"this is not group 0's State"};
-    std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
+    std::uint32_t round = state.id == From::no_sender ? 0 : state.round + 1;
     for (; round < count; ++round) {
       witness.write(group, round);
       const std::uint32_t before = group.num_groups();
@@ -172,13 +182,7 @@ struct Resizing {
 };
 
 /// Step style: votes decide.
-struct Steps {
-  struct State {
-    std::uint32_t round = 0;
-  };
-  Witness witness;
-  std::uint32_t count;
-
+struct Steps : Rounds {
   template <class Group>
   Next step(Group& group, State& state) const {
     witness.hold(group);
@@ -189,13 +193,7 @@ struct Steps {
 };
 
 /// Step style where group 0 alone says whether there is another step.
-struct Led {
-  struct State {
-    std::uint32_t round = 0;
-  };
-  Witness witness;
-  std::uint32_t count;
-
+struct Led : Rounds {
   template <class Group>
   Next step(Group& group, State& state) const {
     witness.hold(group);
@@ -208,13 +206,8 @@ struct Led {
 
 /// Each round is shared out by stride, between resizing barriers.
 template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
-struct Shares {
+struct Shares : SharedRounds {
   static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
-  struct State {
-    std::uint32_t round = 0;
-  };
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State state) const {
@@ -224,23 +217,15 @@ struct Shares {
       if (group.resizing_global_barrier(state)) return;
     }
   }
-  static std::string judge(const Left& left, std::uint32_t count) {
-    return judge_shares(left, count);
-  }
 };
 
 /// The same in step style: in each step one group, another each time, votes for the next. setup()
 /// writes what every step reads.
 template <ResizingBarrier barrier = ResizingBarrier::one_pass>
-struct Elected {
+struct Elected : SharedRounds {
   static constexpr Traits traits{
       .resizes = barrier == ResizingBarrier::one_pass ? Resizes::at_barriers : Resizes::anywhere,
       .barrier = barrier};
-  struct State {
-    std::uint32_t round = 0;
-  };
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void setup(Group& group) const {
@@ -257,18 +242,12 @@ struct Elected {
     const std::uint32_t voter = state.round % group.num_groups();
     return ++state.round < count && group.group_id() == voter ? Next::again : Next::halt;
   }
-  static std::string judge(const Left& left, std::uint32_t count) {
-    return judge_shares(left, count);
-  }
 };
 
 /// Items are handed out one by one; groups come and go in between.
 template <KillOrder order, Survivors survivors = Survivors::keep_one>
-struct Pool {
+struct Pool : Scene {
   static constexpr Traits traits{.kill_order = order, .survivors = survivors};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State state) const {
@@ -289,7 +268,7 @@ struct Pool {
       if (group.local_id() == 0) ++group.view(witness.items)[item];
     }
   }
-  /// Forks, and counts the groups it is told of; the dialect's request_fork tells nothing.
+  /// Forks, and counts the groups that it returns. The dialect's request_fork returns nothing.
   template <class Group>
   void fork(Group& group) const {
     const State from = witness.give(group);
@@ -319,14 +298,7 @@ struct Pool {
 
 /// Everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
 /// What is written before each of them is seen after the next barrier.
-struct Mixed {
-  struct State {
-    std::uint32_t round = 0;
-    From from;
-  };
-  Witness witness;
-  std::uint32_t count;
-
+struct Mixed : RoundsWithSender {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state.from);
@@ -350,14 +322,8 @@ struct Mixed {
 
 /// Offers and forks, `count` rounds of them.
 template <KillOrder order>
-struct Offers {
+struct Offers : RoundsWithSender {
   static constexpr Traits traits{.kill_order = order};
-  struct State {
-    std::uint32_t round = 0;
-    From from;
-  };
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State state) const {
@@ -372,11 +338,7 @@ struct Offers {
 
 /// Offers, then a barrier, `count` times. What a leaver wrote before its offer is seen after the
 /// barrier.
-struct OffersAndBarriers {
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
-
+struct OffersAndBarriers : Scene {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     witness.hold(group);
@@ -391,16 +353,12 @@ struct OffersAndBarriers {
   }
 };
 
-/// Group 0 forks, and everybody returns.
-struct ForkAndReturn {
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
-
+/// Group 0 forks, and all groups return.
+struct ForkAndReturn : Scene {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
-    if (state.id != From::nobody || group.group_id() != 0) return;
+    if (state.id != From::no_sender || group.group_id() != 0) return;
     for (std::uint32_t round = 0; round < count; ++round) {
       witness.write(group, round);
       group.request_fork(State{round, 0});
@@ -411,13 +369,17 @@ struct ForkAndReturn {
 /// The buffers behind a Witness.
 class Memory {
  public:
-  Witness witness(explore::Engine& engine) {
+  template <class Kernel>
+  Kernel kernel(explore::Engine& engine, std::uint32_t count) {
     cells_ = engine.fill<std::uint32_t>(std::size_t{Witness::groups} * Witness::rounds, 0);
     owner_ = engine.fill<std::uint32_t>(Witness::groups, 0);
     items_ = engine.fill<std::uint32_t>(Witness::work, 0);
     given_ = engine.fill<std::uint32_t>(Witness::gifts, 0);
     counters_ = engine.fill<std::uint32_t>(3, 0);
-    return {cells_.data(), owner_.data(), items_.data(), given_.data(), counters_.data()};
+    Kernel made{};
+    made.witness = {cells_.data(), owner_.data(), items_.data(), given_.data(), counters_.data()};
+    made.count = count;
+    return made;
   }
   /// What is wrong with what a run has left behind, if anything.
   template <class Kernel>
@@ -438,21 +400,16 @@ template <class Kernel, class P = explore::Platform>
 Result explore_kernel(const Options& options, std::uint32_t count) {
   Memory memory;
   return explore::check<P>(
-      [&](explore::Engine& engine) {
-        return Kernel{memory.witness(engine), count};
-      },
+      [&](explore::Engine& engine) { return memory.kernel<Kernel>(engine, count); },
       [&](const explore::Outcome& outcome) { return memory.judge<Kernel>(outcome, count); },
       options);
 }
 
-/// Goes on until there are `count` groups: it never ends unless the scheduler gets what it asked
-/// for. Without groups: until it is suspended, or all have left.
+/// Goes on until there are `count` groups, so it ends only if the scheduler gets what it asked for.
+/// With a `count` of 0 it goes on until it is suspended or all groups have left.
 template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
-struct UntilResized {
+struct UntilResized : Scene {
   static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -464,11 +421,8 @@ struct UntilResized {
 
 /// The same with offers and forks.
 template <KillOrder order>
-struct UntilOffered {
+struct UntilOffered : Scene {
   static constexpr Traits traits{.kill_order = order};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -479,12 +433,9 @@ struct UntilOffered {
 };
 
 /// Goes on until groups have joined `count` times, however often the scheduler has to ask.
-template <class Kind>
-struct UntilJoined {
-  static constexpr Traits traits = Kind::traits;
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
+template <Traits its_traits>
+struct UntilJoined : Scene {
+  static constexpr Traits traits = its_traits;
 
   template <class Group>
   void run(Group& group, State state) const {
@@ -506,23 +457,11 @@ struct UntilJoined {
     }
   }
 };
-struct ByOffers {
-  static constexpr Traits traits{};
-};
-struct ByOffersOfAnyOrder {
-  static constexpr Traits traits{.kill_order = KillOrder::any};
-};
-struct AtBarriers {
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-};
 
-/// Calls one primitive, by `count`, until the job is cancelled, even if it is told to leave.
+/// Calls the primitive number `count` until the job is cancelled, even after a verdict to leave.
 template <Resizes resizes>
-struct UntilCancelled {
+struct UntilCancelled : Scene {
   static constexpr Traits traits{.resizes = resizes};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -544,16 +483,13 @@ struct UntilCancelled {
 /// Barriers of both kinds, in an order in which each kind follows each at even and at odd
 /// generations.
 template <Resizes resizes>
-struct Kinds {
+struct Kinds : Scene {
   static constexpr Traits traits{.resizes = resizes};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state);
-    std::uint32_t round = state.id == From::nobody ? 0 : state.round + 1;
+    std::uint32_t round = state.id == From::no_sender ? 0 : state.round + 1;
     for (; round < count; ++round) {
       witness.write(group, round);
       if ((0b01'0010'1101U >> round & 1U) == 0) {
@@ -567,14 +503,7 @@ struct Kinds {
 };
 
 /// Every group forks right after each resizing barrier, which may still be letting groups in.
-struct ForksAfterBarriers {
-  struct State {
-    std::uint32_t round = 0;
-    From from;
-  };
-  Witness witness;
-  std::uint32_t count;
-
+struct ForksAfterBarriers : RoundsWithSender {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state.from);
@@ -592,12 +521,9 @@ struct ForksAfterBarriers {
 
 /// Group 1 returns, and the others wait for it in a barrier.
 template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>
-struct ReturnsEarly {
+struct ReturnsEarly : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
   static constexpr std::string_view faults[] = {"returned", "after"};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -614,12 +540,9 @@ struct ReturnsEarly {
 /// Some groups stand at a plain barrier, the others at a resizing one: group `count` alone at the
 /// plain one, or from 10 on group `count` - 10 alone at the resizing one.
 template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>
-struct Diverges {
+struct Diverges : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
   static constexpr std::string_view faults[] = {"different barriers"};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -633,12 +556,9 @@ struct Diverges {
   }
 };
 
-/// The group that has left goes on: with a barrier, an offer, a fork or a query, by `count`.
-struct GoesOnAfterLeaving {
+/// A group that has left goes on: with a barrier, an offer, a fork or a query, by `count`.
+struct GoesOnAfterLeaving : Scene {
   static constexpr std::string_view faults[] = {"broken contract"};
-  using State = From;
-  Witness witness;
-  std::uint32_t count;
 
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -656,29 +576,27 @@ struct GoesOnAfterLeaving {
   }
 };
 
-/// Explores a kernel that breaks the contract: it is wrong if a schedule does not end with the
-/// kernel's fault.
+/// Explores a kernel that breaks the contract: every schedule must end with the kernel's fault.
 template <class Kernel, Result (*explore_one)(const Options&, std::uint32_t)>
 Result expect_fault(const Options& options, std::uint32_t count) {
   Options one = options;
   one.schedules = 1;
   one.shrink = false;
+  if (one.search == Search::exhaustive) one.search = Search::random;
   Result all;
   const std::uint64_t most = std::min<std::uint64_t>(options.schedules, 100);
-  if (one.search == Search::exhaustive) one.search = Search::random;
   for (; all.schedules < most; ++all.schedules) {
     one.seed = options.seed + all.schedules;
     const Result result = explore_one(one, count);
-    for (const std::string_view fault : Kernel::faults) {
-      if (result.failure.find(fault) != std::string::npos) all.complete = true;
-    }
-    if (!std::exchange(all.complete, false)) {
-      all.ok = false;
-      all.failure = "the broken contract was not reported: " +
-                    (result.ok ? std::string{"no failure"} : result.failure);
-      all.seed = one.seed;
-      return all;
-    }
+    const auto is_reported = [&](std::string_view fault) {
+      return result.failure.find(fault) != std::string::npos;
+    };
+    if (std::ranges::any_of(Kernel::faults, is_reported)) continue;
+    all.ok = false;
+    all.failure = "the broken contract was not reported: " +
+                  (result.ok ? std::string{"no failure"} : result.failure);
+    all.seed = one.seed;
+    return all;
   }
   all.complete = options.search == Search::exhaustive;
   return all;
@@ -701,12 +619,15 @@ struct Scenario {
   Waiting waiting = Waiting::polled;
   bool offer_wait = false;
   bool start_deadline = false;
-  /// How often each unit comes; 0: as the search has it. Otherwise the kernel waits for the
-  /// scheduler, and PCT's strict priorities would let it wait for ever.
+  /// How often each unit comes; 0: as the search says. A kernel with visits waits for the
+  /// scheduler, so PCT's strict priorities could make it wait for ever: its search is random.
   std::uint32_t visits = 0;
   std::uint32_t max_groups = 0;  // and boxes in the lobby; 0: as many as units
   bool fenced = false;           // on a platform with fences, where groups poll
 
+  friend std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
+    return out << scenario.name << (scenario.fenced ? ", fences" : "");
+  }
   /// `how`: the search; what belongs to the scenario is filled in.
   [[nodiscard]] Result run(Options how) const {
     how.capacity = units;
@@ -733,51 +654,33 @@ constexpr auto anywhere = Resizes::anywhere;
 constexpr auto one_pass = ResizingBarrier::one_pass;
 
 inline void nothing(Host& /*host*/) {}
-inline void to_none(Host& host) { host.set_target(0); }
-inline void to_one(Host& host) { host.set_target(1); }
-inline void to_two(Host& host) { host.set_target(2); }
-inline void to_three(Host& host) { host.set_target(3); }
-inline void to_four(Host& host) { host.set_target(4); }
-inline void down_and_up(Host& host) {
-  host.set_target(1);
-  host.set_target(3);
+/// Targets, one right after the other.
+template <std::uint32_t... targets>
+void to(Host& host) {
+  (host.set_target(targets), ...);
 }
-inline void down_and_up_to_two(Host& host) {
-  host.set_target(1);
-  host.set_target(2);
+template <std::uint32_t... targets>
+void suspended(Host& host) {
+  to<targets...>(host);
+  host.suspend();
 }
-inline void one_by_one(Host& host) {
-  host.set_target(3);
-  host.set_target(4);
+template <std::uint32_t... targets>
+void cancelled(Host& host) {
+  to<targets...>(host);
+  host.cancel();
 }
-inline void up_and_down(Host& host) {
-  for (int i = 0; i < 3; ++i) {
-    host.set_target(3);
-    host.set_target(2);
-  }
-}
-inline void up_to_two_and_down(Host& host) {
-  host.set_target(2);
-  host.set_target(1);
-}
-inline void suspended(Host& host) { host.suspend(); }
 /// Up and down, for as long as the job runs. Each target is set several times, so that it lasts.
 inline void pumped(Host& host) {
   for (int i = 0; host.status() == Status::pending || host.status() == Status::running; ++i) {
     host.set_target(i % 12 < 9 ? 2 : 1);
   }
 }
-inline void cancelled_at_once(Host& host) { host.cancel(); }
-inline void cancelled(Host& host) {
-  host.set_target(2);
-  host.cancel();
-}
-/// Five targets from one to `most`, as the schedule has it.
+/// Five targets from `least` to `most`, which the schedule chooses.
 template <std::uint32_t most, std::uint32_t least = 1>
 void restless(Host& host) {
   for (int i = 0; i < 5; ++i) host.set_target(least + host.choose(most - least + 1));
 }
-/// Units must be sent for this: Start::sent.
+/// Needs Start::sent: units that come by themselves cannot be sent again.
 inline void suspended_and_resumed(Host& host) {
   host.set_target(1 + host.choose(4));
   if (host.suspend() != Status::suspended) return;
@@ -786,21 +689,12 @@ inline void suspended_and_resumed(Host& host) {
   host.suspend();
   host.resume();
 }
-inline void down_and_suspended(Host& host) {
-  host.set_target(2);
-  host.suspend();
-}
-inline void grown_and_suspended(Host& host) {
-  host.set_target(3);
-  host.suspend();
-}
 
-/// All that is searched through exhaustively.
+/// Scenarios small enough for all their schedules.
 const std::vector<Scenario>& scenarios();
-/// Those in which the protocol does something else on a platform with fences, on that platform.
+/// Small scenarios of the branches that the protocol has for platforms with fences.
 const std::vector<Scenario>& fenced_scenarios();
-/// Four groups, long runs: too much for all schedules, so random ones. Every kernel, with waiters
-/// that poll and that sleep.
+/// Four groups and long runs of every kernel: only for random schedules.
 const std::vector<Scenario>& larger_scenarios();
 /// The same on the platform with fences.
 const std::vector<Scenario>& larger_fenced_scenarios();

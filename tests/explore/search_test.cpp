@@ -1,18 +1,17 @@
-// The searches themselves, on small random programs of atomic words: reduction must not lose an
-// outcome, and what is found must be found again.
+// The searches themselves. On small random programs of atomic words, the reduction must not lose an
+// outcome. A failure that is stored must fail again when replayed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "cohort/explore/world.hpp"
+#include "conformance/scale.hpp"
 #include "explore/soak.hpp"
 
 namespace cohort::explore {
@@ -128,10 +127,7 @@ Found search(std::uint32_t program_seed, const Options& options) {
 TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
   std::uint64_t all = 0;
   std::uint64_t reduced = 0;
-  const char* const text = std::getenv("COHORT_TEST_SCALE");     // NOLINT(concurrency-mt-unsafe)
-  const double scale = text == nullptr ? 1.0 : std::atof(text);  // NOLINT(cert-err34-c)
-  const std::uint32_t programs = std::max(10U, static_cast<std::uint32_t>(120 * scale));
-  for (std::uint32_t seed = 300; seed < 300 + programs; ++seed) {
+  for (std::uint32_t seed = 300; seed < 300 + test::scaled(120, 10); ++seed) {
     const Found expected = search(seed, {.search = Search::exhaustive, .preemptions = 1000});
     const Found found = search(seed, {.search = Search::exhaustive});
     ASSERT_EQ(found.outcomes, expected.outcomes) << "program " << seed;
@@ -195,13 +191,10 @@ TEST(Fences, OrderWhatIsRelaxedAroundThem) {
   EXPECT_TRUE(can_be_old(true, true, true)) << "a plain store carries nothing on";
 }
 
-/// Reads what nothing has ordered yet.
-struct Hasty {
-  test::Witness witness;
-  std::uint32_t count;
-
+/// Reads before the barrier that would order the read.
+struct Hasty : test::Scene {
   template <class Group>
-  void run(Group& group, Nothing /*state*/) const {
+  void run(Group& group, State /*state*/) const {
     witness.write(group, 0);
     if (group.group_id() == 1) witness.see(group, 0, 0);
     group.global_barrier();

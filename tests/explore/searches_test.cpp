@@ -1,6 +1,6 @@
-// Searches under the explorer, in groups of several threads. These share the edges of a hub, while
-// another node of the same list may bring it a shorter distance; and of nodes with few edges they
-// claim places in lists before they know what for.
+// The searches of the apps under the explorer, in groups of several threads. A group shares the
+// edges of a hub while another node of the same list may shorten the hub's distance. For nodes with
+// few edges its threads claim places in lists before they know whether they need them.
 #include <gtest/gtest.h>
 
 #include "apps/bfs/host.hpp"
@@ -15,8 +15,8 @@ namespace {
 using apps::RunOptions;
 
 /// From 0 to the hub 1, and shorter by way of 2; from there many edges to 3, then as many to 4. So
-/// whoever has the hub's first edges is told of the shorter way by nobody but the next turn. Most
-/// edges are those of 5, which nobody reaches: a search that knows both directions goes down.
+/// the threads with the hub's first edges learn of the shorter way only in the next turn. Most
+/// edges leave node 5, which is never reached, so a direction-optimising search stays top-down.
 const Csr& hub() {
   static const Csr graph = [] {
     constexpr std::size_t many = 20;
@@ -36,55 +36,51 @@ const Csr& hub() {
   return graph;
 }
 
-/// What is wrong with `run(engine, options)` in one of the schedules.
-template <class Run>
-explore::Result explored(Run run) {
+/// Explores `run(engine, options)`, whose result must pass `judge`.
+template <class Run, class Judge>
+void explore_search(Run run, Judge judge) {
   const explore::Options options{
       .schedules = 3000, .capacity = 4, .local_size = 2, .start_groups = 4, .weak_memory = true};
   RunOptions how;
   how.launch.local_size = options.local_size;
-  return explore::check_program(
-      [&](explore::Engine& engine) -> std::string { return run(engine, how).value_or(""); },
+  const explore::Result result = explore::check_program(
+      [&](explore::Engine& engine) -> std::string {
+        const auto found = run(engine, how);
+        return found.report.status == Status::finished ? judge(found).value_or("") : "";
+      },
       options);
+  EXPECT_TRUE(result.ok) << result;
+}
+void expect_levels(const Csr& graph, const apps::BfsOptions& options = {}) {
+  explore_search(
+      [&](auto& engine, const RunOptions& how) {
+        return apps::run_bfs(engine, graph, 0, how, options);
+      },
+      [&](const auto& found) { return apps::check_bfs(graph, 0, found.levels); });
+}
+void expect_paths(const Csr& graph, const apps::ListSsspOptions& options) {
+  explore_search(
+      [&](auto& engine, const RunOptions& how) {
+        return apps::run_l_sssp(engine, graph, 0, how, options);
+      },
+      [&](const auto& found) { return apps::check_paths(graph, 0, found.distances); });
 }
 
 TEST(Hubs, HaveManyEdges) { EXPECT_TRUE(apps::has_many_edges(hub())); }
 
-TEST(Hubs, GiveShortestPaths) {
-  const explore::Result result =
-      explored([](auto& engine, const RunOptions& how) -> std::optional<std::string> {
-        const auto found = apps::run_l_sssp(engine, hub(), 0, how, {.delta = 100});
-        if (found.report.status != Status::finished) return std::nullopt;
-        return apps::check_paths(hub(), 0, found.distances);
-      });
-  EXPECT_TRUE(result.ok) << result;
-}
+TEST(Hubs, GiveShortestPaths) { expect_paths(hub(), {.delta = 100}); }
+
+TEST(Hubs, GiveLevels) { expect_levels(hub()); }
 
 // One group goes on alone with the hub, then all share its neighbours.
 TEST(Hubs, AmongNodesOfFewEdgesGiveLevels) {
   const Csr star = load_graph("star:24");
   ASSERT_FALSE(apps::has_many_edges(star));
-  const explore::Result result =
-      explored([&star](auto& engine, const RunOptions& how) -> std::optional<std::string> {
-        const auto found = apps::run_bfs(engine, star, 0, how);
-        if (found.report.status != Status::finished) return std::nullopt;
-        return apps::check_bfs(star, 0, found.levels);
-      });
-  EXPECT_TRUE(result.ok) << result;
+  expect_levels(star);
 }
 
-TEST(Hubs, GiveLevels) {
-  const explore::Result result =
-      explored([](auto& engine, const RunOptions& how) -> std::optional<std::string> {
-        const auto found = apps::run_bfs(engine, hub(), 0, how);
-        if (found.report.status != Status::finished) return std::nullopt;
-        return apps::check_bfs(hub(), 0, found.levels);
-      });
-  EXPECT_TRUE(result.ok) << result;
-}
-
-/// Two ways from 0 to 3 of which the second to be found is shorter, and so it is with the next
-/// square. Other nodes, which nobody reaches, so that lists have room for every edge.
+/// Two squares. In each, the second way to be found to the opposite corner is the shorter one.
+/// Nodes that are never reached make room for every edge in the lists.
 const Csr& squares() {
   static const Csr graph = [] {
     constexpr std::size_t others = 60;
@@ -106,14 +102,8 @@ TEST(FewEdges, AreThoseOfTheSquares) {
 // Near nodes only, or buckets whose nodes come nearer while they wait in piles.
 TEST(FewEdges, GiveShortestPaths) {
   for (const apps::Distance delta : {100U, 2U}) {
-    const explore::Result result =
-        explored([delta](auto& engine, const RunOptions& how) -> std::optional<std::string> {
-          const auto found =
-              apps::run_l_sssp(engine, squares(), 0, how, {.delta = delta, .piles = 3});
-          if (found.report.status != Status::finished) return std::nullopt;
-          return apps::check_paths(squares(), 0, found.distances);
-        });
-    EXPECT_TRUE(result.ok) << "delta " << delta << ": " << result;
+    SCOPED_TRACE(delta);
+    expect_paths(squares(), {.delta = delta, .piles = 3});
   }
 }
 
@@ -123,25 +113,14 @@ TEST(FewEdges, GiveShortestPathsBeyondAnEmptyWindow) {
   graph.offsets = {0, 3, 3, 4, 5, 5};
   graph.targets = {1, 2, 3, 1, 4};
   graph.weights = {20, 1, 60, 1, 1};
-  const explore::Result result =
-      explored([&graph](auto& engine, const RunOptions& how) -> std::optional<std::string> {
-        const auto found = apps::run_l_sssp(engine, graph, 0, how, {.delta = 1});
-        if (found.report.status != Status::finished) return std::nullopt;
-        return apps::check_paths(graph, 0, found.distances);
-      });
-  EXPECT_TRUE(result.ok) << result;
+  expect_paths(graph, {.delta = 1});
 }
 
 // By all groups, or by one that goes on alone.
 TEST(FewEdges, GiveLevels) {
   for (const std::uint32_t solo : {0U, 2U}) {
-    const explore::Result result =
-        explored([solo](auto& engine, const RunOptions& how) -> std::optional<std::string> {
-          const auto found = apps::run_bfs(engine, squares(), 0, how, {.solo = solo});
-          if (found.report.status != Status::finished) return std::nullopt;
-          return apps::check_bfs(squares(), 0, found.levels);
-        });
-    EXPECT_TRUE(result.ok) << "solo " << solo << ": " << result;
+    SCOPED_TRACE(solo);
+    expect_levels(squares(), {.solo = solo});
   }
 }
 

@@ -1,5 +1,5 @@
-// Scenarios under random schedules with fresh seeds, for some time. What fails is stored, one file
-// each, with all that is needed to see it again.
+// Scenarios under random schedules with fresh seeds, for some time. Each failure is stored in
+// a file of its own, with all that is needed to replay it.
 #pragma once
 
 #include <chrono>
@@ -60,7 +60,7 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
   return failures;
 }
 
-/// The schedule that was stored in `file`, once more. Throws where there is none.
+/// Replays the schedule that is stored in `file`. Throws if there is none.
 inline Result replay(const std::vector<Scenario>& all, const std::filesystem::path& file) {
   std::ifstream in{file};
   std::string word;

@@ -1,6 +1,6 @@
 // A libFuzzer target for every reader. COHORT_FUZZ chooses which: the name of a format, or
-// "compressed". Whatever the bytes, a reader either throws an Error that names the place or returns
-// a valid graph, and neither depends on how the text is cut into blocks.
+// "compressed". For any bytes, a reader either throws an Error that names the place or returns a
+// valid graph, and neither depends on how the text is cut into blocks.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -66,8 +66,7 @@ bool killed(std::size_t most) {
                                           .waiting = look.waiting,
                                           .shrink = false});
       if (!result.ok) {
-        std::cout << scenario.name << (scenario.fenced ? ", fences: " : ": ") << result.failure
-                  << '\n';
+        std::cout << scenario << ": " << result.failure << '\n';
         return true;
       }
       if (mutants::reached) reach_it.push_back(scenario);

@@ -45,6 +45,19 @@ bool eventually(Condition condition) {
   return true;
 }
 
+/// Expects an Error with this code, and returns what it says.
+template <class Act>
+std::string error_of(Errc code, Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
 /// A job that runs until it is told to stop.
 struct Background {
   explicit Background(const std::string& name = "spin_at_barriers",
@@ -60,8 +73,8 @@ struct Background {
     return job.wait();
   }
   Job launch(const std::string& name, const LaunchOptions& options) {
-    ProgramKernel kernel = kernels().kernel(name);
-    kernel.set("rounds", rounds.data()).set("stop", stop.data());
+    const ProgramKernel kernel =
+        kernels().kernel(name).set("rounds", rounds.data()).set("stop", stop.data());
     return kernel.launch(engine(), options);
   }
   [[nodiscard]] bool advances() const {
@@ -79,8 +92,8 @@ struct Background {
 TEST(Engine, TasksRunWithoutAJob) {
   Words before{0};
   Words wrong{0};
-  ProgramKernel kernel = kernels().kernel("meet");
-  kernel.set("before", before.data()).set("wrong", wrong.data());
+  const ProgramKernel kernel =
+      kernels().kernel("meet").set("before", before.data()).set("wrong", wrong.data());
   EXPECT_EQ(kernel.submit(engine(), {.groups = engine().capacity()}).wait().status,
             Status::finished);
   EXPECT_EQ(before[0], engine().capacity());
@@ -89,15 +102,9 @@ TEST(Engine, TasksRunWithoutAJob) {
 
 TEST(Engine, TheMegakernelThatRunsCannotChange) {
   Background background{"may_empty"};
-  ProgramKernel kernel = kernels().kernel("never_looks");
-  kernel.set("stop", background.stop.data());
-  try {
-    static_cast<void>(kernel.launch(engine()));
-    FAIL() << "it was launched";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::bad_state);
-    EXPECT_THAT(error.what(), HasSubstr("kernel never_looks is not in the megakernel that runs"));
-  }
+  const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", background.stop.data());
+  EXPECT_THAT(error_of(Errc::bad_state, [&] { static_cast<void>(kernel.launch(engine())); }),
+              HasSubstr("kernel never_looks is not in the megakernel that runs"));
   EXPECT_THROW(background.launch("may_empty", {.local_size = 2}), Error);
 }
 
@@ -138,11 +145,13 @@ TEST(Engine, AWorkGroupCanSchedule) {
   auto rounds = own.fill<std::uint32_t>(2, 0);
   auto stop = own.fill<std::uint32_t>(1, 0);
   auto met = own.fill<std::uint32_t>(2, 0);
-  ProgramKernel spin = kernels().kernel("spin_at_offers");
-  spin.set("rounds", rounds.data()).set("stop", stop.data());
-  const Job job = spin.launch(own);
-  ProgramKernel meet = kernels().kernel("meet");
-  meet.set("before", met.data()).set("wrong", met.data() + 1);
+  const Job job = kernels()
+                      .kernel("spin_at_offers")
+                      .set("rounds", rounds.data())
+                      .set("stop", stop.data())
+                      .launch(own);
+  ProgramKernel meet =
+      kernels().kernel("meet").set("before", met.data()).set("wrong", met.data() + 1);
   for (std::uint32_t i = 1; i <= 10; ++i) {
     met.fill(0);
     const TaskReport report = meet.submit(own, {.groups = own.capacity()}).wait();
@@ -157,8 +166,7 @@ TEST(Engine, AWorkGroupCanSchedule) {
 
 TEST(Engine, ACancelReachesABarrierInAFunction) {
   Words rounds{0};
-  ProgramKernel kernel = kernels().kernel("meets_in_a_function");
-  kernel.set("rounds", rounds.data());
+  const ProgramKernel kernel = kernels().kernel("meets_in_a_function").set("rounds", rounds.data());
   std::stop_source stop;
   const Job job = kernel.launch(engine(), {.stop = stop.get_token()});
   ASSERT_TRUE(eventually([&] { return now(rounds) > 10; }));
@@ -170,40 +178,26 @@ TEST(Engine, ABrokenContractIsAnError) {
   if (engine().capacity() < 2) GTEST_SKIP() << "the device runs one work-group at a time";
   Words tickets{0};
   Words word{0};
-  ProgramKernel kernel = kernels().kernel("leaves_others_waiting");
-  kernel.set("tickets", tickets.data()).set("word", word.data());
+  const ProgramKernel kernel = kernels()
+                                   .kernel("leaves_others_waiting")
+                                   .set("tickets", tickets.data())
+                                   .set("word", word.data());
   const Job job = kernel.launch(engine(), {.max_groups = 2, .resizable = false});
-  try {
-    job.wait();
-    FAIL() << "it ended well";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::broken_contract);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("returned"), ContainsRegex("barrier [0-9]"),
-                                    HasSubstr("cohort::explore")));
-  }
+  EXPECT_THAT(
+      error_of(Errc::broken_contract, [&] { job.wait(); }),
+      AllOf(HasSubstr("returned"), ContainsRegex("barrier [0-9]"), HasSubstr("cohort::explore")));
 }
 
 TEST(Engine, AKernelThatNeverEndsIsGivenUp) {
   auto doomed = std::make_unique<opencl::Engine>(opencl::EngineOptions{.patience = 300ms});
   auto stop = doomed->fill<std::uint32_t>(1, 0);
-  ProgramKernel kernel = kernels().kernel("never_looks");
-  kernel.set("stop", stop.data());
+  const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", stop.data());
   const Job job = kernel.launch(*doomed, {.max_groups = 1});
   EXPECT_FALSE(job.wait_for(100ms));
   job.cancel();
-  try {
-    job.wait();
-    FAIL() << "it ended well";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::device_lost);
-    EXPECT_THAT(error.what(), HasSubstr("never_looks has reached no primitive within 300 ms"));
-  }
-  try {
-    static_cast<void>(kernel.launch(*doomed));
-    FAIL() << "it was launched";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::device_lost);
-  }
+  EXPECT_THAT(error_of(Errc::device_lost, [&] { job.wait(); }),
+              HasSubstr("never_looks has reached no primitive within 300 ms"));
+  error_of(Errc::device_lost, [&] { static_cast<void>(kernel.launch(*doomed)); });
   doomed.reset();                          // does not wait for it
   std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
 }
@@ -211,17 +205,11 @@ TEST(Engine, AKernelThatNeverEndsIsGivenUp) {
 TEST(Engine, ATaskThatNeverEndsDoesNotKeepTheEngine) {
   auto doomed = std::make_unique<opencl::Engine>(opencl::EngineOptions{.patience = 300ms});
   auto stop = doomed->fill<std::uint32_t>(1, 0);
-  ProgramKernel kernel = kernels().kernel("never_looks");
-  kernel.set("stop", stop.data());
+  const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", stop.data());
   const Task task = kernel.submit(*doomed);
   EXPECT_FALSE(task.wait_for(100ms));
   doomed.reset();  // which would never end if it waited for the task
-  try {
-    task.wait();
-    FAIL() << "it ended well";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::device_lost);
-  }
+  error_of(Errc::device_lost, [&] { task.wait(); });
   std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
 }
 
@@ -233,8 +221,7 @@ TEST(EngineDeathTest, AKernelThatCrashesEndsTheProcessAndHangsNothing) {
   EXPECT_EXIT(
       {
         opencl::Engine own;
-        ProgramKernel kernel = kernels().kernel("crashes");
-        kernel.set("address", std::uint64_t{64});
+        const ProgramKernel kernel = kernels().kernel("crashes").set("address", std::uint64_t{64});
         kernel.launch(own).wait();
       },
       testing::KilledBySignal(SIGSEGV), "");
@@ -244,8 +231,8 @@ TEST(Engine, EndsWithItsJobs) {
   auto brief = std::make_unique<opencl::Engine>();
   auto rounds = brief->fill<std::uint32_t>(2, 0);
   auto stop = brief->fill<std::uint32_t>(1, 0);
-  ProgramKernel kernel = kernels().kernel("spin_at_barriers");
-  kernel.set("rounds", rounds.data()).set("stop", stop.data());
+  const ProgramKernel kernel =
+      kernels().kernel("spin_at_barriers").set("rounds", rounds.data()).set("stop", stop.data());
   const Job job = kernel.launch(*brief);
   EXPECT_FALSE(job.wait_for(20ms));
   brief.reset();
@@ -256,21 +243,14 @@ TEST(Engine, EndsWithItsJobs) {
 
 TEST(Engine, RefusesMemoryOfTheHost) {
   std::uint32_t on_the_stack = 0;
-  ProgramKernel kernel = kernels().kernel("never_looks");
-  kernel.set("stop", &on_the_stack);
-  try {
-    static_cast<void>(kernel.launch(engine()));
-    FAIL() << "it was launched";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::bad_options);
-    EXPECT_THAT(error.what(), HasSubstr("parameter 'stop' of kernel never_looks points to memory"));
-  }
+  const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", &on_the_stack);
+  EXPECT_THAT(error_of(Errc::bad_options, [&] { static_cast<void>(kernel.launch(engine())); }),
+              HasSubstr("parameter 'stop' of kernel never_looks points to memory"));
 }
 
 TEST(Engine, RefusesWhatCannotRun) {
   Words stop{1};
-  ProgramKernel kernel = kernels().kernel("never_looks");
-  kernel.set("stop", stop.data());
+  const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", stop.data());
   EXPECT_THROW(static_cast<void>(kernel.launch(engine(), {.max_groups = 0})), Error);
   EXPECT_THROW(static_cast<void>(kernel.launch(
                    engine(), {.max_groups = engine().capacity() + 1, .resizable = false})),
@@ -290,16 +270,10 @@ TEST(Engine, RefusesWhatCannotRun) {
 TEST(Engine, PassesOnWhatTheDevicesCompilerSays) {
   opencl::Engine strict{{.build_options = "-Dcohort_look=nonsense("}};
   const auto stop = strict.fill<std::uint32_t>(1, 1);
-  ProgramKernel kernel = kernels().kernel("never_looks");
-  kernel.set("stop", stop.data());
-  try {
-    static_cast<void>(kernel.launch(strict));
-    FAIL() << "it was launched";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::bad_file);
-    EXPECT_THAT(error.what(), HasSubstr("does not compile the megakernel of never_looks"));
-    EXPECT_THAT(error.what(), HasSubstr("error"));
-  }
+  const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", stop.data());
+  EXPECT_THAT(
+      error_of(Errc::bad_file, [&] { static_cast<void>(kernel.launch(strict)); }),
+      AllOf(HasSubstr("does not compile the megakernel of never_looks"), HasSubstr("error")));
 }
 
 TEST(Device, SaysWhatItLacks) {

@@ -1,6 +1,6 @@
-// Kernels for what only the OpenCL engine's tests ask: tasks beside jobs, and kernels that break rules or never end.
+// Kernels of the OpenCL engine's own tests: tasks alongside jobs, and kernels that break rules or never end.
 
-// A job that stays until *stop is set, and counts its rounds. One thread looks, so that all see the same.
+// A job that runs until *stop is set, and counts its rounds. One thread reads *stop, so that all see the same value.
 kernel void spin_at_barriers(global uint *rounds, global uint *stop) {
   transmit uint r = 0;
   while (true) {
@@ -37,11 +37,11 @@ kernel void never_looks(global uint *stop) {
   }
 }
 
-// Writes where there is no memory.
+// Writes to an address without memory.
 kernel void crashes(ulong address) { *(volatile global uint *)address = 1; }
 
-// Of two groups one returns, the other arrives at a barrier. They read the same word, which cohortc trusts to be the same for
-// all, but one after another.
+// Of two groups one returns, the other arrives at a barrier. cohortc trusts that both read the same value from *word, but one
+// reads it after the other has changed it.
 kernel void leaves_others_waiting(global uint *tickets, global uint *word) {
   if (get_local_id() == 0) {
     uint ticket = atomic_inc(tickets);
@@ -64,7 +64,7 @@ kernel survivors(may_all_leave) kill_order(any) void may_empty(global uint *roun
   }
 }
 
-// A barrier in a function that gives a value: when the job is cancelled everything returns.
+// A barrier in a function that returns a value: when the job is cancelled, function and kernel return.
 uint next_round(uint r) {
   global_barrier();
   return r + 1;

@@ -1,5 +1,5 @@
-// A program of somebody else: groups of several threads, a task and a checkpoint, so that all that
-// the library itself needs is linked. Exit status 0 means that the results were right.
+// A program of another project, with groups of several threads, a task and a checkpoint, so that
+// everything the library itself needs is linked. Exit status 0 means that the results were right.
 #include <cohort/cpu.hpp>
 #include <cohort/version.hpp>
 #include <filesystem>

@@ -1,38 +1,27 @@
-# cmake -D COMPILER=... -D SOURCE=... -D INCLUDES=a;b -P check.cmake
-# The library's headers are system headers for a .cu, as for who finds the package: they must not need a warning.
-# The first line of SOURCE says what is expected: "// Must compile..." or "// Must not compile: <part of the message>".
-file(STRINGS ${SOURCE} wish LIMIT_COUNT 1)
-
-set(includes "")
-foreach(folder IN LISTS INCLUDES)
-  if(SOURCE MATCHES "[.]cu$")
-    list(APPEND includes -isystem ${folder})
-  else()
-    list(APPEND includes -I${folder})
-  endif()
-endforeach()
+# cmake -D COMPILER=... -D SOURCE=... -D CASE=... -D MESSAGE=... -D INCLUDES=a;b -P check.cmake
+# Compiles one case of SOURCE, which must be refused with MESSAGE, or must compile if that is empty. For a .cu the library's
+# headers are system headers, as for users of the package: warnings in them are hidden, so the refusal must be an error.
+set(flag -I)
+set(command ${COMPILER} -std=c++20 -fsyntax-only)
 if(SOURCE MATCHES "[.]cu$")
+  set(flag "-isystem;")
   set(command ${COMPILER} -std=c++20 -arch=sm_90 -ptx -o /dev/null)
-else()
-  set(command ${COMPILER} -std=c++20 -fsyntax-only)
 endif()
-execute_process(COMMAND ${command} ${includes} ${SOURCE}
+list(TRANSFORM INCLUDES PREPEND "${flag}")
+execute_process(COMMAND ${command} -DCASE_${CASE} ${INCLUDES} ${SOURCE}
   RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
-if(wish MATCHES "^// Must not compile: (.*)$")
-  set(message "${CMAKE_MATCH_1}")
-  if(NOT failed)
-    message(FATAL_ERROR "It compiles, but it should be refused with: ${message}")
-  endif()
-  string(FIND "${output}" "cohort: ${message}" place)
-  string(FIND "${output}" "cohort::cuda::detail::${message}" name_in_place)  # nvcc's own error, about a function of ours
-  if(place EQUAL -1 AND name_in_place EQUAL -1)
-    message(FATAL_ERROR "It is refused, but not with: ${message}\n${output}")
-  endif()
-elseif(wish MATCHES "^// Must compile")
+if(NOT MESSAGE)
   if(failed)
     message(FATAL_ERROR "It does not compile:\n${output}")
   endif()
-else()
-  message(FATAL_ERROR "${SOURCE}: the first line does not say what is expected")
+  return()
+endif()
+if(NOT failed)
+  message(FATAL_ERROR "It compiles, but it should be refused with: ${MESSAGE}")
+endif()
+string(FIND "${output}" "cohort: ${MESSAGE}" place)
+string(FIND "${output}" "cohort::cuda::detail::${MESSAGE}" name_in_place)  # nvcc's own error, about a function of ours
+if(place EQUAL -1 AND name_in_place EQUAL -1)
+  message(FATAL_ERROR "It is refused, but not with: ${MESSAGE}\n${output}")
 endif()

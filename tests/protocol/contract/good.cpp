@@ -1,4 +1,4 @@
-// Must compile: everything a kernel may do, in every style.
+// Everything a kernel may do, in every style.
 #include "kernels.hpp"
 
 struct Steps : Stateful {
