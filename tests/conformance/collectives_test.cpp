@@ -16,10 +16,9 @@ COHORT_SITE_SUITE(Collectives);
 template <class Kernel>
 void expect_right(Site& site, std::uint32_t local_size) {
   for (const bool resizable : {true, false}) {
-    const Word wrong{site};
+    const Mistakes wrong{site};
     site.run(Kernel{wrong.data()},
              {.max_groups = 2, .local_size = local_size, .resizable = resizable});
-    EXPECT_EQ(wrong, 0U);
   }
 }
 
@@ -50,7 +49,7 @@ COHORT_SITE_TEST(Collectives, WorkInEveryGroupOfAJobThatIsResized) {
   site.restart(4);
   for (const std::uint32_t local_size : site.local_sizes()) {
     if (local_size > 33) continue;
-    const Word wrong{site};
+    const Mistakes wrong{site};
     const std::uint32_t groups = site.capacity();
     site.run(InSteps{site.explored() ? 4 : scaled(100, 20), wrong.data()},
              {.max_groups = groups, .local_size = local_size}, [&](const Job& job) {
@@ -58,9 +57,7 @@ COHORT_SITE_TEST(Collectives, WorkInEveryGroupOfAJobThatIsResized) {
                  job.set_target(1 + i % groups);
                  site.linger(0us);
                }
-               EXPECT_EQ(job.wait().status, Status::finished);
              });
-    EXPECT_EQ(wrong, 0U);
   }
 }
 

@@ -51,8 +51,7 @@ TEST(CpuTracers, MayCallTheEngineButNotWaitForItsOwnJob) {
   job.set_target(1);
   site.until([&] { return calling.calls > 1; });
   EXPECT_GE(calling.refused, 1U);
-  words.stop = 1;
-  EXPECT_EQ(job.wait().status, Status::finished);
+  finish(job, words.stop);
 }
 
 /// An exception that asks its engine for a number.

@@ -132,16 +132,13 @@ TEST(Exceptions, HandledByOneThreadAreNoBusinessOfTheOthers) {
 TEST(Exceptions, LeaveTheEngineAndOtherJobsAlone) {
   Site site{EngineKind::cpu};
   cpu::Engine engine{{.capacity = site.capacity()}};
-  const BoardBook board{site};
-  const Word stop{site};
-  const ScopedJob other = engine.launch(Steps{board.board(), stop.data()});
+  const March march{site};
+  const ScopedJob other = engine.launch(march.kernel());
   for (int i = 0; i < 10; ++i) {
     EXPECT_THROW(engine.launch(Throwing{0, 0, true}, {.max_groups = 4}).wait(), Oops);
   }
-  site.until([&] { return board.groups() == site.capacity(); });
-  stop = 1;
-  EXPECT_EQ(other.wait().status, Status::finished);
-  EXPECT_EQ(board.wrong(), 0U);
+  site.until([&] { return march.groups() == site.capacity(); });
+  finish(other, march.stop);
 }
 
 TEST(Exceptions, AreWhatSuspendFindsToo) {

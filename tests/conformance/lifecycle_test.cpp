@@ -31,8 +31,7 @@ COHORT_SITE_TEST(Wait, ForALimitedTimeReturnsNothingWhileTheJobRuns) {
     EXPECT_FALSE(job.wait_for(2ms).has_value());
     EXPECT_FALSE(job.wait_until(std::chrono::steady_clock::now() - 1h).has_value());
     EXPECT_EQ(job.status(), Status::running);
-    words.stop = 1;
-    EXPECT_EQ(job.wait().status, Status::finished);
+    finish(job, words.stop);
     EXPECT_TRUE(job.wait_for(1h).has_value());
   });
 }
@@ -83,13 +82,11 @@ template <class Kernel>
 void cancel_in(Site& site, Shape shape, Endless::At at, bool resizable) {
   SCOPED_TRACE(testing::Message() << "in primitive " << static_cast<int>(at));
   const Word started{site};
-  LaunchOptions options = shape.options();
-  options.resizable = resizable;
-  site.run(as<Kernel>(Endless{at, started.data()}), options, [&](const Job& job) {
-    site.until([&] { return started == shape.groups; });
-    job.cancel();
-    EXPECT_EQ(job.wait().status, Status::cancelled);
-  });
+  site.run_to(Status::cancelled, as<Kernel>(Endless{at, started.data()}),
+              shape.options({.resizable = resizable}), [&](const Job& job) {
+                site.until([&] { return started == shape.groups; });
+                job.cancel();
+              });
 }
 
 using At = Endless::At;
@@ -129,27 +126,23 @@ COHORT_SITE_TEST(Cancel, ReachesAStaticLaunchAtItsBarriersOnly) {
   const Word stop{site};
   const Word started{site};
   const std::uint32_t groups = std::min(site.capacity(), 4U);
-  site.run(OfferingThenMeeting{stop.data(), started.data()},
-           {.max_groups = groups, .resizable = false}, [&](const Job& job) {
-             site.until([&] { return started == groups; });
-             job.cancel();
-             EXPECT_FALSE(job.wait_for(2ms).has_value());
-             stop = 1;
-             EXPECT_EQ(job.wait().status, Status::cancelled);
-           });
+  site.run_to(Status::cancelled, OfferingThenMeeting{stop.data(), started.data()},
+              {.max_groups = groups, .resizable = false}, [&](const Job& job) {
+                site.until([&] { return started == groups; });
+                job.cancel();
+                EXPECT_FALSE(job.wait_for(2ms).has_value());
+                stop = 1;
+              });
 }
 
 COHORT_SITE_TEST(Cancel, EndsStepsInEveryShape) {
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    const BoardBook board{site};
-    const Word stop{site};
-    site.run(with(barrier, Steps{board.board(), stop.data()}), shape.options(),
-             [&](const Job& job) {
-               site.until([&] { return board.steps() >= 3; });
-               job.cancel();
-               EXPECT_EQ(job.wait().status, Status::cancelled);
-             });
-    EXPECT_EQ(board.wrong(), 0U);
+    const March march{site};
+    site.run_to(Status::cancelled, with(barrier, march.kernel()), shape.options(),
+                [&](const Job& job) {
+                  site.until([&] { return march.steps() >= 3; });
+                  job.cancel();
+                });
   });
 }
 
@@ -163,8 +156,7 @@ COHORT_SITE_TEST(Cancel, OfAPendingJobMeansThatItNeverRuns) {
   EXPECT_FALSE(pending.wait_for(1ms).has_value());
   pending.cancel();
   EXPECT_EQ(pending.wait().status, Status::cancelled);
-  words.stop = 1;
-  EXPECT_EQ(running.wait().status, Status::finished);
+  finish(running, words.stop);
   EXPECT_EQ(pending.report().start_groups, 0U);
 }
 
@@ -182,7 +174,6 @@ COHORT_SITE_TEST(Cancel, DoesNothingToAJobThatHasEnded) {
   site.run(Brief{}, {}, [](const Job& job) {
     job.wait();
     job.cancel();
-    EXPECT_EQ(job.wait().status, Status::finished);
   });
 }
 
@@ -210,9 +201,7 @@ COHORT_SITE_TEST(Cancel, FollowsAStopTokenAfterTheLaunch) {
   for_each_shape(site, [&](Shape shape) {
     std::stop_source source;
     const OfferingWords words{site};
-    LaunchOptions options = shape.options();
-    options.stop = source.get_token();
-    const ScopedJob job = site.launch(words.kernel(), options);
+    const ScopedJob job = site.launch(words.kernel(), shape.options({.stop = source.get_token()}));
     EXPECT_FALSE(job.wait_for(100us).has_value());
     source.request_stop();
     EXPECT_EQ(job.wait().status, Status::cancelled);
@@ -245,27 +234,25 @@ COHORT_SITE_TEST(Cancel, ReachesGroupsInSetup) {
     const Word go{site};
     const Word in_setup{site};
     const Word stop{site};
-    site.run(LongSetup{go.data(), in_setup.data(), stop.data()}, shape.options(),
-             [&](const Job& job) {
-               site.until([&] { return in_setup == shape.groups; });
-               job.cancel();
-               go = 1;
-               EXPECT_EQ(job.wait().status, Status::cancelled);
-             });
+    site.run_to(Status::cancelled, LongSetup{go.data(), in_setup.data(), stop.data()},
+                shape.options(), [&](const Job& job) {
+                  site.until([&] { return in_setup == shape.groups; });
+                  job.cancel();
+                  go = 1;
+                });
   });
 }
 
 COHORT_SITE_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
   site.restart(4);
   for (std::uint32_t i = 0; i < (site.explored() ? 2 : scaled(1000, 100)); ++i) {
-    const Word wrong{site};
+    const Mistakes wrong{site};
     const Word started{site};
-    site.run(KnowsItsId{wrong.data(), started.data()}, {.max_groups = 2 + i % 2},
-             [&](const Job& job) {
-               site.until([&] { return started > 0; });
-               job.cancel();
-               EXPECT_EQ(job.wait().status, Status::cancelled);
-             });
+    site.run_to(Status::cancelled, KnowsItsId{wrong.data(), started.data()},
+                {.max_groups = 2 + i % 2}, [&](const Job& job) {
+                  site.until([&] { return started > 0; });
+                  job.cancel();
+                });
     ASSERT_EQ(wrong, 0U);
   }
 }
@@ -279,12 +266,11 @@ COHORT_SITE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
   for_each_shape(site, [&](Shape shape) {
     site.restart(2);
     const OfferingWords words{site};
-    const BoardBook board{site};
-    const Steps steps{board.board(), words.stop.data()};
+    const March march{site};
     std::vector<Job> jobs;
-    jobs.push_back(site.launch(steps, shape.options()));
+    jobs.push_back(site.launch(march.kernel(), shape.options()));
     ASSERT_EQ(jobs[0].suspend(), Status::suspended);
-    jobs.push_back(site.launch(steps, shape.options()));
+    jobs.push_back(site.launch(march.kernel(), shape.options()));
     jobs.push_back(site.launch(words.kernel(), shape.options()));
     jobs.push_back(site.launch(words.kernel(), shape.options()));
     EXPECT_EQ(jobs[3].status(), Status::pending);
@@ -311,8 +297,8 @@ COHORT_SITE_TEST(EngineEnd, MayComeAtAnyMoment) {
   for (std::uint32_t i = 0; i < rounds; ++i) {
     site.restart(4);
     const OfferingWords words{site};
-    const BoardBook board{site};
-    const Job one = site.launch(Steps{board.board(), words.stop.data()}, {.max_groups = 4});
+    const March march{site};
+    const Job one = site.launch(march.kernel(), {.max_groups = 4});
     const Job two = site.launch(words.kernel(), {.local_size = 1 + i % 2 * 3});
     one.set_target(1 + i % 4);
     if (i % 3 != 0) site.linger(std::chrono::microseconds{i * 7 % 200});

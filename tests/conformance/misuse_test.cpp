@@ -80,8 +80,7 @@ COHORT_SITE_TEST(BadState, ResumeOfAJobThatIsNotSuspended) {
   ASSERT_EQ(running.suspend(), Status::suspended);
   running.resume();
   expect_error([&] { running.resume(); }, Errc::bad_state, "not suspended");
-  words.stop = 1;
-  EXPECT_EQ(running.wait().status, Status::finished);
+  finish(running, words.stop);
   expect_error([&] { running.resume(); }, Errc::bad_state, "the job is finished");
 }
 
@@ -95,8 +94,7 @@ COHORT_SITE_TEST(BadState, SuspendOfAJobThatCannotBe) {
   const ScopedJob other = site.launch(words.kernel(), {.max_groups = 1});
   const ScopedJob pending = site.launch(not_suspendable, {.max_groups = 1});
   expect_error([&] { pending.suspend(); }, Errc::not_suspendable, "suspendable = false");
-  words.stop = 1;
-  EXPECT_EQ(declared.wait().status, Status::finished);  // untouched
+  finish(declared, words.stop);  // untouched
   EXPECT_EQ(pending.wait().status, Status::finished);
 }
 
@@ -124,8 +122,7 @@ COHORT_SITE_TEST(BadState, TargetsThatTheJobCannotHave) {
   const ScopedJob fixed = site.launch(words.kernel(), {.max_groups = 1, .resizable = false});
   expect_error([&] { fixed.set_target(1); }, Errc::bad_state, "static launch");
   expect_error([&] { fixed.reset_target(); }, Errc::bad_state, "static launch");
-  words.stop = 1;
-  EXPECT_EQ(job.wait().status, Status::finished);
+  finish(job, words.stop);
   EXPECT_EQ(leaving.wait().status, Status::finished);
   EXPECT_EQ(fixed.wait().status, Status::finished);
 }
@@ -182,13 +179,11 @@ COHORT_SITE_TEST(BrokenContract, TheMessageSaysWhichCameFirstAndNamesTheGroupAnd
 template <class Kernel>
 void meet_at_different_barriers(Site& site, Shape shape, bool resizable) {
   if (shape.groups == 1) return;
-  LaunchOptions options = shape.options();
-  options.resizable = resizable;
   for (const std::uint32_t odd_one : {0U, shape.groups - 1}) {
     for (const bool odd_resizes : {false, true}) {
       for (const std::uint32_t rounds : {0U, 1U, 2U}) {
-        site.run_broken(as<Kernel>(Divergent{odd_one, odd_resizes, rounds}), options,
-                        HasSubstr(different_barriers));
+        site.run_broken(as<Kernel>(Divergent{odd_one, odd_resizes, rounds}),
+                        shape.options({.resizable = resizable}), HasSubstr(different_barriers));
       }
     }
   }

@@ -21,21 +21,18 @@ COHORT_SITE_TEST(OfferKill, TakesTheHighestGroupsOneByOneDownToTheTarget) {
     for (std::uint32_t target = 1; target <= shape.groups; target += 3) {
       const Word stop{site};
       const Word started{site};
-      const Word wrong{site};
+      const Mistakes wrong{site};
       const NoteBook left{site};
       const NoteBook returned{site};
-      Report report;
-      site.run(LeavingFromTheTop{stop.data(), started.data(), left.notes(), returned.notes(),
-                                 wrong.data()},
-               shape.options(), [&](const Job& job) {
-                 site.until([&] { return started == shape.groups; });
-                 job.set_target(target);
-                 site.until([&] { return left.size() == shape.groups - target; });
-                 stop = 1;
-                 report = job.wait();
-               });
-      EXPECT_EQ(report.status, Status::finished);
-      EXPECT_EQ(wrong, 0U);
+      const Report report =
+          site.run(LeavingFromTheTop{stop.data(), started.data(), left.notes(), returned.notes(),
+                                     wrong.data()},
+                   shape.options(), [&](const Job& job) {
+                     site.until([&] { return started == shape.groups; });
+                     job.set_target(target);
+                     site.until([&] { return left.size() == shape.groups - target; });
+                     stop = 1;
+                   });
       EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(target, shape.groups)));
       EXPECT_THAT(returned.sorted(), ElementsAreArray(numbers(0, target)));
       EXPECT_EQ(report.leaves, shape.groups - target);
@@ -58,10 +55,8 @@ COHORT_SITE_TEST(OfferKill, IsANoOpWhileNothingIsWanted) {
 COHORT_SITE_TEST(OfferKill, NeverTakesGroupZero) {
   for_each_shape(site, [&](Shape shape) {
     const NoteBook left{site};
-    LaunchOptions options = shape.options();
-    options.start_groups = shape.groups;
-    options.target = 1;
-    site.run(OfferingOften{often(site, 1000), left.notes()}, options);
+    site.run(OfferingOften{often(site, 1000), left.notes()},
+             shape.options({.start_groups = shape.groups, .target = 1}));
     EXPECT_THAT(left.all(), Each(testing::Gt(0U)));
   });
 }
@@ -69,9 +64,8 @@ COHORT_SITE_TEST(OfferKill, NeverTakesGroupZero) {
 COHORT_SITE_TEST(OfferKill, LeavesAStaticLaunchAlone) {
   for_each_shape(site, [&](Shape shape) {
     const NoteBook left{site};
-    LaunchOptions options = shape.options();
-    options.resizable = false;
-    const Report report = site.run(OfferingOften{10, left.notes()}, options);
+    const Report report =
+        site.run(OfferingOften{10, left.notes()}, shape.options({.resizable = false}));
     EXPECT_EQ(report.start_groups, shape.groups);
     EXPECT_EQ(report.leaves + left.size(), 0U);
   });
@@ -84,17 +78,12 @@ COHORT_SITE_TEST(OfferKill, DoesNotWaitForTheGroupsAboveForLong) {
       const Word go{site};
       const Word flag{site};
       const Word started{site};
-      LaunchOptions options = shape.options();
-      options.offer_wait = patience;
-      Report report;
-      site.run(TopWaitsForLower{go.data(), flag.data(), started.data()}, options,
-               [&](const Job& job) {
-                 site.until([&] { return started == shape.groups; });
-                 job.set_target(1);
-                 go = 1;
-                 report = job.wait();
-               });
-      EXPECT_EQ(report.status, Status::finished);
+      const Report report = site.run(TopWaitsForLower{go.data(), flag.data(), started.data()},
+                                     shape.options({.offer_wait = patience}), [&](const Job& job) {
+                                       site.until([&] { return started == shape.groups; });
+                                       job.set_target(1);
+                                       go = 1;
+                                     });
       EXPECT_EQ(report.leaves, 0U);  // the highest never offered
     });
   }
@@ -106,14 +95,12 @@ COHORT_SITE_TEST(OfferKill, WaitsForItsTurnSoThatOneOfferEachIsEnough) {
     const Word go{site};
     const Word started{site};
     const NoteBook left{site};
-    LaunchOptions options = shape.options();
-    options.offer_wait = 1h;
-    site.run(OfferingOnce{go.data(), started.data(), left.notes()}, options, [&](const Job& job) {
-      site.until([&] { return started == shape.groups; });
-      job.set_target(1);
-      go = 1;
-      EXPECT_EQ(job.wait().status, Status::finished);
-    });
+    site.run(OfferingOnce{go.data(), started.data(), left.notes()},
+             shape.options({.offer_wait = 1h}), [&](const Job& job) {
+               site.until([&] { return started == shape.groups; });
+               job.set_target(1);
+               go = 1;
+             });
     EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(1, shape.groups)));
   });
 }
@@ -126,17 +113,13 @@ COHORT_SITE_TEST(OfferKill, StopsWaitingWhenAGroupArrivesAtABarrierOrReturns) {
       const Word go{site};
       const Word stop{site};
       const Word started{site};
-      LaunchOptions options = shape.options();
-      options.offer_wait = 1h;
-      Report report;
-      site.run(TopDoesNotOffer{instead, go.data(), stop.data(), started.data()}, options,
-               [&](const Job& job) {
-                 site.until([&] { return started == shape.groups; });
-                 job.set_target(1);
-                 go = 1;
-                 report = job.wait();
-               });
-      EXPECT_EQ(report.status, Status::finished);
+      const Report report =
+          site.run(TopDoesNotOffer{instead, go.data(), stop.data(), started.data()},
+                   shape.options({.offer_wait = 1h}), [&](const Job& job) {
+                     site.until([&] { return started == shape.groups; });
+                     job.set_target(1);
+                     go = 1;
+                   });
       EXPECT_EQ(report.leaves, 0U);
     });
   }
@@ -149,22 +132,18 @@ COHORT_SITE_TEST(OfferKill, StopsWaitingWhenTheTargetRisesOrTheJobIsCancelled) {
       const Word go{site};
       const Word stop{site};
       const Word started{site};
-      LaunchOptions options = shape.options();
-      options.offer_wait = 1h;
-      site.run(TopDoesNotOffer{Instead::stays, go.data(), stop.data(), started.data()}, options,
-               [&](const Job& job) {
-                 site.until([&] { return started == shape.groups; });
-                 job.set_target(1);
-                 go = 1;
-                 site.linger(1ms);  // most of them are asleep by now
-                 if (cancelled) {
-                   job.cancel();
-                 } else {
-                   job.reset_target();
-                 }
-                 stop = 1;
-                 EXPECT_EQ(job.wait().leaves, 0U);
-               });
+      const auto script = [&](const Job& job) {
+        site.until([&] { return started == shape.groups; });
+        job.set_target(1);
+        go = 1;
+        site.linger(1ms);  // most of them are asleep by now
+        cancelled ? job.cancel() : job.reset_target();
+        stop = 1;
+      };
+      const Report report = site.run_to(
+          testing::_, TopDoesNotOffer{Instead::stays, go.data(), stop.data(), started.data()},
+          shape.options({.offer_wait = 1h}), script);
+      EXPECT_EQ(report.leaves, 0U);
     });
   }
 }
@@ -174,15 +153,13 @@ COHORT_SITE_TEST(OfferKill, TakesNobodyBecauseAnotherHasReturned) {
     for (const std::uint32_t early : {0U, shape.groups / 2, shape.groups - 1}) {
       const Word stop{site};
       const Word started{site};
-      site.run(OneReturnsEarly{early, stop.data(), started.data()}, shape.options(),
-               [&](const Job& job) {
-                 site.until([&] { return started == shape.groups; });
-                 site.linger(500us);  // for one that leaves though nobody wants it back
-                 stop = 1;
-                 const Report report = job.wait();
-                 EXPECT_EQ(report.status, Status::finished);
-                 EXPECT_EQ(report.leaves, 0U);
-               });
+      const OneReturnsEarly kernel{early, stop.data(), started.data()};
+      const Report report = site.run(kernel, shape.options(), [&](const Job& /*job*/) {
+        site.until([&] { return started == shape.groups; });
+        site.linger(500us);  // for one that leaves though nobody wants it back
+        stop = 1;
+      });
+      EXPECT_EQ(report.leaves, 0U);
     }
   });
 }
@@ -194,24 +171,17 @@ COHORT_SITE_SUITE(RequestFork);
 /// One run of Forking, up to `target` groups.
 void grow(Site& site, Shape shape, std::uint32_t start, std::uint32_t target, bool only_zero) {
   const Word stop{site};
-  const Word wrong{site};
+  const Mistakes wrong{site};
   const IdBook ids{site};
   const NoteBook first{site};
   const NoteBook joined{site};
-  LaunchOptions options = shape.options();
-  options.start_groups = start;
-  options.target = target;
-  Report report;
-  site.run(Forking{only_zero, stop.data(), ids.ids(), first.notes(), joined.notes(), wrong.data()},
-           options, [&](const Job& job) {
-             site.until([&] { return first.size() + joined.size() == target; });
-             site.linger(200us);  // for one too many to come
-             stop = 1;
-             report = job.wait();
-           });
-  EXPECT_EQ(report.status, Status::finished);
-  EXPECT_EQ(wrong, 0U);
-  EXPECT_EQ(ids.clashes(), 0U);
+  const Report report = site.run(
+      Forking{only_zero, stop.data(), ids.ids(), first.notes(), joined.notes(), wrong.data()},
+      shape.options({.start_groups = start, .target = target}), [&](const Job& /*job*/) {
+        site.until([&] { return first.size() + joined.size() == target; });
+        site.linger(200us);  // for one too many to come
+        stop = 1;
+      });
   EXPECT_EQ(report.start_groups, start);
   EXPECT_EQ(report.joins, target - start);
   EXPECT_THAT(first.sorted(), ElementsAreArray(numbers(0, start)));
@@ -245,9 +215,10 @@ COHORT_SITE_TEST(RequestFork, AddsNobodyWhereThereIsNoRoom) {
 COHORT_SITE_TEST(RequestFork, ReturnsHowManyJoined) {
   for_each_shape(site, [&](Shape shape) {
     const Word forked{site};
-    LaunchOptions options = shape.options();
-    options.start_groups = 1;
-    EXPECT_EQ(site.run(ForkingOften{often(site, 2000), forked.data()}, options).joins, forked);
+    EXPECT_EQ(
+        site.run(ForkingOften{often(site, 2000), forked.data()}, shape.options({.start_groups = 1}))
+            .joins,
+        forked);
     EXPECT_LE(forked, shape.groups - 1);
   });
 }
@@ -265,11 +236,10 @@ COHORT_SITE_TEST(RequestFork, AddsNobodyOnceAGroupHasReturned) {
   const Word returned{site};
   const Word forked{site};
   site.run(ForkingAfterAReturn{returned.data(), forked.data()},
-           {.max_groups = 4, .start_groups = 2, .tracer = &lookout}, [&](const Job& job) {
+           {.max_groups = 4, .start_groups = 2, .tracer = &lookout}, [&](const Job& /*job*/) {
              site.until([&] { return lookout.seen.load(); });
              site.linger(2ms);  // two more reach the lobby, unless the return came first
              returned = 1;
-             EXPECT_EQ(job.wait().status, Status::finished);
            });
   EXPECT_EQ(forked, 0U);
 }
@@ -280,26 +250,18 @@ COHORT_SITE_SUITE(Offer);
 
 template <class Kernel>
 void follow_targets(Site& site, Shape shape) {
-  const Word stop{site};
-  const Word wrong{site};
-  const IdBook ids{site};
-  Report report;
-  site.run(as<Kernel>(ComingAndGoing{stop.data(), ids.ids(), wrong.data()}), shape.options(),
-           [&](const Job& job) {
-             const std::uint32_t half = (shape.groups + 1) / 2;
-             for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(3)); ++i) {
-               for (const std::uint32_t target : {1U, shape.groups, half, 1U, half, shape.groups}) {
-                 job.set_target(target);
-                 site.until([&] { return groups_now(job) == target; });
-               }
-             }
-             stop = 1;
-             report = job.wait();
-           });
-  EXPECT_EQ(report.status, Status::finished);
-  EXPECT_EQ(wrong, 0U);
-  EXPECT_EQ(ids.clashes(), 0U);
-  EXPECT_THAT(ids.most_inside(), Le(shape.groups));
+  const ComingWords words{site};
+  const Report report = site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
+    const std::uint32_t half = (shape.groups + 1) / 2;
+    for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(3)); ++i) {
+      for (const std::uint32_t target : {1U, shape.groups, half, 1U, half, shape.groups}) {
+        job.set_target(target);
+        site.until([&] { return groups_now(job) == target; });
+      }
+    }
+    words.stop = 1;
+  });
+  EXPECT_THAT(words.ids.most_inside(), Le(shape.groups));
   EXPECT_EQ(report.start_groups + report.joins - report.leaves, shape.groups);
 }
 
@@ -357,7 +319,7 @@ COHORT_SITE_TEST(KillOrderAny, WhoeverOffersFirstLeavesGroupZeroToo) {
     for (const std::uint32_t offering : {1U, shape.groups - 1}) {
       const Word stop{site};
       const Word started{site};
-      const Word wrong{site};
+      const Mistakes wrong{site};
       const NoteBook left{site};
       site.run(SomeOffer{offering, stop.data(), started.data(), left.notes(), wrong.data()},
                shape.options(), [&](const Job& job) {
@@ -365,10 +327,8 @@ COHORT_SITE_TEST(KillOrderAny, WhoeverOffersFirstLeavesGroupZeroToo) {
                  job.set_target(shape.groups - offering);
                  site.until([&] { return left.size() == offering; });
                  stop = 1;
-                 EXPECT_EQ(job.wait().status, Status::finished);
                });
       EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, offering)));
-      EXPECT_EQ(wrong, 0U);
     }
   });
 }
@@ -378,10 +338,8 @@ COHORT_SITE_TEST(KillOrderAny, NumGroupsIsACount) {
     if (shape.groups == 1) return;
     for (const std::uint32_t target : {1U, shape.groups - 1}) {
       const NoteBook seen{site};
-      site.run(Counting{target, seen.notes()}, shape.options(), [&](const Job& job) {
-        job.set_target(target);
-        EXPECT_EQ(job.wait().status, Status::finished);
-      });
+      site.run(Counting{target, seen.notes()}, shape.options(),
+               [&](const Job& job) { job.set_target(target); });
       EXPECT_EQ(seen.size(), target);
     }
   });
@@ -391,10 +349,8 @@ COHORT_SITE_TEST(KillOrderAny, KeepsTheLastGroupWhicheverItIs) {
   for_each_shape(site, [&](Shape shape) {
     const NoteBook left{site};
     const OfferingOften kernel{often(site, 500), left.notes()};
-    site.run(as<OfferingOftenInAnyOrder>(kernel), shape.options(), [&](const Job& job) {
-      job.set_target(1);
-      EXPECT_EQ(job.wait().status, Status::finished);
-    });
+    site.run(as<OfferingOftenInAnyOrder>(kernel), shape.options(),
+             [&](const Job& job) { job.set_target(1); });
     EXPECT_LE(left.size(), shape.groups - 1);
   });
 }
@@ -407,15 +363,12 @@ template <class Kernel>
 void leave_all(Site& site) {
   for_each_shape(site, [&](Shape shape) {
     const NoteBook left{site};
-    LaunchOptions options = shape.options();
-    options.start_groups = shape.groups;
-    Report report;
-    site.run(as<Kernel>(OfferingForever{left.notes()}), options, [&](const Job& job) {
-      site.until([&] { return groups_now(job) == shape.groups; });
-      job.set_target(0);
-      report = job.wait();
-    });
-    EXPECT_EQ(report.status, Status::left);
+    const Report report =
+        site.run_to(Status::left, as<Kernel>(OfferingForever{left.notes()}),
+                    shape.options({.start_groups = shape.groups}), [&](const Job& job) {
+                      site.until([&] { return groups_now(job) == shape.groups; });
+                      job.set_target(0);
+                    });
     EXPECT_EQ(report.leaves, shape.groups);
     EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, shape.groups)));
   });
@@ -428,21 +381,19 @@ COHORT_SITE_TEST(MayAllLeave, TheJobEndsAsLeft) {
 
 COHORT_SITE_TEST(MayAllLeave, AtAResizingBarrierToo) {
   for_each_shape(site, [&](Shape shape) {
-    site.run(SteppingForever{}, shape.options(), [&](const Job& job) {
-      job.set_target(0);
-      EXPECT_EQ(job.wait().status, Status::left);
-    });
+    site.run_to(Status::left, SteppingForever{}, shape.options(),
+                [&](const Job& job) { job.set_target(0); });
   });
 }
 
 COHORT_SITE_TEST(MayAllLeave, OneStaysWhileTheTargetIsNotZero) {
   const OfferingWords words{site};
-  site.run(words.kernel<OfferingInAnyOrderMayAllLeave>(), {.target = 1}, [&](const Job& job) {
-    EXPECT_FALSE(job.wait_for(10ms).has_value());
-    EXPECT_EQ(job.status(), Status::running);
-    job.set_target(0);
-    EXPECT_EQ(job.wait().status, Status::left);
-  });
+  site.run_to(Status::left, words.kernel<OfferingInAnyOrderMayAllLeave>(), {.target = 1},
+              [&](const Job& job) {
+                EXPECT_FALSE(job.wait_for(10ms).has_value());
+                EXPECT_EQ(job.status(), Status::running);
+                job.set_target(0);
+              });
 }
 
 }  // namespace

@@ -117,10 +117,9 @@ COHORT_SITE_TEST(Reports, MeasureGatheringFromTheFirstUnmetDemand) {
 
 COHORT_SITE_TEST(Reports, MayBeAskedForAtAnyTime) {
   site.needs(site.lacks().host_threads);
-  const BoardBook board{site};
-  const Word stop{site};
+  const March march{site};
   const std::uint32_t groups = std::min(site.capacity(), 8U);
-  const ScopedJob job = site.launch(Steps{board.board(), stop.data()}, {.max_groups = groups});
+  const ScopedJob job = site.launch(march.kernel(), {.max_groups = groups});
   std::atomic<bool> enough{false};
   std::thread curious{[&] {
     while (!enough) expect_consistent_so_far(job.report(), groups);
@@ -131,10 +130,9 @@ COHORT_SITE_TEST(Reports, MayBeAskedForAtAnyTime) {
     std::this_thread::yield();
   }
   enough = true;
-  stop = 1;
+  march.stop = 1;
   curious.join();
   EXPECT_EQ(job.wait().status, Status::finished);
-  EXPECT_EQ(board.wrong(), 0U);
 }
 
 // ---- the tracer
@@ -191,16 +189,14 @@ void expect_stays(const Journal& journal) {
 
 /// A march from all groups to one and back, as a tracer sees it.
 Report march_traced(Site& site, auto barrier, Shape shape, Journal& journal) {
-  const BoardBook board{site};
-  const Word stop{site};
-  LaunchOptions options = shape.options();
-  options.tracer = &journal;
-  const ScopedJob job = site.launch(with(barrier, Steps{board.board(), stop.data()}), options);
+  const March march{site};
+  const ScopedJob job =
+      site.launch(with(barrier, march.kernel()), shape.options({.tracer = &journal}));
   for (const std::uint32_t target : {1U, shape.groups}) {
     job.set_target(target);
-    site.until([&] { return board.groups() == target; });
+    site.until([&] { return march.groups() == target; });
   }
-  stop = 1;
+  march.stop = 1;
   return job.wait();
 }
 
@@ -255,9 +251,7 @@ COHORT_SITE_TEST(Tracing, SeesOffersKillsAndForks) {
   for_each_shape(site, [&](Shape shape) {
     Journal journal;
     const OfferingWords words{site};
-    LaunchOptions options = shape.options();
-    options.tracer = &journal;
-    const ScopedJob job = site.launch(words.kernel(), options);
+    const ScopedJob job = site.launch(words.kernel(), shape.options({.tracer = &journal}));
     for (const std::uint32_t target : {1U, shape.groups, 1U, shape.groups}) {
       job.set_target(target);
       site.until([&] { return groups_now(job) == target; });
@@ -282,12 +276,10 @@ COHORT_SITE_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
   site.needs(site.lacks().complete_traces);
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
     Journal journal;
-    const BoardBook board{site};
-    const Word stop{site};
-    LaunchOptions options = shape.options();
-    options.tracer = &journal;
-    const ScopedJob job = site.launch(with(barrier, Steps{board.board(), stop.data()}), options);
-    site.until([&] { return board.steps() > 2; });
+    const March march{site};
+    const ScopedJob job =
+        site.launch(with(barrier, march.kernel()), shape.options({.tracer = &journal}));
+    site.until([&] { return march.steps() > 2; });
     job.cancel();
     const Report report = job.wait();
     EXPECT_EQ(journal.of(Trace::start).size(), report.start_groups);

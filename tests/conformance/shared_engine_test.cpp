@@ -1,6 +1,7 @@
 // Several jobs on one engine: capacity, weights, and units that pass from one to another.
 #include "conformance/kernels/shared_engine.hpp"
 
+#include <deque>
 #include <thread>
 
 #include "conformance/site.hpp"
@@ -9,14 +10,6 @@ namespace cohort::test {
 namespace {
 
 COHORT_SITE_SUITE(SharedEngine);
-
-/// A march of its own for each of several jobs.
-struct Marching {
-  explicit Marching(Site& site) : board(site), stop(site) {}
-  [[nodiscard]] Steps kernel() const { return {board.board(), stop.data()}; }
-  BoardBook board;
-  Word stop;
-};
 
 COHORT_SITE_TEST(SharedEngine, NeverHasMoreGroupsInsideThanItsCapacity) {
   site.needs(site.lacks().units_of_one);
@@ -47,62 +40,52 @@ COHORT_SITE_TEST(SharedEngine, IsSharedByWeightAndNeverIdle) {
   site.needs(site.lacks().several_jobs);
   const std::uint32_t all = site.capacity();
   if (all != 16) throw Skip{"needs 16 units"};
-  const Marching first{site};
-  const Marching second{site};
-  const Marching third{site};
+  const March first{site};
+  const March second{site};
+  const March third{site};
   const ScopedJob one = site.launch(first.kernel(), {.weight = 3});
-  site.until([&] { return first.board.groups() == 16; });
+  site.until([&] { return first.groups() == 16; });
   const ScopedJob two = site.launch(second.kernel(), {.weight = 1});
-  site.until([&] { return first.board.groups() == 12 && second.board.groups() == 4; });
+  site.until([&] { return first.groups() == 12 && second.groups() == 4; });
   const ScopedJob three = site.launch(third.kernel(), {.max_groups = 2, .weight = 100});
-  site.until([&] {
-    return third.board.groups() == 2 && first.board.groups() + second.board.groups() == 14;
-  });
-  first.stop = 1;
-  EXPECT_EQ(one.wait().status, Status::finished);
-  site.until([&] { return second.board.groups() == 14; });
-  third.stop = 1;
-  EXPECT_EQ(three.wait().status, Status::finished);
-  site.until([&] { return second.board.groups() == 16; });
-  second.stop = 1;
-  EXPECT_EQ(two.wait().status, Status::finished);
-  EXPECT_EQ(first.board.wrong() + second.board.wrong() + third.board.wrong(), 0U);
+  site.until([&] { return third.groups() == 2 && first.groups() + second.groups() == 14; });
+  finish(one, first.stop);
+  site.until([&] { return second.groups() == 14; });
+  finish(three, third.stop);
+  site.until([&] { return second.groups() == 16; });
+  finish(two, second.stop);
 }
 
 COHORT_SITE_TEST(SharedEngine, IsSharedByTwo) {
   site.needs(site.lacks().several_jobs);
-  const Marching march{site};
+  const March march{site};
   const OfferingWords words{site};
   const ScopedJob one = site.launch(march.kernel());
   const ScopedJob two = site.launch(words.kernel());
   for (int i = 0; i < 3; ++i) {
-    const std::uint32_t steps = march.board.steps();
+    const std::uint32_t steps = march.steps();
     const std::uint32_t turns = words.turns;
-    site.until([&] { return march.board.steps() > steps + 2 && words.turns > turns + 2; });
+    site.until([&] { return march.steps() > steps + 2 && words.turns > turns + 2; });
   }
-  words.stop = 1;
-  EXPECT_EQ(two.wait().status, Status::finished);
-  site.until([&] { return march.board.groups() == site.capacity(); });
-  march.stop = 1;
-  EXPECT_EQ(one.wait().status, Status::finished);
-  EXPECT_EQ(march.board.wrong(), 0U);
+  finish(two, words.stop);
+  site.until([&] { return march.groups() == site.capacity(); });
+  finish(one, march.stop);
 }
 
 COHORT_SITE_TEST(SharedEngine, PostponesJobsItHasNoUnitFor) {
   site.needs(site.lacks().several_jobs);
   site.restart(2);
-  std::vector<Marching> marches;
+  std::deque<March> marches;
   for (int i = 0; i < 4; ++i) marches.emplace_back(site);
   std::vector<Job> jobs;
-  for (const Marching& each : marches) jobs.push_back(site.launch(each.kernel()));
-  site.until([&] { return marches[0].board.steps() > 5 && marches[1].board.steps() > 5; });
+  for (const March& each : marches) jobs.push_back(site.launch(each.kernel()));
+  site.until([&] { return marches[0].steps() > 5 && marches[1].steps() > 5; });
   EXPECT_EQ(jobs[2].status(), Status::pending);
   EXPECT_EQ(jobs[3].status(), Status::pending);
-  marches[1].stop = 1;
-  EXPECT_EQ(jobs[1].wait().status, Status::finished);
-  site.until([&] { return marches[2].board.steps() > 5; });  // in the order of their launch
+  finish(jobs[1], marches[1].stop);
+  site.until([&] { return marches[2].steps() > 5; });  // in the order of their launch
   EXPECT_EQ(jobs[3].status(), Status::pending);
-  for (const Marching& each : marches) each.stop = 1;
+  for (const March& each : marches) each.stop = 1;
   for (const Job& job : jobs) EXPECT_EQ(job.wait().status, Status::finished);
 }
 
@@ -110,20 +93,19 @@ COHORT_SITE_TEST(SharedEngine, GathersRoomForAStaticLaunch) {
   site.needs(site.lacks().several_jobs);
   site.restart(8);
   const std::uint32_t all = site.capacity();
-  const Marching cooperative{site};
-  const Marching fixed{site};
+  const March cooperative{site};
+  const March fixed{site};
   const ScopedJob one = site.launch(cooperative.kernel());
-  site.until([&] { return cooperative.board.groups() == all; });
+  site.until([&] { return cooperative.groups() == all; });
   const ScopedJob two = site.launch(fixed.kernel(), {.max_groups = all - 2, .resizable = false});
-  site.until([&] { return fixed.board.steps() > 5; });
-  site.until([&] { return cooperative.board.groups() == 2; });
+  site.until([&] { return fixed.steps() > 5; });
+  site.until([&] { return cooperative.groups() == 2; });
   fixed.stop = 1;
   EXPECT_EQ(two.wait().start_groups, all - 2);
-  EXPECT_EQ(fixed.board[Board::least], all - 2);
-  EXPECT_EQ(fixed.board[Board::most], all - 2);
-  site.until([&] { return cooperative.board.groups() == all; });
-  cooperative.stop = 1;
-  EXPECT_EQ(one.wait().status, Status::finished);
+  EXPECT_EQ(fixed[Board::least], all - 2);
+  EXPECT_EQ(fixed[Board::most], all - 2);
+  site.until([&] { return cooperative.groups() == all; });
+  finish(one, cooperative.stop);
 }
 
 COHORT_SITE_TEST(SharedEngine, StartsAStaticLaunchWithAllItsGroupsAlsoAfterTasks) {
@@ -150,13 +132,12 @@ COHORT_SITE_TEST(SharedEngine, StartsAStaticLaunchWithAllItsGroupsAlsoAfterTasks
 COHORT_SITE_TEST(SharedEngine, ServesTasksNextToAJobThatLeavesNoRoomForAStaticLaunch) {
   site.needs(site.lacks().tasks);
   site.restart(2);
-  const Marching march{site};
+  const March march{site};
   const ScopedJob running = site.launch(march.kernel());
   const ScopedJob fixed = site.launch(Brief{}, {.max_groups = 2, .resizable = false});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(site.submit(EmptyTask{}).wait().status, Status::finished);
   EXPECT_EQ(fixed.status(), Status::pending);
-  march.stop = 1;
-  EXPECT_EQ(running.wait().status, Status::finished);
+  finish(running, march.stop);
   EXPECT_EQ(fixed.wait().start_groups, 2U);
 }
 
@@ -189,46 +170,43 @@ COHORT_SITE_TEST(SharedEngine, HonoursACapacityBelowTheNumberOfItsJobs) {
 COHORT_SITE_TEST(SharedEngine, LeavesAStaticLaunchItsGroupsWhenTheCapacityShrinks) {
   site.needs(site.lacks().capacity);
   site.restart(4);
-  const Marching fixed{site};
-  const Marching cooperative{site};
+  const March fixed{site};
+  const March cooperative{site};
   const ScopedJob one = site.launch(fixed.kernel(), {.max_groups = 3, .resizable = false});
   const ScopedJob two = site.launch(cooperative.kernel());
-  site.until([&] { return fixed.board.steps() > 5 && cooperative.board.steps() > 5; });
+  site.until([&] { return fixed.steps() > 5 && cooperative.steps() > 5; });
   site.set_capacity(2);
   site.until([&] { return two.status() == Status::pending; });
   EXPECT_EQ(one.status(), Status::running);
-  fixed.stop = 1;
-  EXPECT_EQ(one.wait().status, Status::finished);
-  EXPECT_EQ(fixed.board[Board::least], 3U);
-  EXPECT_EQ(fixed.board[Board::most], 3U);
-  site.until([&] { return cooperative.board.groups() == 2; });
-  cooperative.stop = 1;
-  EXPECT_EQ(two.wait().status, Status::finished);
+  finish(one, fixed.stop);
+  EXPECT_EQ(fixed[Board::least], 3U);
+  EXPECT_EQ(fixed[Board::most], 3U);
+  site.until([&] { return cooperative.groups() == 2; });
+  finish(two, cooperative.stop);
 }
 
 COHORT_SITE_TEST(SharedEngine, GivesTheUnitsOfGroupsThatReturnedToOthers) {
   site.needs(site.lacks().several_jobs);
   const std::uint32_t all = site.capacity();
-  const Marching march{site};
+  const March march{site};
   const ScopedJob ending =
       site.launch(OneGoesOn{march.stop.data()}, {.max_groups = all, .start_groups = 2});
   const ScopedJob other = site.launch(march.kernel(), {.max_groups = all - 1});
-  site.until([&] { return march.board.groups() == all - 1; });
-  march.stop = 1;
-  EXPECT_EQ(ending.wait().status, Status::finished);
+  site.until([&] { return march.groups() == all - 1; });
+  finish(ending, march.stop);
   EXPECT_EQ(other.wait().status, Status::finished);
 }
 
 COHORT_SITE_TEST(SharedEngine, GivesTheUnitsOfACancelledJobToOthersAsTheyComeFree) {
   site.needs(site.lacks().several_jobs);
   const std::uint32_t all = site.capacity();
-  const Marching march{site};
+  const March march{site};
   const Word started{site};
   const ScopedJob ending = site.launch(SlowToLeave{march.stop.data(), started.data()});
   site.until([&] { return started == all; });
   const ScopedJob other = site.launch(march.kernel());
   ending.cancel();
-  site.until([&] { return march.board.groups() == all - 1; });
+  site.until([&] { return march.groups() == all - 1; });
   march.stop = 1;
   EXPECT_EQ(ending.wait().status, Status::cancelled);
   EXPECT_EQ(other.wait().status, Status::finished);

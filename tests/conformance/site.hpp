@@ -65,8 +65,11 @@ struct Shape {
   std::uint32_t groups = 1;
   std::uint32_t local_size = 1;
 
-  [[nodiscard]] LaunchOptions options() const {
-    return {.max_groups = groups, .local_size = local_size};
+  /// To launch in this shape, with other options as they are.
+  [[nodiscard]] LaunchOptions options(LaunchOptions others = {}) const {
+    others.max_groups = groups;
+    others.local_size = local_size;
+    return others;
   }
 };
 
@@ -74,6 +77,7 @@ class Site {
  public:
   using Script = std::function<void(const Job&)>;
   using Message = testing::Matcher<std::string>;
+  using End = testing::Matcher<Status>;
 
   /// Throws Skip where there is no such engine.
   explicit Site(EngineKind kind);
@@ -97,18 +101,22 @@ class Site {
   /// As Engine::set_capacity.
   void set_capacity(std::uint32_t units);
 
-  /// Launches a kernel, and calls `script(job)` while it runs. On the explorer the script is the
-  /// host of one schedule.
+  /// Launches a kernel, calls `script(job)` while it runs, and waits for the job, which must
+  /// finish. On the explorer the script is the host of one schedule.
   template <class Kernel>
-  void run(const Kernel& kernel, const LaunchOptions& options, const Script& script) {
-    run(launcher(kernel), options, script);
+  Report run(
+      const Kernel& kernel, const LaunchOptions& options,
+      const Script& script = [](const Job&) {}) {
+    return run(launcher(kernel), options, script, Status::finished);
   }
-  /// The same without a host that acts: to the job's end, which must be `finished`.
+  /// The same for a job that must end in another status.
   template <class Kernel>
-  Report run(const Kernel& kernel, const LaunchOptions& options) {
-    return run_to_the_end(launcher(kernel), options);
+  Report run_to(const End& end, const Kernel& kernel, const LaunchOptions& options,
+                const Script& script) {
+    return run(launcher(kernel), options, script, end);
   }
-  /// The same of a kernel that breaks a rule: wait() or the explorer says so, in words that match.
+  /// The same for a kernel that breaks a rule: wait() or the explorer reports it with a message
+  /// that matches.
   template <class Kernel>
   void run_broken(
       const Kernel& kernel, const LaunchOptions& options, const Message& message,
@@ -174,8 +182,8 @@ class Site {
   Launch launcher(const Kernel& kernel) {
     return [this, &kernel](const LaunchOptions& options) { return launch(kernel, options); };
   }
-  void run(const Launch& launches, const LaunchOptions& options, const Script& script);
-  Report run_to_the_end(const Launch& launches, const LaunchOptions& options);
+  Report run(const Launch& launches, const LaunchOptions& options, const Script& script,
+             const End& end);
   void run_broken(const Launch& launches, const LaunchOptions& options, const Message& message,
                   const Script& script);
   void explore(const Launch& launches, const LaunchOptions& options, const Script& script,
@@ -251,6 +259,21 @@ class Word : public Words {
   }
 };
 
+/// One word in which kernels count what they find wrong: 0 at the end of the test.
+class Mistakes : public Word {
+ public:
+  using Word::Word;
+  ~Mistakes() { EXPECT_EQ(*this, 0U) << "mistakes, counted by the kernel"; }
+};
+
+/// Lets a job return, and waits until it has.
+inline Report finish(const Job& job, const Word& stop) {
+  stop = 1;
+  Report report = job.wait();
+  EXPECT_EQ(report.status, Status::finished);
+  return report;
+}
+
 /// The host's side of Notes.
 class NoteBook : public Words {
  public:
@@ -270,23 +293,38 @@ class NoteBook : public Words {
   }
 };
 
-/// The host's side of Ids.
+/// The host's side of Ids. No two groups have held one id at the same time.
 class IdBook : public Words {
  public:
   explicit IdBook(Site& site) : Words(site, Ids::size) {}
+  ~IdBook() { EXPECT_EQ((*this)[Ids::clashes], 0U) << "groups with an id of another"; }
   [[nodiscard]] Ids ids() const { return {data()}; }
-  [[nodiscard]] std::uint32_t clashes() const { return (*this)[Ids::clashes]; }
   [[nodiscard]] std::uint32_t most_inside() const { return (*this)[Ids::most_inside]; }
 };
 
-/// The host's side of Board.
-class BoardBook : public Words {
+/// A march: the host's side of Board, and the word that stops it. No group has found anything
+/// wrong.
+class March : public Words {
  public:
-  explicit BoardBook(Site& site) : Words(site, Board::size) {}
-  [[nodiscard]] Board board() const { return {data()}; }
+  explicit March(Site& site) : Words(site, Board::size), stop(site) {}
+  ~March() { EXPECT_EQ((*this)[Board::wrong], 0U) << "mistakes, counted by the march"; }
+  template <class Kernel = Steps>
+  [[nodiscard]] Kernel kernel() const {
+    return {Board{data()}, stop.data()};
+  }
   [[nodiscard]] std::uint32_t steps() const { return (*this)[Board::steps]; }
   [[nodiscard]] std::uint32_t groups() const { return (*this)[Board::groups]; }
-  [[nodiscard]] std::uint32_t wrong() const { return (*this)[Board::wrong]; }
+  Word stop;
+};
+
+/// What Everything works with.
+struct EverythingWords : Words {
+  explicit EverythingWords(Site& site) : Words(site, Everything::size), stop(site), ids(site) {}
+  ~EverythingWords() { EXPECT_EQ((*this)[Everything::wrong], 0U); }
+  [[nodiscard]] Everything kernel() const { return {data(), stop.data(), ids.ids()}; }
+  [[nodiscard]] std::uint32_t rounds() const { return (*this)[Everything::rounds]; }
+  Word stop;
+  IdBook ids;
 };
 
 /// first, first + 1, ... up to last - 1.
@@ -335,6 +373,18 @@ struct OfferingWords {
     return as<Kernel>(Offering{stop.data(), present.data(), turns.data(), returned.data()});
   }
   Word stop, present, turns, returned;
+};
+
+/// What ComingAndGoing works with.
+struct ComingWords {
+  explicit ComingWords(Site& site) : stop(site), ids(site), wrong(site) {}
+  template <class Kernel>
+  [[nodiscard]] Kernel kernel() const {
+    return {stop.data(), ids.ids(), wrong.data()};
+  }
+  Word stop;
+  IdBook ids;
+  Mistakes wrong;
 };
 
 /// What jobs of Background work with.

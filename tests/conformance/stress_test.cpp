@@ -1,186 +1,106 @@
 // Stress: kills, forks, resizing barriers, suspends, cancels and several jobs at once, as fast as
-// the machine resizes. Every kernel checks itself: ids held by one group at a time, each item
-// touched once a step, nobody lost.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <random>
+// the machine resizes. Every kernel checks itself: ids held by one group at a time, all groups at
+// the same step, nobody lost.
 #include <thread>
-#include <vector>
 
 #include "cohort/cpu.hpp"
+#include "conformance/kernels/primitives.hpp"
+#include "conformance/shake.hpp"
 #include "conformance/site.hpp"
 
-namespace cohort {
+namespace cohort::test {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Which ids are in use. An id held twice is a protocol error that counts.
-struct Ids {
-  std::atomic<std::uint32_t> holders[64] = {};
-  std::atomic<std::uint64_t> errors{0};
-  std::uint64_t last_owner[64] =
-      {};  // plain: successive holders of an id must be ordered by the protocol
-
-  void enter(std::uint32_t id) {
-    if (id >= 64 || holders[id].fetch_add(1, std::memory_order_relaxed) != 0) {
-      errors.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      ++last_owner[id];
-    }
-  }
-  void exit(std::uint32_t id) {
-    if (id < 64) holders[id].fetch_sub(1, std::memory_order_relaxed);
-  }
-};
-
-/// Step style: each step touches each item once, with plain writes that only the barrier orders.
-struct Steps {
-  std::uint32_t* items;
-  std::uint32_t count;
-  const std::atomic<bool>* stop;
-  Ids* ids;
-  struct State {
-    std::uint32_t step = 0;
-  };
-
-  template <class Group>
-  Next step(Group group, State& state) const {
-    ids->enter(group.group_id());
-    for (auto i : group.stride(count)) {
-      if (items[i]++ != state.step) ids->errors.fetch_add(1, std::memory_order_relaxed);
-    }
-    ids->exit(group.group_id());
-    ++state.step;
-    return stop->load(std::memory_order_relaxed) ? Next::halt : Next::again;
-  }
-};
 
 /// Direct style, everything mixed: an offer, a fork and a barrier in each round, resizing in every
 /// other one.
 struct Mixed {
-  std::atomic<std::uint32_t>* arrivals;  // a ring of 4 rounds
-  std::uint32_t* agreed;                 // plain, same ring: what group 0 saw
-  const std::atomic<bool>* stop;
-  std::atomic<bool>* last_round;  // group 0's decision, one for each parity
-  Ids* ids;
+  enum : std::uint32_t {
+    wrong,
+    arrivals,               // of four rounds
+    agreed = arrivals + 4,  // plain, of the same rounds: the arrivals that group 0 saw
+    last = agreed + 4,      // group 0's decision, one for each parity
+    size = last + 2,
+  };
   struct State {
     std::uint32_t round = 0;
   };
+  std::uint32_t* words;
+  std::uint32_t* stop;
+  Ids ids;
 
   template <class Group>
-  void run(Group group, State state) const {
+  void run(Group& group, State state) const {
+    const auto plain = group.view(words);
     for (;;) {
-      const std::uint32_t slot = state.round & 3U;
-      ids->enter(group.group_id());
-      ids->exit(group.group_id());
+      const std::uint32_t slot = state.round % 4;
+      const std::uint32_t parity = state.round % 2;
+      ids.enter(group, group.group_id());
+      ids.exit(group, group.group_id());
       if (group.offer_kill(state)) return;
       group.request_fork(state);
-      arrivals[slot].fetch_add(1, std::memory_order_relaxed);
+      add(group, words + arrivals + slot);
       if (group.group_id() == 0) {
-        arrivals[(state.round + 1) & 3U].store(0, std::memory_order_relaxed);
-        // Not in a round that ends with a resizing barrier: who joins there begins with the next
-        // one, and would find everybody gone.
-        const bool last = state.round % 2 == 0 && stop->load(std::memory_order_relaxed);
-        last_round[state.round & 1U].store(last, std::memory_order_relaxed);
+        group.atomic(words[arrivals + (state.round + 1) % 4]).store(0);
+        // Not in a round that ends with a resizing barrier: a group that joins there begins with
+        // the next round, and would find the others gone.
+        group.atomic(words[last + parity]).store(parity == 0 ? load(group, stop) : 0);
       }
       const State next{state.round + 1};
-      if (state.round % 2 == 0) {
+      if (parity == 0) {
         group.global_barrier();
       } else if (group.resizing_global_barrier(next)) {
         return;
       }
-      // Everybody has arrived, so the count is final. Whoever joined in this round counted itself;
+      // All have arrived, so the count is final. A group that joined in this round counted itself;
       // so did a group that the plain barrier took while others could still fork.
-      const std::uint32_t arrived = arrivals[slot].load(std::memory_order_relaxed);
-      const bool bounded = Group::traits.barrier != ResizingBarrier::plain || state.round % 2 == 0;
-      if (arrived == 0 || (bounded && arrived > group.max_groups())) ids->errors.fetch_add(1);
-      // Nobody is past the next barrier before this group has read what group 0 wrote.
-      if (state.round > 0 && agreed[(state.round - 1) & 3U] == 0) ids->errors.fetch_add(1);
-      if (group.group_id() == 0) agreed[slot] = arrived;
-      const bool last = last_round[state.round & 1U].load(std::memory_order_relaxed);
-      if (last) return;
+      const std::uint32_t arrived = load(group, words + arrivals + slot);
+      const bool bounded = Group::traits.barrier != ResizingBarrier::plain || parity == 0;
+      expect(group, words + wrong, arrived > 0 && (!bounded || arrived <= group.max_groups()));
+      // No group is past the next barrier before this one has read what group 0 wrote.
+      expect(group, words + wrong, state.round == 0 || plain[agreed + (state.round - 1) % 4] != 0);
+      if (group.group_id() == 0) plain[agreed + slot] = arrived;
+      if (load(group, words + last + parity) != 0) return;
       state = next;
     }
   }
 };
 
-/// Work stealing at its barest, kill order any: ids must stay unique, though not dense.
-struct Steal {
-  static constexpr Traits traits{.kill_order = KillOrder::any};
-  std::atomic<std::uint64_t>* done;
-  const std::atomic<bool>* stop;
-  Ids* ids;
-
-  template <class Group>
-  void run(Group group, Nothing state) const {
-    while (!stop->load(std::memory_order_relaxed)) {
-      if (group.offer(state)) return;
-      ids->enter(group.group_id());
-      done->fetch_add(1, std::memory_order_relaxed);
-      ids->exit(group.group_id());
-      std::this_thread::yield();  // more groups than CPUs: let them change places as often as they
-                                  // can
-    }
-  }
-};
-
-/// Turns the target of a job at random until `events` groups have come and gone; suspends it now
-/// and then. Returns how many have. The watchdog ends it if groups stop coming and going.
-std::uint64_t shake(const Job& job, std::uint32_t max_groups, std::uint64_t events, unsigned seed) {
-  std::mt19937 random{seed};
-  for (std::uint64_t turn = 1;; ++turn) {
-    job.set_target(1 + static_cast<std::uint32_t>(random() % max_groups));
-    if (turn % 64 == 0 && job.suspend() == Status::suspended) job.resume();
-    if (turn % 16 == 0) {
-      const Report report = job.report();
-      if (report.joins + report.leaves >= events) return report.joins + report.leaves;
-    }
-    if (random() % 4 == 0) std::this_thread::yield();
-  }
-}
-
 class Stress : public testing::Test {
  protected:
   static constexpr std::uint32_t groups = 6;
 
-  template <class Kernel>
-  void run(const Kernel& kernel, std::uint64_t events, std::uint32_t local_size = 1) {
-    cpu::Engine engine{{.capacity = groups}};
-    const Job job = engine.launch(kernel, {.max_groups = groups, .local_size = local_size});
-    const auto wanted = static_cast<std::uint64_t>(static_cast<double>(events) * test::scale());
-    shake(job, groups, wanted, 1);
-    stop_ = true;
+  /// Shakes a job until so many groups have come and gone, and lets it finish.
+  static void shake_and_finish(const ScopedJob& job, const Word& stop, double events) {
+    shake(job, groups, static_cast<std::uint64_t>(events * scale()), {.seed = 1});
     job.reset_target();
-    const Report report = job.wait();
-    EXPECT_EQ(report.status, Status::finished);
+    const Report report = finish(job, stop);
     EXPECT_GT(report.joins, 0U);
     EXPECT_GT(report.leaves, 0U);
-    EXPECT_EQ(ids_.errors, 0U);
   }
 
   template <ResizingBarrier barrier>
-  void run_steps(std::uint64_t events, std::uint32_t local_size = 1) {
-    std::vector<std::uint32_t> items(64);
-    using Kernel = With<Steps, Traits{.barrier = barrier}>;
-    run(Kernel{{items.data(), 64, &stop_, &ids_}}, events, local_size);
-    for (const std::uint32_t each : items) EXPECT_EQ(each, items[0]);
+  void run_steps(double events, std::uint32_t local_size = 1) {
+    const March march{site};
+    const Meeting<Steps, barrier> kernel = march.kernel<Meeting<Steps, barrier>>();
+    shake_and_finish(start(engine, kernel, {.max_groups = groups, .local_size = local_size}),
+                     march.stop, events);
   }
 
   template <ResizingBarrier barrier>
-  void run_mixed(std::uint64_t events) {
-    std::atomic<std::uint32_t> arrivals[4] = {};
-    std::uint32_t agreed[4] = {1, 1, 1, 1};  // a suspend may take group 0 before it writes one
-    std::atomic<bool> last_round[2] = {};
-    using Kernel = With<Mixed, Traits{.barrier = barrier}>;
-    run(Kernel{{arrivals, agreed, &stop_, last_round, &ids_}}, events);
+  void run_mixed(double events) {
+    const Words words{site, Mixed::size};
+    // A suspend may take group 0 before it writes one.
+    for (std::uint32_t i = 0; i < 4; ++i) words.set(Mixed::agreed + i, 1);
+    const Word stop{site};
+    const IdBook ids{site};
+    const Mixed kernel{words.data(), stop.data(), ids.ids()};
+    shake_and_finish(engine.launch(as<Meeting<Mixed, barrier>>(kernel), {.max_groups = groups}),
+                     stop, events);
+    EXPECT_EQ(words[Mixed::wrong], 0U);
   }
 
-  std::atomic<bool> stop_{false};
-  Ids ids_;
+  Site site{EngineKind::cpu};
+  cpu::Engine engine{{.capacity = groups}};
 };
 
 TEST_F(Stress, StepsOnePass) { run_steps<ResizingBarrier::one_pass>(20000); }
@@ -194,49 +114,35 @@ TEST_F(Stress, MixedPlain) { run_mixed<ResizingBarrier::plain>(5000); }
 TEST_F(Stress, MixedModelled) { run_mixed<ResizingBarrier::modelled>(5000); }
 
 TEST_F(Stress, StealingInAnyOrder) {
-  std::atomic<std::uint64_t> done{0};
-  run(Steal{&done, &stop_, &ids_}, 20000);
-  EXPECT_GT(done, 0U);
+  const ComingWords words{site};
+  shake_and_finish(start(engine, words.kernel<ComingAndGoingInAnyOrder>(), {.max_groups = groups}),
+                   words.stop, 20000);
 }
 
-TEST(StressJobs, ComeAndGoTogether) {
-  // Three host threads, each launching jobs of its own kind on one engine, shaking them and ending
-  // them in every way.
-  constexpr std::uint32_t groups = 4;
-  cpu::Engine engine{{.capacity = groups}};
-  std::atomic<std::uint64_t> events{0};
-  std::atomic<std::uint64_t> errors{0};
+TEST_F(Stress, JobsOfSeveralHostsComeAndGoTogether) {
   std::vector<std::thread> hosts;
-  for (unsigned host = 0; host < 3; ++host) {
-    hosts.emplace_back([&, host] {
-      const int rounds = std::max(2, static_cast<int>(30 * test::scale()));
-      for (int round = 0; round < rounds; ++round) {
-        std::atomic<bool> stop{false};
-        Ids ids;
-        std::vector<std::uint32_t> items(64);
-        std::atomic<std::uint64_t> done{0};
-        const LaunchOptions options{.max_groups = groups};
-        const Job job = host % 2 == 0 ? engine.launch(Steps{items.data(), 64, &stop, &ids}, options)
-                                      : engine.launch(Steal{&done, &stop, &ids}, options);
-        events += shake(job, groups, 150, host * 1000 + static_cast<unsigned>(round));
-        Status expected = Status::finished;
+  for (std::uint32_t host = 0; host < 3; ++host) {
+    hosts.emplace_back([this, host] {
+      for (std::uint32_t round = 0; round < scaled(30, 2); ++round) {
+        const March march{site};
+        const ComingWords words{site};
+        const bool steps = host % 2 == 0;
+        const LaunchOptions options{.max_groups = 4};
+        const ScopedJob job =
+            steps ? start(engine, march.kernel(), options)
+                  : start(engine, words.kernel<ComingAndGoingInAnyOrder>(), options);
+        shake(job, 4, 150, {.seed = host * 1000 + round});
         if (round % 3 == 1) {
           job.cancel();
-          expected = Status::cancelled;
+          EXPECT_EQ(job.wait().status, Status::cancelled);
         } else {
-          stop = true;
-        }
-        errors += ids.errors + (job.wait().status == expected ? 0 : 1);
-        for (const std::uint32_t each : items) {
-          if (expected == Status::finished && each != items[0]) ++errors;
+          finish(job, steps ? march.stop : words.stop);
         }
       }
     });
   }
   for (auto& host : hosts) host.join();
-  EXPECT_EQ(errors, 0U);
-  EXPECT_GT(events, 0U);
 }
 
 }  // namespace
-}  // namespace cohort
+}  // namespace cohort::test

@@ -14,27 +14,23 @@ COHORT_SITE_SUITE(Suspend);
 
 COHORT_SITE_TEST(Suspend, TakesAllGroupsOutBetweenStepsAndResumeGoesOnFromThere) {
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    const BoardBook board{site};
-    const Word stop{site};
-    site.run(with(barrier, Steps{board.board(), stop.data()}), shape.options(),
-             [&](const Job& job) {
-               for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(4, 2)); ++i) {
-                 const std::uint32_t before = board.steps();
-                 site.until([&] { return board.steps() > before + i; });
-                 ASSERT_EQ(job.suspend(), Status::suspended);
-                 const std::uint32_t at = board.steps();
-                 EXPECT_EQ(job.status(), Status::suspended);
-                 EXPECT_EQ(job.wait().status, Status::suspended);
-                 EXPECT_EQ(groups_now(job), 0U);
-                 site.linger(100us);
-                 EXPECT_EQ(board.steps(), at) << "a suspended job went on";
-                 job.resume();
-               }
-               site.until([&] { return board.groups() == shape.groups; });
-               stop = 1;
-               EXPECT_EQ(job.wait().status, Status::finished);
-             });
-    EXPECT_EQ(board.wrong(), 0U);  // no step was lost, doubled or run with another state
+    const March march{site};
+    site.run(with(barrier, march.kernel()), shape.options(), [&](const Job& job) {
+      for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(4, 2)); ++i) {
+        const std::uint32_t before = march.steps();
+        site.until([&] { return march.steps() > before + i; });
+        ASSERT_EQ(job.suspend(), Status::suspended);
+        const std::uint32_t at = march.steps();
+        EXPECT_EQ(job.status(), Status::suspended);
+        EXPECT_EQ(job.wait().status, Status::suspended);
+        EXPECT_EQ(groups_now(job), 0U);
+        site.linger(100us);
+        EXPECT_EQ(march.steps(), at) << "a suspended job went on";
+        job.resume();
+      }
+      site.until([&] { return march.groups() == shape.groups; });
+      march.stop = 1;
+    });
   });
 }
 
@@ -42,7 +38,7 @@ COHORT_SITE_TEST(Suspend, KeepsTheStateOfTheLastGroupThatOffers) {
   for_each_shape(site, [&](Shape shape) {
     const Word stop{site};
     const Word count{site};
-    const Word wrong{site};
+    const Mistakes wrong{site};
     const NoteBook started{site};
     std::vector<std::uint32_t> expected = {0};
     site.run(KeepsCount{stop.data(), count.data(), started.notes(), wrong.data()}, shape.options(),
@@ -55,9 +51,7 @@ COHORT_SITE_TEST(Suspend, KeepsTheStateOfTheLastGroupThatOffers) {
                }
                site.until([&] { return count > expected.back() + 2; });
                stop = 1;
-               EXPECT_EQ(job.wait().status, Status::finished);
              });
-    EXPECT_EQ(wrong, 0U);
     EXPECT_EQ(started.all(), expected);
   });
 }
@@ -74,7 +68,6 @@ void suspend_thrice(Site& site) {
         site.until([&] { return groups_now(job) == shape.groups; });
       }
       words.stop = 1;
-      EXPECT_EQ(job.wait().status, Status::finished);
     });
   });
 }
@@ -99,7 +92,6 @@ COHORT_SITE_TEST(Suspend, DoesNotRunSetupAgain) {
                job.resume();
                site.until([&] { return present == 2 * shape.groups; });
                stop = 1;
-               EXPECT_EQ(job.wait().status, Status::finished);
              });
     EXPECT_EQ(preparations, 1U);
     EXPECT_EQ(not_joined, shape.groups);  // those of the first run
@@ -122,7 +114,6 @@ COHORT_SITE_TEST(Suspend, WaitsForTheEndOfSetup) {
                job.resume();
                site.until([&] { return groups_now(job) == shape.groups; });
                stop = 1;
-               EXPECT_EQ(job.wait().status, Status::finished);
              });
     EXPECT_EQ(in_setup, shape.groups);  // once
   });
@@ -142,7 +133,6 @@ void suspend_too_late(Site& site) {
       site.linger(300us);
       stop = 1;
       host.join();
-      EXPECT_EQ(job.wait().status, Status::finished);
     });
   });
 }
@@ -160,15 +150,13 @@ COHORT_SITE_TEST(Suspend, OfAPendingJobKeepsItFromStarting) {
   const ScopedJob running = site.launch(first.kernel());
   const ScopedJob pending = site.launch(second.kernel());
   EXPECT_EQ(pending.suspend(), Status::suspended);
-  first.stop = 1;
-  EXPECT_EQ(running.wait().status, Status::finished);
+  finish(running, first.stop);
   site.linger(1ms);
   EXPECT_EQ(second.turns, 0U);
   EXPECT_EQ(pending.status(), Status::suspended);
   pending.resume();
   site.until([&] { return second.turns > 0; });
-  second.stop = 1;
-  EXPECT_EQ(pending.wait().status, Status::finished);
+  finish(pending, second.stop);
 }
 
 COHORT_SITE_TEST(Suspend, TwiceIsAsGoodAsOnce) {
@@ -179,7 +167,6 @@ COHORT_SITE_TEST(Suspend, TwiceIsAsGoodAsOnce) {
     EXPECT_EQ(job.suspend(), Status::suspended);
     job.resume();
     words.stop = 1;
-    EXPECT_EQ(job.wait().status, Status::finished);
   });
 }
 
@@ -190,7 +177,8 @@ COHORT_SITE_TEST(Suspend, TellsHowAJobEndedThatWasFaster) {
     EXPECT_EQ(job.suspend(), Status::finished);
   });
   for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(100, 20)); ++i) {
-    site.run(Brief{}, {}, [](const Job& job) {
+    const auto end = testing::AnyOf(Status::finished, Status::cancelled);
+    site.run_to(end, Brief{}, {}, [](const Job& job) {
       EXPECT_THAT(job.suspend(), testing::AnyOf(Status::finished, Status::suspended));
       job.cancel();
     });
@@ -227,19 +215,16 @@ COHORT_SITE_TEST(Suspend, FromManyThreadsReturnsToEachOfThem) {
 COHORT_SITE_TEST(Suspend, LeavesItsUnitsToOthers) {
   site.needs(site.lacks().several_jobs);
   const std::uint32_t all = site.capacity();
-  const BoardBook first{site};
-  const BoardBook second{site};
-  const Word stop{site};
-  const ScopedJob one = site.launch(Steps{first.board(), stop.data()});
+  const March first{site};
+  const March second{site};
+  const ScopedJob one = site.launch(first.kernel());
   EXPECT_EQ(one.suspend(), Status::suspended);
-  const ScopedJob two = site.launch(Steps{second.board(), stop.data()});
+  const ScopedJob two = site.launch(second.kernel());
   site.until([&] { return second.groups() == all; });
   one.resume();
   site.until([&] { return second.groups() == all / 2 && first.groups() == all / 2; });
-  stop = 1;
-  EXPECT_EQ(one.wait().status, Status::finished);
-  EXPECT_EQ(two.wait().status, Status::finished);
-  EXPECT_EQ(first.wrong() + second.wrong(), 0U);
+  finish(one, first.stop);
+  finish(two, second.stop);
 }
 
 // ---- targets
@@ -248,35 +233,29 @@ COHORT_SITE_SUITE(Target);
 
 COHORT_SITE_TEST(Target, IsFollowedWhilePinnedAndLeftToTheEngineWhenReset) {
   const std::uint32_t all = site.capacity() / 2 + 1;
-  const BoardBook board{site};
-  const Word stop{site};
-  site.run(Steps{board.board(), stop.data()}, {.max_groups = all, .target = 2},
-           [&](const Job& job) {
-             site.until([&] { return board.groups() == 2; });
-             EXPECT_EQ(job.report().start_groups, 2U);
-             for (const std::uint32_t target : {all, 1U, (all + 1) / 2}) {
-               job.set_target(target);
-               site.until([&] { return board.groups() == target; });
-             }
-             job.reset_target();
-             site.until([&] { return board.groups() == all; });
-             stop = 1;
-             EXPECT_EQ(job.wait().status, Status::finished);
-           });
-  EXPECT_EQ(board.wrong(), 0U);
+  const March march{site};
+  site.run(march.kernel(), {.max_groups = all, .target = 2}, [&](const Job& job) {
+    site.until([&] { return march.groups() == 2; });
+    EXPECT_EQ(job.report().start_groups, 2U);
+    for (const std::uint32_t target : {all, 1U, (all + 1) / 2}) {
+      job.set_target(target);
+      site.until([&] { return march.groups() == target; });
+    }
+    job.reset_target();
+    site.until([&] { return march.groups() == all; });
+    march.stop = 1;
+  });
 }
 
 COHORT_SITE_TEST(Target, MayBeSetWhileTheJobIsSuspendedOrPending) {
   site.restart(4);
-  const BoardBook board{site};
-  const Word stop{site};
-  site.run(Steps{board.board(), stop.data()}, {.max_groups = 4}, [&](const Job& job) {
+  const March march{site};
+  site.run(march.kernel(), {.max_groups = 4}, [&](const Job& job) {
     ASSERT_EQ(job.suspend(), Status::suspended);
     job.set_target(2);
     job.resume();
-    site.until([&] { return board.groups() == 2; });
-    stop = 1;
-    EXPECT_EQ(job.wait().status, Status::finished);
+    site.until([&] { return march.groups() == 2; });
+    finish(job, march.stop);
     job.set_target(1);  // of no consequence
     job.reset_target();
     EXPECT_EQ(job.status(), Status::finished);
@@ -287,19 +266,15 @@ COHORT_SITE_TEST(Target, ReachesNoFurtherThanTheMachine) {
   site.needs(site.lacks().units_of_one);
   site.restart(4);
   const std::uint32_t units = site.capacity();
-  const BoardBook board{site};
-  const Word stop{site};
-  site.run(Steps{board.board(), stop.data()}, {.max_groups = Board::most_groups},
-           [&](const Job& job) {
-             for (const std::uint32_t target : {64U, 2U, 40U}) {
-               job.set_target(target);
-               site.until([&] { return board.groups() == std::min(target, units); });
-             }
-             stop = 1;
-             EXPECT_EQ(job.wait().status, Status::finished);
-           });
-  EXPECT_LE(board[Board::most], units);
-  EXPECT_EQ(board.wrong(), 0U);
+  const March march{site};
+  site.run(march.kernel(), {.max_groups = Board::most_groups}, [&](const Job& job) {
+    for (const std::uint32_t target : {64U, 2U, 40U}) {
+      job.set_target(target);
+      site.until([&] { return march.groups() == std::min(target, units); });
+    }
+    march.stop = 1;
+  });
+  EXPECT_LE(march[Board::most], units);
 }
 
 }  // namespace

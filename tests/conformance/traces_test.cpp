@@ -1,8 +1,7 @@
 // Recorded runs, judged by the oracle: whatever the engine does under random resizing is legal by
 // appendix A.
-#include <random>
-
 #include "cohort/trace_check.hpp"
+#include "conformance/shake.hpp"
 #include "conformance/site.hpp"
 
 namespace cohort::test {
@@ -46,23 +45,6 @@ std::uint32_t expect_modelled(const std::vector<LoggedEvent>& log) {
   return resizings;
 }
 
-/// Turns the target at random until so many groups have come and gone; suspends now and then. The
-/// job reaches some of the targets: it may be slower than this thread.
-void shake(Site& site, const Job& job, std::uint32_t events) {
-  std::mt19937 random{1};
-  for (std::uint32_t turn = 1;; ++turn) {
-    const auto target = 1 + static_cast<std::uint32_t>(random() % groups);
-    job.set_target(target);
-    if (turn % 8 == 0) site.until([&] { return groups_now(job) == target; });
-    if (turn % 32 == 0 && job.suspend() == Status::suspended) job.resume();
-    if (turn % 16 == 0) {
-      const Report report = job.report();
-      if (report.joins + report.leaves >= events) break;
-    }
-    if (random() % 4 == 0) std::this_thread::yield();
-  }
-}
-
 /// Runs the kernel under random resizing, with suspends, and hands its log in. Returns how many
 /// barriers changed M.
 template <class Kernel>
@@ -72,7 +54,7 @@ std::uint32_t judge(Site& site, const Kernel& kernel, const Word& stop, std::uin
   TraceLog log;
   const ScopedJob job =
       site.launch(kernel, {.max_groups = groups, .local_size = local_size, .tracer = &log});
-  shake(site, job, scaled(events, 100));
+  shake(job, groups, scaled(events, 100), {.reaches_some = true});
   end == End::stop ? void(stop = 1) : job.cancel();
   job.reset_target();
   const Report report = job.wait();
@@ -101,10 +83,8 @@ void judge_offers(Site& site, std::uint32_t events, End end = End::stop) {
 }
 
 void judge_everything(Site& site, auto barrier, std::uint32_t events, End end = End::stop) {
-  const Words words{site, Everything::size};
-  const Word stop{site};
-  const IdBook ids{site};
-  judge(site, with(barrier, Everything{words.data(), stop.data(), ids.ids()}), stop, events, end);
+  const EverythingWords words{site};
+  judge(site, with(barrier, words.kernel()), words.stop, events, end);
 }
 
 constexpr std::integral_constant<ResizingBarrier, ResizingBarrier::one_pass> one_pass;
@@ -112,10 +92,8 @@ constexpr std::integral_constant<ResizingBarrier, ResizingBarrier::one_pass> one
 COHORT_SITE_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
   site.needs(site.lacks().complete_traces);
   for_each_barrier<Steps>(site, [&](auto barrier) {
-    const BoardBook board{site};
-    const Word stop{site};
-    const std::uint32_t resizings =
-        judge(site, with(barrier, Steps{board.board(), stop.data()}), stop, 400);
+    const March march{site};
+    const std::uint32_t resizings = judge(site, with(barrier, march.kernel()), march.stop, 400);
     // The modelled one tells of its barriers, forks and kills instead.
     EXPECT_EQ(resizings > 0, barrier != ResizingBarrier::modelled);
   });
@@ -123,9 +101,8 @@ COHORT_SITE_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
 
 COHORT_SITE_TEST(Traces, OfGroupsOfSeveralThreadsAreLegal) {
   site.needs(site.lacks().complete_traces);
-  const BoardBook board{site};
-  const Word stop{site};
-  judge(site, Steps{board.board(), stop.data()}, stop, 200, End::stop, 3);
+  const March march{site};
+  judge(site, march.kernel(), march.stop, 200, End::stop, 3);
 }
 
 COHORT_SITE_TEST(Traces, OfKillsForksAndBarriersMixedAreLegal) {
@@ -168,14 +145,12 @@ COHORT_SITE_TEST(Traces, OfAJobThatAllGroupsLeaveAreLegal) {
 COHORT_SITE_TEST(Traces, OfAStaticLaunchAreLegal) {
   site.needs(site.lacks().complete_traces);
   TraceLog log;
-  const Words words{site, Everything::size};
-  const Word stop{site};
-  const IdBook ids{site};
-  const ScopedJob job = site.launch(Everything{words.data(), stop.data(), ids.ids()},
-                                    {.max_groups = 4, .resizable = false, .tracer = &log});
-  site.until([&] { return words[Everything::rounds] > 3; });
-  stop = 1;
-  const Report report = job.wait();
+  const EverythingWords words{site};
+  const LaunchOptions options{.max_groups = 4, .resizable = false, .tracer = &log};
+  const Report report = site.run(words.kernel(), options, [&](const Job&) {
+    site.until([&] { return words.rounds() > 3; });
+    words.stop = 1;
+  });
   EXPECT_EQ(check_trace(log.events(), {.max_groups = 4, .start_groups = 4}, report.status),
             std::nullopt);
 }
@@ -183,11 +158,9 @@ COHORT_SITE_TEST(Traces, OfAStaticLaunchAreLegal) {
 COHORT_SITE_TEST(Traces, BeyondTheLimitAreDropped) {
   site.needs(site.lacks().complete_traces);
   TraceLog log{3};
-  const BoardBook board{site};
-  const Word stop{site, 1};
-  const ScopedJob job =
-      site.launch(Steps{board.board(), stop.data()}, {.max_groups = 2, .tracer = &log});
-  job.wait();
+  const March march{site};
+  march.stop = 1;
+  site.run(march.kernel(), {.max_groups = 2, .tracer = &log});
   EXPECT_EQ(log.events().size(), 3U);
   EXPECT_GT(log.dropped(), 0U);
 }
