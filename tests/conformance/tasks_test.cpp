@@ -96,8 +96,8 @@ COHORT_SITE_TEST(Tasks, OfTheWholeMachineWaitForAJobThatCannotBeSuspended) {
   const ScopedJob job = site.launch(NotSuspendable{stop.data()});
   const Task task = site.submit(EmptyTask{}, {.groups = 2});
   EXPECT_FALSE(task.wait_for(50ms).has_value());
-  finish(task, stop);
-  EXPECT_EQ(job.wait().status, Status::finished);
+  finish(job, stop);
+  EXPECT_EQ(task.wait().status, Status::finished);
 }
 
 COHORT_SITE_TEST(Tasks, OfHigherPriorityGoFirst) {
@@ -183,8 +183,8 @@ COHORT_SITE_TEST(Tasks, OfManyHostsBesideThreeJobsAreAllServed) {
 COHORT_SITE_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
   site.needs(site.lacks().tasks);
   site.restart(2);
-  const BackgroundWords words{site};
-  const ScopedJob job = site.launch(words.kernel());
+  const March march{site};
+  const ScopedJob job = site.launch(march.kernel());
   std::atomic<bool> enough{false};
   std::vector<std::thread> hosts;
   for (int host = 0; host < 2; ++host) {
@@ -192,10 +192,9 @@ COHORT_SITE_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
       while (!enough) site.submit(EmptyTask{}, {.groups = 2}).wait();
     });
   }
-  const std::uint32_t before = words.monitor[Background::steps];
-  site.until([&] { return words.monitor[Background::steps] > before + 6; });
-  words.stop = 1;
-  job.wait();
+  const std::uint32_t before = march.steps();
+  site.until([&] { return march.steps() > before + 3; });
+  finish(job, march.stop);
   enough = true;
   for (auto& host : hosts) host.join();
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -11,16 +10,11 @@
 
 #include "apps/run.hpp"
 #include "cohort/cpu.hpp"
+#include "conformance/scale.hpp"
 #include "graph/generators.hpp"
 #include "resize_hold.hpp"
 
 namespace cohort::apps {
-
-/// COHORT_TEST_SCALE: 1 unless set.
-inline double test_scale() {
-  const char* const text = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 1 : std::strtod(text, nullptr);
-}
 
 /// A new target every few hundred microseconds at most; now and then the job goes out and comes
 /// back. From the third seed on one group has joined and one

@@ -124,7 +124,7 @@ Csr csr(const std::vector<std::vector<Node>>& lists) {
 }
 
 TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
-  const bool small = test_scale() < 1;
+  const bool small = test::scale() < 1;
   const auto size = static_cast<Node>(small ? 500 : 1500);
   const std::vector<NamedGraph> graphs = {
       {"grid", grid(size / 25, 25)},
@@ -178,7 +178,7 @@ TEST(Apps, OfTheListAreRightStaticAndWhileGroupsComeAndGo) {
 }
 
 TEST(GraphApps, AreRightForEveryNumberOfGroupsAndThreads) {
-  const bool small = test_scale() < 1;
+  const bool small = test::scale() < 1;
   const Csr sparse = road(small ? 100 : 700);
   const Csr dense = with_weights(rmat(small ? 5 : 8));
   for (const GraphApp& app : graph_apps()) {
@@ -198,7 +198,7 @@ TEST(GraphApps, AreRightForEveryNumberOfGroupsAndThreads) {
 }
 
 TEST(GraphApps, TakeTheLargestGroupsThereAre) {
-  const Node side = test_scale() < 1 ? 5 : 20;
+  const Node side = test::scale() < 1 ? 5 : 20;
   const Csr graph = grid(side, side);
   cpu::Engine engine{{.capacity = 2}};
   RunOptions options;
@@ -450,13 +450,24 @@ std::vector<PoolOptions> pool_kinds() {
   return kinds;
 }
 
+/// What a run that cannot be says.
+template <class Run>
+std::string refusal(Run run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 std::string name_of(const PoolOptions& pools) {
   return std::string{pools.kind == PoolOptions::Kind::mutex ? "mutex" : "deque"} +
          (pools.order == KillOrder::any ? ", any" : "");
 }
 
 TEST(Octree, IsRightWhileGroupsComeAndGo) {
-  const auto particles = make_particles(test_scale() < 1 ? 3000 : 20000);
+  const auto particles = make_particles(test::scale() < 1 ? 3000 : 20000);
   cpu::Engine engine{{.capacity = 4}};
   for (const PoolOptions& pools : pool_kinds()) {
     SCOPED_TRACE(name_of(pools));
@@ -469,23 +480,31 @@ TEST(Octree, IsRightWhileGroupsComeAndGo) {
   }
 }
 
-TEST(Octree, IsRightForEveryNumberOfGroupsAndThreads) {
+/// Calls `run(engine, options)` for groups of every kind, and for engines of one group and more.
+template <class Run>
+void for_every_number_of_groups_and_threads(Run run) {
   for (const std::uint32_t groups : {1U, 3U}) {
     cpu::Engine engine{{.capacity = groups}};
     for (const std::uint32_t local_size : {1U, 7U, 64U, max_local_size}) {
+      SCOPED_TRACE(testing::Message() << groups << " groups of " << local_size);
       RunOptions options;
       options.launch.local_size = local_size;
       options.launch.resizable = local_size != 64;
-      const auto few =
-          make_particles(local_size == max_local_size || test_scale() < 1 ? 100 : 2000);
-      EXPECT_EQ(check_octree(few, run_octree(engine, few, options)), std::nullopt)
-          << groups << " groups of " << local_size;
+      run(engine, options);
     }
   }
 }
 
+TEST(Octree, IsRightForEveryNumberOfGroupsAndThreads) {
+  for_every_number_of_groups_and_threads([](cpu::Engine& engine, const RunOptions& options) {
+    const bool few = options.launch.local_size == max_local_size || test::scale() < 1;
+    const auto particles = make_particles(few ? 100 : 2000);
+    EXPECT_EQ(check_octree(particles, run_octree(engine, particles, options)), std::nullopt);
+  });
+}
+
 TEST(Octree, IsTheSameInPortions) {
-  const auto particles = make_particles(test_scale() < 1 ? 1000 : 5000);
+  const auto particles = make_particles(test::scale() < 1 ? 1000 : 5000);
   cpu::Engine engine{{.capacity = 4}};
   for (const std::uint32_t chunk : {1U, 6U, 999U, 4999U, 5000U, ~0U}) {
     for (const std::uint32_t local_size : {1U, 7U}) {
@@ -517,13 +536,8 @@ TEST(Octree, TakesFewParticlesAndCoincidentOnes) {
 TEST(Octree, TellsWhatThereIsTooLittleOf) {
   cpu::Engine engine{{.capacity = 2}};
   const auto particles = make_particles(5000);
-  const auto message = [&](const OctreeOptions& how) -> std::string {
-    try {
-      (void)run_octree(engine, particles, {}, how);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto message = [&](const OctreeOptions& how) {
+    return refusal([&] { (void)run_octree(engine, particles, {}, how); });
   };
   EXPECT_THAT(message({.boxes = 100}), HasSubstr("boxes=100"));
   EXPECT_THAT(message({.boxes = 8}), HasSubstr("boxes=8"));
@@ -559,7 +573,7 @@ TEST(Game, HasTheKnownValues) {
 }
 
 TEST(Game, IsRightWhileGroupsComeAndGo) {
-  const std::uint32_t depth = test_scale() < 1 ? 4 : 5;
+  const std::uint32_t depth = test::scale() < 1 ? 4 : 5;
   cpu::Engine engine{{.capacity = 4}};
   for (const PoolOptions& pools : pool_kinds()) {
     SCOPED_TRACE(name_of(pools));
@@ -573,18 +587,11 @@ TEST(Game, IsRightWhileGroupsComeAndGo) {
 }
 
 TEST(Game, IsRightForEveryNumberOfGroupsAndThreads) {
-  for (const std::uint32_t groups : {1U, 3U}) {
-    cpu::Engine engine{{.capacity = groups}};
-    for (const std::uint32_t local_size : {1U, 7U, 64U, max_local_size}) {
-      RunOptions options;
-      options.launch.local_size = local_size;
-      options.launch.resizable = local_size != 64;
-      const std::uint32_t depth = local_size == max_local_size ? 3 : 4;
-      const auto result = run_game(engine, start_board(), options, {.depth = depth, .grain = 2});
-      EXPECT_EQ(check_game(start_board(), depth, result), std::nullopt)
-          << groups << " groups of " << local_size;
-    }
-  }
+  for_every_number_of_groups_and_threads([](cpu::Engine& engine, const RunOptions& options) {
+    const std::uint32_t depth = options.launch.local_size == max_local_size ? 3 : 4;
+    const auto result = run_game(engine, start_board(), options, {.depth = depth, .grain = 2});
+    EXPECT_EQ(check_game(start_board(), depth, result), std::nullopt);
+  });
 }
 
 TEST(Game, KnowsFullColumnsAndFullBoards) {
@@ -604,13 +611,8 @@ TEST(Game, KnowsFullColumnsAndFullBoards) {
 
 TEST(Game, TellsWhatThereIsTooLittleOf) {
   cpu::Engine engine{{.capacity = 2}};
-  const auto message = [&](const GameOptions& how) -> std::string {
-    try {
-      (void)run_game(engine, start_board(), {}, how);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto message = [&](const GameOptions& how) {
+    return refusal([&] { (void)run_game(engine, start_board(), {}, how); });
   };
   EXPECT_THAT(message({.grain = 0, .positions = 50}), HasSubstr("positions=50"));
   EXPECT_THAT(message({.depth = 30}), HasSubstr("larger grain"));

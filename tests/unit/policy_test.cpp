@@ -5,10 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <random>
+
+#include "conformance/scale.hpp"
 
 namespace cohort::scheduler {
 namespace {
@@ -69,9 +70,7 @@ class Dice {
 
 /// Calls `property(scene, its shares)` for many scenes.
 void for_all(bool with_rigid, const std::function<void(const Scene&, const Shares&)>& property) {
-  const char* scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
-  const auto count = static_cast<unsigned>(20000 * (scale == nullptr ? 1.0 : std::atof(scale)));
-  for (unsigned seed = 0; seed < std::max(count, 500U); ++seed) {
+  for (unsigned seed = 0; seed < test::scaled(20000, 500); ++seed) {
     const Scene scene = Dice{seed}.scene(with_rigid);
     const Shares shares = share_out(scene.capacity, scene.claims);
     ASSERT_EQ(shares.size(), scene.claims.size());

@@ -82,6 +82,11 @@ std::string judge(const TraceRules& rules, const Events& events,
   return (status ? checker.end(*status) : checker.end()).value_or("");
 }
 
+void expect_legal(const TraceRules& rules, const Events& events,
+                  std::optional<Status> status = Status::finished) {
+  EXPECT_EQ(judge(rules, events, status), "");
+}
+
 /// Legal up to the last event; that one is refused with `why`.
 void expect_last_refused(const TraceRules& rules, const Events& events, const std::string& why) {
   const std::string said = judge(rules, events, {});
@@ -91,13 +96,11 @@ void expect_last_refused(const TraceRules& rules, const Events& events, const st
 
 // ---- start and end
 
-TEST(TraceCheck, AJobOfGroupsThatStartAndReturn) {
-  EXPECT_EQ(judge(four, starts(3) + finishes(3)), "");
-}
+TEST(TraceCheck, AJobOfGroupsThatStartAndReturn) { expect_legal(four, starts(3) + finishes(3)); }
 
 TEST(TraceCheck, NothingAtAllIsLegalForAJobThatNeverRan) {
-  EXPECT_EQ(judge(four, {}, Status::cancelled), "");
-  EXPECT_EQ(judge(four, {}, Status::suspended), "");
+  expect_legal(four, {}, Status::cancelled);
+  expect_legal(four, {}, Status::suspended);
   EXPECT_THAT(judge(four, {}, Status::finished), HasSubstr("no group has returned"));
 }
 
@@ -108,7 +111,7 @@ TEST(TraceCheck, FirstGroupsAreThoseBelowMAndStartOnce) {
   expect_last_refused(four, {start(0, 0)}, "0 groups start");
   expect_last_refused(four, {start(0, 2), start(1, 3)}, "it saw 3 groups at the start");
   expect_last_refused({.max_groups = 4, .start_groups = 3}, {start(0, 2)}, "2 groups start, not 3");
-  EXPECT_EQ(judge({.max_groups = 4, .start_groups = 3}, starts(3) + finishes(3)), "");
+  expect_legal({.max_groups = 4, .start_groups = 3}, starts(3) + finishes(3));
 }
 
 TEST(TraceCheck, NobodyActsBeforeItHasStarted) {
@@ -146,14 +149,13 @@ TEST(TraceCheck, TheTraceFitsTheJobsEnd) {
               HasSubstr("suspended, but"));
   EXPECT_THAT(judge(four, starts(1) + finishes(1), Status::left), HasSubstr("not all its groups"));
   EXPECT_THAT(judge(four, starts(2) + Events{finish(0), fault(1)}), HasSubstr("a fault has ended"));
-  EXPECT_EQ(judge(four, starts(2) + Events{finish(0), fault(1)}, Status::failed), "");
+  expect_legal(four, starts(2) + Events{finish(0), fault(1)}, Status::failed);
 }
 
 // ---- KILL
 
 TEST(TraceCheck, KillTakesTheHighest) {
-  EXPECT_EQ(judge(four, starts(3) + Events{offer(2), kill(2, 2), offer(1), kill(1, 1), finish(0)}),
-            "");
+  expect_legal(four, starts(3) + Events{offer(2), kill(2, 2), offer(1), kill(1, 1), finish(0)});
   expect_last_refused(four, starts(3) + Events{kill(1, 2)}, "only the highest group, 2, may");
   expect_last_refused(four, starts(3) + Events{kill(0, 2)}, "only the highest group, 2, may");
 }
@@ -167,8 +169,8 @@ TEST(TraceCheck, TheLastGroupStaysUnlessItsStateIsKeptOrAllMayLeave) {
   expect_last_refused(four, starts(1) + Events{kill(0, 0)}, "the last group may leave only");
   expect_last_refused(four_any, starts(2) + Events{kill(0, 1), kill(1, 0)},
                       "the last group may leave only");
-  EXPECT_EQ(judge(four, starts(1) + Events{kill(0, 0, true)}, Status::suspended), "");
-  EXPECT_EQ(judge(four_may_leave, starts(1) + Events{kill(0, 0)}, Status::left), "");
+  expect_legal(four, starts(1) + Events{kill(0, 0, true)}, Status::suspended);
+  expect_legal(four_may_leave, starts(1) + Events{kill(0, 0)}, Status::left);
 }
 
 TEST(TraceCheck, NobodyActsAfterLeaving) {
@@ -181,11 +183,9 @@ TEST(TraceCheck, NobodyActsAfterLeaving) {
 }
 
 TEST(TraceCheck, AnyGroupMayGoInAnyOrder) {
-  EXPECT_EQ(
-      judge(four_any, starts(3) +
-                          Events{kill(0, 2), kill(2, 1), fork(1, 3, 2), join(3, 3), join(0, 3)} +
-                          Events{kill(1, 2), finish(3), finish(0)}),
-      "");
+  expect_legal(four_any, starts(3) +
+                             Events{kill(0, 2), kill(2, 1), fork(1, 3, 2), join(3, 3), join(0, 3)} +
+                             Events{kill(1, 2), finish(3), finish(0)});
   expect_last_refused(four_any, starts(3) + Events{kill(0, 2), fork(1, 3, 1), join(2, 3)},
                       "another group has this id");
   expect_last_refused(four_any, starts(3) + Events{kill(0, 2), join(0, 3)}, "nobody has forked it");
@@ -194,8 +194,7 @@ TEST(TraceCheck, AnyGroupMayGoInAnyOrder) {
 // ---- FORK
 
 TEST(TraceCheck, JoinersGetTheNextIds) {
-  EXPECT_EQ(judge(four, starts(1) + Events{fork(0, 3, 2), join(2, 3), join(1, 3)} + finishes(3)),
-            "");
+  expect_legal(four, starts(1) + Events{fork(0, 3, 2), join(2, 3), join(1, 3)} + finishes(3));
   expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(3, 3)}, "nobody has forked it");
   expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(1, 3), join(1, 3)},
                       "nobody has forked it");
@@ -210,16 +209,15 @@ TEST(TraceCheck, ForksStayWithinN) {
 }
 
 TEST(TraceCheck, JoinersSeeAnMThatCountsThem) {
-  EXPECT_EQ(judge(four, starts(1) + Events{fork(0, 3, 2), join(2, 3), kill(2, 2), join(1, 2),
-                                           finish(0), finish(1)}),
-            "");
+  expect_legal(four, starts(1) + Events{fork(0, 3, 2), join(2, 3), kill(2, 2), join(1, 2),
+                                        finish(0), finish(1)});
   expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(2, 2)}, "it saw M = 2");
   expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(2, 5)}, "it saw M = 5");
 }
 
 TEST(TraceCheck, JoinersAreInTheGenerationTheyWereForkedIn) {
   const Events forked = starts(1) + arrivals(1) + passages(1) + Events{fork(0, 2, 1)};
-  EXPECT_EQ(judge(four, forked + Events{join(1, 2, 1)} + finishes(2)), "");
+  expect_legal(four, forked + Events{join(1, 2, 1)} + finishes(2));
   expect_last_refused(four, forked + Events{join(1, 2, 0)}, "in generation 0; it was forked in 1");
 }
 
@@ -231,25 +229,21 @@ TEST(TraceCheck, NobodyJoinsAfterAReturn) {
 TEST(TraceCheck, AnIdIsHeldByOneGroupAtATime) {
   // Group 1 has been told to leave, but has not gone.
   const Events shrunk = starts(2) + arrivals(2) + Events{resize(1, 2, 1), pass(0, 1)};
-  EXPECT_EQ(judge(four, shrunk + Events{shed(1, 1), fork(0, 2, 1), join(1, 2, 1)} + finishes(2)),
-            "");
+  expect_legal(four, shrunk + Events{shed(1, 1), fork(0, 2, 1), join(1, 2, 1)} + finishes(2));
   expect_last_refused(four, shrunk + Events{fork(0, 2, 1)}, "sent away are still there");
   expect_last_refused(four, shrunk + Events{arrive(0, 1), resize(0, 1, 2)},
                       "sent away are still there");
   // But more may be sent away meanwhile.
-  EXPECT_EQ(
-      judge(four, starts(3) + arrivals(3) + Events{resize(0, 3, 2), pass(0, 2), pass(1, 2)} +
-                      arrivals(2, 1) +
-                      Events{resize(0, 2, 1), shed(2, 1), shed(1, 1), pass(0, 1, 2), finish(0)}),
-      "");
+  expect_legal(four, starts(3) + arrivals(3) + Events{resize(0, 3, 2), pass(0, 2), pass(1, 2)} +
+                         arrivals(2, 1) +
+                         Events{resize(0, 2, 1), shed(2, 1), shed(1, 1), pass(0, 1, 2), finish(0)});
 }
 
 // ---- BARRIER
 
 TEST(TraceCheck, ABarrierIsPassedWhenAllHaveArrived) {
-  EXPECT_EQ(judge(four, starts(3) + arrivals(3) + passages(3) + arrivals(3, 1) + passages(3, 2) +
-                            finishes(3)),
-            "");
+  expect_legal(
+      four, starts(3) + arrivals(3) + passages(3) + arrivals(3, 1) + passages(3, 2) + finishes(3));
   expect_last_refused(
       four, starts(3) + Events{arrive(0), arrive(2), pass(2, 3)},
       "2 of 3 active groups have arrived at barrier 0; others have not, for one group 1");
@@ -259,15 +253,14 @@ TEST(TraceCheck, ABarrierIsPassedWhenAllHaveArrived) {
 }
 
 TEST(TraceCheck, AKillCanBeWhatABarrierWaitsFor) {
-  EXPECT_EQ(judge(four, starts(3) + arrivals(2) + Events{offer(2), kill(2, 2)} + passages(2) +
-                            finishes(2)),
-            "");
+  expect_legal(four,
+               starts(3) + arrivals(2) + Events{offer(2), kill(2, 2)} + passages(2) + finishes(2));
 }
 
 TEST(TraceCheck, ABarrierWaitsForThoseWhoJoinMeanwhile) {
   const Events forked = starts(2) + Events{arrive(0), fork(1, 3, 1), arrive(1)};
   expect_last_refused(four, forked + Events{pass(0, 3)}, "2 of 3 active groups");
-  EXPECT_EQ(judge(four, forked + Events{join(2, 3), arrive(2)} + passages(3) + finishes(3)), "");
+  expect_legal(four, forked + Events{join(2, 3), arrive(2)} + passages(3) + finishes(3));
 }
 
 TEST(TraceCheck, OneBarrierAfterTheOther) {
@@ -296,10 +289,9 @@ TEST(TraceCheck, AllWhoPassAreToldTheSameM) {
 
 TEST(TraceCheck, AResizingBarrierSendsTheHighestAway) {
   const Events full = starts(4) + arrivals(4);
-  EXPECT_EQ(
-      judge(four, full + Events{resize(2, 4, 2), pass(1, 2), shed(2, 2), pass(0, 2), shed(3, 2)} +
-                      finishes(2)),
-      "");
+  expect_legal(
+      four,
+      full + Events{resize(2, 4, 2), pass(1, 2), shed(2, 2), pass(0, 2), shed(3, 2)} + finishes(2));
   expect_last_refused(four, full + Events{resize(2, 4, 2), pass(2, 2), offer(2)},
                       "has sent it away");
   expect_last_refused(four, full + Events{resize(2, 4, 2), shed(1, 2)},
@@ -312,7 +304,7 @@ TEST(TraceCheck, AResizingBarrierSendsTheHighestAway) {
 TEST(TraceCheck, LeaversOfTheQueryBarrierGoInTurn) {
   const Events full =
       starts(4) + arrivals(4) + Events{resize(0, 4, 2), pass(3, 2), pass(2, 2), pass(0, 2)};
-  EXPECT_EQ(judge(four, full + Events{kill(3, 3), kill(2, 2), pass(1, 2)} + finishes(2)), "");
+  expect_legal(four, full + Events{kill(3, 3), kill(2, 2), pass(1, 2)} + finishes(2));
   expect_last_refused(four, full + Events{kill(2, 2)}, "group 3 has to leave before it");
   expect_last_refused(four, full + Events{kill(3, 2)}, "left M = 2 behind, not its id");
   expect_last_refused(four, full + Events{finish(3)}, "has sent it away");
@@ -320,11 +312,9 @@ TEST(TraceCheck, LeaversOfTheQueryBarrierGoInTurn) {
 
 TEST(TraceCheck, AResizingBarrierLetsTheNextOnesIn) {
   const Events full = starts(2) + arrivals(2);
-  EXPECT_EQ(
-      judge(four,
-            full + Events{resize(1, 2, 4), pass(0, 4), pass(1, 4), join(3, 4, 1), join(2, 4, 1)} +
-                finishes(4)),
-      "");
+  expect_legal(
+      four, full + Events{resize(1, 2, 4), pass(0, 4), pass(1, 4), join(3, 4, 1), join(2, 4, 1)} +
+                finishes(4));
   expect_last_refused(four, full + Events{resize(1, 2, 5)}, "it may be 1 to N = 4");
   expect_last_refused(four, full + Events{resize(1, 2, 3), join(2, 3, 0)},
                       "in generation 0; it was forked in 1");
@@ -342,17 +332,15 @@ TEST(TraceCheck, AResizingBarrierNeedsEverybody) {
 }
 
 TEST(TraceCheck, TheMasterForksWhenAllSlavesAreThere) {
-  EXPECT_EQ(judge(four, starts(2) + arrivals(2) +
-                            Events{fork(0, 4, 2), join(3, 4), resize(0, 4, 4), join(2, 4)} +
-                            passages(4) + finishes(4)),
-            "");
+  expect_legal(four, starts(2) + arrivals(2) +
+                         Events{fork(0, 4, 2), join(3, 4), resize(0, 4, 4), join(2, 4)} +
+                         passages(4) + finishes(4));
   expect_last_refused(four, starts(2) + Events{arrive(0), fork(0, 3, 1)}, "1 of 2 active groups");
   // It may think better of it: what it has forked leaves again.
-  EXPECT_EQ(judge(four, starts(2) + arrivals(2) +
-                            Events{fork(0, 4, 2), resize(0, 4, 1), join(3, 4), join(2, 4)} +
-                            Events{pass(3, 1), kill(3, 3), pass(1, 1), pass(2, 1), kill(2, 2),
-                                   kill(1, 1), pass(0, 1), finish(0)}),
-            "");
+  expect_legal(four, starts(2) + arrivals(2) +
+                         Events{fork(0, 4, 2), resize(0, 4, 1), join(3, 4), join(2, 4)} +
+                         Events{pass(3, 1), kill(3, 3), pass(1, 1), pass(2, 1), kill(2, 2),
+                                kill(1, 1), pass(0, 1), finish(0)});
   expect_last_refused(four,
                       starts(2) + arrivals(2) + Events{fork(0, 3, 1), resize(0, 3, 2), pass(2, 2)},
                       "has not joined yet");
@@ -360,11 +348,11 @@ TEST(TraceCheck, TheMasterForksWhenAllSlavesAreThere) {
 
 TEST(TraceCheck, MBecomesZeroOnlyForASuspendOrWhereAllMayLeave) {
   const Events emptied = starts(2) + arrivals(2) + Events{resize(0, 2, 0), shed(1, 0)};
-  EXPECT_EQ(judge(four, emptied + Events{shed(0, 0, true)}, Status::suspended), "");
-  EXPECT_EQ(judge(four_may_leave, emptied + Events{shed(0, 0)}, Status::left), "");
+  expect_legal(four, emptied + Events{shed(0, 0, true)}, Status::suspended);
+  expect_legal(four_may_leave, emptied + Events{shed(0, 0)}, Status::left);
   expect_last_refused(four, emptied + Events{shed(0, 0)}, "the last group may leave only");
   const Events queried = starts(1) + arrivals(1) + Events{resize(0, 1, 0), pass(0, 0)};
-  EXPECT_EQ(judge(four, queried + Events{kill(0, 0, true)}, Status::suspended), "");
+  expect_legal(four, queried + Events{kill(0, 0, true)}, Status::suspended);
   expect_last_refused(four, queried + Events{kill(0, 0)}, "the last group may leave only");
 }
 
@@ -372,32 +360,27 @@ TEST(TraceCheck, MBecomesZeroOnlyForASuspendOrWhereAllMayLeave) {
 
 TEST(TraceCheck, ASuspendedJobStartsAgain) {
   const Events once = starts(2) + Events{kill(1, 1), kill(0, 0, true)};
-  EXPECT_EQ(judge(four, once + starts(3) + arrivals(3) + passages(3) + finishes(3)), "");
+  expect_legal(four, once + starts(3) + arrivals(3) + passages(3) + finishes(3));
   expect_last_refused(four_may_leave, starts(1) + Events{kill(0, 0), start(0, 1)},
                       "the job has ended");
   expect_last_refused(four, starts(1) + Events{finish(0), start(0, 1)},
                       "not one of the first groups");
   // The first start is as told, the next ones need not be.
-  EXPECT_EQ(judge({.max_groups = 4, .start_groups = 2}, once + starts(1) + finishes(1)), "");
+  expect_legal({.max_groups = 4, .start_groups = 2}, once + starts(1) + finishes(1));
 }
 
 TEST(TraceCheck, AFaultEndsGroupsWhereverTheyAre) {
-  EXPECT_EQ(judge(four, starts(2) + Events{fork(0, 3, 1), arrive(1), fault(2), fault(1), fault(0)},
-                  Status::cancelled),
-            "");
-  EXPECT_EQ(judge(four, Events{fault(1), start(0, 2), fault(0)}, Status::cancelled), "");
-  EXPECT_EQ(judge(four, starts(2) + Events{kill(1, 1), kill(0, 0, true), fault(1), fault(0)},
-                  Status::cancelled),
-            "");
-  EXPECT_EQ(
-      judge(four_any, starts(1) + Events{fork(0, 2, 1), fault(3), fault(0)}, Status::cancelled),
-      "");
+  expect_legal(four, starts(2) + Events{fork(0, 3, 1), arrive(1), fault(2), fault(1), fault(0)},
+               Status::cancelled);
+  expect_legal(four, Events{fault(1), start(0, 2), fault(0)}, Status::cancelled);
+  expect_legal(four, starts(2) + Events{kill(1, 1), kill(0, 0, true), fault(1), fault(0)},
+               Status::cancelled);
+  expect_legal(four_any, starts(1) + Events{fork(0, 2, 1), fault(3), fault(0)}, Status::cancelled);
   expect_last_refused(four_may_leave, starts(1) + Events{kill(0, 0), fault(0)},
                       "it has left or never was");
   // Released before the fault, passed after it.
-  EXPECT_EQ(judge(four, starts(2) + arrivals(2) + Events{fault(0), pass(1, 2), fault(1)},
-                  Status::cancelled),
-            "");
+  expect_legal(four, starts(2) + arrivals(2) + Events{fault(0), pass(1, 2), fault(1)},
+               Status::cancelled);
 }
 
 TEST(TraceCheck, CanBeUsedAgain) {
@@ -464,177 +447,95 @@ TEST(ModelledBarrier, TheCheckerAcceptsExactlyItsOutcomes) {
 
 // ---- the order behind a log
 
-/// A log: each event with the worker that recorded it.
-struct At {
-  std::uint32_t worker;
-  TraceEvent event;
-};
-std::string judge_log(const TraceRules& rules, const std::vector<At>& log,
-                      std::optional<Status> status = Status::finished) {
-  std::vector<LoggedEvent> logged;
-  logged.reserve(log.size());
-  for (const At& each : log) logged.push_back({each.event, each.worker});
-  return check_trace(logged, rules, status).value_or("");
+using Log = std::vector<LoggedEvent>;
+
+/// An event with the worker that recorded it.
+LoggedEvent on(std::uint32_t worker, const TraceEvent& event) { return {event, worker}; }
+
+/// What the checker says of a log that begins with the starts of `groups` groups, each on the
+/// worker of that number.
+std::string judge_log(const TraceRules& rules, std::uint32_t groups, const Log& more) {
+  Log log;
+  for (std::uint32_t id = 0; id < groups; ++id) log.push_back(on(id, start(id, groups)));
+  log.insert(log.end(), more.begin(), more.end());
+  return check_trace(log, rules, Status::finished).value_or("");
+}
+void expect_legal_log(const TraceRules& rules, std::uint32_t groups, const Log& more) {
+  EXPECT_EQ(judge_log(rules, groups, more), "");
 }
 
 TEST(TraceOrder, KillsMayBeLoggedLate) {
   // Group 2 was killed, then 1, then two joined as 1 and 2: the first two kills are logged last.
-  EXPECT_EQ(judge_log(four, {{0, start(0, 3)},
-                             {1, start(1, 3)},
-                             {2, start(2, 3)},
-                             {1, offer(1)},
-                             {2, offer(2)},
-                             {0, fork(0, 3, 2)},
-                             {3, join(1, 3)},
-                             {4, join(2, 3)},
-                             {4, kill(2, 2)},
-                             {1, kill(1, 1)},
-                             {2, kill(2, 2)},
-                             {0, finish(0)},
-                             {3, finish(1)}}),
-            "");
+  expect_legal_log(four, 3,
+                   {on(1, offer(1)), on(2, offer(2)), on(0, fork(0, 3, 2)), on(3, join(1, 3)),
+                    on(4, join(2, 3)), on(4, kill(2, 2)), on(1, kill(1, 1)), on(2, kill(2, 2)),
+                    on(0, finish(0)), on(3, finish(1))});
   // A barrier released by a kill that is logged after others have passed.
-  EXPECT_EQ(judge_log(four, {{0, start(0, 2)},
-                             {1, start(1, 2)},
-                             {0, arrive(0)},
-                             {0, pass(0, 1)},
-                             {1, kill(1, 1)},
-                             {0, finish(0)}}),
-            "");
+  expect_legal_log(four, 2,
+                   {on(0, arrive(0)), on(0, pass(0, 1)), on(1, kill(1, 1)), on(0, finish(0))});
 }
 
 TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
   // Group 3 took 2 along and logs both. In between the next one leaves.
-  EXPECT_EQ(judge_log(four, {{0, start(0, 4)},
-                             {1, start(1, 4)},
-                             {2, start(2, 4)},
-                             {3, start(3, 4)},
-                             {2, offer(2)},
-                             {3, offer(3)},
-                             {3, kill(3, 3)},
-                             {1, offer(1)},
-                             {1, kill(1, 1)},
-                             {3, kill(2, 2)},
-                             {0, finish(0)}}),
-            "");
+  expect_legal_log(four, 4,
+                   {on(2, offer(2)), on(3, offer(3)), on(3, kill(3, 3)), on(1, offer(1)),
+                    on(1, kill(1, 1)), on(3, kill(2, 2)), on(0, finish(0))});
   // Or a barrier is passed; or the id is given to another, who is there when the kill is logged.
-  EXPECT_EQ(judge_log(four, {{0, start(0, 3)},
-                             {1, start(1, 3)},
-                             {2, start(2, 3)},
-                             {1, offer(1)},
-                             {0, arrive(0)},
-                             {2, offer(2)},
-                             {2, kill(2, 2)},
-                             {0, pass(0, 1)},
-                             {0, fork(0, 2, 1)},
-                             {3, join(1, 2, 1)},
-                             {2, kill(1, 1)},
-                             {0, finish(0)},
-                             {3, finish(1)}}),
-            "");
+  expect_legal_log(four, 3,
+                   {on(1, offer(1)), on(0, arrive(0)), on(2, offer(2)), on(2, kill(2, 2)),
+                    on(0, pass(0, 1)), on(0, fork(0, 2, 1)), on(3, join(1, 2, 1)),
+                    on(2, kill(1, 1)), on(0, finish(0)), on(3, finish(1))});
   // But nobody is taken along who is not there.
-  EXPECT_THAT(judge_log(four, {{0, start(0, 2)},
-                               {1, start(1, 2)},
-                               {1, offer(1)},
-                               {1, kill(1, 1)},
-                               {1, kill(3, 3)},
-                               {0, finish(0)}}),
-              HasSubstr("group 3 leaves"));
+  EXPECT_THAT(
+      judge_log(four, 2, {on(1, offer(1)), on(1, kill(1, 1)), on(1, kill(3, 3)), on(0, finish(0))}),
+      HasSubstr("group 3 leaves"));
 }
 
 TEST(TraceOrder, AKillIsNotEarlierThanItsGroupsLastEvent) {
   // Group 1 offers itself after group 0 has passed: that kill cannot have released the barrier.
-  EXPECT_THAT(judge_log(four, {{0, start(0, 2)},
-                               {1, start(1, 2)},
-                               {0, arrive(0)},
-                               {0, pass(0, 1)},
-                               {1, offer(1)},
-                               {1, kill(1, 1)},
-                               {0, finish(0)}}),
+  EXPECT_THAT(judge_log(four, 2,
+                        {on(0, arrive(0)), on(0, pass(0, 1)), on(1, offer(1)), on(1, kill(1, 1)),
+                         on(0, finish(0))}),
               HasSubstr("1 of 2 active groups have arrived"));
 }
 
 TEST(TraceOrder, AForkMayBeLoggedAfterAReturnButNotDoneAfterIt) {
-  EXPECT_EQ(judge_log(four, {{0, start(0, 2)},
-                             {1, start(1, 2)},
-                             {0, finish(0)},
-                             {1, fork(1, 3, 1)},
-                             {2, join(2, 3)},
-                             {1, finish(1)},
-                             {2, finish(2)}}),
-            "");
-  EXPECT_THAT(judge_log(four, {{0, start(0, 2)},
-                               {1, start(1, 2)},
-                               {0, finish(0)},
-                               {1, offer(1)},
-                               {1, fork(1, 3, 1)},
-                               {2, join(2, 3)},
-                               {1, finish(1)},
-                               {2, finish(2)}}),
+  expect_legal_log(four, 2,
+                   {on(0, finish(0)), on(1, fork(1, 3, 1)), on(2, join(2, 3)), on(1, finish(1)),
+                    on(2, finish(2))});
+  EXPECT_THAT(judge_log(four, 2,
+                        {on(0, finish(0)), on(1, offer(1)), on(1, fork(1, 3, 1)), on(2, join(2, 3)),
+                         on(1, finish(1)), on(2, finish(2))}),
               HasSubstr("nobody may join any more"));
-  EXPECT_EQ(judge_log(four_any, {{0, start(0, 2)},
-                                 {1, start(1, 2)},
-                                 {0, finish(0)},
-                                 {1, fork(1, 3, 1)},
-                                 {2, join(3, 3)},
-                                 {1, finish(1)},
-                                 {2, finish(3)}}),
-            "");
-  EXPECT_THAT(judge_log(four_any, {{0, start(0, 2)},
-                                   {1, start(1, 2)},
-                                   {0, finish(0)},
-                                   {1, offer(1)},
-                                   {1, fork(1, 3, 1)},
-                                   {2, join(3, 3)},
-                                   {1, finish(1)},
-                                   {2, finish(3)}}),
+  expect_legal_log(four_any, 2,
+                   {on(0, finish(0)), on(1, fork(1, 3, 1)), on(2, join(3, 3)), on(1, finish(1)),
+                    on(2, finish(3))});
+  EXPECT_THAT(judge_log(four_any, 2,
+                        {on(0, finish(0)), on(1, offer(1)), on(1, fork(1, 3, 1)), on(2, join(3, 3)),
+                         on(1, finish(1)), on(2, finish(3))}),
               HasSubstr("nobody may join any more"));
 }
 
 TEST(TraceOrder, AnyOrderIsFoundWhereTheFirstChoiceIsWrong) {
   // Both kills leave 2 behind. Logged: kill, kill, fork. Done: kill, fork, kill.
-  EXPECT_EQ(judge_log(four_any, {{0, start(0, 3)},
-                                 {1, start(1, 3)},
-                                 {2, start(2, 3)},
-                                 {1, kill(1, 2)},
-                                 {2, kill(2, 2)},
-                                 {0, fork(0, 3, 1)},
-                                 {3, join(1, 3)},
-                                 {0, finish(0)},
-                                 {3, finish(1)}}),
-            "");
+  expect_legal_log(four_any, 3,
+                   {on(1, kill(1, 2)), on(2, kill(2, 2)), on(0, fork(0, 3, 1)), on(3, join(1, 3)),
+                    on(0, finish(0)), on(3, finish(1))});
   // Logged first: the kill of 3 groups to 2; but the fork that found 3 has to come before it, and a
   // kill that found 4 in between.
-  EXPECT_EQ(judge_log(four_any, {{0, start(0, 3)},
-                                 {1, start(1, 3)},
-                                 {2, start(2, 3)},
-                                 {1, kill(1, 2)},
-                                 {0, fork(0, 4, 1)},
-                                 {3, join(3, 4)},
-                                 {2, kill(2, 3)},
-                                 {0, finish(0)},
-                                 {3, finish(3)}}),
-            "");
-  EXPECT_THAT(judge_log(four_any, {{0, start(0, 3)},
-                                   {1, start(1, 3)},
-                                   {2, start(2, 3)},
-                                   {1, kill(1, 2)},
-                                   {2, offer(2)},
-                                   {0, fork(0, 4, 1)},
-                                   {3, join(3, 4)},
-                                   {2, offer(2)},
-                                   {2, kill(2, 3)},
-                                   {0, finish(0)},
-                                   {3, finish(3)}}),
-              HasSubstr("M was 2"));
+  expect_legal_log(four_any, 3,
+                   {on(1, kill(1, 2)), on(0, fork(0, 4, 1)), on(3, join(3, 4)), on(2, kill(2, 3)),
+                    on(0, finish(0)), on(3, finish(3))});
+  EXPECT_THAT(
+      judge_log(four_any, 3,
+                {on(1, kill(1, 2)), on(2, offer(2)), on(0, fork(0, 4, 1)), on(3, join(3, 4)),
+                 on(2, offer(2)), on(2, kill(2, 3)), on(0, finish(0)), on(3, finish(3))}),
+      HasSubstr("M was 2"));
 }
 
 TEST(TraceOrder, NobodyActsAfterLeavingOnItsWorkerEither) {
-  EXPECT_THAT(
-      judge_log(
-          four,
-          {{0, start(0, 2)}, {1, start(1, 2)}, {1, kill(1, 1)}, {1, offer(1)}, {0, finish(0)}}),
-      HasSubstr("it has left"));
+  EXPECT_THAT(judge_log(four, 2, {on(1, kill(1, 1)), on(1, offer(1)), on(0, finish(0))}),
+              HasSubstr("it has left"));
 }
 
 /// Plays a legal job at random. Each step is logged some time later, as the protocol does it:
