@@ -12,8 +12,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace cohort::tests {
 
@@ -92,6 +95,25 @@ class Tool : public testing::Test {
     EXPECT_THAT(result.out, testing::IsEmpty()) << arguments;
     EXPECT_THAT(result.error, testing::MatchesRegex("cohort: [^\n]*\n")) << arguments;
     return result.error;
+  }
+
+  /// The same, in words that hold all of these.
+  void expect_refused(const std::string& arguments, const std::vector<std::string>& words) const {
+    const std::string said = refused(arguments);
+    for (const std::string& word : words) EXPECT_THAT(said, testing::HasSubstr(word)) << arguments;
+  }
+
+  struct Recorded {
+    Result result;
+    nlohmann::json record;
+  };
+  /// Runs the tool with --json, and reads what it writes there.
+  [[nodiscard]] Recorded recorded(const std::string& arguments,
+                                  const std::string& prefix = "") const {
+    const std::string file = in_folder("record.json");
+    const Result result = cohort(arguments + " --json " + file, prefix);
+    if (result.status != 0) throw std::runtime_error{arguments + ": " + result.out + result.error};
+    return {result, nlohmann::json::parse(read(file))};
   }
 
   const fs::path folder_ =

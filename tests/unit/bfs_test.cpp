@@ -1,5 +1,5 @@
-// bfs: right for every shape of job and every resizing barrier, and a check that notices mistakes.
-
+// bfs alone: every resizing barrier, what depends on the degrees of nodes, bad sources, and a check
+// that notices mistakes. What it shares with the other graph apps is in apps_test.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -50,23 +50,6 @@ TEST(Bfs, RefusesTooManyGroupsBeforeItAllocatesForThem) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::bad_options) << error.what();
     EXPECT_THAT(error.what(), HasSubstr("1 to 4096"));
-  }
-}
-
-TEST(Bfs, IsRightForEveryNumberOfGroupsAndThreads) {
-  const Csr graph = grid(40, 30);
-  for (const std::uint32_t groups : {1U, 2U, 3U, 8U}) {
-    cpu::Engine engine{{.capacity = groups}};
-    for (const std::uint32_t local_size : {1U, 4U, 33U}) {
-      for (const bool resizable : {true, false}) {
-        RunOptions options;
-        options.launch.local_size = local_size;
-        options.launch.resizable = resizable;
-        const BfsResult result = run_bfs(engine, graph, 0, options);
-        EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt)
-            << groups << " groups of " << local_size << (resizable ? "" : ", static");
-      }
-    }
   }
 }
 
@@ -137,14 +120,6 @@ TEST(Bfs, LeavesItsGraphForTheNextRun) {
   const BfsResult result = solve(engine, bfs::App{graph, 0}, options);
   EXPECT_EQ(result.report.status, Status::finished);
   EXPECT_THAT(result.levels, IsEmpty());
-}
-
-TEST(Bfs, TakesTheLargestGroupsThereAre) {
-  const Csr graph = grid(40, 30);
-  cpu::Engine engine{{.capacity = 2}};
-  RunOptions options;
-  options.launch.local_size = max_local_size;
-  EXPECT_EQ(check_bfs(graph, 7, run_bfs(engine, graph, 7, options).levels), std::nullopt);
 }
 
 TEST(Bfs, IsRightWhileGroupsComeAndGoAtEveryResizingBarrier) {
