@@ -138,8 +138,8 @@ TEST_F(Tool, WritesAReportOfTheRun) {
   EXPECT_EQ(report["engine"], "cpu");
   EXPECT_EQ(report["groups"], 3);
   EXPECT_EQ(report["local_size"], 4);
-  EXPECT_EQ(report["verified"], nullptr) << "nobody asked";
-  EXPECT_EQ(report["trace"], nullptr) << "nobody asked";
+  EXPECT_EQ(report["verified"], nullptr) << "not asked for";
+  EXPECT_EQ(report["trace"], nullptr) << "not asked for";
   EXPECT_GT(report["run_time_ns"], 0);
   for (const char* summary : {"gather", "offers"}) {
     for (const char* number : {"count", "p50", "p99", "max"})
@@ -329,7 +329,7 @@ TEST_F(Tool, EndsAtOnceWhenTerminatedOutsideOfAJob) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   // One signal, and a kill long after, which would be another status.
   const std::string terminated = "timeout --foreground --preserve-status --kill-after=60 1";
-  EXPECT_EQ(cohort("run bfs --input " + pipe, terminated).status, 143) << "nobody writes";
+  EXPECT_EQ(cohort("run bfs --input " + pipe, terminated).status, 143) << "no program writes to it";
   const std::string writer = "sleep 100 >" + pipe + " & writer=$!; ";
   EXPECT_EQ(cohort("run bfs --input " + pipe + "; s=$?; kill $writer; exit $s", writer + terminated)
                 .status,

@@ -1,5 +1,5 @@
-// Checkpoints: a suspended job in a file, taken up by another engine or process; bad files are
-// refused untouched.
+// Checkpoints: a suspended job in a file, continued by another engine or process; bad files are
+// refused and change nothing.
 #include "conformance/kernels/checkpoint.hpp"
 
 #include <sys/stat.h>
@@ -96,7 +96,7 @@ COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherProcess) {
   const Folder folder;
   site.end();
   const pid_t child = ::fork();
-  if (child == 0) {  // writes the file and dies
+  if (child == 0) {  // writes the file and exits
     ::_exit(fs::exists(half_way(site, folder)) ? 0 : 1);
   }
   int status = 0;
@@ -151,7 +151,7 @@ COHORT_SITE_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
     saved.job.resume();
     resumed = true;
   }};
-  site.linger(20ms);  // too early to see a mistake at worst
+  site.linger(20ms);  // at worst too short to see a mistake
   EXPECT_FALSE(resumed.load()) << "before the file was written";
   EXPECT_EQ(saved.read(), before);
   saved.finish();
@@ -226,7 +226,7 @@ COHORT_SITE_TEST(Checkpoint, OfAHugeFileIsRefusedWithoutReadingIt) {
   for (const std::string& head : {std::string{}, good.substr(0, 16), long_name, good}) {
     const fs::path huge = folder / "huge";
     std::ofstream{huge, std::ios::binary} << head;
-    fs::resize_file(huge, std::uintmax_t{1} << 41U);  // zeros that take no room on the disk
+    fs::resize_file(huge, std::uintmax_t{1} << 41U);  // a sparse file
     try {
       static_cast<void>(site.restore(Sum{memory.data(), items, steps}, huge));
       ADD_FAILURE() << "restored from " << head.size() << " bytes and zeros";

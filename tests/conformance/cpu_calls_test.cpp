@@ -12,7 +12,7 @@
 namespace cohort::test {
 namespace {
 
-/// Calls the engine whenever it hears of a demand that was met.
+/// Calls the engine whenever a demand is met.
 class Calling : public Tracer {
  public:
   explicit Calling(cpu::Engine& engine) : engine_(&engine) {}
@@ -96,7 +96,7 @@ TEST(CpuTasks, ThatThrowReportItAndGiveTheirUnitsBack) {
     const Task task = engine.submit(
         [](auto& group) {
           if (group.group_id() == 1) throw std::runtime_error("broken frame");
-          group.global_barrier();  // the other one is never coming
+          group.global_barrier();  // the other group never arrives
         },
         {.groups = 2});
     EXPECT_THROW(task.wait(), std::runtime_error);
@@ -115,7 +115,7 @@ TEST(CpuTasks, ThatArePeriodicKeepTheirPace) {
   const PeriodicReport report = periodic.stop();
   const auto time = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(frames, report.count);
-  EXPECT_LE(frames, report.count + 1) << "but for the one that stop() may cancel";
+  EXPECT_LE(frames, report.count + 1) << "stop() may cancel one";
   EXPECT_LE(report.count, time / 5ms + 1);
   EXPECT_EQ(report.period.count, report.count - 1);
 }
@@ -130,7 +130,7 @@ TEST(CpuTasks, ThatArePeriodicAndThrowStopAndSaySo) {
   EXPECT_EQ(periodic.report().count, 0U);
 }
 
-/// Destroyed with its job, wherever the engine does that; asks another job how it is.
+/// Asks for the status of another job when the engine destroys it.
 struct Curious {
   struct Question {
     Job other;

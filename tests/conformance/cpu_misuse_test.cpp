@@ -95,7 +95,7 @@ TEST(BadCpuCalls, AnEngineIsUsedInAForkedChild) {
   EXPECT_EQ(status, 0);
   std::atomic_ref{words[0]}.store(1);
   waiting.join();
-  EXPECT_EQ(job.wait().status, Status::finished) << "the parent's goes on";
+  EXPECT_EQ(job.wait().status, Status::finished) << "the parent's job goes on";
 }
 
 TEST(BrokenCpuContract, ATornGroupLeavesTheEngineInGoodOrder) {
@@ -109,9 +109,9 @@ TEST(BrokenCpuContract, ATornGroupLeavesTheEngineInGoodOrder) {
   }
 }
 
-// ---- exhaustion: last, since where it is not handled the process ends
+// ---- exhaustion: last, because the process ends if it is not handled
 
-/// Lets this process have only so much more address space, while it lives.
+/// While it lives, this process may only take so much more address space.
 class AddressLimit {
  public:
   explicit AddressLimit(std::size_t more) {

@@ -1,4 +1,4 @@
-// Exceptions that kernels of the CPU engine throw: where they surface, and what they leave alone.
+// Exceptions thrown by kernels of the CPU engine: where they surface, and what they do not affect.
 #include <stdexcept>
 #include <thread>
 
@@ -52,7 +52,7 @@ TEST(Exceptions, ReachWaitWhileTheOthersAreInBarriers) {
   });
 }
 
-/// Throws where a kernel can, one place after the other.
+/// Throws in one of the places where a kernel can.
 struct ThrowingIn {
   enum class Place : std::uint8_t { setup, run, operation, after_leaving };
   Place place;
@@ -93,7 +93,7 @@ TEST(Exceptions, MayComeFromAnywhereInAKernel) {
   });
 }
 
-/// Handles its own exceptions, and meets the other threads meanwhile.
+/// Handles its own exceptions, with group barriers inside the handlers.
 struct Handling {
   std::atomic<std::uint32_t>* wrong;
 

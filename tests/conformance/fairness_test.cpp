@@ -1,6 +1,5 @@
 // Fair scheduling of active groups (section 3.1 of the paper): each keeps making progress, so that
-// groups may wait for each other in any way they like. There is nothing to see but that these
-// kernels come to their end.
+// groups may wait for each other in any way. The tests check that these kernels end.
 #include <atomic>
 #include <thread>
 
@@ -15,7 +14,7 @@ const Site& cpu_site() {
   return site;
 }
 
-/// A lock that only spins: it does not let others run, as a lock on a GPU would not.
+/// A lock that only spins and never yields, like a lock on a GPU.
 class SpinLock {
  public:
   void lock() {
@@ -39,7 +38,7 @@ struct Locking {
     for (std::uint32_t i = 0; i < times; ++i) {
       mutex->lock();
       ++*count;
-      // Once, so that the others are sure to spin while the holder does not run.
+      // Once, so that the others certainly spin while the holder does not run.
       if (i == times / 2 && leader(group)) std::this_thread::yield();
       mutex->unlock();
       (void)group.request_fork(state);
@@ -63,7 +62,7 @@ TEST(Fairness, GroupsMayLockEachOtherOut) {
   });
 }
 
-/// A token goes round all groups, up or down the ids; who does not have it only spins.
+/// A token passes from group to group, up or down the ids; groups without it only spin.
 struct HandingOn {
   std::atomic<std::uint32_t>* token;
   std::uint32_t* visits;  // plain: the token protects it
@@ -84,7 +83,7 @@ TEST(Fairness, GroupsMayHandOverInBothDirections) {
   cpu::Engine engine{{.capacity = cpu_site().capacity()}};
   for (const bool upwards : {true, false}) {
     for (const std::uint32_t groups : {2U, 3U, 5U, 8U, 16U}) {
-      if (sanitized && groups != 3 && groups != 16) continue;  // all that spinning takes its time
+      if (sanitized && groups != 3 && groups != 16) continue;  // spinning takes long there
       std::atomic<std::uint32_t> token{0};
       std::uint32_t visits = 0;
       const ScopedJob job =
@@ -117,7 +116,7 @@ struct HandingOnWhileOffering {
       if (!wait_for(place)) return;
       if (leader(group)) token->store(place + 1, std::memory_order_release);
     }
-    (void)wait_for(laps * groups);  // nobody returns before the others are through
+    (void)wait_for(laps * groups);  // no group returns before all are through
   }
 };
 

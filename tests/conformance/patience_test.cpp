@@ -1,5 +1,5 @@
-// How long a waiting group of the CPU engine looks before it sleeps: by the capacity of the moment.
-// Counts its yields, for which sched_yield is replaced.
+// How long a waiting group of the CPU engine polls before it sleeps depends on the current
+// capacity. Replaces sched_yield to count the polls.
 #include <sys/syscall.h>
 #include <unistd.h>
 

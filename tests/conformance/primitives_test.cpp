@@ -128,7 +128,7 @@ COHORT_SITE_TEST(OfferKill, StopsWaitingWhenAGroupArrivesAtABarrierOrReturns) {
 COHORT_SITE_TEST(OfferKill, StopsWaitingWhenTheTargetRisesOrTheJobIsCancelled) {
   for (const bool cancelled : {false, true}) {
     for_each_shape(site, [&](Shape shape) {
-      if (shape.groups < 3) return;  // nobody but the highest is surplus
+      if (shape.groups < 3) return;  // only the highest group is wanted back
       const Word go{site};
       const Word stop{site};
       const Word started{site};
@@ -136,7 +136,7 @@ COHORT_SITE_TEST(OfferKill, StopsWaitingWhenTheTargetRisesOrTheJobIsCancelled) {
         site.until([&] { return started == shape.groups; });
         job.set_target(1);
         go = 1;
-        site.linger(1ms);  // most of them are asleep by now
+        site.linger(1ms);  // most of the groups are asleep by now
         cancelled ? job.cancel() : job.reset_target();
         stop = 1;
       };
@@ -156,7 +156,7 @@ COHORT_SITE_TEST(OfferKill, TakesNobodyBecauseAnotherHasReturned) {
       const OneReturnsEarly kernel{early, stop.data(), started.data()};
       const Report report = site.run(kernel, shape.options(), [&](const Job& /*job*/) {
         site.until([&] { return started == shape.groups; });
-        site.linger(500us);  // for one that leaves though nobody wants it back
+        site.linger(500us);  // time for a group to leave by mistake
         stop = 1;
       });
       EXPECT_EQ(report.leaves, 0U);
@@ -179,7 +179,7 @@ void grow(Site& site, Shape shape, std::uint32_t start, std::uint32_t target, bo
       Forking{only_zero, stop.data(), ids.ids(), first.notes(), joined.notes(), wrong.data()},
       shape.options({.start_groups = start, .target = target}), [&](const Job& /*job*/) {
         site.until([&] { return first.size() + joined.size() == target; });
-        site.linger(200us);  // for one too many to come
+        site.linger(200us);  // time for one group too many to join
         stop = 1;
       });
   EXPECT_EQ(report.start_groups, start);
@@ -238,7 +238,7 @@ COHORT_SITE_TEST(RequestFork, AddsNobodyOnceAGroupHasReturned) {
   site.run(ForkingAfterAReturn{returned.data(), forked.data()},
            {.max_groups = 4, .start_groups = 2, .tracer = &lookout}, [&](const Job& /*job*/) {
              site.until([&] { return lookout.seen.load(); });
-             site.linger(2ms);  // two more reach the lobby, unless the return came first
+             site.linger(2ms);  // two more groups reach the lobby, unless the return came first
              returned = 1;
            });
   EXPECT_EQ(forked, 0U);

@@ -2,9 +2,9 @@
 #include "conformance/kernels/reports.hpp"
 
 #include <map>
-#include <mutex>
 #include <thread>
 
+#include "cohort/trace_check.hpp"
 #include "conformance/site.hpp"
 
 namespace cohort::test {
@@ -14,7 +14,7 @@ namespace {
 
 COHORT_SITE_SUITE(Reports);
 
-/// What holds of a report at any time.
+/// What holds for a report at any time.
 void expect_consistent_so_far(const Report& report, std::uint32_t max_groups) {
   EXPECT_LE(report.start_groups, max_groups);
   for (std::size_t i = 1; i < report.sizes.size(); ++i) {
@@ -27,7 +27,7 @@ void expect_consistent_so_far(const Report& report, std::uint32_t max_groups) {
   }
 }
 
-/// What holds of the report of a job that has started.
+/// What holds for the report of a job that has started.
 void expect_consistent(const Report& report, std::uint32_t max_groups) {
   EXPECT_GE(report.start_groups, 1U);
   EXPECT_FALSE(report.sizes.empty());
@@ -79,8 +79,7 @@ COHORT_SITE_TEST(Reports, CountResumedGroupsAsJoins) {
       job.resume();
     }
     site.until([&] { return groups_now(job) == groups; });
-    words.stop = 1;
-    const Report report = job.wait();
+    const Report report = finish(job, words.stop);
     EXPECT_EQ(report.leaves, 3 * groups);
     EXPECT_EQ(report.start_groups + report.joins - report.leaves, words.returned);
   });
@@ -139,151 +138,86 @@ COHORT_SITE_TEST(Reports, MayBeAskedForAtAnyTime) {
 
 COHORT_SITE_SUITE(Tracing);
 
-/// Keeps all events, in order, for each thread that reports them.
-class Journal : public Tracer {
- public:
-  void record(const TraceEvent& event) noexcept override {
-    const std::lock_guard lock{mutex_};
-    events_[std::this_thread::get_id()].push_back(event);
-  }
-  [[nodiscard]] const auto& by_thread() const { return events_; }
-  [[nodiscard]] std::vector<TraceEvent> of(Trace what) const {
-    std::vector<TraceEvent> result;
-    for (const auto& [thread, events] : events_) {
-      for (const TraceEvent& event : events) {
-        if (event.what == what) result.push_back(event);
-      }
-    }
-    std::sort(result.begin(), result.end(),
-              [](const auto& a, const auto& b) { return a.nanoseconds < b.nanoseconds; });
-    return result;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::thread::id, std::vector<TraceEvent>> events_;
-};
-
-/// A unit's events are stays: each begins with start or join, ends with kill, shed or finish, and
-/// is of one group.
-void expect_stays(const Journal& journal) {
-  for (const auto& [thread, events] : journal.by_thread()) {
-    bool inside = false;
-    std::uint32_t id = 0;
-    std::uint64_t last = 0;
-    for (const TraceEvent& event : events) {
-      EXPECT_GE(event.nanoseconds, last);
-      last = event.nanoseconds;
-      const bool begins = event.what == Trace::start || event.what == Trace::join;
-      ASSERT_EQ(begins, !inside);
-      if (begins) id = event.group;
-      inside = true;
-      ASSERT_EQ(event.group, id);
-      if (event.what == Trace::kill || event.what == Trace::shed || event.what == Trace::finish) {
-        inside = false;
-      }
-    }
-    EXPECT_FALSE(inside);
-  }
+/// Events of a kind.
+std::uint64_t count_of(const TraceLog& log, Trace what) {
+  const auto& events = log.events();
+  return static_cast<std::uint64_t>(std::count_if(
+      events.begin(), events.end(), [what](const auto& each) { return each.event.what == what; }));
 }
 
-/// A march from all groups to one and back, as a tracer sees it.
-Report march_traced(Site& site, auto barrier, Shape shape, Journal& journal) {
-  const March march{site};
-  const ScopedJob job =
-      site.launch(with(barrier, march.kernel()), shape.options({.tracer = &journal}));
-  for (const std::uint32_t target : {1U, shape.groups}) {
-    job.set_target(target);
-    site.until([&] { return march.groups() == target; });
+/// A log is legal, in order of time on each thread, and has as many events as the report says.
+void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report& report) {
+  EXPECT_EQ(check_trace(log.events(), rules, report.status).value_or(""), "");
+  std::map<std::uint32_t, std::uint64_t> last;  // by worker
+  for (const auto& [event, worker] : log.events()) {
+    EXPECT_GE(event.nanoseconds, last[worker]);
+    last[worker] = event.nanoseconds;
   }
-  march.stop = 1;
-  return job.wait();
+  EXPECT_EQ(count_of(log, Trace::start), report.start_groups);
+  EXPECT_EQ(count_of(log, Trace::join), report.joins);
+  EXPECT_EQ(count_of(log, Trace::kill) + count_of(log, Trace::shed), report.leaves);
+  const bool cancelled = report.status == Status::cancelled;
+  EXPECT_EQ(count_of(log, cancelled ? Trace::fault : Trace::finish),
+            report.start_groups + report.joins - report.leaves);
+  EXPECT_EQ(count_of(log, cancelled ? Trace::finish : Trace::fault), 0U);
 }
 
-COHORT_SITE_TEST(Tracing, SeesEveryStayOfEveryGroup) {
+COHORT_SITE_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup) {
   site.needs(site.lacks().complete_traces);
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    Journal journal;
-    const Report report = march_traced(site, barrier, shape, journal);
-    expect_stays(journal);
-    EXPECT_EQ(journal.of(Trace::start).size(), report.start_groups);
-    EXPECT_EQ(journal.of(Trace::join).size(), report.joins);
-    EXPECT_EQ(journal.of(Trace::kill).size() + journal.of(Trace::shed).size(), report.leaves);
-    EXPECT_EQ(journal.of(Trace::finish).size(), report.start_groups + report.joins - report.leaves);
-    EXPECT_TRUE(journal.of(Trace::fault).empty());
-  });
-}
-
-COHORT_SITE_TEST(Tracing, SeesOneArrivalAndOnePassageForEachBarrier) {
-  site.needs(site.lacks().complete_traces);
-  constexpr std::integral_constant<ResizingBarrier, ResizingBarrier::one_pass> one_pass;
-  for_each_shape(site, [&](Shape shape) {
-    Journal journal;
-    const Report report = march_traced(site, one_pass, shape, journal);
-    for (const auto& [thread, events] : journal.by_thread()) {
-      std::uint64_t arrived = ~std::uint64_t{0};  // the generation, while in a barrier
-      for (const TraceEvent& event : events) {
-        if (event.what == Trace::arrive) {
-          EXPECT_EQ(arrived, ~std::uint64_t{0});
-          arrived = event.value;
-        } else if (event.what == Trace::pass) {
-          EXPECT_EQ(event.value, arrived + 1);
-          arrived = ~std::uint64_t{0};
-        } else if (event.what == Trace::shed) {
-          EXPECT_NE(arrived, ~std::uint64_t{0});
-          arrived = ~std::uint64_t{0};
-        }
+    TraceLog log;
+    const March march{site};
+    const auto kernel = with(barrier, march.kernel());
+    const Report report = site.run(kernel, shape.options({.tracer = &log}), [&](const Job& job) {
+      for (const std::uint32_t target : {1U, shape.groups}) {
+        job.set_target(target);
+        site.until([&] { return march.groups() == target; });
       }
-      EXPECT_EQ(arrived, ~std::uint64_t{0});
-    }
-    // The releases that change M are a chain from the first M to the last.
-    std::uint64_t groups = report.start_groups;
-    for (const TraceEvent& event : journal.of(Trace::resize)) {
-      EXPECT_EQ(event.value, groups);
-      groups = event.active;
-    }
-    EXPECT_EQ(groups, report.start_groups + report.joins - report.leaves);
+      march.stop = 1;
+    });
+    expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
+    EXPECT_GT(count_of(log, Trace::pass), 0U);
   });
 }
 
 COHORT_SITE_TEST(Tracing, SeesOffersKillsAndForks) {
   site.needs(site.lacks().complete_traces);
   for_each_shape(site, [&](Shape shape) {
-    Journal journal;
+    TraceLog log;
     const OfferingWords words{site};
-    const ScopedJob job = site.launch(words.kernel(), shape.options({.tracer = &journal}));
-    for (const std::uint32_t target : {1U, shape.groups, 1U, shape.groups}) {
-      job.set_target(target);
-      site.until([&] { return groups_now(job) == target; });
-    }
-    const std::uint32_t turns = words.turns;
-    site.until([&] { return words.turns > turns + 5; });
-    words.stop = 1;
-    const Report report = job.wait();
-    expect_stays(journal);
+    const LaunchOptions options = shape.options({.tracer = &log});
+    const Report report = site.run(words.kernel(), options, [&](const Job& job) {
+      for (const std::uint32_t target : {1U, shape.groups, 1U, shape.groups}) {
+        job.set_target(target);
+        site.until([&] { return groups_now(job) == target; });
+      }
+      const std::uint32_t turns = words.turns;
+      site.until([&] { return words.turns > turns + 5; });
+      words.stop = 1;
+    });
+    expect_recorded(log, {.max_groups = shape.groups}, report);
     std::uint64_t forked = 0;
-    for (const TraceEvent& event : journal.of(Trace::fork)) forked += event.value;
-    EXPECT_EQ(forked, report.joins);
-    EXPECT_EQ(journal.of(Trace::kill).size(), report.leaves);
-    for (const TraceEvent& event : journal.of(Trace::kill)) {
-      EXPECT_EQ(event.group, event.active);  // the highest id has gone
+    for (const auto& [event, worker] : log.events()) {
+      if (event.what == Trace::fork) forked += event.value;
     }
-    EXPECT_FALSE(journal.of(Trace::offer).empty());
+    EXPECT_EQ(forked, report.joins);
+    EXPECT_EQ(count_of(log, Trace::kill), report.leaves);
+    EXPECT_GT(count_of(log, Trace::offer), 0U);
   });
 }
 
 COHORT_SITE_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
   site.needs(site.lacks().complete_traces);
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    Journal journal;
+    TraceLog log;
     const March march{site};
-    const ScopedJob job =
-        site.launch(with(barrier, march.kernel()), shape.options({.tracer = &journal}));
-    site.until([&] { return march.steps() > 2; });
-    job.cancel();
-    const Report report = job.wait();
-    EXPECT_EQ(journal.of(Trace::start).size(), report.start_groups);
-    EXPECT_EQ(journal.of(Trace::fault).size(), report.start_groups + report.joins - report.leaves);
+    const auto kernel = with(barrier, march.kernel());
+    const LaunchOptions options = shape.options({.tracer = &log});
+    const Report report = site.run_to(Status::cancelled, kernel, options, [&](const Job& job) {
+      site.until([&] { return march.steps() > 2; });
+      job.cancel();
+    });
+    expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
   });
 }
 

@@ -1,4 +1,4 @@
-// Several jobs on one engine: capacity, weights, and units that pass from one to another.
+// Several jobs on one engine: capacity, weights, and units that move from one job to another.
 #include "conformance/kernels/shared_engine.hpp"
 
 #include <deque>

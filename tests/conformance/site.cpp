@@ -87,19 +87,20 @@ Lacks lacks_of(EngineKind kind) {
               .complete_traces = "the explorer judges the trace of every run itself",
               .deep_calls = "the explorer's stacks are its own"};
     case EngineKind::cuda:
-      return {.offer_intervals = "the CUDA engine does not measure intervals between offers",
-              .forks = "a CUDA context does not survive a fork",
-              .live_traces = "the CUDA engine tells of events when a run has ended",
-              .complete_traces = "the CUDA engine keeps the last events of each group",
-              .divergence = "a GPU does not notice threads of a group that part ways",
-              .leavers = "large groups of a GPU glance at the target alone, also after they left",
-              .units_of_one = "groups of the CUDA engine share SMs where there are more of them",
-              .deep_calls = "a GPU's stacks are set by its driver"};
+      return {
+          .offer_intervals = "the CUDA engine does not measure intervals between offers",
+          .forks = "a CUDA context does not survive a fork",
+          .live_traces = "the CUDA engine reports events when a run has ended",
+          .complete_traces = "the CUDA engine keeps the last events of each group",
+          .divergence = "a GPU does not notice that threads of a group call different functions",
+          .leavers = "large groups of a GPU read only the target, also after they left",
+          .units_of_one = "groups of the CUDA engine share SMs where there are more of them",
+          .deep_calls = "a GPU's stacks are set by its driver"};
     case EngineKind::opencl:
       return {.engine_end = "one OpenCL engine serves all tests; its own suite ends others",
               .offer_intervals = "the OpenCL engine does not measure intervals between offers",
               .checkpoints = "the OpenCL engine writes no checkpoints",
-              .live_traces = "the OpenCL engine tells of events when a run has ended",
+              .live_traces = "the OpenCL engine reports events when a run has ended",
               .complete_traces = "the OpenCL engine keeps as many events as there is room for",
               .local_limits = "a kernel of the dialect takes groups of any size"};
   }
@@ -156,7 +157,7 @@ class ExploredJob final : public detail::JobControl {
 #endif
 
 #ifdef COHORT_TEST_CUDA
-/// One for all tests: its start takes a while.
+/// One for all tests: it takes long to start.
 std::unique_ptr<cuda::Engine>& shared_cuda() {
   static std::unique_ptr<cuda::Engine> shared;
   if (!shared) shared = std::make_unique<cuda::Engine>();

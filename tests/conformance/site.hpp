@@ -31,7 +31,7 @@ namespace cohort::test {
 enum class EngineKind : std::uint8_t { cpu, explorer, cuda, opencl };
 [[nodiscard]] const char* to_string(EngineKind kind);
 
-/// Why an engine does not offer something; null: it does.
+/// Why an engine lacks something; null if it has it.
 struct Lacks {
   const char* several_jobs = nullptr;     ///< jobs next to each other
   const char* tasks = nullptr;            ///< work that takes units from jobs
@@ -43,13 +43,13 @@ struct Lacks {
   const char* times = nullptr;            ///< waits and reports in nanoseconds
   const char* offer_wait = nullptr;       ///< LaunchOptions::offer_wait
   const char* offer_intervals = nullptr;  ///< Report::offers
-  const char* sampled_offers = nullptr;   ///< offers that look closely now and then
+  const char* sampled_offers = nullptr;   ///< offers that take the slow path now and then
   const char* checkpoints = nullptr;      ///< files of suspended jobs
   const char* forks = nullptr;            ///< processes that are copies of this one
-  const char* live_traces = nullptr;      ///< events that are told while the job runs
+  const char* live_traces = nullptr;      ///< events reported while the job runs
   const char* complete_traces = nullptr;  ///< every event of every group
   const char* divergence = nullptr;       ///< threads of a group that call different functions
-  const char* leavers = nullptr;          ///< noticing a group that goes on after it was taken away
+  const char* leavers = nullptr;          ///< noticing a group that goes on after it had to leave
   const char* units_of_one = nullptr;     ///< as many groups as units, at most
   const char* deep_calls = nullptr;       ///< stacks of 64 KiB
   const char* local_limits = nullptr;     ///< kernels that limit their local size
@@ -98,7 +98,7 @@ class Site {
   void restart(std::uint32_t units);
   /// The engine's end.
   void end();
-  /// As Engine::set_capacity.
+  /// Calls Engine::set_capacity.
   void set_capacity(std::uint32_t units);
 
   /// Launches a kernel, calls `script(job)` while it runs, and waits for the job, which must
@@ -148,9 +148,9 @@ class Site {
         [&](const TwinArguments& arguments) { return submit_twin(arguments, options); }, &function);
   }
 
-  /// The host's waits and looks, in scripts.
+  /// Waits until `done()`, in scripts and between them.
   void until(const std::function<bool()>& done);
-  /// A while: `time` on a clock, or as long as the schedule likes.
+  /// Waits for `time`, or on the explorer for as long as the schedule chooses.
   void linger(std::chrono::microseconds time);
 
   /// Memory of the engine, and one word of it while kernels run.
@@ -158,7 +158,7 @@ class Site {
   [[nodiscard]] std::uint32_t load(const Buffer<std::uint32_t>& buffer, std::size_t at) const;
   void store(const Buffer<std::uint32_t>& buffer, std::size_t at, std::uint32_t value);
 
-  /// Sizes of jobs that are worth a try here.
+  /// Sizes of jobs to test on this engine.
   [[nodiscard]] std::vector<Shape> shapes() const;
   [[nodiscard]] std::vector<std::uint32_t> local_sizes() const;
 
@@ -230,7 +230,7 @@ class Site {
   std::unique_ptr<Engines> engines_;
 };
 
-/// Words that host and kernels look at.
+/// Words that the host and kernels access.
 class Words {
  public:
   explicit Words(Site& site, std::size_t count = 1, std::uint32_t value = 0)

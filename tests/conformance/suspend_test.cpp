@@ -94,7 +94,7 @@ COHORT_SITE_TEST(Suspend, DoesNotRunSetupAgain) {
                stop = 1;
              });
     EXPECT_EQ(preparations, 1U);
-    EXPECT_EQ(not_joined, shape.groups);  // those of the first run
+    EXPECT_EQ(not_joined, shape.groups);  // the groups of the first run
   });
 }
 

@@ -1,4 +1,4 @@
-// Tasks beside jobs: what submit promises, and that the machine is never given out twice.
+// Tasks next to jobs: what submit promises, and that no unit is handed out twice.
 #include "conformance/kernels/tasks.hpp"
 
 #include <random>
@@ -70,7 +70,7 @@ COHORT_SITE_TEST(Tasks, OfTheWholeMachineSuspendTheJobAndGiveItBack) {
     const Word others{site};
     const Task task = site.submit(LookingTask{words.monitor.data(), others.data()}, {.groups = 3});
     EXPECT_EQ(task.wait().status, Status::finished);
-    EXPECT_EQ(others, 0U) << "the job ran beside a task that had the whole machine";
+    EXPECT_EQ(others, 0U) << "the job ran next to a task that had the whole machine";
   }
   finish(job, words.stop);
   EXPECT_THAT(words.items.read(), Each(words.items[0]));

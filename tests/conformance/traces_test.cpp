@@ -1,5 +1,4 @@
-// Recorded runs, judged by the oracle: whatever the engine does under random resizing is legal by
-// appendix A.
+// Recorded runs, checked by the oracle: every run under random resizing is legal by appendix A.
 #include "cohort/trace_check.hpp"
 #include "conformance/shake.hpp"
 #include "conformance/site.hpp"
@@ -14,8 +13,8 @@ constexpr std::uint32_t groups = 6;
 /// How a run is to end.
 enum class End : std::uint8_t { stop, cancel };
 
-/// What each resizing barrier made of M is among the things that the modelled one can do. Returns
-/// how many barriers changed M.
+/// Each resizing barrier changed M in a way that the modelled one allows. Returns how many barriers
+/// changed M.
 std::uint32_t expect_modelled(const std::vector<LoggedEvent>& log) {
   std::array<std::vector<Resizing>, groups + 1> modelled;
   for (std::uint32_t before = 1; before <= groups; ++before) {
@@ -45,7 +44,7 @@ std::uint32_t expect_modelled(const std::vector<LoggedEvent>& log) {
   return resizings;
 }
 
-/// Runs the kernel under random resizing, with suspends, and hands its log in. Returns how many
+/// Runs the kernel under random resizing, with suspends, and checks its log. Returns how many
 /// barriers changed M.
 template <class Kernel>
 std::uint32_t judge(Site& site, const Kernel& kernel, const Word& stop, std::uint32_t events,
@@ -64,7 +63,7 @@ std::uint32_t judge(Site& site, const Kernel& kernel, const Word& stop, std::uin
   EXPECT_EQ(report.status, end == End::stop ? Status::finished : Status::cancelled);
   EXPECT_GT(report.joins, 0U);
   EXPECT_GT(report.leaves, 0U);
-  // The oracle is not asleep: the log without one kill, shed or join is illegal.
+  // The oracle notices an omission: the log without one kill, shed or join is illegal.
   for (const Trace what : {Trace::kill, Trace::shed, Trace::join}) {
     std::vector<LoggedEvent> less = log.events();
     const auto gone = std::find_if(less.begin(), less.end(),
@@ -94,7 +93,7 @@ COHORT_SITE_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
   for_each_barrier<Steps>(site, [&](auto barrier) {
     const March march{site};
     const std::uint32_t resizings = judge(site, with(barrier, march.kernel()), march.stop, 400);
-    // The modelled one tells of its barriers, forks and kills instead.
+    // The modelled one records its barriers, forks and kills instead.
     EXPECT_EQ(resizings > 0, barrier != ResizingBarrier::modelled);
   });
 }

@@ -1,4 +1,4 @@
-// Waiting for jobs, for tests of any engine. There is no limit but ctest's: a machine may be busy.
+// Waiting for jobs, for tests of any engine. Only ctest limits the time: a machine may be busy.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace cohort::test {
 
 using namespace std::chrono_literals;
 
-/// Until `done()`, without taking much of a CPU from those that are to make it so.
+/// Waits until `done()`, and leaves the CPU to the threads that bring it about.
 template <class Done>
 void await(Done done) {
   while (!done()) std::this_thread::sleep_for(20us);
@@ -34,7 +34,7 @@ class ScopedJob : public Job {
   }
 };
 
-/// M as the report tells it.
+/// The last M in the report.
 inline std::uint32_t groups_now(const Job& job) {
   const Report report = job.report();
   return report.sizes.empty() ? 0 : report.sizes.back().groups;

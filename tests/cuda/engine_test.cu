@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One engine for all tests but those that need their own: its start takes a while.
+/// One engine for all tests that do not need their own: it takes long to start.
 cuda::Engine& engine() {
   static cuda::Engine shared;
   return shared;
 }
 
-/// A word on the device that host and kernel look at.
+/// A word on the device that the host and kernels access.
 class Word {
  public:
   explicit Word(std::uint32_t value = 0) : buffer_(engine().fill<std::uint32_t>(1, value)) {}
@@ -408,7 +408,7 @@ TEST(Cuda, LeasesThatCannotWorkAreRefused) {
   {
     std::vector<cuda::Lease> all;
     for (std::uint32_t i = 0; i < 31; ++i) all.push_back(engine().lease(high, {.sms = 1}));
-    while (refused(high, 1) == "granted") {  // a captured one may hold a slot
+    while (refused(high, 1) == "granted") {  // a captured lease may hold a slot
       all.push_back(engine().lease(high, {.sms = 1}));
       ASSERT_LE(all.size(), 32U);
     }

@@ -1,4 +1,4 @@
-// Kernels that check themselves, for the tests and for anybody who wants a GPU kept busy.
+// Kernels that check themselves, for the tests of the CUDA engine.
 // Invariant: what is wrong is counted in `wrong`, never only seen by luck.
 #pragma once
 
@@ -30,12 +30,12 @@ struct Steps {
     }
     if (group.group_id() >= group.num_groups()) group.atomic(*wrong).fetch_add(1U);
     ++state.step;
-    if (group.global_id() != 0) return Next::halt;  // group 0's word is what counts
+    if (group.global_id() != 0) return Next::halt;  // group 0 decides
     return state.step < steps && group.atomic(*stop).load() == 0 ? Next::again : Next::halt;
   }
 };
 
-/// Who holds which id: an id held twice is a protocol error that counts.
+/// Which ids are held: an id held twice is counted as a protocol error.
 struct Holders {
   std::uint32_t* held;
   std::uint32_t* wrong;
@@ -56,7 +56,7 @@ struct Holders {
 struct Mixed {
   Holders ids;
   std::uint32_t* rounds;
-  std::uint32_t* last;  // group 0's word, one for each parity
+  std::uint32_t* last;  // group 0's decision, one for each parity
   std::uint32_t* stop;
   std::uint32_t wanted;
   struct State {
@@ -163,7 +163,7 @@ struct Places {
   }
 };
 
-/// Writes where nothing is.
+/// Writes to memory that is not mapped.
 struct Wild {
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {

@@ -1,4 +1,4 @@
-// What groups wrote onto their tapes, as a tracer gets it: on the host alone.
+// What groups wrote onto their tapes, as a tracer receives it. Runs on the host alone.
 #include "cuda/tapes.hpp"
 
 #include <gmock/gmock.h>
@@ -128,7 +128,7 @@ TEST(Tapes, OfManyArrivalsTheLastOnesAreKept) {
   Listener listener = tape.played();
   EXPECT_EQ(listener.lanes[0].size(), 1 + 2 * tape_arrivals);
   EXPECT_EQ(listener.lanes[0][1], "arrive 0 3 @40");
-  // Nothing is told of barriers where somebody's arrival is lost.
+  // Barriers with a lost arrival are not reported.
   EXPECT_EQ(listener.lanes[1][1], "arrive 1 4 @55");
 }
 

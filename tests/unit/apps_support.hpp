@@ -16,9 +16,8 @@
 
 namespace cohort::apps {
 
-/// A new target every few hundred microseconds at most; now and then the job goes out and comes
-/// back. From the third seed on one group has joined and one
-/// has left before that.
+/// Sets a new target at least every few hundred microseconds; suspends and resumes the job now and
+/// then. From the third seed on, one group has joined and one has left before that.
 inline RunOptions resized_at_random(std::uint32_t groups, std::uint32_t seed) {
   RunOptions options;
   options.launch.max_groups = groups;

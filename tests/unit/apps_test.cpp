@@ -290,12 +290,12 @@ std::uint32_t moves(const Csr& graph, std::uint32_t from, std::uint32_t to,
   return moved;
 }
 
-// Larger groups leave gaps in their lists, which those of one thread do not make themselves.
+// Groups of several threads leave gaps in their lists; groups of one thread do not.
 TEST(Bfs, GoesOnInGroupsOfOneThreadWhereLargerOnesHaveLeftIt) {
   EXPECT_GT(moves(load_graph("grid:200x200"), 16, 1), 5U);
 }
 
-// A level that has been begun may be small for the other groups, and later ones large.
+// A half-finished level may be small for groups of another size, and later levels large.
 TEST(Bfs, GoesOnInTheMiddleOfALevelInGroupsOfAnySize) {
   const BfsOptions short_steps{.chunk = 4};
   const Csr graph = load_graph("grid:170x170");
@@ -303,7 +303,7 @@ TEST(Bfs, GoesOnInTheMiddleOfALevelInGroupsOfAnySize) {
   EXPECT_GT(moves(graph, 1, 16, short_steps), 5U);
 }
 
-// Larger groups share the edges of a node, those of one thread do not.
+// Groups of several threads share the edges of a node; groups of one thread do not.
 TEST(Bfs, OfManyEdgesGoesOnInGroupsOfAnySize) {
   const Csr graph = load_graph("rmat:14");
   ASSERT_TRUE(has_many_edges(graph));
@@ -320,8 +320,8 @@ TEST(GraphApps, GoOnFromACheckpointOnlyIfMovable) {
               ThrowsMessage<Error>(HasSubstr("movable")));
 }
 
-/// Node 1 is put off far beyond the first window, then comes nearer; the next nodes lie many
-/// windows behind it. So a window turns out to be empty.
+/// Node 1 is first found far beyond the first window, then nearer; the next nodes lie many windows
+/// behind it. So one window is empty.
 Csr far_apart() {
   constexpr Node chain = 40;  // nodes without a distance between them, each with a tail
   Csr result = csr({{1, 2, 3}, {}, {1}});

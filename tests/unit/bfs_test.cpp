@@ -86,7 +86,7 @@ TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
   EXPECT_EQ(degrees(star(most_few_edges + 1), 8, false), Degrees::few);
   EXPECT_EQ(degrees(star(most_few_edges + 2), 8, false), Degrees::some);
   EXPECT_EQ(degrees(grid(9, 9), 1, false), Degrees::some);
-  // Whoever takes it up elsewhere finds the same lists.
+  // A job that continues elsewhere finds the same lists.
   EXPECT_EQ(degrees(grid(9, 9), 1, true), degrees(grid(9, 9), 8, true));
 }
 
@@ -96,7 +96,7 @@ TEST(Bfs, IsRightWithFewEdgesAndWithOneMore) {
   options.launch.local_size = 8;
   for (const Node nodes : {most_few_edges + 1, most_few_edges + 2}) {
     Csr graph = star(nodes);
-    // Nodes that nobody reaches: now lists have room for every edge.
+    // Nodes that cannot be reached: now lists have room for every edge.
     graph.offsets.insert(graph.offsets.end(), 1000, graph.num_edges());
     for (const Node source : {Node{0}, Node{5}}) {
       const BfsResult result = run_bfs(engine, graph, source, options, {.solo = 0});

@@ -21,7 +21,7 @@ class FakeBody final : public cohort::detail::JobBody {
   std::function<void()> at_end;
 };
 
-/// Groups are a number, and go when the test says so.
+/// Groups are only counted, and leave when the test says so.
 class FakeBackend final : public Backend {
  public:
   explicit FakeBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
@@ -77,7 +77,7 @@ class FakeBackend final : public Backend {
     EXPECT_TRUE(done());
   }
 
-  /// So many groups of a job are out.
+  /// This many groups of a job have left.
   void leave(JobRecord& job, std::uint32_t groups, Ending ending = {}) {
     const Dispatcher::Locked locked{dispatcher_, "test"};
     ending_ = ending;

@@ -246,7 +246,7 @@ Json sample(const std::string& pair, const std::string& kind, const std::string&
   if (kind == "alone") return result;
   auto tasks = Json::array();
   for (std::uint64_t i = 0; i < 4; ++i) {
-    const bool beside = i < 2;  // others are gathered from nobody
+    const bool beside = i < 2;  // the others take units from no job
     tasks.push_back({static_cast<std::uint64_t>(static_cast<double>(i) * period * 1e6),
                      beside ? 1000 : 9, 2000, beside ? 1 : 0});
   }

@@ -390,7 +390,7 @@ TEST_F(GraphFiles, ThatAreLargeAndCompressedAreReadAhead) {
     const fs::path file = write("large.gr", packed);
     ASSERT_GT(packed.size(), 128U << 10U);
     EXPECT_TRUE(same(read_graph(file), graph));
-    // Somebody who stops early, and somebody who meets the damage at the end.
+    // A reader that stops early, and one that reaches the damage at the end.
     const fs::path wrong = write("wrong.el", packed);
     EXPECT_THAT(refusal([&] { return read_graph(wrong); }), HasSubstr("wrong.el:1: "));
     const fs::path cut = write("cut.gr", std::string_view{packed}.substr(0, packed.size() - 9));
@@ -459,7 +459,7 @@ TEST_F(Cache, SparesReadingAgain) {
   const auto time = fs::last_write_time(file);
   EXPECT_TRUE(same(read(file), graph_));
   ASSERT_TRUE(fs::exists(entry(file)));
-  (void)write("a.gr", std::string(text_.size(), 'x'));  // nobody looks
+  (void)write("a.gr", std::string(text_.size(), 'x'));  // not read again
   fs::last_write_time(file, time);
   EXPECT_TRUE(same(read(file), graph_));
 }

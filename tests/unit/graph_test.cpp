@@ -42,7 +42,7 @@ bool same(const Csr& one, const Csr& other) {
          one.weights == other.weights;
 }
 
-/// Levels of a search from node 0, by plain means: how many nodes it reaches, and how far they are.
+/// A simple search from node 0: how many nodes it reaches, and how far they are.
 struct Reach {
   std::size_t nodes = 0;
   std::uint32_t depth = 0;
@@ -64,7 +64,7 @@ Reach reach(const Csr& graph) {
   return result;
 }
 
-/// What every generator promises, found out without the code that makes it so.
+/// What every generator promises, checked without the code of the generators.
 void expect_undirected_and_simple(const Csr& graph) {
   EXPECT_EQ(broken(graph), std::nullopt);
   std::set<std::tuple<Node, Node, Weight>> edges;

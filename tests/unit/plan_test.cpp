@@ -54,7 +54,7 @@ struct Scene {
   }
 };
 
-/// A scene that can be: what runs fits the machine.
+/// A possible scene: the running jobs and tasks fit the machine.
 Scene random_scene(std::mt19937& random) {
   const auto upto = [&random](std::uint32_t most) {
     return static_cast<std::uint32_t>(random() % (most + 1));
@@ -83,7 +83,7 @@ Scene random_scene(std::mt19937& random) {
   return scene;
 }
 
-/// What the plan gives out in all.
+/// The units that the plan hands out in total.
 std::uint64_t given(const Scene& scene, const Verdict& plan) {
   std::uint64_t sum = std::accumulate(plan.shares.begin(), plan.shares.end(), std::uint64_t{0});
   for (std::size_t i = 0; i < scene.tasks.size(); ++i) {

@@ -26,7 +26,7 @@ std::uint32_t least(const Claim& claim) {
   return claim.rigid ? claim.max_groups : std::min(claim.max_groups, 1U);
 }
 
-/// A machine and jobs on it. Running jobs are such as can be: their least parts fit the machine.
+/// A machine and jobs on it. The least parts of the running jobs fit the machine.
 struct Scene {
   std::uint32_t capacity = 0;
   Claims claims;
@@ -155,13 +155,13 @@ TEST(Policy, NobodyOvertakesAPostponedJob) {
 
 TEST(Policy, PostponesOnlyForWantOfRoom) {
   for_all(true, [](const Scene& scene, const Shares& shares) {
-    std::uint64_t needed = 0;  // the least of everybody who is in
+    std::uint64_t needed = 0;  // the least parts of all jobs that have units
     for (std::size_t i = 0; i < shares.size(); ++i)
       needed += shares[i] > 0 ? least(scene.claims[i]) : 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i] > 0 || scene.claims[i].max_groups == 0) continue;
       EXPECT_GT(needed + least(scene.claims[i]), scene.capacity) << "job " << i;
-      break;  // those behind it wait for it
+      break;  // the jobs behind it wait for it
     }
   });
 }
@@ -222,7 +222,7 @@ TEST(Policy, IsMonotoneInDemand) {
 }
 
 TEST(Policy, StartedJobsKeepTheirPlaceWhenTheyRun) {
-  // What has been started by the shares is running next time: nobody is postponed for it then.
+  // A job that these shares start is running next time; no job is postponed for it then.
   for_all(true, [](const Scene& scene, const Shares& shares) {
     Claims next = scene.claims;
     for (std::size_t i = 0; i < next.size(); ++i)

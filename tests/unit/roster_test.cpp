@@ -171,7 +171,7 @@ TEST(Draining, CountsTheGroupsThatHaveReturned) {
   roster.word += Roster::one_arrival;
   EXPECT_EQ(roster.live(), 0U);
   EXPECT_TRUE(roster.finished());
-  EXPECT_FALSE(at(8, 0).finished()) << "nobody there is not the same as all returned";
+  EXPECT_FALSE(at(8, 0).finished()) << "no group active is not the same as all returned";
 }
 
 TEST(Fault, TheFirstOneWinsWithItsGroupAndItsBarrier) {

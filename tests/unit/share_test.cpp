@@ -1,5 +1,5 @@
-// How the items of a step are shared out: in portions where few groups are left, and so that nobody
-// waits for a group that has got all the edges.
+// How the items of a step are shared out: in portions where few groups are left, and so that no
+// group waits for another that has all the edges.
 #include "apps/share.hpp"
 
 #include <gtest/gtest.h>

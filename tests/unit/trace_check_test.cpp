@@ -336,7 +336,7 @@ TEST(TraceCheck, TheMasterForksWhenAllSlavesAreThere) {
                          Events{fork(0, 4, 2), join(3, 4), resize(0, 4, 4), join(2, 4)} +
                          passages(4) + finishes(4));
   expect_last_refused(four, starts(2) + Events{arrive(0), fork(0, 3, 1)}, "1 of 2 active groups");
-  // It may think better of it: what it has forked leaves again.
+  // The master may change its mind: the groups it forked leave again.
   expect_legal(four, starts(2) + arrivals(2) +
                          Events{fork(0, 4, 2), resize(0, 4, 1), join(3, 4), join(2, 4)} +
                          Events{pass(3, 1), kill(3, 3), pass(1, 1), pass(2, 1), kill(2, 2),
@@ -476,16 +476,16 @@ TEST(TraceOrder, KillsMayBeLoggedLate) {
 }
 
 TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
-  // Group 3 took 2 along and logs both. In between the next one leaves.
+  // Group 3 removed group 2 too and logs both kills. In between the next group leaves.
   expect_legal_log(four, 4,
                    {on(2, offer(2)), on(3, offer(3)), on(3, kill(3, 3)), on(1, offer(1)),
                     on(1, kill(1, 1)), on(3, kill(2, 2)), on(0, finish(0))});
-  // Or a barrier is passed; or the id is given to another, who is there when the kill is logged.
+  // Or a barrier is passed; or another group has the id when the kill is logged.
   expect_legal_log(four, 3,
                    {on(1, offer(1)), on(0, arrive(0)), on(2, offer(2)), on(2, kill(2, 2)),
                     on(0, pass(0, 1)), on(0, fork(0, 2, 1)), on(3, join(1, 2, 1)),
                     on(2, kill(1, 1)), on(0, finish(0)), on(3, finish(1))});
-  // But nobody is taken along who is not there.
+  // But a group that is not active cannot leave with another.
   EXPECT_THAT(
       judge_log(four, 2, {on(1, offer(1)), on(1, kill(1, 1)), on(1, kill(3, 3)), on(0, finish(0))}),
       HasSubstr("group 3 leaves"));
@@ -539,8 +539,8 @@ TEST(TraceOrder, NobodyActsAfterLeavingOnItsWorkerEither) {
 }
 
 /// Plays a legal job at random. Each step is logged some time later, as the protocol does it:
-/// before the group's next step; a fork before anybody else forks, and before its joiner starts; a
-/// kill under KillOrder::any before its id is given again.
+/// before the group's next step; a fork before another group forks and before its joiner starts; a
+/// kill under KillOrder::any before its id is used again.
 class RandomJob {
  public:
   RandomJob(const TraceRules& rules, unsigned seed)

@@ -27,7 +27,7 @@ struct ExchangeAtBarriers : Exchange {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
-/// Groups leave and join between barriers: every group that is there when a barrier is released has
+/// Groups leave and join between barriers: every group active when a barrier is released has
 /// written its cell.
 struct ExchangeOnTheMove {
   enum : std::uint32_t {
@@ -64,7 +64,7 @@ struct ExchangeOnTheMove {
       expect(group, words + wrong, load(group, words + slot) <= group.max_groups());
       ids.exit(group, group.group_id());
       if (plain[last + state.round % 2] != 0) return;
-      group.global_barrier();  // nobody forks or leaves before all have read
+      group.global_barrier();  // no group forks or leaves before all have read
       if (group.offer(State{state.round + 1})) return;
     }
   }
@@ -120,7 +120,7 @@ struct DirectAtBarriers : Direct {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
-/// Each step divides all items among the groups there are: none is left out, none is done twice.
+/// Each step divides all items among the active groups: none is left out, none is done twice.
 struct Strided {
   struct State {
     std::uint32_t step = 0;
@@ -162,7 +162,7 @@ struct OneWantsMore {
 };
 
 /// The groups below the highest wait in a barrier of either kind; the highest leaves instead of
-/// coming.
+/// arriving.
 struct TopLeaves {
   bool resizing;
   std::uint32_t* go;
@@ -187,7 +187,7 @@ struct TopLeaves {
   }
 };
 
-/// Group 0 forks while the others wait in a barrier: the joiners have to be waited for too.
+/// Group 0 forks while the others wait in a barrier, which must wait for the joiners too.
 struct ForkUnderABarrier {
   struct State {
     bool forked = false;
@@ -213,8 +213,7 @@ struct ForkUnderABarrier {
   }
 };
 
-/// Groups come and go at offers, and between two global barriers divide items among those that are
-/// there.
+/// Groups join and leave at offers; between two global barriers the active ones divide the items.
 struct DividedBetweenBarriers {
   enum : std::uint32_t { wrong, rounds, last, items = last + 2, count = 97, size = items + count };
   struct State {
@@ -243,7 +242,7 @@ struct DividedBetweenBarriers {
 };
 
 /// Forks right after a resizing barrier that lets groups in. The State is as large as it may be, so
-/// that this takes its time, and group 0 arrives first, so that it can be quick afterwards.
+/// that copying it takes long; group 0 arrives first, so that it forks soon afterwards.
 template <std::uint32_t state_words>
 struct ForkingAfterABarrier {
   enum : std::uint32_t { rounds, last, size = last + 2 };

@@ -22,7 +22,7 @@ struct Sum {
   template <class Visit>
   void buffers(Visit& visit) const {
     visit("items", items, count);
-    visit("nothing", static_cast<std::uint32_t*>(nullptr), 0);  // memory that a kernel may not need
+    visit("nothing", static_cast<std::uint32_t*>(nullptr), 0);  // a buffer may be empty
   }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -40,7 +40,7 @@ struct OtherSum : Sum {
   static constexpr const char* name = "other";
 };
 
-/// Takes as long as the host likes to name its memory, and so to be written.
+/// Naming its memory, and so writing its checkpoint, takes as long as the host wants.
 struct SlowToSave : Sum {
   std::atomic<bool>* saving;
   const std::atomic<bool>* go_on;

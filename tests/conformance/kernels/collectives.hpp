@@ -155,7 +155,7 @@ struct TakingTurns : Checking {
   }
 };
 
-/// All of it in the steps of a kernel that is resized meanwhile, in each group by itself.
+/// Several collectives per step, while the job is resized.
 struct InSteps {
   struct State {
     std::uint32_t step = 0;
@@ -183,7 +183,7 @@ struct InSteps {
   }
 };
 
-/// Goes as deep as a kernel that calls into libraries may.
+/// Nests calls as deeply as a kernel that uses libraries may.
 struct Deep : Checking {
   static constexpr bool cpu_only = true;
 

@@ -1,6 +1,6 @@
 // Kernels that several files launch. The march checks in every step that all groups are there, at
 // the same step, with one M and one state: it finds a group that is lost, doubled, late or
-// misinformed, on whatever way it came.
+// has a wrong state, however it joined.
 #pragma once
 
 #include "conformance/kernels/words.hpp"
@@ -145,8 +145,8 @@ struct Background {
   }
 };
 
-/// What the groups of a march write down. All plain but the first three: only the barriers order
-/// it.
+/// What the groups of a march record. All words but the first three are plain: only the barriers
+/// order them.
 struct Board {
   static constexpr std::uint32_t most_groups = 64;
   struct Cell {
@@ -173,8 +173,8 @@ struct Board {
   }
 };
 
-/// What joiners receive from group 0: where it is, and a mark that only a group which has been
-/// through all steps, or was told, can know.
+/// What joiners receive from group 0: its step, and a mark that a group knows only if it ran all
+/// steps or received it.
 struct MarchState {
   std::uint32_t step = 0;
   std::uint32_t mark = 1;
@@ -185,8 +185,8 @@ struct MarchState {
   }
 };
 
-/// One step of the march: every group checks where it is, and that in the last step exactly the ids
-/// 0 .. M-1 were there, all with the same M and state.
+/// One step of the march: every group checks its own position, and that exactly the ids 0 .. M-1
+/// ran the last step, all with the same M and state.
 template <class Group>
 COHORT_FN void march(Group& group, const MarchState& state, const Board& board,
                      std::uint32_t* stop) {
@@ -250,12 +250,12 @@ struct Steps {
     const bool halts = group.group_id() != 0 || !leader(group) ||
                        group.view(board.words)[Board::last + state.step % 2] != 0;
     state = state.next(group.num_groups());
-    return halts ? Next::halt : Next::again;  // group 0's word is what counts
+    return halts ? Next::halt : Next::again;  // group 0 decides
   }
 };
 
-/// Offers, forks, global and resizing barriers in one loop, after a prologue. What group 0
-/// transmits must be where all groups are.
+/// Offers, forks, global and resizing barriers in one loop, after a prologue. The round that group
+/// 0 transmits must be the round of all groups.
 struct Everything {
   enum : std::uint32_t { wrong, rounds, round, last = round + 2, size = last + 2 };
   struct State {

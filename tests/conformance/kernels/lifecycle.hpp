@@ -1,4 +1,4 @@
-// Kernels of lifecycle_test: wherever a cancel can find a group.
+// Kernels of lifecycle_test: one for each place where a cancel can find a group.
 #pragma once
 
 #include "conformance/kernels/words.hpp"
@@ -34,7 +34,7 @@ struct Endless {
         case At::resizing_barrier:
           if (group.resizing_global_barrier(state)) return;
           break;
-        case At::others_in_barrier:  // where they wait for group 0, which is still busy
+        case At::others_in_barrier:  // the others wait there for group 0, which is still busy
           if (group.group_id() != 0) {
             group.global_barrier();
           } else if (group.offer_kill(state)) {
@@ -49,8 +49,7 @@ struct Endless {
   }
 };
 
-/// Offers in a static launch are compiled out, so that they cannot tell of a cancel: its barriers
-/// do.
+/// A static launch has its offers compiled out, so only its barriers notice a cancel.
 struct OfferingThenMeeting {
   std::uint32_t* stop;
   std::uint32_t* started;
@@ -66,7 +65,7 @@ struct OfferingThenMeeting {
   }
 };
 
-/// Checks after every offer that it still is who it was.
+/// Checks after every offer that its id has not changed.
 struct KnowsItsId {
   std::uint32_t* wrong;
   std::uint32_t* started;

@@ -41,8 +41,8 @@ struct ReturnsFirst {
   }
 };
 
-/// Group 1 returns after group 0 has arrived at a barrier: its offer waits for group 2, whose turn
-/// it would be, and ends when a group arrives.
+/// Group 1 returns after group 0 has arrived at a barrier: its offer waits for its turn, which
+/// comes after that of group 2, and ends when a group arrives.
 struct ArrivesFirst {
   std::uint32_t* over;
 
@@ -55,7 +55,7 @@ struct ArrivesFirst {
   }
 };
 
-/// Group 0 and the others, or the last and the others, stand at different barriers.
+/// One group is at another barrier than the others.
 struct Divergent {
   std::uint32_t odd_one;
   bool odd_resizes;
@@ -78,7 +78,7 @@ struct DivergentAtBarriers : Divergent {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
-/// The same with a resize on its way.
+/// The same with a resize in progress.
 struct DivergentUnderDemand {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
   Divergent divergent;
@@ -157,7 +157,7 @@ struct TornGroup {
 struct GoesOn {
   enum class Then : std::uint8_t { offers_again, asks, global_barrier, resizing_barrier };
   Then then;
-  bool at_barrier;  // it is told so by a resizing barrier
+  bool at_barrier;  // a resizing barrier told it to leave, rather than an offer
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {

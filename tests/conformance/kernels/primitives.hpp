@@ -92,7 +92,7 @@ struct OfferingOnce {
 };
 
 /// All but the highest group offer themselves; the highest does something else, which must end
-/// their waiting.
+/// their wait.
 struct TopDoesNotOffer {
   enum class Instead : std::uint8_t { arrives, returns, stays };
   Instead instead;
@@ -111,7 +111,7 @@ struct TopDoesNotOffer {
   }
 };
 
-/// Every group forks until told to stop, and transmits who it is.
+/// Every group forks until told to stop, and transmits its id and thread.
 struct Forking {
   struct alignas(64) State {
     std::uint32_t forker = 1000;  // no group's id: what the first groups start with
@@ -182,7 +182,7 @@ struct ForkingAfterAReturn {
   }
 };
 
-/// Work stealing at its barest: groups come and go at one offer, and count themselves.
+/// The core of work stealing: groups join and leave at one offer, and count themselves.
 struct ComingAndGoing {
   struct State {
     std::uint32_t transmitted = 0;
@@ -208,7 +208,7 @@ struct ComingAndGoing {
 };
 using ComingAndGoingInAnyOrder = With<ComingAndGoing, Traits{.kill_order = KillOrder::any}>;
 
-/// Waits until query() gives what the host says, and says so.
+/// Waits until query() returns the number that the host expects, and reports it.
 struct Asking {
   static constexpr std::uint32_t questions = 4;
   std::uint32_t* expected;

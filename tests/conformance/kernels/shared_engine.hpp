@@ -20,7 +20,7 @@ struct Slices {
   }
 };
 
-/// All groups but group 0 return at once, and nobody can join any more.
+/// All groups but group 0 return at once, so no group can join any more.
 struct OneGoesOn {
   std::uint32_t* stop;
 

@@ -1,11 +1,11 @@
-// Kernels of suspend_test: what a suspended job keeps, and what it does not do twice.
+// Kernels of suspend_test: the state that a suspended job keeps, and the setup it does not repeat.
 #pragma once
 
 #include "conformance/kernels/words.hpp"
 
 namespace cohort::test {
 
-/// Group 0 counts; the state of the others is worthless.
+/// Group 0 counts; the states of the other groups must not be kept.
 struct KeepsCount {
   struct State {
     std::uint32_t count = 0;
@@ -33,7 +33,7 @@ struct KeepsCount {
   }
 };
 
-/// Prepared once; a resumed job finds what it prepared.
+/// Counts its setups: a resumed job does not run setup again.
 struct PreparedOnce {
   std::uint32_t* preparations;
   std::uint32_t* present;

@@ -34,7 +34,7 @@ using Meeting = std::conditional_t<barrier == ResizingBarrier::one_pass, Kernel,
 template <class Kernel>
 struct EachBarrier {};
 
-/// True in the one thread of a group that takes its notes.
+/// True in the one thread of a group that records for it.
 template <class Group>
 COHORT_FN bool leader(const Group& group) {
   return group.local_id() == 0;
@@ -56,8 +56,7 @@ template <class Group>
 COHORT_FN void expect(const Group& group, std::uint32_t* wrong, bool right) {
   if (!right) add(group, wrong);
 }
-/// A flag as one answer for the whole group: its threads must not part ways over a change in
-/// between.
+/// A flag, read once for the whole group: its threads must not see different values.
 template <class Group>
 COHORT_FN bool told(const Group& group, std::uint32_t* flag) {
   return group.broadcast(load(group, flag)) != 0;
@@ -73,7 +72,7 @@ COHORT_FN void pause(const Group& /*group*/) {
     std::this_thread::yield();
 #endif
 }
-/// Waits for what is no part of the test.
+/// Waits for a condition outside the behaviour under test.
 template <class Group, class Done>
 COHORT_FN void hold_until(const Group& group, Done done) {
   while (!done()) pause(group);
@@ -100,7 +99,7 @@ struct Notes {
   }
 };
 
-/// Who holds which id. Plain data follows each id, so that a thread sanitizer and the explorer see
+/// Which ids are held. Plain data follows each id, so that a thread sanitizer and the explorer see
 /// whether successive holders are ordered.
 struct Ids {
   static constexpr std::uint32_t most_ids = 64;
@@ -118,7 +117,7 @@ struct Ids {
     ++group.view(words)[holders + most_ids + id];
     group.atomic(words[most_inside]).fetch_max(group.atomic(words[inside]).fetch_add(1U) + 1);
   }
-  /// It will not use it any more. Call before the primitive that may take it away.
+  /// The group stops using its id. Call before a primitive that may remove the group.
   template <class Group>
   COHORT_FN void exit(const Group& group, std::uint32_t id) const {
     if (!leader(group) || id >= most_ids) return;
