@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-COHORT_SITE_SUITE(Checkpoint);
+COHORT_SITE_SUITE(Checkpoint, &Lacks::checkpoints);
 
 constexpr std::uint32_t items = 100;
 constexpr std::uint32_t steps = 2000;
@@ -64,7 +64,6 @@ class Suspended : public Words {
 
 /// The same, in a file.
 fs::path half_way(Site& site, const Folder& folder) {
-  site.needs(site.lacks().checkpoints);
   site.restart(3);
   const Suspended suspended{site};
   fs::path file = folder / "job.checkpoint";
@@ -91,7 +90,6 @@ COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherEngine) {
 
 COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherProcess) {
   if (thread_sanitized) throw Skip{"the thread sanitizer allows no threads after a fork"};
-  site.needs(site.lacks().checkpoints);
   site.needs(site.lacks().forks);
   const Folder folder;
   site.end();
@@ -106,7 +104,6 @@ COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherProcess) {
 }
 
 COHORT_SITE_TEST(Checkpoint, CanBeResumedBesides) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   const Suspended suspended{site};
   suspended.job.checkpoint(folder / "a");
@@ -139,7 +136,6 @@ class BeingSaved : public Words {
 };
 
 COHORT_SITE_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   BeingSaved saved{site, folder / "a"};
   const Words other{site, items};
@@ -161,7 +157,6 @@ COHORT_SITE_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
 }
 
 COHORT_SITE_TEST(Checkpoint, OfAJobThatIsCancelledMeanwhileKeepsItsMemoryUntilItIsWritten) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   BeingSaved saved{site, folder / "a"};
   saved.job.cancel();
@@ -172,7 +167,6 @@ COHORT_SITE_TEST(Checkpoint, OfAJobThatIsCancelledMeanwhileKeepsItsMemoryUntilIt
 }
 
 COHORT_SITE_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   const Words memory{site, items};
   const Job job = site.launch(Sum{memory.data(), items, 10});
@@ -182,7 +176,6 @@ COHORT_SITE_TEST(Checkpoint, OfAJobThatIsNotSuspendedIsRefused) {
 }
 
 COHORT_SITE_TEST(Checkpoint, IntoAFolderThatIsNotThereIsRefused) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   const Suspended suspended{site};
   EXPECT_THROW(suspended.job.checkpoint(folder / "no/such/folder"), Error);
@@ -238,7 +231,6 @@ COHORT_SITE_TEST(Checkpoint, OfAHugeFileIsRefusedWithoutReadingIt) {
 }
 
 COHORT_SITE_TEST(Checkpoint, OfTwoEnginesAtOnceIsThatOfOne) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   const fs::path file = folder / "job.checkpoint";
   std::vector<std::thread> engines;
@@ -257,7 +249,6 @@ COHORT_SITE_TEST(Checkpoint, OfTwoEnginesAtOnceIsThatOfOne) {
 }
 
 COHORT_SITE_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
-  site.needs(site.lacks().checkpoints);
   const Folder folder;
   const Suspended suspended{site};
   const fs::path fifo = folder / "fifo";

@@ -259,10 +259,9 @@ COHORT_SITE_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
 
 // ---- the engine's end
 
-COHORT_SITE_SUITE(EngineEnd);
+COHORT_SITE_SUITE(EngineEnd, &Lacks::engine_end);
 
 COHORT_SITE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
-  site.needs(site.lacks().engine_end);
   for_each_shape(site, [&](Shape shape) {
     site.restart(2);
     const OfferingWords words{site};
@@ -292,7 +291,6 @@ COHORT_SITE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
 }
 
 COHORT_SITE_TEST(EngineEnd, MayComeAtAnyMoment) {
-  site.needs(site.lacks().engine_end);
   const std::uint32_t rounds = site.kind() == EngineKind::cpu ? scaled(60, 10) : 3;
   for (std::uint32_t i = 0; i < rounds; ++i) {
     site.restart(4);
@@ -307,7 +305,6 @@ COHORT_SITE_TEST(EngineEnd, MayComeAtAnyMoment) {
 }
 
 COHORT_SITE_TEST(EngineEnd, WakesThoseWhoWait) {
-  site.needs(site.lacks().engine_end);
   site.restart(2);
   const OfferingWords words{site};
   const Job job = site.launch(words.kernel());
@@ -322,7 +319,6 @@ COHORT_SITE_TEST(EngineEnd, WakesThoseWhoWait) {
 }
 
 COHORT_SITE_TEST(EngineEnd, LeavesFinishedJobsAsTheyWere) {
-  site.needs(site.lacks().engine_end);
   const Job job = site.launch(Brief{});
   job.wait();
   site.end();

@@ -136,7 +136,7 @@ COHORT_SITE_TEST(Reports, MayBeAskedForAtAnyTime) {
 
 // ---- the tracer
 
-COHORT_SITE_SUITE(Tracing);
+COHORT_SITE_SUITE(Tracing, &Lacks::complete_traces);
 
 /// Events of a kind.
 std::uint64_t count_of(const TraceLog& log, Trace what) {
@@ -163,7 +163,6 @@ void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report&
 }
 
 COHORT_SITE_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup) {
-  site.needs(site.lacks().complete_traces);
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
     TraceLog log;
     const March march{site};
@@ -181,7 +180,6 @@ COHORT_SITE_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup) {
 }
 
 COHORT_SITE_TEST(Tracing, SeesOffersKillsAndForks) {
-  site.needs(site.lacks().complete_traces);
   for_each_shape(site, [&](Shape shape) {
     TraceLog log;
     const OfferingWords words{site};
@@ -207,7 +205,6 @@ COHORT_SITE_TEST(Tracing, SeesOffersKillsAndForks) {
 }
 
 COHORT_SITE_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
-  site.needs(site.lacks().complete_traces);
   for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
     TraceLog log;
     const March march{site};

@@ -16,13 +16,10 @@ COHORT_SITE_TEST(SharedEngine, NeverHasMoreGroupsInsideThanItsCapacity) {
   site.needs(site.lacks().several_jobs);
   for (const std::uint32_t units : {1U, 3U, 8U}) {
     site.restart(units);
-    const BackgroundWords words{site};
-    std::vector<Words> items;
+    BackgroundWords words{site};
     std::vector<Job> jobs;
     for (std::uint32_t i = 0; i < 5; ++i) {
-      items.emplace_back(site, BackgroundWords::count);
-      jobs.push_back(site.launch(words.kernel(items[i], words.stop),
-                                 {.max_groups = 1 + i * 4, .local_size = i % 2 == 0 ? 1U : 4U}));
+      jobs.push_back(words.launch({.max_groups = 1 + i * 4, .local_size = i % 2 == 0 ? 1U : 4U}));
     }
     for (std::uint32_t i = 0; i < scaled(20, 5); ++i) {
       jobs[i % 5].set_target(1 + i % (1 + i % 5 * 4));
@@ -144,13 +141,9 @@ COHORT_SITE_TEST(SharedEngine, ServesTasksNextToAJobThatLeavesNoRoomForAStaticLa
 COHORT_SITE_TEST(SharedEngine, HonoursACapacityBelowTheNumberOfItsJobs) {
   site.needs(site.lacks().capacity);
   site.restart(4);
-  const BackgroundWords words{site};
-  std::vector<Words> items;
+  BackgroundWords words{site};
   std::vector<Job> jobs;
-  for (int i = 0; i < 4; ++i) {
-    items.emplace_back(site, BackgroundWords::count);
-    jobs.push_back(site.launch(words.kernel(items.back(), words.stop)));
-  }
+  for (int i = 0; i < 4; ++i) jobs.push_back(words.launch());
   const auto running = [&] {
     return std::count_if(jobs.begin(), jobs.end(),
                          [](const Job& job) { return job.status() == Status::running; });

@@ -501,9 +501,10 @@ void Site::explore(const Launch& /*launches*/, const LaunchOptions& /*options*/,
 
 #endif
 
-void run_on(EngineKind kind, const std::function<void(Site&)>& body) {
+void SiteTest::run(const std::function<void(Site&)>& body) const {
   try {
-    Site site{kind};
+    Site site{GetParam()};
+    for (const auto need : needs_) site.needs(site.lacks().*need);
     site.repeat(body);
   } catch (const Skip& skip) {
     GTEST_SKIP() << skip.reason;

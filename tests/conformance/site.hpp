@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -390,15 +392,17 @@ struct ComingWords {
 /// What jobs of Background work with.
 struct BackgroundWords {
   static constexpr std::uint32_t count = 64;
-  explicit BackgroundWords(Site& site)
-      : items(site, count), stop(site), monitor(site, Background::size) {}
-  [[nodiscard]] Background kernel() const { return kernel(items, stop); }
-  /// One more job, under the same monitor.
-  [[nodiscard]] Background kernel(const Words& its_items, const Word& its_stop) const {
-    return {its_items.data(), count, its_stop.data(), monitor.data()};
+  explicit BackgroundWords(Site& its_site)
+      : site(its_site), stop(its_site), monitor(its_site, Background::size) {}
+  /// A job with items of its own, under the same monitor.
+  [[nodiscard]] Job launch(const LaunchOptions& options = {}) {
+    items.emplace_back(site, count);
+    return site.launch(Background{items.back().data(), count, stop.data(), monitor.data()},
+                       options);
   }
   [[nodiscard]] std::uint32_t most() const { return monitor[Background::most]; }
-  Words items;
+  Site& site;
+  std::deque<Words> items;
   Word stop;
   Words monitor;
 };
@@ -433,26 +437,34 @@ void for_each_barrier_and_shape(const Site& site, Test test) {
   });
 }
 
-/// Runs a test on an engine, or skips it with the reason.
-void run_on(EngineKind kind, const std::function<void(Site&)>& body);
+/// A test on each engine; skipped with the reason where the engine lacks what its suite needs.
+class SiteTest : public testing::TestWithParam<EngineKind> {
+ protected:
+  SiteTest(std::initializer_list<const char * Lacks::*> needs) : needs_(needs) {}
+  void run(const std::function<void(Site&)>& body) const;
 
-class SiteTest : public testing::TestWithParam<EngineKind> {};
+ private:
+  std::vector<const char * Lacks::*> needs_;
+};
 inline std::string engine_name(const testing::TestParamInfo<EngineKind>& test) {
   return to_string(test.param);
 }
 
-/// A suite of tests that run on every engine.
-#define COHORT_SITE_SUITE(Suite)                                                  \
-  class Suite : public SiteTest {};                                               \
+/// A suite of tests that run on every engine with what the suite needs, as members of Lacks.
+#define COHORT_SITE_SUITE(Suite, ...)                                             \
+  class Suite : public SiteTest {                                                 \
+   protected:                                                                     \
+    Suite() : SiteTest({__VA_ARGS__}) {}                                          \
+  };                                                                              \
   INSTANTIATE_TEST_SUITE_P(On, Suite,                                             \
                            testing::Values(EngineKind::cpu, EngineKind::explorer, \
                                            EngineKind::cuda, EngineKind::opencl), \
                            engine_name)
 
 /// A test, as a function of `site`.
-#define COHORT_SITE_TEST(Suite, Name)                       \
-  static void Suite##Name(Site& site);                      \
-  TEST_P(Suite, Name) { run_on(GetParam(), &Suite##Name); } \
+#define COHORT_SITE_TEST(Suite, Name)        \
+  static void Suite##Name(Site& site);       \
+  TEST_P(Suite, Name) { run(&Suite##Name); } \
   static void Suite##Name([[maybe_unused]] Site& site)
 
 }  // namespace cohort::test

@@ -13,10 +13,9 @@ namespace {
 using testing::Each;
 using testing::ElementsAreArray;
 
-COHORT_SITE_SUITE(Tasks);
+COHORT_SITE_SUITE(Tasks, &Lacks::tasks);
 
 COHORT_SITE_TEST(Tasks, RunOnceForEachGroup) {
-  site.needs(site.lacks().tasks);
   site.restart(8);
   for (std::uint32_t groups = 1; groups <= site.capacity(); ++groups) {
     const NoteBook ids{site};
@@ -27,7 +26,6 @@ COHORT_SITE_TEST(Tasks, RunOnceForEachGroup) {
 }
 
 COHORT_SITE_TEST(Tasks, HaveAllTheirGroupsAtOnce) {
-  site.needs(site.lacks().tasks);
   const March march{site};
   const ScopedJob job = site.launch(march.kernel());
   site.until([&] { return march.groups() == site.capacity(); });
@@ -51,7 +49,6 @@ COHORT_SITE_TEST(Tasks, HaveAllTheirGroupsAtOnce) {
 }
 
 COHORT_SITE_TEST(Tasks, RunNextToOffers) {
-  site.needs(site.lacks().tasks);
   const OfferingWords words{site};
   const ScopedJob job = site.launch(words.kernel());
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -62,10 +59,9 @@ COHORT_SITE_TEST(Tasks, RunNextToOffers) {
 }
 
 COHORT_SITE_TEST(Tasks, OfTheWholeMachineSuspendTheJobAndGiveItBack) {
-  site.needs(site.lacks().tasks);
   site.restart(3);
-  const BackgroundWords words{site};
-  const ScopedJob job = site.launch(words.kernel());
+  BackgroundWords words{site};
+  const ScopedJob job = words.launch();
   for (int i = 0; i < 20; ++i) {
     const Word others{site};
     const Task task = site.submit(LookingTask{words.monitor.data(), others.data()}, {.groups = 3});
@@ -73,11 +69,10 @@ COHORT_SITE_TEST(Tasks, OfTheWholeMachineSuspendTheJobAndGiveItBack) {
     EXPECT_EQ(others, 0U) << "the job ran next to a task that had the whole machine";
   }
   finish(job, words.stop);
-  EXPECT_THAT(words.items.read(), Each(words.items[0]));
+  EXPECT_THAT(words.items[0].read(), Each(words.items[0][0]));
 }
 
 COHORT_SITE_TEST(Tasks, OfTheWholeMachineSuspendAMarch) {
-  site.needs(site.lacks().tasks);
   const March march{site};
   const ScopedJob job = site.launch(march.kernel());
   for (int i = 0; i < 5; ++i) {
@@ -90,7 +85,6 @@ COHORT_SITE_TEST(Tasks, OfTheWholeMachineSuspendAMarch) {
 }
 
 COHORT_SITE_TEST(Tasks, OfTheWholeMachineWaitForAJobThatCannotBeSuspended) {
-  site.needs(site.lacks().tasks);
   site.restart(2);
   const Word stop{site};
   const ScopedJob job = site.launch(NotSuspendable{stop.data()});
@@ -101,7 +95,6 @@ COHORT_SITE_TEST(Tasks, OfTheWholeMachineWaitForAJobThatCannotBeSuspended) {
 }
 
 COHORT_SITE_TEST(Tasks, OfHigherPriorityGoFirst) {
-  site.needs(site.lacks().tasks);
   site.restart(1);
   const Word go{site};
   const NoteBook order{site};
@@ -117,7 +110,6 @@ COHORT_SITE_TEST(Tasks, OfHigherPriorityGoFirst) {
 }
 
 COHORT_SITE_TEST(Tasks, CanBeWithdrawn) {
-  site.needs(site.lacks().tasks);
   site.restart(1);
   const Word go{site};
   const NoteBook ran{site};
@@ -135,7 +127,6 @@ COHORT_SITE_TEST(Tasks, CanBeWithdrawn) {
 }
 
 COHORT_SITE_TEST(Tasks, ThatCanNeverRunAreRefused) {
-  site.needs(site.lacks().tasks);
   for (const TaskOptions& options :
        {TaskOptions{.groups = 0}, TaskOptions{.groups = 4097}, TaskOptions{.local_size = 0}}) {
     EXPECT_THROW(static_cast<void>(site.submit(EmptyTask{}, options)), Error);
@@ -143,15 +134,10 @@ COHORT_SITE_TEST(Tasks, ThatCanNeverRunAreRefused) {
 }
 
 COHORT_SITE_TEST(Tasks, OfManyHostsBesideThreeJobsAreAllServed) {
-  site.needs(site.lacks().tasks);
   site.restart(6);
-  const BackgroundWords words{site};
-  std::vector<Words> items;
+  BackgroundWords words{site};
   std::vector<Job> jobs;
-  for (int i = 0; i < 3; ++i) {
-    items.emplace_back(site, BackgroundWords::count);
-    jobs.push_back(site.launch(words.kernel(items.back(), words.stop)));
-  }
+  for (int i = 0; i < 3; ++i) jobs.push_back(words.launch());
   const std::uint32_t each_host = site.kind() == EngineKind::cpu ? scaled(800, 50) : 50;
   std::atomic<std::uint64_t> served{0};
   std::vector<std::thread> hosts;
@@ -174,14 +160,13 @@ COHORT_SITE_TEST(Tasks, OfManyHostsBesideThreeJobsAreAllServed) {
   EXPECT_EQ(served, std::uint64_t{each_host} * 4);
   EXPECT_LE(words.most(), 6U);
   EXPECT_EQ(words.monitor[Background::inside], 0U);
-  for (const Words& all : items) {
+  for (const Words& all : words.items) {
     EXPECT_GT(all[0], 0U);
     EXPECT_THAT(all.read(), Each(all[0]));
   }
 }
 
 COHORT_SITE_TEST(Tasks, ThatFillTheMachineDoNotStarveAJob) {
-  site.needs(site.lacks().tasks);
   site.restart(2);
   const March march{site};
   const ScopedJob job = site.launch(march.kernel());
@@ -203,8 +188,8 @@ COHORT_SITE_TEST(Tasks, GetMoreOrLessOfTheMachineByItsCapacity) {
   site.needs(site.lacks().units_of_one);
   site.needs(site.lacks().capacity);
   site.restart(4);
-  const BackgroundWords words{site};
-  const ScopedJob job = site.launch(words.kernel(), {.max_groups = 8});
+  BackgroundWords words{site};
+  const ScopedJob job = words.launch({.max_groups = 8});
   site.until([&] { return groups_now(job) == 4; });
   for (const std::uint32_t units : {1U, 8U, 2U, 6U, 1U, 3U}) {
     site.set_capacity(units);

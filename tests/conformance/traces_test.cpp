@@ -6,7 +6,7 @@
 namespace cohort::test {
 namespace {
 
-COHORT_SITE_SUITE(Traces);
+COHORT_SITE_SUITE(Traces, &Lacks::complete_traces);
 
 constexpr std::uint32_t groups = 6;
 
@@ -89,7 +89,6 @@ void judge_everything(Site& site, auto barrier, std::uint32_t events, End end = 
 constexpr std::integral_constant<ResizingBarrier, ResizingBarrier::one_pass> one_pass;
 
 COHORT_SITE_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
-  site.needs(site.lacks().complete_traces);
   for_each_barrier<Steps>(site, [&](auto barrier) {
     const March march{site};
     const std::uint32_t resizings = judge(site, with(barrier, march.kernel()), march.stop, 400);
@@ -99,24 +98,20 @@ COHORT_SITE_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
 }
 
 COHORT_SITE_TEST(Traces, OfGroupsOfSeveralThreadsAreLegal) {
-  site.needs(site.lacks().complete_traces);
   const March march{site};
   judge(site, march.kernel(), march.stop, 200, End::stop, 3);
 }
 
 COHORT_SITE_TEST(Traces, OfKillsForksAndBarriersMixedAreLegal) {
-  site.needs(site.lacks().complete_traces);
   for_each_barrier<Everything>(site, [&](auto barrier) { judge_everything(site, barrier, 400); });
 }
 
 COHORT_SITE_TEST(Traces, OfWorkStealingAreLegalInEachKillOrder) {
-  site.needs(site.lacks().complete_traces);
   judge_offers<Offering>(site, 400);
   judge_offers<OfferingInAnyOrder>(site, 400);
 }
 
 COHORT_SITE_TEST(Traces, OfCancelledJobsAreLegal) {
-  site.needs(site.lacks().complete_traces);
   for (std::uint32_t round = 0; round < scaled(10); ++round) {
     judge_everything(site, one_pass, 20, End::cancel);
     judge_offers<OfferingInAnyOrder>(site, 20, End::cancel);
@@ -124,7 +119,6 @@ COHORT_SITE_TEST(Traces, OfCancelledJobsAreLegal) {
 }
 
 COHORT_SITE_TEST(Traces, OfAJobThatAllGroupsLeaveAreLegal) {
-  site.needs(site.lacks().complete_traces);
   site.restart(4);
   for (std::uint32_t round = 0; round < scaled(20); ++round) {
     TraceLog log;
@@ -142,7 +136,6 @@ COHORT_SITE_TEST(Traces, OfAJobThatAllGroupsLeaveAreLegal) {
 }
 
 COHORT_SITE_TEST(Traces, OfAStaticLaunchAreLegal) {
-  site.needs(site.lacks().complete_traces);
   TraceLog log;
   const EverythingWords words{site};
   const LaunchOptions options{.max_groups = 4, .resizable = false, .tracer = &log};
@@ -155,7 +148,6 @@ COHORT_SITE_TEST(Traces, OfAStaticLaunchAreLegal) {
 }
 
 COHORT_SITE_TEST(Traces, BeyondTheLimitAreDropped) {
-  site.needs(site.lacks().complete_traces);
   TraceLog log{3};
   const March march{site};
   march.stop = 1;

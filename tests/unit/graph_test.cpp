@@ -111,8 +111,8 @@ TEST(Generators, MakeUndirectedGraphsWithoutLoopsOrDuplicates) {
       {"path", {"1", "9"}},
       {"complete", {"1", "9"}},
       {"empty", {"9"}}};
-  for (const auto& [kind, some] : all) {
-    for (const std::string& arguments : some) {
+  for (const auto& [kind, examples] : all) {
+    for (const std::string& arguments : examples) {
       SCOPED_TRACE(kind + ":" + arguments);
       expect_undirected_and_simple(load_graph(kind + ":" + arguments));
     }
@@ -328,8 +328,8 @@ TEST(Spec, MalformedIsAnErrorThatNamesItAndTheFix) {
       {"path", {":-3"}},
       {"complete", {":99999999999999999999"}},
       {"empty", {":0x10"}}};
-  for (const auto& [kind, some] : malformed) {
-    for (const std::string& rest : some) {
+  for (const auto& [kind, endings] : malformed) {
+    for (const std::string& rest : endings) {
       EXPECT_THAT(refusal(kind + rest),
                   AllOf(HasSubstr("'" + kind + rest + "'"), HasSubstr(kind + ":<")));
     }
