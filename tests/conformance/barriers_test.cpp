@@ -23,35 +23,31 @@ void exchange(Site& site, Shape shape, bool resizable) {
            shape.options({.resizable = resizable}));
 }
 
-COHORT_SITE_TEST(GlobalBarrier, WhatWasWrittenBeforeIsVisibleAfter) {
-  for_each_shape(site, [&](Shape shape) { exchange<Exchange>(site, shape, true); });
+COHORT_SHAPE_TEST(GlobalBarrier, WhatWasWrittenBeforeIsVisibleAfter) {
+  exchange<Exchange>(site, shape, true);
 }
 
-COHORT_SITE_TEST(GlobalBarrier, AlsoWhereMStandsStill) {
-  for_each_shape(site, [&](Shape shape) { exchange<ExchangeAtBarriers>(site, shape, true); });
+COHORT_SHAPE_TEST(GlobalBarrier, AlsoWhereMStandsStill) {
+  exchange<ExchangeAtBarriers>(site, shape, true);
 }
 
-COHORT_SITE_TEST(GlobalBarrier, AlsoInAStaticLaunch) {
-  for_each_shape(site, [&](Shape shape) { exchange<Exchange>(site, shape, false); });
-}
+COHORT_SHAPE_TEST(GlobalBarrier, AlsoInAStaticLaunch) { exchange<Exchange>(site, shape, false); }
 
-COHORT_SITE_TEST(GlobalBarrier, CountsExactlyTheGroupsThatAreActive) {
-  for_each_shape(site, [&](Shape shape) {
-    const Word stop{site};
-    const Words words{site, ExchangeOnTheMove::size};
-    const IdBook ids{site};
-    site.run(ExchangeOnTheMove{stop.data(), words.data(), ids.ids()}, shape.options(),
-             [&](const Job& job) {
-               for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(6, 2)); ++i) {
-                 for (const std::uint32_t target : {1U, shape.groups}) {
-                   job.set_target(target);
-                   site.until([&] { return groups_now(job) == target; });
-                 }
+COHORT_SHAPE_TEST(GlobalBarrier, CountsExactlyTheGroupsThatAreActive) {
+  const Word stop{site};
+  const Words words{site, ExchangeOnTheMove::size};
+  const IdBook ids{site};
+  site.run(ExchangeOnTheMove{stop.data(), words.data(), ids.ids()}, shape.options(),
+           [&](const Job& job) {
+             for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(6, 2)); ++i) {
+               for (const std::uint32_t target : {1U, shape.groups}) {
+                 job.set_target(target);
+                 site.until([&] { return groups_now(job) == target; });
                }
-               stop = 1;
-             });
-    EXPECT_EQ(words[ExchangeOnTheMove::wrong], 0U);
-  });
+             }
+             stop = 1;
+           });
+  EXPECT_EQ(words[ExchangeOnTheMove::wrong], 0U);
 }
 
 // ---- the resizing barrier
@@ -89,24 +85,18 @@ std::vector<std::uint32_t> there_and_back(const Site& site, std::uint32_t groups
   return targets;
 }
 
-COHORT_SITE_TEST(ResizingGlobalBarrier, ShrinksAndGrowsAKernelBetweenItsSteps) {
-  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    march_through<Meeting<Steps, barrier>>(site, shape, there_and_back(site, shape.groups),
-                                           shape.groups);
-  });
+COHORT_BARRIER_TEST(ResizingGlobalBarrier, ShrinksAndGrowsAKernelBetweenItsSteps, Steps) {
+  march_through<Meeting<Steps, barrier>>(site, shape, there_and_back(site, shape.groups),
+                                         shape.groups);
 }
 
-COHORT_SITE_TEST(ResizingGlobalBarrier, LetsJoinersInAtTheSameStepWithGroupZerosState) {
-  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    march_through<Meeting<Steps, barrier>>(site, shape, {shape.groups}, 1);
-  });
+COHORT_BARRIER_TEST(ResizingGlobalBarrier, LetsJoinersInAtTheSameStepWithGroupZerosState, Steps) {
+  march_through<Meeting<Steps, barrier>>(site, shape, {shape.groups}, 1);
 }
 
-COHORT_SITE_TEST(ResizingGlobalBarrier, LeavesTheGlobalBarriersWithinAStepAlone) {
-  for_each_barrier_and_shape<StepsWithBarriers>(site, [&](auto barrier, Shape shape) {
-    march_through<Meeting<StepsWithBarriers, barrier>>(site, shape, {1, shape.groups},
-                                                       shape.groups);
-  });
+COHORT_BARRIER_TEST(ResizingGlobalBarrier, LeavesTheGlobalBarriersWithinAStepAlone,
+                    StepsWithBarriers) {
+  march_through<Meeting<StepsWithBarriers, barrier>>(site, shape, {1, shape.groups}, shape.groups);
 }
 
 COHORT_SITE_TEST(ResizingGlobalBarrier, KeepsMStableInBetweenInDirectStyleToo) {
@@ -118,115 +108,100 @@ COHORT_SITE_TEST(ResizingGlobalBarrier, KeepsMStableInBetweenInDirectStyleToo) {
   });
 }
 
-COHORT_SITE_TEST(ResizingGlobalBarrier, IsAGlobalBarrierInAStaticLaunch) {
-  for_each_barrier_and_shape<StepsWithBarriers>(site, [&](auto barrier, Shape shape) {
-    const March march{site};
-    site.run(with(barrier, march.kernel<StepsWithBarriers>()), shape.options({.resizable = false}),
-             [&](const Job& /*job*/) {
-               site.until([&] { return march.steps() >= (site.explored() ? 2 : 10); });
-               march.stop = 1;
-             });
-    EXPECT_EQ(march[Board::least], shape.groups);
-    EXPECT_EQ(march[Board::most], shape.groups);
-  });
+COHORT_BARRIER_TEST(ResizingGlobalBarrier, IsAGlobalBarrierInAStaticLaunch, StepsWithBarriers) {
+  const March march{site};
+  site.run(with(barrier, march.kernel<StepsWithBarriers>()), shape.options({.resizable = false}),
+           [&](const Job& /*job*/) {
+             site.until([&] { return march.steps() >= (site.explored() ? 2 : 10); });
+             march.stop = 1;
+           });
+  EXPECT_EQ(march[Board::least], shape.groups);
+  EXPECT_EQ(march[Board::most], shape.groups);
 }
 
-COHORT_SITE_TEST(ResizingGlobalBarrier, RedistributesStridedWorkAmongWhoeverIsThere) {
-  for_each_barrier_and_shape<Strided>(site, [&](auto barrier, Shape shape) {
-    const Words items{site, 61};
-    const Mistakes wrong{site};
-    const std::uint32_t steps = site.explored() ? 5 : scaled(60, 20);
-    site.run(with(barrier, Strided{items.data(), 61, steps, wrong.data()}), shape.options(),
-             [&](const Job& job) {
-               for (std::uint32_t i = 0; job.status() == Status::running; ++i) {
-                 job.set_target(1 + i * 7 % shape.groups);
-                 site.linger(0us);
-               }
-             });
-    EXPECT_THAT(items.read(), Each(steps));
-  });
+COHORT_BARRIER_TEST(ResizingGlobalBarrier, RedistributesStridedWorkAmongWhoeverIsThere, Strided) {
+  const Words items{site, 61};
+  const Mistakes wrong{site};
+  const std::uint32_t steps = site.explored() ? 5 : scaled(60, 20);
+  site.run(with(barrier, Strided{items.data(), 61, steps, wrong.data()}), shape.options(),
+           [&](const Job& job) {
+             for (std::uint32_t i = 0; job.status() == Status::running; ++i) {
+               job.set_target(1 + i * 7 % shape.groups);
+               site.linger(0us);
+             }
+           });
+  EXPECT_THAT(items.read(), Each(steps));
 }
 
 // ---- votes
 
 COHORT_SITE_SUITE(Votes);
 
-COHORT_SITE_TEST(Votes, AnyThreadOfAnyGroupCanKeepTheKernelGoing) {
-  for_each_barrier_and_shape<OneWantsMore>(site, [&](auto barrier, Shape shape) {
-    for (const bool resizable : {true, false}) {
-      for (const bool from_top : {true, false}) {
-        constexpr std::uint32_t steps = 5;
-        const Words visits{site, steps + 2};
-        site.run(
-            with(barrier, OneWantsMore{steps, 0, from_top, shape.local_size - 1, visits.data()}),
-            shape.options({.resizable = resizable}));
-        for (std::uint32_t i = 0; i <= steps; ++i) EXPECT_EQ(visits[i], shape.groups) << i;
-        EXPECT_EQ(visits[steps + 1], 0U);
-      }
+COHORT_BARRIER_TEST(Votes, AnyThreadOfAnyGroupCanKeepTheKernelGoing, OneWantsMore) {
+  for (const bool resizable : {true, false}) {
+    for (const bool from_top : {true, false}) {
+      constexpr std::uint32_t steps = 5;
+      const Words visits{site, steps + 2};
+      site.run(with(barrier, OneWantsMore{steps, 0, from_top, shape.local_size - 1, visits.data()}),
+               shape.options({.resizable = resizable}));
+      for (std::uint32_t i = 0; i <= steps; ++i) EXPECT_EQ(visits[i], shape.groups) << i;
+      EXPECT_EQ(visits[steps + 1], 0U);
     }
-  });
+  }
 }
 
-COHORT_SITE_TEST(Votes, NobodyJoinsAfterTheLastStep) {
-  for_each_barrier_and_shape<OneWantsMore>(site, [&](auto barrier, Shape shape) {
-    for (std::uint32_t steps = 0; steps < 4; ++steps) {
-      const Words visits{site, steps + 2};
-      const Report report = site.run(with(barrier, OneWantsMore{steps, 0, false, 0, visits.data()}),
-                                     shape.options({.start_groups = 1}));
-      EXPECT_EQ(visits[steps + 1], 0U) << "a step too many";
-      EXPECT_EQ(visits[steps], 1 + report.joins);
-      EXPECT_TRUE(steps > 0 || report.joins == 0);
-    }
-  });
+COHORT_BARRIER_TEST(Votes, NobodyJoinsAfterTheLastStep, OneWantsMore) {
+  for (std::uint32_t steps = 0; steps < 4; ++steps) {
+    const Words visits{site, steps + 2};
+    const Report report = site.run(with(barrier, OneWantsMore{steps, 0, false, 0, visits.data()}),
+                                   shape.options({.start_groups = 1}));
+    EXPECT_EQ(visits[steps + 1], 0U) << "a step too many";
+    EXPECT_EQ(visits[steps], 1 + report.joins);
+    EXPECT_TRUE(steps > 0 || report.joins == 0);
+  }
 }
 
 // ---- everything in one kernel
 
 COHORT_SITE_SUITE(Mixed);
 
-COHORT_SITE_TEST(Mixed, KillsForksAndBarriersGoTogether) {
-  for_each_barrier_and_shape<Everything>(site, [&](auto barrier, Shape shape) {
-    const EverythingWords words{site};
-    site.run(with(barrier, words.kernel()), shape.options(), [&](const Job& job) {
-      std::uint32_t seed = 1;
-      while (words.rounds() < (site.explored() ? 6 : scaled(100, 20))) {
-        seed = seed * 1664525U + 1013904223U;
-        job.set_target(1 + (seed >> 16U) % shape.groups);
-        const std::uint32_t at = words.rounds();
-        site.until([&] { return words.rounds() > at + seed % 3; });
-      }
-      words.stop = 1;
-    });
-  });
-}
-
-COHORT_SITE_TEST(Mixed, AKillReleasesTheBarrierThatWaitsForThatGroupOnly) {
-  for_each_barrier_and_shape<TopLeaves>(site, [&](auto barrier, Shape shape) {
-    if (shape.groups == 1) return;
-    for (const bool resizing : {false, true}) {
-      const Word go{site};
-      const Word started{site};
-      const Word passed{site};
-      const Report report =
-          site.run(with(barrier, TopLeaves{resizing, go.data(), started.data(), passed.data()}),
-                   shape.options(), [&](const Job& job) {
-                     site.until([&] { return started == shape.groups; });
-                     job.set_target(shape.groups - 1);
-                     go = 1;
-                   });
-      EXPECT_EQ(report.leaves, 1U);
-      EXPECT_EQ(passed, shape.groups - 1);
+COHORT_BARRIER_TEST(Mixed, KillsForksAndBarriersGoTogether, Everything) {
+  const EverythingWords words{site};
+  site.run(with(barrier, words.kernel()), shape.options(), [&](const Job& job) {
+    std::uint32_t seed = 1;
+    while (words.rounds() < (site.explored() ? 6 : scaled(100, 20))) {
+      seed = seed * 1664525U + 1013904223U;
+      job.set_target(1 + (seed >> 16U) % shape.groups);
+      const std::uint32_t at = words.rounds();
+      site.until([&] { return words.rounds() > at + seed % 3; });
     }
+    words.stop = 1;
   });
 }
 
-COHORT_SITE_TEST(Mixed, ABarrierWaitsForGroupsThatJoinMeanwhile) {
-  for_each_shape(site, [&](Shape shape) {
-    const Word arrived{site};
-    const Mistakes wrong{site};
-    site.run(ForkUnderABarrier{shape.groups, arrived.data(), wrong.data()},
-             shape.options({.start_groups = (shape.groups + 1) / 2}));
-  });
+COHORT_BARRIER_TEST(Mixed, AKillReleasesTheBarrierThatWaitsForThatGroupOnly, TopLeaves) {
+  if (shape.groups == 1) return;
+  for (const bool resizing : {false, true}) {
+    const Word go{site};
+    const Word started{site};
+    const Word passed{site};
+    const Report report =
+        site.run(with(barrier, TopLeaves{resizing, go.data(), started.data(), passed.data()}),
+                 shape.options(), [&](const Job& job) {
+                   site.until([&] { return started == shape.groups; });
+                   job.set_target(shape.groups - 1);
+                   go = 1;
+                 });
+    EXPECT_EQ(report.leaves, 1U);
+    EXPECT_EQ(passed, shape.groups - 1);
+  }
+}
+
+COHORT_SHAPE_TEST(Mixed, ABarrierWaitsForGroupsThatJoinMeanwhile) {
+  const Word arrived{site};
+  const Mistakes wrong{site};
+  site.run(ForkUnderABarrier{shape.groups, arrived.data(), wrong.data()},
+           shape.options({.start_groups = (shape.groups + 1) / 2}));
 }
 
 COHORT_SITE_TEST(Mixed, GroupsBetweenTwoBarriersAgreeOnM) {

@@ -11,20 +11,18 @@ using testing::ElementsAreArray;
 
 COHORT_SITE_SUITE(Group);
 
-COHORT_SITE_TEST(Group, IdsSizesAndStridesCoverEverythingOnce) {
+COHORT_SHAPE_TEST(Group, IdsSizesAndStridesCoverEverythingOnce) {
   for (const bool resizable : {true, false}) {
-    for_each_shape(site, [&](Shape shape) {
-      for (const std::uint32_t items : {0U, 1U, 7U, 1000U}) {
-        const Words marks{site, items};
-        const Words global_ids{site, std::size_t{shape.groups} * shape.local_size};
-        const Mistakes wrong{site};
-        site.run(Numbered{shape.groups, shape.local_size, marks.data(), items, global_ids.data(),
-                          wrong.data()},
-                 shape.options({.resizable = resizable}));
-        EXPECT_THAT(marks.read(), Each(1U));
-        EXPECT_THAT(global_ids.read(), Each(1U));
-      }
-    });
+    for (const std::uint32_t items : {0U, 1U, 7U, 1000U}) {
+      const Words marks{site, items};
+      const Words global_ids{site, std::size_t{shape.groups} * shape.local_size};
+      const Mistakes wrong{site};
+      site.run(Numbered{shape.groups, shape.local_size, marks.data(), items, global_ids.data(),
+                        wrong.data()},
+               shape.options({.resizable = resizable}));
+      EXPECT_THAT(marks.read(), Each(1U));
+      EXPECT_THAT(global_ids.read(), Each(1U));
+    }
   }
 }
 
@@ -47,51 +45,45 @@ struct PreparedWords {
 };
 
 template <class Kernel>
-void set_up_and_grow(Site& site) {
-  for_each_shape(site, [&](Shape shape) {
-    const PreparedWords words{site, (shape.groups + 1) / 2};
-    site.run(words.kernel<Kernel>(), shape.options({.start_groups = words.first}),
-             [&](const Job& /*job*/) {
-               site.until([&] { return words.ran.size() == shape.groups; });
-               words.stop = 1;
-             });
-    EXPECT_THAT(words.set_up.sorted(), ElementsAreArray(numbers(0, words.first)));
-    EXPECT_THAT(words.ran.sorted(), ElementsAreArray(numbers(0, shape.groups)));
-  });
+void set_up_and_grow(Site& site, Shape shape) {
+  const PreparedWords words{site, (shape.groups + 1) / 2};
+  site.run(words.kernel<Kernel>(), shape.options({.start_groups = words.first}),
+           [&](const Job& /*job*/) {
+             site.until([&] { return words.ran.size() == shape.groups; });
+             words.stop = 1;
+           });
+  EXPECT_THAT(words.set_up.sorted(), ElementsAreArray(numbers(0, words.first)));
+  EXPECT_THAT(words.ran.sorted(), ElementsAreArray(numbers(0, shape.groups)));
 }
 
-COHORT_SITE_TEST(Setup, RunsOnceInTheFirstGroupsBeforeAnybodyRuns) {
-  set_up_and_grow<Prepared>(site);
-  set_up_and_grow<PreparedInAnyOrder>(site);
+COHORT_SHAPE_TEST(Setup, RunsOnceInTheFirstGroupsBeforeAnybodyRuns) {
+  set_up_and_grow<Prepared>(site, shape);
+  set_up_and_grow<PreparedInAnyOrder>(site, shape);
 }
 
 template <class Kernel>
-void set_up_and_shrink(Site& site) {
-  for_each_shape(site, [&](Shape shape) {
-    for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(5)); ++i) {
-      const PreparedWords words{site, shape.groups};
-      site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
-        job.set_target(1);  // so that groups leave at their first offer
-        site.until([&] { return job.report().leaves >= shape.groups - 1; });
-        words.stop = 1;
-      });
-      EXPECT_THAT(words.set_up.sorted(), ElementsAreArray(numbers(0, shape.groups)));
-    }
-  });
-}
-
-COHORT_SITE_TEST(Setup, IsOverBeforeAnybodyIsTakenAway) {
-  set_up_and_shrink<Prepared>(site);
-  set_up_and_shrink<PreparedInAnyOrder>(site);
-}
-
-COHORT_SITE_TEST(Setup, ServesStepKernelsAndStaticLaunches) {
-  for (const bool resizable : {true, false}) {
-    for_each_shape(site, [&](Shape shape) {
-      const Words table{site, PreparedSteps::items};
-      const Mistakes wrong{site};
-      site.run(PreparedSteps{table.data(), wrong.data()}, shape.options({.resizable = resizable}));
+void set_up_and_shrink(Site& site, Shape shape) {
+  for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(5)); ++i) {
+    const PreparedWords words{site, shape.groups};
+    site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
+      job.set_target(1);  // so that groups leave at their first offer
+      site.until([&] { return job.report().leaves >= shape.groups - 1; });
+      words.stop = 1;
     });
+    EXPECT_THAT(words.set_up.sorted(), ElementsAreArray(numbers(0, shape.groups)));
+  }
+}
+
+COHORT_SHAPE_TEST(Setup, IsOverBeforeAnybodyIsTakenAway) {
+  set_up_and_shrink<Prepared>(site, shape);
+  set_up_and_shrink<PreparedInAnyOrder>(site, shape);
+}
+
+COHORT_SHAPE_TEST(Setup, ServesStepKernelsAndStaticLaunches) {
+  for (const bool resizable : {true, false}) {
+    const Words table{site, PreparedSteps::items};
+    const Mistakes wrong{site};
+    site.run(PreparedSteps{table.data(), wrong.data()}, shape.options({.resizable = resizable}));
   }
 }
 

@@ -13,14 +13,12 @@ namespace {
 
 COHORT_SITE_SUITE(Wait);
 
-COHORT_SITE_TEST(Wait, ReturnsTheReportOfAFinishedJob) {
-  for_each_shape(site, [&](Shape shape) {
-    site.run(Brief{}, shape.options(), [&](const Job& job) {
-      EXPECT_EQ(job.wait().status, Status::finished);
-      EXPECT_EQ(job.wait().status, Status::finished);  // as often as one likes
-      EXPECT_EQ(job.status(), Status::finished);
-      EXPECT_TRUE(job.wait_for(0s).has_value());
-    });
+COHORT_SHAPE_TEST(Wait, ReturnsTheReportOfAFinishedJob) {
+  site.run(Brief{}, shape.options(), [&](const Job& job) {
+    EXPECT_EQ(job.wait().status, Status::finished);
+    EXPECT_EQ(job.wait().status, Status::finished);  // as often as one likes
+    EXPECT_EQ(job.status(), Status::finished);
+    EXPECT_TRUE(job.wait_for(0s).has_value());
   });
 }
 
@@ -91,35 +89,27 @@ void cancel_in(Site& site, Shape shape, Endless::At at, bool resizable) {
 
 using At = Endless::At;
 
-COHORT_SITE_TEST(Cancel, EndsAJobInOffersAndBarriers) {
-  for_each_barrier_and_shape<Endless>(site, [&](auto barrier, Shape shape) {
-    for (const At at : {At::offer, At::global_barrier, At::resizing_barrier}) {
-      cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
-    }
-  });
+COHORT_BARRIER_TEST(Cancel, EndsAJobInOffersAndBarriers, Endless) {
+  for (const At at : {At::offer, At::global_barrier, At::resizing_barrier}) {
+    cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
+  }
 }
 
-COHORT_SITE_TEST(Cancel, EndsAJobWhoseGroupsOnlyOfferToLeave) {
+COHORT_BARRIER_TEST(Cancel, EndsAJobWhoseGroupsOnlyOfferToLeave, Endless) {
   site.needs(site.lacks().sampled_offers);
-  for_each_barrier_and_shape<Endless>(site, [&](auto barrier, Shape shape) {
-    for (const At at : {At::offer_kill, At::others_in_barrier}) {
-      cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
-    }
-  });
+  for (const At at : {At::offer_kill, At::others_in_barrier}) {
+    cancel_in<Meeting<Endless, barrier>>(site, shape, at, true);
+  }
 }
 
-COHORT_SITE_TEST(Cancel, EndsAJobThatOnlyForksOrAsks) {
-  for_each_shape(site, [&](Shape shape) {
-    cancel_in<Endless>(site, shape, At::request_fork, true);
-    cancel_in<Endless>(site, shape, At::query, true);
-  });
+COHORT_SHAPE_TEST(Cancel, EndsAJobThatOnlyForksOrAsks) {
+  cancel_in<Endless>(site, shape, At::request_fork, true);
+  cancel_in<Endless>(site, shape, At::query, true);
 }
 
-COHORT_SITE_TEST(Cancel, EndsAStaticLaunch) {
-  for_each_shape(site, [&](Shape shape) {
-    cancel_in<Endless>(site, shape, At::global_barrier, false);
-    cancel_in<Endless>(site, shape, At::resizing_barrier, false);
-  });
+COHORT_SHAPE_TEST(Cancel, EndsAStaticLaunch) {
+  cancel_in<Endless>(site, shape, At::global_barrier, false);
+  cancel_in<Endless>(site, shape, At::resizing_barrier, false);
 }
 
 COHORT_SITE_TEST(Cancel, ReachesAStaticLaunchAtItsBarriersOnly) {
@@ -135,15 +125,13 @@ COHORT_SITE_TEST(Cancel, ReachesAStaticLaunchAtItsBarriersOnly) {
               });
 }
 
-COHORT_SITE_TEST(Cancel, EndsStepsInEveryShape) {
-  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    const March march{site};
-    site.run_to(Status::cancelled, with(barrier, march.kernel()), shape.options(),
-                [&](const Job& job) {
-                  site.until([&] { return march.steps() >= 3; });
-                  job.cancel();
-                });
-  });
+COHORT_BARRIER_TEST(Cancel, EndsStepsInEveryShape, Steps) {
+  const March march{site};
+  site.run_to(Status::cancelled, with(barrier, march.kernel()), shape.options(),
+              [&](const Job& job) {
+                site.until([&] { return march.steps() >= 3; });
+                job.cancel();
+              });
 }
 
 COHORT_SITE_TEST(Cancel, OfAPendingJobMeansThatItNeverRuns) {
@@ -196,16 +184,14 @@ COHORT_SITE_TEST(Cancel, FollowsAStopTokenThatIsAlreadyStopped) {
   EXPECT_EQ(job.wait().status, Status::cancelled);
 }
 
-COHORT_SITE_TEST(Cancel, FollowsAStopTokenAfterTheLaunch) {
+COHORT_SHAPE_TEST(Cancel, FollowsAStopTokenAfterTheLaunch) {
   site.needs(site.lacks().stop_tokens);
-  for_each_shape(site, [&](Shape shape) {
-    std::stop_source source;
-    const OfferingWords words{site};
-    const ScopedJob job = site.launch(words.kernel(), shape.options({.stop = source.get_token()}));
-    EXPECT_FALSE(job.wait_for(100us).has_value());
-    source.request_stop();
-    EXPECT_EQ(job.wait().status, Status::cancelled);
-  });
+  std::stop_source source;
+  const OfferingWords words{site};
+  const ScopedJob job = site.launch(words.kernel(), shape.options({.stop = source.get_token()}));
+  EXPECT_FALSE(job.wait_for(100us).has_value());
+  source.request_stop();
+  EXPECT_EQ(job.wait().status, Status::cancelled);
 }
 
 COHORT_SITE_TEST(Cancel, IgnoresAStopTokenOnceAllIsOver) {
@@ -229,18 +215,16 @@ COHORT_SITE_TEST(Cancel, ByAStopTokenMayMeetTheEndOfTheJob) {
   }
 }
 
-COHORT_SITE_TEST(Cancel, ReachesGroupsInSetup) {
-  for_each_shape(site, [&](Shape shape) {
-    const Word go{site};
-    const Word in_setup{site};
-    const Word stop{site};
-    site.run_to(Status::cancelled, LongSetup{go.data(), in_setup.data(), stop.data()},
-                shape.options(), [&](const Job& job) {
-                  site.until([&] { return in_setup == shape.groups; });
-                  job.cancel();
-                  go = 1;
-                });
-  });
+COHORT_SHAPE_TEST(Cancel, ReachesGroupsInSetup) {
+  const Word go{site};
+  const Word in_setup{site};
+  const Word stop{site};
+  site.run_to(Status::cancelled, LongSetup{go.data(), in_setup.data(), stop.data()},
+              shape.options(), [&](const Job& job) {
+                site.until([&] { return in_setup == shape.groups; });
+                job.cancel();
+                go = 1;
+              });
 }
 
 COHORT_SITE_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
@@ -261,33 +245,31 @@ COHORT_SITE_TEST(Cancel, LetsNoGroupGoOnWithoutItsId) {
 
 COHORT_SITE_SUITE(EngineEnd, &Lacks::engine_end);
 
-COHORT_SITE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
-  for_each_shape(site, [&](Shape shape) {
-    site.restart(2);
-    const OfferingWords words{site};
-    const March march{site};
-    std::vector<Job> jobs;
-    jobs.push_back(site.launch(march.kernel(), shape.options()));
-    ASSERT_EQ(jobs[0].suspend(), Status::suspended);
-    jobs.push_back(site.launch(march.kernel(), shape.options()));
-    jobs.push_back(site.launch(words.kernel(), shape.options()));
-    jobs.push_back(site.launch(words.kernel(), shape.options()));
-    EXPECT_EQ(jobs[3].status(), Status::pending);
-    site.end();
-    for (const Job& job : jobs) {
-      EXPECT_EQ(job.wait().status, Status::cancelled);
-      EXPECT_EQ(job.status(), Status::cancelled);
-      job.cancel();
-      EXPECT_EQ(job.suspend(), Status::cancelled);
-      EXPECT_TRUE(job.wait_for(0s).has_value());
-      try {
-        job.resume();
-        ADD_FAILURE() << "resumed without an engine";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), Errc::engine_gone);
-      }
+COHORT_SHAPE_TEST(EngineEnd, CancelsWhatRunsWaitsOrIsSuspended) {
+  site.restart(2);
+  const OfferingWords words{site};
+  const March march{site};
+  std::vector<Job> jobs;
+  jobs.push_back(site.launch(march.kernel(), shape.options()));
+  ASSERT_EQ(jobs[0].suspend(), Status::suspended);
+  jobs.push_back(site.launch(march.kernel(), shape.options()));
+  jobs.push_back(site.launch(words.kernel(), shape.options()));
+  jobs.push_back(site.launch(words.kernel(), shape.options()));
+  EXPECT_EQ(jobs[3].status(), Status::pending);
+  site.end();
+  for (const Job& job : jobs) {
+    EXPECT_EQ(job.wait().status, Status::cancelled);
+    EXPECT_EQ(job.status(), Status::cancelled);
+    job.cancel();
+    EXPECT_EQ(job.suspend(), Status::cancelled);
+    EXPECT_TRUE(job.wait_for(0s).has_value());
+    try {
+      job.resume();
+      ADD_FAILURE() << "resumed without an engine";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::engine_gone);
     }
-  });
+  }
 }
 
 COHORT_SITE_TEST(EngineEnd, MayComeAtAnyMoment) {

@@ -136,22 +136,20 @@ constexpr const char* barrier_after_return = ", but another group has already re
 constexpr const char* different_barriers = "groups met at different barriers";
 constexpr const char* went_on = " after a primitive had told it to leave";
 
-COHORT_SITE_TEST(BrokenContract, AGroupReturnsWhileOthersWaitForItOrBeforeTheyDo) {
-  for_each_barrier_and_shape<ReturnsEarly>(site, [&](auto barrier, Shape shape) {
-    if (shape.groups == 1) return;
-    LaunchOptions options = shape.options();
-    for (const bool resizable : {true, false}) {
-      options.resizable = resizable;
-      for (const bool resizing : {false, true}) {
-        for (const std::uint32_t early : {0U, shape.groups - 1}) {
-          for (const bool late : {false, true}) {
-            site.run_broken(with(barrier, ReturnsEarly{early, resizing, late}), options,
-                            AnyOf(HasSubstr(returned_in_barrier), HasSubstr(barrier_after_return)));
-          }
+COHORT_BARRIER_TEST(BrokenContract, AGroupReturnsWhileOthersWaitForItOrBeforeTheyDo, ReturnsEarly) {
+  if (shape.groups == 1) return;
+  LaunchOptions options = shape.options();
+  for (const bool resizable : {true, false}) {
+    options.resizable = resizable;
+    for (const bool resizing : {false, true}) {
+      for (const std::uint32_t early : {0U, shape.groups - 1}) {
+        for (const bool late : {false, true}) {
+          site.run_broken(with(barrier, ReturnsEarly{early, resizing, late}), options,
+                          AnyOf(HasSubstr(returned_in_barrier), HasSubstr(barrier_after_return)));
         }
       }
     }
-  });
+  }
 }
 
 COHORT_SITE_TEST(BrokenContract, TheMessageSaysWhichCameFirstAndNamesTheGroupAndTheBarrier) {
@@ -199,33 +197,29 @@ COHORT_SITE_TEST(BrokenContract, GroupsMeetAtDifferentBarriers) {
   });
 }
 
-COHORT_SITE_TEST(BrokenContract, GroupsMeetAtDifferentBarriersWhileSomeAreWantedBack) {
-  for_each_shape(site, [&](Shape shape) {
-    if (shape.groups == 1) return;
-    for (const std::uint32_t odd_one : {0U, shape.groups - 1}) {
-      for (const bool odd_resizes : {false, true}) {
-        const Word started{site};
-        const Word go{site};
-        site.run_broken(DivergentUnderDemand{{odd_one, odd_resizes, 0}, started.data(), go.data()},
-                        shape.options(), HasSubstr(different_barriers), [&](const Job& job) {
-                          site.until([&] { return started == shape.groups; });
-                          job.set_target(1);
-                          go = 1;
-                        });
-      }
+COHORT_SHAPE_TEST(BrokenContract, GroupsMeetAtDifferentBarriersWhileSomeAreWantedBack) {
+  if (shape.groups == 1) return;
+  for (const std::uint32_t odd_one : {0U, shape.groups - 1}) {
+    for (const bool odd_resizes : {false, true}) {
+      const Word started{site};
+      const Word go{site};
+      site.run_broken(DivergentUnderDemand{{odd_one, odd_resizes, 0}, started.data(), go.data()},
+                      shape.options(), HasSubstr(different_barriers), [&](const Job& job) {
+                        site.until([&] { return started == shape.groups; });
+                        job.set_target(1);
+                        go = 1;
+                      });
     }
-  });
+  }
 }
 
-COHORT_SITE_TEST(BrokenContract, ABarrierWithinAStepIsNotTheOneAfterIt) {
-  for_each_barrier_and_shape<DivergentSteps>(site, [&](auto barrier, Shape shape) {
-    if (shape.groups == 1) return;
-    LaunchOptions options = shape.options();
-    for (const bool resizable : {true, false}) {
-      options.resizable = resizable;
-      site.run_broken(with(barrier, DivergentSteps{}), options, HasSubstr(different_barriers));
-    }
-  });
+COHORT_BARRIER_TEST(BrokenContract, ABarrierWithinAStepIsNotTheOneAfterIt, DivergentSteps) {
+  if (shape.groups == 1) return;
+  LaunchOptions options = shape.options();
+  for (const bool resizable : {true, false}) {
+    options.resizable = resizable;
+    site.run_broken(with(barrier, DivergentSteps{}), options, HasSubstr(different_barriers));
+  }
 }
 
 COHORT_SITE_TEST(BrokenContract, TheThreadsOfAGroupCallDifferentFunctions) {

@@ -16,152 +16,133 @@ using testing::Le;
 
 COHORT_SITE_SUITE(OfferKill);
 
-COHORT_SITE_TEST(OfferKill, TakesTheHighestGroupsOneByOneDownToTheTarget) {
-  for_each_shape(site, [&](Shape shape) {
-    for (std::uint32_t target = 1; target <= shape.groups; target += 3) {
-      const Word stop{site};
-      const Word started{site};
-      const Mistakes wrong{site};
-      const NoteBook left{site};
-      const NoteBook returned{site};
-      const Report report =
-          site.run(LeavingFromTheTop{stop.data(), started.data(), left.notes(), returned.notes(),
-                                     wrong.data()},
-                   shape.options(), [&](const Job& job) {
-                     site.until([&] { return started == shape.groups; });
-                     job.set_target(target);
-                     site.until([&] { return left.size() == shape.groups - target; });
-                     stop = 1;
-                   });
-      EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(target, shape.groups)));
-      EXPECT_THAT(returned.sorted(), ElementsAreArray(numbers(0, target)));
-      EXPECT_EQ(report.leaves, shape.groups - target);
-    }
-  });
+COHORT_SHAPE_TEST(OfferKill, TakesTheHighestGroupsOneByOneDownToTheTarget) {
+  for (std::uint32_t target = 1; target <= shape.groups; target += 3) {
+    const Word stop{site};
+    const Word started{site};
+    const Mistakes wrong{site};
+    const NoteBook left{site};
+    const NoteBook returned{site};
+    const Report report =
+        site.run(LeavingFromTheTop{stop.data(), started.data(), left.notes(), returned.notes(),
+                                   wrong.data()},
+                 shape.options(), [&](const Job& job) {
+                   site.until([&] { return started == shape.groups; });
+                   job.set_target(target);
+                   site.until([&] { return left.size() == shape.groups - target; });
+                   stop = 1;
+                 });
+    EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(target, shape.groups)));
+    EXPECT_THAT(returned.sorted(), ElementsAreArray(numbers(0, target)));
+    EXPECT_EQ(report.leaves, shape.groups - target);
+  }
 }
 
 std::uint32_t often(const Site& site, std::uint32_t times) {
   return site.explored() ? 10 : scaled(times, times / 5);
 }
 
-COHORT_SITE_TEST(OfferKill, IsANoOpWhileNothingIsWanted) {
-  for_each_shape(site, [&](Shape shape) {
-    const NoteBook left{site};
-    EXPECT_EQ(site.run(OfferingOften{often(site, 1000), left.notes()}, shape.options()).leaves, 0U);
-    EXPECT_EQ(left.size(), 0U);
-  });
+COHORT_SHAPE_TEST(OfferKill, IsANoOpWhileNothingIsWanted) {
+  const NoteBook left{site};
+  EXPECT_EQ(site.run(OfferingOften{often(site, 1000), left.notes()}, shape.options()).leaves, 0U);
+  EXPECT_EQ(left.size(), 0U);
 }
 
-COHORT_SITE_TEST(OfferKill, NeverTakesGroupZero) {
-  for_each_shape(site, [&](Shape shape) {
-    const NoteBook left{site};
-    site.run(OfferingOften{often(site, 1000), left.notes()},
-             shape.options({.start_groups = shape.groups, .target = 1}));
-    EXPECT_THAT(left.all(), Each(testing::Gt(0U)));
-  });
+COHORT_SHAPE_TEST(OfferKill, NeverTakesGroupZero) {
+  const NoteBook left{site};
+  site.run(OfferingOften{often(site, 1000), left.notes()},
+           shape.options({.start_groups = shape.groups, .target = 1}));
+  EXPECT_THAT(left.all(), Each(testing::Gt(0U)));
 }
 
-COHORT_SITE_TEST(OfferKill, LeavesAStaticLaunchAlone) {
-  for_each_shape(site, [&](Shape shape) {
-    const NoteBook left{site};
-    const Report report =
-        site.run(OfferingOften{10, left.notes()}, shape.options({.resizable = false}));
-    EXPECT_EQ(report.start_groups, shape.groups);
-    EXPECT_EQ(report.leaves + left.size(), 0U);
-  });
+COHORT_SHAPE_TEST(OfferKill, LeavesAStaticLaunchAlone) {
+  const NoteBook left{site};
+  const Report report =
+      site.run(OfferingOften{10, left.notes()}, shape.options({.resizable = false}));
+  EXPECT_EQ(report.start_groups, shape.groups);
+  EXPECT_EQ(report.leaves + left.size(), 0U);
 }
 
-COHORT_SITE_TEST(OfferKill, DoesNotWaitForTheGroupsAboveForLong) {
+COHORT_SHAPE_TEST(OfferKill, DoesNotWaitForTheGroupsAboveForLong) {
   for (const auto patience : {0us, 100us, 20000us}) {
-    for_each_shape(site, [&](Shape shape) {
-      if (shape.groups == 1) return;
-      const Word go{site};
-      const Word flag{site};
-      const Word started{site};
-      const Report report = site.run(TopWaitsForLower{go.data(), flag.data(), started.data()},
-                                     shape.options({.offer_wait = patience}), [&](const Job& job) {
-                                       site.until([&] { return started == shape.groups; });
-                                       job.set_target(1);
-                                       go = 1;
-                                     });
-      EXPECT_EQ(report.leaves, 0U);  // the highest never offered
-    });
+    if (shape.groups == 1) return;
+    const Word go{site};
+    const Word flag{site};
+    const Word started{site};
+    const Report report = site.run(TopWaitsForLower{go.data(), flag.data(), started.data()},
+                                   shape.options({.offer_wait = patience}), [&](const Job& job) {
+                                     site.until([&] { return started == shape.groups; });
+                                     job.set_target(1);
+                                     go = 1;
+                                   });
+    EXPECT_EQ(report.leaves, 0U);  // the highest never offered
   }
 }
 
-COHORT_SITE_TEST(OfferKill, WaitsForItsTurnSoThatOneOfferEachIsEnough) {
+COHORT_SHAPE_TEST(OfferKill, WaitsForItsTurnSoThatOneOfferEachIsEnough) {
   site.needs(site.lacks().offer_wait);
-  for_each_shape(site, [&](Shape shape) {
-    const Word go{site};
-    const Word started{site};
-    const NoteBook left{site};
-    site.run(OfferingOnce{go.data(), started.data(), left.notes()},
-             shape.options({.offer_wait = 1h}), [&](const Job& job) {
-               site.until([&] { return started == shape.groups; });
-               job.set_target(1);
-               go = 1;
-             });
-    EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(1, shape.groups)));
-  });
+  const Word go{site};
+  const Word started{site};
+  const NoteBook left{site};
+  site.run(OfferingOnce{go.data(), started.data(), left.notes()}, shape.options({.offer_wait = 1h}),
+           [&](const Job& job) {
+             site.until([&] { return started == shape.groups; });
+             job.set_target(1);
+             go = 1;
+           });
+  EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(1, shape.groups)));
 }
 
 using Instead = TopDoesNotOffer::Instead;
 
-COHORT_SITE_TEST(OfferKill, StopsWaitingWhenAGroupArrivesAtABarrierOrReturns) {
+COHORT_SHAPE_TEST(OfferKill, StopsWaitingWhenAGroupArrivesAtABarrierOrReturns) {
   for (const auto instead : {Instead::arrives, Instead::returns}) {
-    for_each_shape(site, [&](Shape shape) {
-      const Word go{site};
-      const Word stop{site};
-      const Word started{site};
-      const Report report =
-          site.run(TopDoesNotOffer{instead, go.data(), stop.data(), started.data()},
-                   shape.options({.offer_wait = 1h}), [&](const Job& job) {
-                     site.until([&] { return started == shape.groups; });
-                     job.set_target(1);
-                     go = 1;
-                   });
-      EXPECT_EQ(report.leaves, 0U);
-    });
+    const Word go{site};
+    const Word stop{site};
+    const Word started{site};
+    const Report report = site.run(TopDoesNotOffer{instead, go.data(), stop.data(), started.data()},
+                                   shape.options({.offer_wait = 1h}), [&](const Job& job) {
+                                     site.until([&] { return started == shape.groups; });
+                                     job.set_target(1);
+                                     go = 1;
+                                   });
+    EXPECT_EQ(report.leaves, 0U);
   }
 }
 
-COHORT_SITE_TEST(OfferKill, StopsWaitingWhenTheTargetRisesOrTheJobIsCancelled) {
+COHORT_SHAPE_TEST(OfferKill, StopsWaitingWhenTheTargetRisesOrTheJobIsCancelled) {
   for (const bool cancelled : {false, true}) {
-    for_each_shape(site, [&](Shape shape) {
-      if (shape.groups < 3) return;  // only the highest group is wanted back
-      const Word go{site};
-      const Word stop{site};
-      const Word started{site};
-      const auto script = [&](const Job& job) {
-        site.until([&] { return started == shape.groups; });
-        job.set_target(1);
-        go = 1;
-        site.linger(1ms);  // most of the groups are asleep by now
-        cancelled ? job.cancel() : job.reset_target();
-        stop = 1;
-      };
-      const Report report = site.run_to(
-          testing::_, TopDoesNotOffer{Instead::stays, go.data(), stop.data(), started.data()},
-          shape.options({.offer_wait = 1h}), script);
-      EXPECT_EQ(report.leaves, 0U);
-    });
+    if (shape.groups < 3) return;  // only the highest group is wanted back
+    const Word go{site};
+    const Word stop{site};
+    const Word started{site};
+    const auto script = [&](const Job& job) {
+      site.until([&] { return started == shape.groups; });
+      job.set_target(1);
+      go = 1;
+      site.linger(1ms);  // most of the groups are asleep by now
+      cancelled ? job.cancel() : job.reset_target();
+      stop = 1;
+    };
+    const Report report = site.run_to(
+        testing::_, TopDoesNotOffer{Instead::stays, go.data(), stop.data(), started.data()},
+        shape.options({.offer_wait = 1h}), script);
+    EXPECT_EQ(report.leaves, 0U);
   }
 }
 
-COHORT_SITE_TEST(OfferKill, TakesNobodyBecauseAnotherHasReturned) {
-  for_each_shape(site, [&](Shape shape) {
-    for (const std::uint32_t early : {0U, shape.groups / 2, shape.groups - 1}) {
-      const Word stop{site};
-      const Word started{site};
-      const OneReturnsEarly kernel{early, stop.data(), started.data()};
-      const Report report = site.run(kernel, shape.options(), [&](const Job& /*job*/) {
-        site.until([&] { return started == shape.groups; });
-        site.linger(500us);  // time for a group to leave by mistake
-        stop = 1;
-      });
-      EXPECT_EQ(report.leaves, 0U);
-    }
-  });
+COHORT_SHAPE_TEST(OfferKill, TakesNobodyBecauseAnotherHasReturned) {
+  for (const std::uint32_t early : {0U, shape.groups / 2, shape.groups - 1}) {
+    const Word stop{site};
+    const Word started{site};
+    const OneReturnsEarly kernel{early, stop.data(), started.data()};
+    const Report report = site.run(kernel, shape.options(), [&](const Job& /*job*/) {
+      site.until([&] { return started == shape.groups; });
+      site.linger(500us);  // time for a group to leave by mistake
+      stop = 1;
+    });
+    EXPECT_EQ(report.leaves, 0U);
+  }
 }
 
 // ---- request_fork
@@ -188,17 +169,16 @@ void grow(Site& site, Shape shape, std::uint32_t start, std::uint32_t target, bo
   EXPECT_THAT(joined.sorted(), ElementsAreArray(numbers(start, target)));
 }
 
-COHORT_SITE_TEST(RequestFork, JoinersStartWithTheForkersStateAndTheNextIds) {
-  for_each_shape(site, [&](Shape shape) { grow(site, shape, 1, shape.groups, true); });
+COHORT_SHAPE_TEST(RequestFork, JoinersStartWithTheForkersStateAndTheNextIds) {
+  grow(site, shape, 1, shape.groups, true);
 }
 
-COHORT_SITE_TEST(RequestFork, AnyGroupMayForkJoinersToo) {
-  for_each_shape(
-      site, [&](Shape shape) { grow(site, shape, (shape.groups + 1) / 2, shape.groups, false); });
+COHORT_SHAPE_TEST(RequestFork, AnyGroupMayForkJoinersToo) {
+  grow(site, shape, (shape.groups + 1) / 2, shape.groups, false);
 }
 
-COHORT_SITE_TEST(RequestFork, NeverGoesAboveTheTarget) {
-  for_each_shape(site, [&](Shape shape) { grow(site, shape, 1, (shape.groups + 1) / 2, false); });
+COHORT_SHAPE_TEST(RequestFork, NeverGoesAboveTheTarget) {
+  grow(site, shape, 1, (shape.groups + 1) / 2, false);
 }
 
 COHORT_SITE_TEST(RequestFork, AddsNobodyWhereThereIsNoRoom) {
@@ -212,15 +192,13 @@ COHORT_SITE_TEST(RequestFork, AddsNobodyWhereThereIsNoRoom) {
   }
 }
 
-COHORT_SITE_TEST(RequestFork, ReturnsHowManyJoined) {
-  for_each_shape(site, [&](Shape shape) {
-    const Word forked{site};
-    EXPECT_EQ(
-        site.run(ForkingOften{often(site, 2000), forked.data()}, shape.options({.start_groups = 1}))
-            .joins,
-        forked);
-    EXPECT_LE(forked, shape.groups - 1);
-  });
+COHORT_SHAPE_TEST(RequestFork, ReturnsHowManyJoined) {
+  const Word forked{site};
+  EXPECT_EQ(
+      site.run(ForkingOften{often(site, 2000), forked.data()}, shape.options({.start_groups = 1}))
+          .joins,
+      forked);
+  EXPECT_LE(forked, shape.groups - 1);
 }
 
 COHORT_SITE_TEST(RequestFork, AddsNobodyToAStaticLaunch) {
@@ -265,31 +243,27 @@ void follow_targets(Site& site, Shape shape) {
   EXPECT_EQ(report.start_groups + report.joins - report.leaves, shape.groups);
 }
 
-COHORT_SITE_TEST(Offer, FollowsTheTargetDownAndUp) {
-  for_each_shape(site, [&](Shape shape) { follow_targets<ComingAndGoing>(site, shape); });
-}
+COHORT_SHAPE_TEST(Offer, FollowsTheTargetDownAndUp) { follow_targets<ComingAndGoing>(site, shape); }
 
 // ---- query
 
 COHORT_SITE_SUITE(Query);
 
-COHORT_SITE_TEST(Query, TellsHowManyGroupsTheSchedulerWantsBack) {
-  for_each_shape(site, [&](Shape shape) {
-    const std::uint32_t groups = shape.groups;
-    const std::uint32_t half = (groups + 1) / 2;
-    const Words expected{site, Asking::questions};
-    expected.set(1, groups - 1);
-    expected.set(2, groups - half);
-    const Word agreed{site};
-    site.run(Asking{expected.data(), agreed.data()}, shape.options(), [&](const Job& job) {
-      site.until([&] { return agreed >= groups; });
-      job.set_target(1);
-      site.until([&] { return agreed >= 2 * groups; });
-      job.set_target(half);
-      site.until([&] { return agreed >= 3 * groups; });
-      job.set_target(groups);
-      EXPECT_EQ(job.wait().leaves, 0U);
-    });
+COHORT_SHAPE_TEST(Query, TellsHowManyGroupsTheSchedulerWantsBack) {
+  const std::uint32_t groups = shape.groups;
+  const std::uint32_t half = (groups + 1) / 2;
+  const Words expected{site, Asking::questions};
+  expected.set(1, groups - 1);
+  expected.set(2, groups - half);
+  const Word agreed{site};
+  site.run(Asking{expected.data(), agreed.data()}, shape.options(), [&](const Job& job) {
+    site.until([&] { return agreed >= groups; });
+    job.set_target(1);
+    site.until([&] { return agreed >= 2 * groups; });
+    job.set_target(half);
+    site.until([&] { return agreed >= 3 * groups; });
+    job.set_target(groups);
+    EXPECT_EQ(job.wait().leaves, 0U);
   });
 }
 
@@ -309,50 +283,44 @@ COHORT_SITE_TEST(Query, WantsNothingFromAStaticLaunch) {
 
 COHORT_SITE_SUITE(KillOrderAny);
 
-COHORT_SITE_TEST(KillOrderAny, IdsAreUniqueBelowNAndUsedAgain) {
-  for_each_shape(site, [&](Shape shape) { follow_targets<ComingAndGoingInAnyOrder>(site, shape); });
+COHORT_SHAPE_TEST(KillOrderAny, IdsAreUniqueBelowNAndUsedAgain) {
+  follow_targets<ComingAndGoingInAnyOrder>(site, shape);
 }
 
-COHORT_SITE_TEST(KillOrderAny, WhoeverOffersFirstLeavesGroupZeroToo) {
-  for_each_shape(site, [&](Shape shape) {
-    if (shape.groups == 1) return;
-    for (const std::uint32_t offering : {1U, shape.groups - 1}) {
-      const Word stop{site};
-      const Word started{site};
-      const Mistakes wrong{site};
-      const NoteBook left{site};
-      site.run(SomeOffer{offering, stop.data(), started.data(), left.notes(), wrong.data()},
-               shape.options(), [&](const Job& job) {
-                 site.until([&] { return started == shape.groups; });
-                 job.set_target(shape.groups - offering);
-                 site.until([&] { return left.size() == offering; });
-                 stop = 1;
-               });
-      EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, offering)));
-    }
-  });
-}
-
-COHORT_SITE_TEST(KillOrderAny, NumGroupsIsACount) {
-  for_each_shape(site, [&](Shape shape) {
-    if (shape.groups == 1) return;
-    for (const std::uint32_t target : {1U, shape.groups - 1}) {
-      const NoteBook seen{site};
-      site.run(Counting{target, seen.notes()}, shape.options(),
-               [&](const Job& job) { job.set_target(target); });
-      EXPECT_EQ(seen.size(), target);
-    }
-  });
-}
-
-COHORT_SITE_TEST(KillOrderAny, KeepsTheLastGroupWhicheverItIs) {
-  for_each_shape(site, [&](Shape shape) {
+COHORT_SHAPE_TEST(KillOrderAny, WhoeverOffersFirstLeavesGroupZeroToo) {
+  if (shape.groups == 1) return;
+  for (const std::uint32_t offering : {1U, shape.groups - 1}) {
+    const Word stop{site};
+    const Word started{site};
+    const Mistakes wrong{site};
     const NoteBook left{site};
-    const OfferingOften kernel{often(site, 500), left.notes()};
-    site.run(as<OfferingOftenInAnyOrder>(kernel), shape.options(),
-             [&](const Job& job) { job.set_target(1); });
-    EXPECT_LE(left.size(), shape.groups - 1);
-  });
+    site.run(SomeOffer{offering, stop.data(), started.data(), left.notes(), wrong.data()},
+             shape.options(), [&](const Job& job) {
+               site.until([&] { return started == shape.groups; });
+               job.set_target(shape.groups - offering);
+               site.until([&] { return left.size() == offering; });
+               stop = 1;
+             });
+    EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, offering)));
+  }
+}
+
+COHORT_SHAPE_TEST(KillOrderAny, NumGroupsIsACount) {
+  if (shape.groups == 1) return;
+  for (const std::uint32_t target : {1U, shape.groups - 1}) {
+    const NoteBook seen{site};
+    site.run(Counting{target, seen.notes()}, shape.options(),
+             [&](const Job& job) { job.set_target(target); });
+    EXPECT_EQ(seen.size(), target);
+  }
+}
+
+COHORT_SHAPE_TEST(KillOrderAny, KeepsTheLastGroupWhicheverItIs) {
+  const NoteBook left{site};
+  const OfferingOften kernel{often(site, 500), left.notes()};
+  site.run(as<OfferingOftenInAnyOrder>(kernel), shape.options(),
+           [&](const Job& job) { job.set_target(1); });
+  EXPECT_LE(left.size(), shape.groups - 1);
 }
 
 // ---- survivors
@@ -360,30 +328,26 @@ COHORT_SITE_TEST(KillOrderAny, KeepsTheLastGroupWhicheverItIs) {
 COHORT_SITE_SUITE(MayAllLeave);
 
 template <class Kernel>
-void leave_all(Site& site) {
-  for_each_shape(site, [&](Shape shape) {
-    const NoteBook left{site};
-    const Report report =
-        site.run_to(Status::left, as<Kernel>(OfferingForever{left.notes()}),
-                    shape.options({.start_groups = shape.groups}), [&](const Job& job) {
-                      site.until([&] { return groups_now(job) == shape.groups; });
-                      job.set_target(0);
-                    });
-    EXPECT_EQ(report.leaves, shape.groups);
-    EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, shape.groups)));
-  });
+void leave_all(Site& site, Shape shape) {
+  const NoteBook left{site};
+  const Report report =
+      site.run_to(Status::left, as<Kernel>(OfferingForever{left.notes()}),
+                  shape.options({.start_groups = shape.groups}), [&](const Job& job) {
+                    site.until([&] { return groups_now(job) == shape.groups; });
+                    job.set_target(0);
+                  });
+  EXPECT_EQ(report.leaves, shape.groups);
+  EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, shape.groups)));
 }
 
-COHORT_SITE_TEST(MayAllLeave, TheJobEndsAsLeft) {
-  leave_all<OfferingForever>(site);
-  leave_all<OfferingForeverInAnyOrder>(site);
+COHORT_SHAPE_TEST(MayAllLeave, TheJobEndsAsLeft) {
+  leave_all<OfferingForever>(site, shape);
+  leave_all<OfferingForeverInAnyOrder>(site, shape);
 }
 
-COHORT_SITE_TEST(MayAllLeave, AtAResizingBarrierToo) {
-  for_each_shape(site, [&](Shape shape) {
-    site.run_to(Status::left, SteppingForever{}, shape.options(),
-                [&](const Job& job) { job.set_target(0); });
-  });
+COHORT_SHAPE_TEST(MayAllLeave, AtAResizingBarrierToo) {
+  site.run_to(Status::left, SteppingForever{}, shape.options(),
+              [&](const Job& job) { job.set_target(0); });
 }
 
 COHORT_SITE_TEST(MayAllLeave, OneStaysWhileTheTargetIsNotZero) {

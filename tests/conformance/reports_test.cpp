@@ -35,38 +35,36 @@ void expect_consistent(const Report& report, std::uint32_t max_groups) {
   expect_consistent_so_far(report, max_groups);
 }
 
-COHORT_SITE_TEST(Reports, CountGroupsThatCameAndWent) {
-  for_each_shape(site, [&](Shape shape) {
-    const OfferingWords words{site};
-    const auto begin = std::chrono::steady_clock::now();
-    Report report;
-    site.run(words.kernel(), shape.options(), [&](const Job& job) {
-      site.until([&] { return groups_now(job) == shape.groups; });
-      for (const std::uint32_t target : {1U, shape.groups, 1U}) {
-        job.set_target(target);
-        site.until([&] { return groups_now(job) == target; });
-        const Report so_far = job.report();
-        EXPECT_EQ(so_far.status, Status::running);
-        if (!site.explored()) expect_consistent(so_far, shape.groups);
-      }
-      const std::uint32_t turns = words.turns;
-      site.until([&] { return words.turns > turns + 5; });
-      words.stop = 1;
-      report = job.wait();
-    });
-    EXPECT_EQ(report.sizes.back().groups, 0U);
-    EXPECT_EQ(report.start_groups + report.joins - report.leaves, words.returned);
-    EXPECT_EQ(report.joins, shape.groups - 1);
-    EXPECT_EQ(report.leaves, 2 * (shape.groups - 1));
-    EXPECT_EQ(report.error, "");
-    if (site.lacks().times != nullptr) return;
-    expect_consistent(report, shape.groups);
-    EXPECT_LE(report.run_time, std::chrono::steady_clock::now() - begin);
-    EXPECT_EQ(report.gather.count > 0, shape.groups > 1);
-    if (site.lacks().offer_intervals == nullptr) {
-      EXPECT_GT(report.offers.count, 0U);
+COHORT_SHAPE_TEST(Reports, CountGroupsThatCameAndWent) {
+  const OfferingWords words{site};
+  const auto begin = std::chrono::steady_clock::now();
+  Report report;
+  site.run(words.kernel(), shape.options(), [&](const Job& job) {
+    site.until([&] { return groups_now(job) == shape.groups; });
+    for (const std::uint32_t target : {1U, shape.groups, 1U}) {
+      job.set_target(target);
+      site.until([&] { return groups_now(job) == target; });
+      const Report so_far = job.report();
+      EXPECT_EQ(so_far.status, Status::running);
+      if (!site.explored()) expect_consistent(so_far, shape.groups);
     }
+    const std::uint32_t turns = words.turns;
+    site.until([&] { return words.turns > turns + 5; });
+    words.stop = 1;
+    report = job.wait();
   });
+  EXPECT_EQ(report.sizes.back().groups, 0U);
+  EXPECT_EQ(report.start_groups + report.joins - report.leaves, words.returned);
+  EXPECT_EQ(report.joins, shape.groups - 1);
+  EXPECT_EQ(report.leaves, 2 * (shape.groups - 1));
+  EXPECT_EQ(report.error, "");
+  if (site.lacks().times != nullptr) return;
+  expect_consistent(report, shape.groups);
+  EXPECT_LE(report.run_time, std::chrono::steady_clock::now() - begin);
+  EXPECT_EQ(report.gather.count > 0, shape.groups > 1);
+  if (site.lacks().offer_intervals == nullptr) {
+    EXPECT_GT(report.offers.count, 0U);
+  }
 }
 
 COHORT_SITE_TEST(Reports, CountResumedGroupsAsJoins) {
@@ -162,60 +160,54 @@ void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report&
   EXPECT_EQ(count_of(log, cancelled ? Trace::finish : Trace::fault), 0U);
 }
 
-COHORT_SITE_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup) {
-  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    TraceLog log;
-    const March march{site};
-    const auto kernel = with(barrier, march.kernel());
-    const Report report = site.run(kernel, shape.options({.tracer = &log}), [&](const Job& job) {
-      for (const std::uint32_t target : {1U, shape.groups}) {
-        job.set_target(target);
-        site.until([&] { return march.groups() == target; });
-      }
-      march.stop = 1;
-    });
-    expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
-    EXPECT_GT(count_of(log, Trace::pass), 0U);
-  });
-}
-
-COHORT_SITE_TEST(Tracing, SeesOffersKillsAndForks) {
-  for_each_shape(site, [&](Shape shape) {
-    TraceLog log;
-    const OfferingWords words{site};
-    const LaunchOptions options = shape.options({.tracer = &log});
-    const Report report = site.run(words.kernel(), options, [&](const Job& job) {
-      for (const std::uint32_t target : {1U, shape.groups, 1U, shape.groups}) {
-        job.set_target(target);
-        site.until([&] { return groups_now(job) == target; });
-      }
-      const std::uint32_t turns = words.turns;
-      site.until([&] { return words.turns > turns + 5; });
-      words.stop = 1;
-    });
-    expect_recorded(log, {.max_groups = shape.groups}, report);
-    std::uint64_t forked = 0;
-    for (const auto& [event, worker] : log.events()) {
-      if (event.what == Trace::fork) forked += event.value;
+COHORT_BARRIER_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup, Steps) {
+  TraceLog log;
+  const March march{site};
+  const auto kernel = with(barrier, march.kernel());
+  const Report report = site.run(kernel, shape.options({.tracer = &log}), [&](const Job& job) {
+    for (const std::uint32_t target : {1U, shape.groups}) {
+      job.set_target(target);
+      site.until([&] { return march.groups() == target; });
     }
-    EXPECT_EQ(forked, report.joins);
-    EXPECT_EQ(count_of(log, Trace::kill), report.leaves);
-    EXPECT_GT(count_of(log, Trace::offer), 0U);
+    march.stop = 1;
   });
+  expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
+  EXPECT_GT(count_of(log, Trace::pass), 0U);
 }
 
-COHORT_SITE_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches) {
-  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    TraceLog log;
-    const March march{site};
-    const auto kernel = with(barrier, march.kernel());
-    const LaunchOptions options = shape.options({.tracer = &log});
-    const Report report = site.run_to(Status::cancelled, kernel, options, [&](const Job& job) {
-      site.until([&] { return march.steps() > 2; });
-      job.cancel();
-    });
-    expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
+COHORT_SHAPE_TEST(Tracing, SeesOffersKillsAndForks) {
+  TraceLog log;
+  const OfferingWords words{site};
+  const LaunchOptions options = shape.options({.tracer = &log});
+  const Report report = site.run(words.kernel(), options, [&](const Job& job) {
+    for (const std::uint32_t target : {1U, shape.groups, 1U, shape.groups}) {
+      job.set_target(target);
+      site.until([&] { return groups_now(job) == target; });
+    }
+    const std::uint32_t turns = words.turns;
+    site.until([&] { return words.turns > turns + 5; });
+    words.stop = 1;
   });
+  expect_recorded(log, {.max_groups = shape.groups}, report);
+  std::uint64_t forked = 0;
+  for (const auto& [event, worker] : log.events()) {
+    if (event.what == Trace::fork) forked += event.value;
+  }
+  EXPECT_EQ(forked, report.joins);
+  EXPECT_EQ(count_of(log, Trace::kill), report.leaves);
+  EXPECT_GT(count_of(log, Trace::offer), 0U);
+}
+
+COHORT_BARRIER_TEST(Tracing, SeesTheEndOfEveryGroupThatACancelReaches, Steps) {
+  TraceLog log;
+  const March march{site};
+  const auto kernel = with(barrier, march.kernel());
+  const LaunchOptions options = shape.options({.tracer = &log});
+  const Report report = site.run_to(Status::cancelled, kernel, options, [&](const Job& job) {
+    site.until([&] { return march.steps() > 2; });
+    job.cancel();
+  });
+  expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
 }
 
 }  // namespace

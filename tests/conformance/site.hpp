@@ -467,4 +467,23 @@ inline std::string engine_name(const testing::TestParamInfo<EngineKind>& test) {
   TEST_P(Suite, Name) { run(&Suite##Name); } \
   static void Suite##Name([[maybe_unused]] Site& site)
 
+/// A test, as a function of `site` and each `shape` of its jobs.
+#define COHORT_SHAPE_TEST(Suite, Name)                                                             \
+  static void Suite##Name(Site& site, Shape shape);                                                \
+  TEST_P(Suite, Name) {                                                                            \
+    run([](Site& site) { for_each_shape(site, [&](Shape shape) { Suite##Name(site, shape); }); }); \
+  }                                                                                                \
+  static void Suite##Name(Site& site, Shape shape)
+
+/// A test, as a function of `site`, each `barrier` that Kernel has there, and each `shape`.
+#define COHORT_BARRIER_TEST(Suite, Name, Kernel)                                        \
+  static void Suite##Name(Site& site, auto barrier, Shape shape);                       \
+  TEST_P(Suite, Name) {                                                                 \
+    run([](Site& site) {                                                                \
+      for_each_barrier_and_shape<Kernel>(                                               \
+          site, [&](auto barrier, Shape shape) { Suite##Name(site, barrier, shape); }); \
+    });                                                                                 \
+  }                                                                                     \
+  static void Suite##Name(Site& site, auto barrier, Shape shape)
+
 }  // namespace cohort::test

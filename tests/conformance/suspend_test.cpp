@@ -12,134 +12,122 @@ namespace {
 
 COHORT_SITE_SUITE(Suspend);
 
-COHORT_SITE_TEST(Suspend, TakesAllGroupsOutBetweenStepsAndResumeGoesOnFromThere) {
-  for_each_barrier_and_shape<Steps>(site, [&](auto barrier, Shape shape) {
-    const March march{site};
-    site.run(with(barrier, march.kernel()), shape.options(), [&](const Job& job) {
-      for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(4, 2)); ++i) {
-        const std::uint32_t before = march.steps();
-        site.until([&] { return march.steps() > before + i; });
-        ASSERT_EQ(job.suspend(), Status::suspended);
-        const std::uint32_t at = march.steps();
-        EXPECT_EQ(job.status(), Status::suspended);
-        EXPECT_EQ(job.wait().status, Status::suspended);
-        EXPECT_EQ(groups_now(job), 0U);
-        site.linger(100us);
-        EXPECT_EQ(march.steps(), at) << "a suspended job went on";
-        job.resume();
-      }
-      site.until([&] { return march.groups() == shape.groups; });
-      march.stop = 1;
-    });
-  });
-}
-
-COHORT_SITE_TEST(Suspend, KeepsTheStateOfTheLastGroupThatOffers) {
-  for_each_shape(site, [&](Shape shape) {
-    const Word stop{site};
-    const Word count{site};
-    const Mistakes wrong{site};
-    const NoteBook started{site};
-    std::vector<std::uint32_t> expected = {0};
-    site.run(KeepsCount{stop.data(), count.data(), started.notes(), wrong.data()}, shape.options(),
-             [&](const Job& job) {
-               for (int i = 0; i < 3; ++i) {
-                 site.until([&] { return count > expected.back() + 2; });
-                 ASSERT_EQ(job.suspend(), Status::suspended);
-                 expected.push_back(count);
-                 job.resume();
-               }
-               site.until([&] { return count > expected.back() + 2; });
-               stop = 1;
-             });
-    EXPECT_EQ(started.all(), expected);
-  });
-}
-
-template <class Kernel>
-void suspend_thrice(Site& site) {
-  for_each_shape(site, [&](Shape shape) {
-    const OfferingWords words{site};
-    site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
-      for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(job.suspend(), Status::suspended);
-        EXPECT_EQ(words.present, 0U);
-        job.resume();
-        site.until([&] { return groups_now(job) == shape.groups; });
-      }
-      words.stop = 1;
-    });
-  });
-}
-
-COHORT_SITE_TEST(Suspend, ServesOffers) { suspend_thrice<Offering>(site); }
-COHORT_SITE_TEST(Suspend, ServesKillOrderAny) { suspend_thrice<OfferingInAnyOrder>(site); }
-COHORT_SITE_TEST(Suspend, ServesMayAllLeave) { suspend_thrice<OfferingMayAllLeave>(site); }
-COHORT_SITE_TEST(Suspend, ServesKillOrderAnyAndMayAllLeave) {
-  suspend_thrice<OfferingInAnyOrderMayAllLeave>(site);
-}
-
-COHORT_SITE_TEST(Suspend, DoesNotRunSetupAgain) {
-  for_each_shape(site, [&](Shape shape) {
-    const Word preparations{site};
-    const Word present{site};
-    const Word not_joined{site};
-    const Word stop{site};
-    site.run(PreparedOnce{preparations.data(), present.data(), not_joined.data(), stop.data()},
-             shape.options(), [&](const Job& job) {
-               site.until([&] { return present == shape.groups; });
-               ASSERT_EQ(job.suspend(), Status::suspended);
-               job.resume();
-               site.until([&] { return present == 2 * shape.groups; });
-               stop = 1;
-             });
-    EXPECT_EQ(preparations, 1U);
-    EXPECT_EQ(not_joined, shape.groups);  // the groups of the first run
-  });
-}
-
-COHORT_SITE_TEST(Suspend, WaitsForTheEndOfSetup) {
-  site.needs(site.lacks().host_threads);
-  for_each_shape(site, [&](Shape shape) {
-    const Word go{site};
-    const Word in_setup{site};
-    const Word stop{site};
-    site.run(LongSetup{go.data(), in_setup.data(), stop.data()}, shape.options(),
-             [&](const Job& job) {
-               site.until([&] { return in_setup == shape.groups; });
-               std::thread host{[&job] { EXPECT_EQ(job.suspend(), Status::suspended); }};
-               EXPECT_FALSE(job.wait_for(500us).has_value());
-               go = 1;
-               host.join();
-               job.resume();
-               site.until([&] { return groups_now(job) == shape.groups; });
-               stop = 1;
-             });
-    EXPECT_EQ(in_setup, shape.groups);  // once
-  });
-}
-
-template <class Kernel>
-void suspend_too_late(Site& site) {
-  site.needs(site.lacks().host_threads);
-  for_each_shape(site, [&](Shape shape) {
-    const Word stop{site};
-    const Word started{site};
-    const OneReturnsEarly kernel{0, stop.data(), started.data()};
-    site.run(as<Kernel>(kernel), shape.options(), [&](const Job& job) {
-      site.until([&] { return started == shape.groups; });
+COHORT_BARRIER_TEST(Suspend, TakesAllGroupsOutBetweenStepsAndResumeGoesOnFromThere, Steps) {
+  const March march{site};
+  site.run(with(barrier, march.kernel()), shape.options(), [&](const Job& job) {
+    for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(4, 2)); ++i) {
+      const std::uint32_t before = march.steps();
+      site.until([&] { return march.steps() > before + i; });
+      ASSERT_EQ(job.suspend(), Status::suspended);
+      const std::uint32_t at = march.steps();
+      EXPECT_EQ(job.status(), Status::suspended);
+      EXPECT_EQ(job.wait().status, Status::suspended);
+      EXPECT_EQ(groups_now(job), 0U);
       site.linger(100us);
-      std::thread host{[&job] { EXPECT_EQ(job.suspend(), Status::finished); }};
-      site.linger(300us);
-      stop = 1;
-      host.join();
-    });
+      EXPECT_EQ(march.steps(), at) << "a suspended job went on";
+      job.resume();
+    }
+    site.until([&] { return march.groups() == shape.groups; });
+    march.stop = 1;
   });
 }
 
-COHORT_SITE_TEST(Suspend, ComesTooLateOnceAGroupHasReturned) {
-  suspend_too_late<OneReturnsEarly>(site);
-  suspend_too_late<OneReturnsEarlyInAnyOrder>(site);
+COHORT_SHAPE_TEST(Suspend, KeepsTheStateOfTheLastGroupThatOffers) {
+  const Word stop{site};
+  const Word count{site};
+  const Mistakes wrong{site};
+  const NoteBook started{site};
+  std::vector<std::uint32_t> expected = {0};
+  site.run(KeepsCount{stop.data(), count.data(), started.notes(), wrong.data()}, shape.options(),
+           [&](const Job& job) {
+             for (int i = 0; i < 3; ++i) {
+               site.until([&] { return count > expected.back() + 2; });
+               ASSERT_EQ(job.suspend(), Status::suspended);
+               expected.push_back(count);
+               job.resume();
+             }
+             site.until([&] { return count > expected.back() + 2; });
+             stop = 1;
+           });
+  EXPECT_EQ(started.all(), expected);
+}
+
+template <class Kernel>
+void suspend_thrice(Site& site, Shape shape) {
+  const OfferingWords words{site};
+  site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(job.suspend(), Status::suspended);
+      EXPECT_EQ(words.present, 0U);
+      job.resume();
+      site.until([&] { return groups_now(job) == shape.groups; });
+    }
+    words.stop = 1;
+  });
+}
+
+COHORT_SHAPE_TEST(Suspend, ServesOffers) { suspend_thrice<Offering>(site, shape); }
+COHORT_SHAPE_TEST(Suspend, ServesKillOrderAny) { suspend_thrice<OfferingInAnyOrder>(site, shape); }
+COHORT_SHAPE_TEST(Suspend, ServesMayAllLeave) { suspend_thrice<OfferingMayAllLeave>(site, shape); }
+COHORT_SHAPE_TEST(Suspend, ServesKillOrderAnyAndMayAllLeave) {
+  suspend_thrice<OfferingInAnyOrderMayAllLeave>(site, shape);
+}
+
+COHORT_SHAPE_TEST(Suspend, DoesNotRunSetupAgain) {
+  const Word preparations{site};
+  const Word present{site};
+  const Word not_joined{site};
+  const Word stop{site};
+  site.run(PreparedOnce{preparations.data(), present.data(), not_joined.data(), stop.data()},
+           shape.options(), [&](const Job& job) {
+             site.until([&] { return present == shape.groups; });
+             ASSERT_EQ(job.suspend(), Status::suspended);
+             job.resume();
+             site.until([&] { return present == 2 * shape.groups; });
+             stop = 1;
+           });
+  EXPECT_EQ(preparations, 1U);
+  EXPECT_EQ(not_joined, shape.groups);  // the groups of the first run
+}
+
+COHORT_SHAPE_TEST(Suspend, WaitsForTheEndOfSetup) {
+  site.needs(site.lacks().host_threads);
+  const Word go{site};
+  const Word in_setup{site};
+  const Word stop{site};
+  site.run(LongSetup{go.data(), in_setup.data(), stop.data()}, shape.options(),
+           [&](const Job& job) {
+             site.until([&] { return in_setup == shape.groups; });
+             std::thread host{[&job] { EXPECT_EQ(job.suspend(), Status::suspended); }};
+             EXPECT_FALSE(job.wait_for(500us).has_value());
+             go = 1;
+             host.join();
+             job.resume();
+             site.until([&] { return groups_now(job) == shape.groups; });
+             stop = 1;
+           });
+  EXPECT_EQ(in_setup, shape.groups);  // once
+}
+
+template <class Kernel>
+void suspend_too_late(Site& site, Shape shape) {
+  site.needs(site.lacks().host_threads);
+  const Word stop{site};
+  const Word started{site};
+  const OneReturnsEarly kernel{0, stop.data(), started.data()};
+  site.run(as<Kernel>(kernel), shape.options(), [&](const Job& job) {
+    site.until([&] { return started == shape.groups; });
+    site.linger(100us);
+    std::thread host{[&job] { EXPECT_EQ(job.suspend(), Status::finished); }};
+    site.linger(300us);
+    stop = 1;
+    host.join();
+  });
+}
+
+COHORT_SHAPE_TEST(Suspend, ComesTooLateOnceAGroupHasReturned) {
+  suspend_too_late<OneReturnsEarly>(site, shape);
+  suspend_too_late<OneReturnsEarlyInAnyOrder>(site, shape);
 }
 
 COHORT_SITE_TEST(Suspend, OfAPendingJobKeepsItFromStarting) {
