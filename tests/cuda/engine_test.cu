@@ -118,15 +118,6 @@ TEST(Cuda, StepsOnAllSms) {
   }
 }
 
-TEST(Cuda, AllSmsComeAndGo) {
-  const Marched march;
-  const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128});
-  shake(job, engine().capacity(), 1);
-  march.stop.set(1);
-  EXPECT_EQ(job.wait().status, Status::finished);
-  march.expect(march.items.read()[0]);
-}
-
 TEST(Cuda, ManyMoreGroupsThanFitFinish) {
   const std::uint32_t groups = std::min(max_groups_limit, engine().capacity() * 8 * 4);
   const auto counts = engine().fill<std::uint32_t>(100, 0);

@@ -1,8 +1,6 @@
-// bfs alone: every resizing barrier, what depends on the degrees of nodes, bad sources, and a check
-// that notices mistakes. What it shares with the other graph apps is in apps_test.
+// bfs alone: what depends on the degrees of nodes, bad sources, and a check that notices mistakes.
+// What it shares with the other graph apps is in apps_test, every resizing barrier in tool_test.
 #include <gmock/gmock.h>
-
-#include <random>
 
 #include "apps/bfs/host.hpp"
 #include "cohort/cpu.hpp"
@@ -14,9 +12,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr ResizingBarrier barriers[] = {ResizingBarrier::one_pass, ResizingBarrier::query,
-                                        ResizingBarrier::plain, ResizingBarrier::modelled};
 
 TEST(Bfs, GivesTheDistanceFromTheSource) {
   cpu::Engine engine{{.capacity = 2}};
@@ -78,10 +73,8 @@ TEST(FewEdges, AreToldUpToTheLastThatFit) {
 
 TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
   const auto degrees = [](const Csr& graph, std::uint32_t local_size, bool movable) {
-    RunOptions options;
-    options.launch.local_size = local_size;
-    options.movable = movable;
-    return bfs::App{known_graph(graph), 0}.degrees<cpu::Engine>(options);
+    return bfs::App{known_graph(graph), 0}.degrees<cpu::Engine>(
+        {.launch = {.local_size = local_size}, .movable = movable});
   };
   EXPECT_EQ(degrees(star(most_few_edges + 1), 8, false), Degrees::few);
   EXPECT_EQ(degrees(star(most_few_edges + 2), 8, false), Degrees::some);
@@ -92,14 +85,13 @@ TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
 
 TEST(Bfs, IsRightWithFewEdgesAndWithOneMore) {
   cpu::Engine engine{{.capacity = 3}};
-  RunOptions options;
-  options.launch.local_size = 8;
   for (const Node nodes : {most_few_edges + 1, most_few_edges + 2}) {
     Csr graph = star(nodes);
     // Nodes that cannot be reached: now lists have room for every edge.
     graph.offsets.insert(graph.offsets.end(), 1000, graph.num_edges());
     for (const Node source : {Node{0}, Node{5}}) {
-      const BfsResult result = run_bfs(engine, graph, source, options, {.solo = 0});
+      const BfsResult result =
+          run_bfs(engine, graph, source, {.launch = {.local_size = 8}}, {.solo = 0});
       EXPECT_EQ(check_bfs(graph, source, result.levels), std::nullopt)
           << nodes << " nodes from " << source;
     }
@@ -120,26 +112,6 @@ TEST(Bfs, LeavesItsGraphForTheNextRun) {
   const BfsResult result = solve(engine, bfs::App{graph, 0}, options);
   EXPECT_EQ(result.report.status, Status::finished);
   EXPECT_THAT(result.levels, IsEmpty());
-}
-
-TEST(Bfs, IsRightWhileGroupsComeAndGoAtEveryResizingBarrier) {
-  const Csr graph = grid(150, 150);
-  for (const ResizingBarrier barrier : barriers) {
-    cpu::Engine engine{{.capacity = 4}};
-    std::mt19937 random{1};
-    RunOptions options;
-    options.barrier = barrier;
-    options.drive = [&random](const Job& job) {
-      for (;;) {
-        if (const auto report = job.wait_for(std::chrono::microseconds{50})) return *report;
-        job.set_target(1 + static_cast<std::uint32_t>(random() % 4));
-      }
-    };
-    const BfsResult result = run_bfs(engine, graph, 0, options);
-    EXPECT_EQ(result.report.status, Status::finished);
-    EXPECT_EQ(check_bfs(graph, 0, result.levels), std::nullopt)
-        << "barrier " << static_cast<int>(barrier);
-  }
 }
 
 TEST(Bfs, IsEndedBeforeADriversExceptionGoesOn) {
