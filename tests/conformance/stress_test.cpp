@@ -1,6 +1,6 @@
 // Stress: kills, forks, resizing barriers, suspends, cancels and several jobs at once, as fast as
 // the machine resizes. Every kernel checks itself: ids held by one group at a time, all groups at
-// the same step, nobody lost.
+// the same step, no group lost.
 #include <thread>
 
 #include "cohort/cpu.hpp"
@@ -69,7 +69,7 @@ class Stress : public testing::Test {
  protected:
   static constexpr std::uint32_t groups = 6;
 
-  /// Shakes a job until so many groups have come and gone, and lets it finish.
+  /// Shakes a job until `events` groups have joined or left, and lets it finish.
   static void shake_and_finish(const ScopedJob& job, const Word& stop, double events) {
     shake(job, groups, static_cast<std::uint64_t>(events * scale()), {.seed = 1});
     job.reset_target();
