@@ -143,14 +143,9 @@ std::uint64_t count_of(const TraceLog& log, Trace what) {
       events.begin(), events.end(), [what](const auto& each) { return each.event.what == what; }));
 }
 
-/// A log is legal, in order of time on each thread, and has as many events as the report says.
+/// A log is legal, and has as many events as the report says.
 void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report& report) {
   EXPECT_EQ(check_trace(log.events(), rules, report.status).value_or(""), "");
-  std::map<std::uint32_t, std::uint64_t> last;  // by worker
-  for (const auto& [event, worker] : log.events()) {
-    EXPECT_GE(event.nanoseconds, last[worker]);
-    last[worker] = event.nanoseconds;
-  }
   EXPECT_EQ(count_of(log, Trace::start), report.start_groups);
   EXPECT_EQ(count_of(log, Trace::join), report.joins);
   EXPECT_EQ(count_of(log, Trace::kill) + count_of(log, Trace::shed), report.leaves);
@@ -158,6 +153,25 @@ void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report&
   EXPECT_EQ(count_of(log, cancelled ? Trace::fault : Trace::finish),
             report.start_groups + report.joins - report.leaves);
   EXPECT_EQ(count_of(log, cancelled ? Trace::finish : Trace::fault), 0U);
+}
+
+/// The events of a thread are stays, in order of time: each begins with start or join, ends with
+/// kill, shed or finish, and is of one group.
+void expect_stays(const TraceLog& log) {
+  std::map<std::uint32_t, std::uint64_t> last;    // by worker
+  std::map<std::uint32_t, std::uint32_t> inside;  // the group, while there is one
+  for (const auto& [event, worker] : log.events()) {
+    EXPECT_GE(event.nanoseconds, last[worker]);
+    last[worker] = event.nanoseconds;
+    const bool begins = event.what == Trace::start || event.what == Trace::join;
+    ASSERT_EQ(begins, !inside.contains(worker));
+    if (begins) inside[worker] = event.group;
+    ASSERT_EQ(event.group, inside[worker]);
+    if (event.what == Trace::kill || event.what == Trace::shed || event.what == Trace::finish) {
+      inside.erase(worker);
+    }
+  }
+  EXPECT_TRUE(inside.empty());
 }
 
 COHORT_BARRIER_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup, Steps) {
@@ -172,6 +186,7 @@ COHORT_BARRIER_TEST(Tracing, SeesEveryStayAndBarrierOfEveryGroup, Steps) {
     march.stop = 1;
   });
   expect_recorded(log, rules_of(Contract<decltype(kernel)>::traits, shape.groups), report);
+  expect_stays(log);
   EXPECT_GT(count_of(log, Trace::pass), 0U);
 }
 
@@ -189,6 +204,7 @@ COHORT_SHAPE_TEST(Tracing, SeesOffersKillsAndForks) {
     words.stop = 1;
   });
   expect_recorded(log, {.max_groups = shape.groups}, report);
+  expect_stays(log);
   std::uint64_t forked = 0;
   for (const auto& [event, worker] : log.events()) {
     if (event.what == Trace::fork) forked += event.value;
