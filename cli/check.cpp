@@ -34,7 +34,12 @@ int check(const Options& options) {
   const explore::Result result = app.check(how);
   std::cout << app.name << " on " << app.input << ", at most " << how.capacity << " groups of "
             << how.local_size << ": " << result << '\n';
-  return result.ok ? fine : failed;
+  if (result.ok) return fine;
+  std::cout << "again: cohort check " << app.name << " --groups " << how.capacity
+            << " --local-size " << how.local_size << (how.weak_memory ? " --weak" : "")
+            << " --replay " << result.replay
+            << (how.verbose ? "" : "; --verbose shows the protocol's steps as well") << '\n';
+  return failed;
 }
 
 }  // namespace
@@ -58,6 +63,8 @@ void add_check(CLI::App& tool, Action& chosen) {
       ->capture_default_str();
   command->add_flag("--weak", options->explore.weak_memory,
                     "Atomic loads may return older values, where the memory orders allow it");
+  command->add_flag("--verbose", options->explore.verbose,
+                    "Show the protocol's own words and units in the report");
   command->add_option("--replay", options->explore.replay, "Run this one schedule of a report")
       ->excludes(schedules)
       ->excludes(seed)

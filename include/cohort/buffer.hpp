@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,8 +33,10 @@ class Memory {
   virtual void fill(void* to, const void* value, std::size_t size, std::size_t count) = 0;
   /// What is here will be written by a kernel first.
   virtual void touch(void* /*memory*/, std::size_t /*bytes*/) {}
-  /// A new buffer, with its first contents, of elements of that size.
-  virtual void announce(const void* /*memory*/, std::size_t /*bytes*/, std::size_t /*element*/) {}
+  /// Called for each new buffer, after its first contents were written. `element`: the size of one.
+  /// `name`: for reports, empty if its author gave none.
+  virtual void announce(const void* /*memory*/, std::size_t /*bytes*/, std::size_t /*element*/,
+                        std::string_view /*name*/) {}
   /// Whether the host can follow pointers into it.
   [[nodiscard]] virtual bool reached_by_host() const { return true; }
 };
@@ -93,7 +96,8 @@ class Buffer {
 
 namespace detail {
 
-/// The part of an engine that makes buffers.
+/// The part of an engine that makes buffers. A buffer's `name` is what the explorer's reports call
+/// it; the other engines do not use it.
 class BufferFactory {
  public:
   BufferFactory(const BufferFactory&) = delete;
@@ -101,20 +105,20 @@ class BufferFactory {
 
   /// `count` elements, each a copy of `value`. Throws Error{out_of_memory}.
   template <class T>
-  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value) {
-    return make<T>(count, [&](const Buffer<T>& buffer) { buffer.fill(value); });
+  [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value, std::string_view name = {}) {
+    return make<T>(count, name, [&](const Buffer<T>& buffer) { buffer.fill(value); });
   }
   /// `count` elements that the kernel will set before it reads them.
   template <class T>
-  [[nodiscard]] Buffer<T> allocate(std::size_t count) {
-    return make<T>(count, [&](const Buffer<T>& buffer) {
+  [[nodiscard]] Buffer<T> allocate(std::size_t count, std::string_view name = {}) {
+    return make<T>(count, name, [&](const Buffer<T>& buffer) {
       if (count != 0) memory_->touch(buffer.data(), count * sizeof(T));
     });
   }
   /// A copy of `values`.
   template <class T>
-  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values) {
-    return make<T>(values.size(), [&](const Buffer<T>& buffer) { buffer.write(values); });
+  [[nodiscard]] Buffer<T> upload(const std::vector<T>& values, std::string_view name = {}) {
+    return make<T>(values.size(), name, [&](const Buffer<T>& buffer) { buffer.write(values); });
   }
   /// Where its buffers are.
   [[nodiscard]] const Memory& memory() const { return *memory_; }
@@ -125,10 +129,10 @@ class BufferFactory {
 
  private:
   template <class T, class Set>
-  Buffer<T> make(std::size_t count, Set set) {
+  Buffer<T> make(std::size_t count, std::string_view name, Set set) {
     Buffer<T> buffer{memory_, count};
     set(buffer);
-    memory_->announce(buffer.data(), count * sizeof(T), sizeof(T));
+    memory_->announce(buffer.data(), count * sizeof(T), sizeof(T), name);
     return buffer;
   }
 

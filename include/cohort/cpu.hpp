@@ -53,7 +53,7 @@ class WorkerBody : public cohort::detail::JobBody {
 
   virtual Stay run_group(Visit& visit) = 0;
   /// Ends the job with what the kernel, or making room for it, threw.
-  void fail(std::exception_ptr exception) noexcept;
+  void fail(std::exception_ptr exception, std::uint32_t group, std::uint32_t gen) noexcept;
 
   protocol::Shared<Platform> shared;
   std::vector<TraceGather> untold;  ///< for the tracer, by the next worker that comes or goes
@@ -103,7 +103,7 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
       protocol::abandon(member);
       return Stay::ended;
     } catch (...) {
-      this->fail(std::current_exception());
+      this->fail(std::current_exception(), member.id, member.gen);
       protocol::abandon(member);
       return Stay::ended;
     }

@@ -35,9 +35,12 @@ WorkerBody::WorkerBody(std::uint32_t groups)
   shared.free_ids = free_ids_.data();
 }
 
-void WorkerBody::fail(std::exception_ptr exception) noexcept {
+void WorkerBody::fail(std::exception_ptr exception, std::uint32_t group,
+                      std::uint32_t gen) noexcept {
   // Read by the host after this worker is out.
-  if (protocol::raise(shared, Fault::exception)) thrown = std::move(exception);
+  if (protocol::raise(shared, protocol::FaultRecord{Fault::exception, group, gen})) {
+    thrown = std::move(exception);
+  }
 }
 
 }  // namespace detail
@@ -133,7 +136,7 @@ detail::Stay Workers::visit(Worker& worker, JobRecord& job) {
     try {
       worker.team = std::make_unique<Team>(local_size);
     } catch (...) {
-      body_of(job).fail(std::current_exception());
+      body_of(job).fail(std::current_exception(), protocol::no_id, 0);
       return detail::Stay::ended;
     }
   }

@@ -15,7 +15,9 @@ inline std::string describe(FaultRecord record) {
   switch (record.fault()) {
     case Fault::none: return "no fault";
     case Fault::cancelled: return "cancelled";
-    case Fault::exception: return "the kernel threw an exception";
+    case Fault::exception:
+      return std::string{"the kernel threw an exception"} +
+             (known ? " in " + group + " before " + barrier : "");
     case Fault::returned_in_barrier:
       return group + " returned while others waited for it at " + barrier;
     case Fault::barrier_after_return:
@@ -33,12 +35,13 @@ inline std::string describe(FaultRecord record) {
   return "unknown fault";
 }
 
-/// The same, with the way to the cause where a kernel has broken its contract.
+/// The same and, for a broken contract, how to find its cause.
 inline std::string explain(FaultRecord record) {
   const Fault fault = record.fault();
   const bool broken = fault >= Fault::returned_in_barrier && fault <= Fault::used_after_leaving;
   return describe(record) + (broken ? "; run the kernel under cohort::explore to see the schedule "
-                                      "(docs/explorer.md)"
+                                      "that leads there: cohort::explore::check() in a test, or "
+                                      "`cohort check APP` (docs/explorer.md)"
                                     : "");
 }
 

@@ -22,8 +22,12 @@ class WatchedMemory final : public cpu::HostMemory {
     buffers_ = 0;
   }
   void touch(void* memory, std::size_t bytes) override { std::memset(memory, 0xA5, bytes); }
-  void announce(const void* memory, std::size_t bytes, std::size_t element) override {
-    world_->name(memory, bytes, element, "buffer " + std::to_string(buffers_++));
+  void announce(const void* memory, std::size_t bytes, std::size_t element,
+                std::string_view name) override {
+    const std::uint32_t number = buffers_++;
+    world_->name(memory, bytes, element,
+                 name.empty() ? "buffer " + std::to_string(number) : std::string{name},
+                 World::Owner::kernel);
   }
 
  private:

@@ -7,9 +7,11 @@
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +55,9 @@ struct Cell {
 
 enum class Stance : std::uint8_t { ended, ready, awaiting, meeting };
 
+/// In place of a group id.
+inline constexpr std::uint32_t no_group = ~0U;
+
 /// A thread of the run.
 struct Actor {
   std::uint32_t index = 0;
@@ -66,6 +71,11 @@ struct Actor {
   Whereabouts whereabouts;
   Handling handling;
   bool fresh = true;  // its fibre has not been started, or was given up
+
+  std::uint32_t group = no_group;  // the group whose thread it is, or was last
+  bool inside = false;             // that group has not left
+  TraceEvent last;                 // what that group did last
+  detail::SourceLine source;       // of its next access to an atomic word of the kernel's memory
 
   Clock clock;  // happens-before, as the program's memory orders make it
   Clock
@@ -109,6 +119,9 @@ struct Meeting {
   Clock clock;
 };
 
+/// An access to a kernel's memory, in words.
+enum class Access : std::uint8_t { read, write, atomic_read, atomic_write };
+
 enum class Mode : std::uint8_t {
   step,  // an access is a scheduling point
   peek,  // looks whether an await is over; leaves no trace
@@ -148,10 +161,10 @@ struct World::Impl {
   void commit(Location& location, Word& word, std::uint64_t value, Order order, bool update);
   const Store& read_some(Word& word, Order order);
   Cell& cell(const void* memory);
-  Location& word_at(const void* memory, std::size_t bytes);
-  void touch(const void* memory, bool writes);
+  Location& word_at(const void* memory, std::size_t bytes, detail::SourceLine source);
+  void touch(const void* memory, bool writes, detail::SourceLine source);
   void touch_atomically(const Location& location, bool writes);
-  void race(const void* memory, std::string_view mine, std::uint32_t other, std::string_view its);
+  void race(const void* memory, Access mine, std::uint32_t other, Access its);
   bool await(Location& event, bool timed, bool (*done)(void*), void* context);
   bool await_in_steps(Location& event, bool timed, bool (*done)(void*), void* context);
   void notify(Location& event);
@@ -161,10 +174,22 @@ struct World::Impl {
             detail::Act act, void* context);
 
   // The timeline.
+  struct Region {
+    const char* from;
+    const char* to;
+    std::size_t element;
+    std::string text;
+    World::Owner owner;
+  };
   void log_access(const Location& location, std::string_view what, std::uint64_t value);
+  void log_touch(const void* memory, Access access, detail::SourceLine source);
+  [[nodiscard]] std::string value_of(const Location& location, std::uint64_t value) const;
   [[nodiscard]] std::string name_of(const Location& location) const;
   [[nodiscard]] std::string name_of(const void* memory) const;
-  void note(const std::string& text);
+  [[nodiscard]] const Region* region_of(const void* memory) const;
+  [[nodiscard]] std::string name_of(const Actor& actor) const;
+  [[nodiscard]] const Meeting* team_of(const Actor& actor) const;
+  void note(std::string text, World::Owner owner = World::Owner::kernel);
   void record(const TraceEvent& event);
 
   const Options options;
@@ -212,21 +237,17 @@ struct World::Impl {
 
   bool logging = false;
   struct Line {
-    std::uint32_t actor;
+    std::string actor;
     std::string text;
   };
   std::vector<Line> lines;
+  /// Where each thread last accessed the kernel's memory in which way. Only while logging.
+  std::map<std::tuple<const void*, std::uint32_t, Access>, detail::SourceLine> accessed;
   struct Name {
     std::string text;
     std::string (*format)(std::uint64_t) = nullptr;
   };
   std::unordered_map<const Location*, Name> names;
-  struct Region {
-    const char* from;
-    const char* to;
-    std::size_t element;
-    std::string text;
-  };
   std::vector<Region> regions;
 };
 

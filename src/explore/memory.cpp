@@ -46,7 +46,7 @@ void World::Impl::fence() {
   self.clock.join(self.unfenced);
   self.fenced = self.strong = self.clock;
   ++self.clock.at[self.index];
-  if (logging) note("fence");
+  if (logging) note("fence", World::Owner::protocol);
 }
 
 std::uint64_t World::Impl::load(const Location& location, Order order) {
@@ -206,24 +206,18 @@ Cell& World::Impl::cell(const void* memory) {
   return fresh;
 }
 
-Location& World::Impl::word_at(const void* memory, std::size_t bytes) {
+Location& World::Impl::word_at(const void* memory, std::size_t bytes, detail::SourceLine source) {
+  running->source = source;
   Cell& its = cell(memory);
   its.bytes = bytes;
   if (its.word.run != run) std::memcpy(&its.word.value, memory, bytes);
   return its.word;
 }
 
-void World::Impl::race(const void* memory, std::string_view mine, std::uint32_t other,
-                       std::string_view its) {
-  const auto who = [](const Actor& actor) {
-    return actor.what.empty() ? "thread " + std::to_string(actor.index) : actor.what;
-  };
-  fail("race on " + name_of(memory) + ": " + who(*running) + " " + std::string{mine} + ", " +
-       who(actors[other]) + " " + std::string{its} + ", and nothing orders the two");
-}
-
-void World::Impl::touch(const void* memory, bool writes_it) {
+void World::Impl::touch(const void* memory, bool writes_it, detail::SourceLine source) {
   if (draining || stopping) return;
+  const Access mine = writes_it ? Access::write : Access::read;
+  if (logging) log_touch(memory, mine, source);
   Cell& its = cell(memory);
   const Actor& self = *running;
   const auto unordered = [&self](const std::array<std::uint32_t, max_actors>& when) {
@@ -232,14 +226,13 @@ void World::Impl::touch(const void* memory, bool writes_it) {
     }
     return max_actors;
   };
-  const char* const mine = writes_it ? "writes" : "reads";
   if (its.writer < max_actors && its.writer != self.index &&
       !self.clock.covers(its.writer, its.written)) {
-    race(memory, mine, its.writer, "writes");
+    race(memory, mine, its.writer, Access::write);
     return;
   }
   if (const std::uint32_t other = unordered(its.swapped); other < max_actors) {
-    race(memory, mine, other, "writes atomically");
+    race(memory, mine, other, Access::atomic_write);
     return;
   }
   const std::uint32_t now = self.clock.at[self.index];
@@ -248,11 +241,11 @@ void World::Impl::touch(const void* memory, bool writes_it) {
     return;
   }
   if (const std::uint32_t other = unordered(its.read); other < max_actors) {
-    race(memory, mine, other, "reads");
+    race(memory, mine, other, Access::read);
     return;
   }
   if (const std::uint32_t other = unordered(its.loaded); other < max_actors) {
-    race(memory, mine, other, "reads atomically");
+    race(memory, mine, other, Access::atomic_read);
     return;
   }
   its.writer = self.index;
@@ -275,10 +268,11 @@ void World::Impl::touch_atomically(const Location& location, bool writes_it) {
   }
   if (draining || stopping) return;
   const Actor& self = *running;
-  const char* const mine = writes_it ? "writes atomically" : "reads atomically";
+  const Access mine = writes_it ? Access::atomic_write : Access::atomic_read;
+  if (logging) accessed[{its.memory, self.index, mine}] = self.source;
   if (its.writer < max_actors && its.writer != self.index &&
       !self.clock.covers(its.writer, its.written)) {
-    race(its.memory, mine, its.writer, "writes");
+    race(its.memory, mine, its.writer, Access::write);
     return;
   }
   if (!writes_it) {
@@ -287,7 +281,7 @@ void World::Impl::touch_atomically(const Location& location, bool writes_it) {
   }
   for (std::uint32_t i = 0; i < max_actors; ++i) {
     if (i != self.index && its.read[i] != 0 && !self.clock.covers(i, its.read[i])) {
-      race(its.memory, mine, i, "reads");
+      race(its.memory, mine, i, Access::read);
       return;
     }
   }

@@ -88,6 +88,9 @@ void World::Impl::begin() {
     actor.idle_loads = actor.idle_since = 0;
     actor.recording = false;
     actor.latest_only = false;
+    actor.group = no_group;
+    actor.inside = false;
+    actor.last = {};
   }
   for (Meeting& meeting : meetings) meeting = {};
   mode = Mode::step;
@@ -98,6 +101,7 @@ void World::Impl::begin() {
   choices.clear();
   events.clear();
   lines.clear();
+  accessed.clear();
   names.clear();
   regions.clear();
   checker.reset();
@@ -144,7 +148,7 @@ void World::Impl::start_fibre(Actor& actor) {
                                    } catch (const Unwind&) {
                                      // The run has been ended.
                                    } catch (...) {
-                                     fail("the kernel threw an exception that nobody caught");
+                                     fail("an exception left the kernel");
                                    }
                                    actor.stance = Stance::ended;
                                    outlook.alive &= ~(1U << actor.index);
@@ -310,20 +314,26 @@ void World::Impl::drain() {
 }
 
 std::string World::Impl::stuck() const {
-  std::string text;
-  for (const Actor& actor : actors) {
-    if (actor.stance == Stance::ended || actor.index == max_actors) continue;
-    if (!text.empty()) text += ", ";
-    text += actor.what.empty() ? "thread " + std::to_string(actor.index) : actor.what;
-    if (actor.stance == Stance::awaiting) {
-      text += " waits";
-    } else if (actor.stance == Stance::meeting) {
-      text += " waits for the other threads of its group";
-    } else {
-      text += " goes on";
+  const auto standing = [](const Actor& actor) -> std::string {
+    if (actor.stance == Stance::meeting) return " waits for the other threads of its group";
+    if (actor.stance != Stance::awaiting) return " runs";
+    if (actor.inside && actor.last.what == Trace::arrive) {
+      return " waits in barrier " + std::to_string(actor.last.value);
     }
-  }
-  return text;
+    return " waits";
+  };
+  const auto list = [&](bool units) {
+    std::string text;
+    for (const Actor& actor : actors) {
+      if (actor.stance == Stance::ended || actor.index == max_actors) continue;
+      if (!units && !actor.inside && team_of(actor) != nullptr) continue;
+      text += (text.empty() ? "" : ", ") + name_of(actor) + standing(actor);
+    }
+    return text;
+  };
+  // A unit without a group matters to the protocol's authors, not to the kernel's.
+  const std::string groups = options.verbose ? std::string{} : list(false);
+  return groups.empty() ? list(true) : groups;
 }
 
 bool World::Impl::await(Location& event, bool timed, bool (*done)(void*), void* with) {
@@ -359,8 +369,12 @@ bool World::Impl::await(Location& event, bool timed, bool (*done)(void*), void* 
       seen.add(event.slot, false);
     }
     ++self.clock.at[self.index];
-    if (logging)
-      note(met ? "sees what it waited for" : timed ? "waits no longer" : "looks in vain");
+    if (logging) {
+      note(met     ? "sees what it waited for"
+           : timed ? "waits no longer"
+                   : "looks in vain",
+           World::Owner::protocol);
+    }
     stepped(seen);
     if (met || timed) return met;
     self.listens = true;
@@ -383,7 +397,7 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
     if (met) return true;
     if (draining) throw Unwind{};
     if (timed && again) {
-      if (logging) note("waits no longer");
+      if (logging) note("waits no longer", World::Owner::protocol);
       return false;
     }
     self.event = &event;
@@ -420,7 +434,9 @@ void World::Impl::notify(Location& event) {
   commit(event, its, event.value + 1, Order::relaxed, true);
   Footprint touched;
   touched.add(event.slot, true);
-  if (logging && !name_of(event).empty()) note("notifies " + name_of(event));
+  if (logging && !name_of(event).empty()) {
+    note("notifies " + name_of(event), World::Owner::protocol);
+  }
   stepped(touched);
 }
 
@@ -584,17 +600,17 @@ void fence() {
 std::uint32_t choose(std::uint32_t options) {
   return world == nullptr ? 0 : world->choose(options);
 }
-Location& word_at(const void* memory, std::size_t bytes) {
+Location& word_at(const void* memory, std::size_t bytes, SourceLine source) {
   static thread_local Location outside;
   if (world == nullptr || world->running == nullptr) {
     outside = {};
     std::memcpy(&outside.value, memory, bytes);
     return outside;
   }
-  return world->word_at(memory, bytes);
+  return world->word_at(memory, bytes, source);
 }
-void touch(const void* memory, std::size_t /*bytes*/, bool writes) {
-  if (world != nullptr && world->running != nullptr) world->touch(memory, writes);
+void touch(const void* memory, std::size_t /*bytes*/, bool writes, SourceLine source) {
+  if (world != nullptr && world->running != nullptr) world->touch(memory, writes, source);
 }
 bool await(Location& event, bool timed, bool (*done)(void*), void* context) {
   if (world == nullptr || world->running == nullptr) return done(context);

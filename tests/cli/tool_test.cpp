@@ -390,6 +390,7 @@ TEST_F(Tool, ExploresAnAppUnderManySchedules) {
   const Result result = cohort("check bfs --schedules 200 --seed 5");
   ASSERT_EQ(result.status, 0) << result.out << result.error;
   EXPECT_THAT(result.out, AllOf(HasSubstr("bfs"), HasSubstr("200 schedules, nothing wrong")));
+  EXPECT_EQ(cohort("check bfs --schedules 20 --verbose").status, 0);
   EXPECT_EQ(cohort("check bfs --search pct --weak --local-size 2 --schedules 50").status, 0);
   for (const auto& app : json::parse(cohort("list --json").out)["apps"]) {
     const Result small = cohort("check " + app["name"].get<std::string>() + " --schedules 20");

@@ -47,8 +47,8 @@ cohort::explore::Result explore_queue() {
   cohort::Buffer<std::uint32_t> next;
   return cohort::explore::check(
       [&](cohort::explore::Engine& engine) {
-        counters = engine.fill<std::uint32_t>(6, 0);
-        next = engine.fill<std::uint32_t>(1, 0);
+        counters = engine.fill<std::uint32_t>(6, 0, "counters");
+        next = engine.fill<std::uint32_t>(1, 0, "next");
         return Kernel{counters.data(), next.data()};
       },
       [&] { return counters.read() == std::vector<std::uint32_t>(6, 1); },

@@ -15,7 +15,10 @@ namespace {
 using explore::Options;
 using explore::Result;
 using explore::Search;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
 
 constexpr std::uint32_t items = 6;
 
@@ -27,8 +30,8 @@ Result explore_counters(std::uint32_t expected, Options options = {}) {
   options.schedules = scaled(20000, 100);
   return explore::check(
       [&](explore::Engine& engine) {
-        counters = engine.fill<std::uint32_t>(items, 0);
-        flags = engine.fill<std::uint32_t>(items, 0);
+        counters = engine.fill<std::uint32_t>(items, 0, "counters");
+        flags = engine.fill<std::uint32_t>(items, 0, "flags");
         Kernel kernel{};
         kernel.counters = counters.data();
         kernel.flags = flags.data();
@@ -241,7 +244,7 @@ struct Flag : CountingAtBarriers {
   }
 };
 
-TEST(Kernels, AFlagThatReleasesNothing) { expect_found_and_mended<Flag>(1, "race on buffer 0"); }
+TEST(Kernels, AFlagThatReleasesNothing) { expect_found_and_mended<Flag>(1, "race on counters["); }
 
 /// Two steps in one, without the barrier in between.
 template <bool missing>
@@ -259,8 +262,8 @@ struct Neighbours : CountingAtBarriers {
 TEST(Kernels, AMissingGlobalBarrier) {
   const Result wrong = explore_counters<Neighbours<true>>(1);
   // Which of the two depends on the schedule.
-  const bool race = wrong.failure.find("race on buffer 1") != std::string::npos;
-  expect_found(wrong, race ? "race on buffer 1" : "an item was counted 0 times");
+  const bool race = wrong.failure.find("race on flags[") != std::string::npos;
+  expect_found(wrong, race ? "race on flags[" : "an item was counted 0 times");
   const Result right = explore_counters<Neighbours<false>>(1);
   EXPECT_TRUE(right.ok) << right;
 }
@@ -290,6 +293,79 @@ TEST(Reports, ReplayWhatTheyReport) {
   EXPECT_EQ(again.failure, first.failure);
   EXPECT_EQ(again.replay, first.replay);
   EXPECT_EQ(again.timeline, first.timeline);
+}
+
+TEST(Reports, NameTheBuffersTheGroupsAndTheLines) {
+  const Result race = explore_counters<Flag<true>>(1);
+  const std::string line = " \\(kernels_test\\.cpp:[0-9]+\\)";
+  EXPECT_THAT(race.failure, MatchesRegex("race on counters\\[5\\]: group [0-9] (reads|writes)" +
+                                         line + ", group [0-9] (reads|writes)" + line + ", .*"));
+  EXPECT_THAT(race.timeline, ContainsRegex("group [0-9] +starts \\([0-9] active\\)"));
+  EXPECT_THAT(race.timeline, ContainsRegex("writes counters\\[0\\]" + line));
+  EXPECT_THAT(race.timeline, ContainsRegex("sets flags\\[0\\]: 1" + line));
+}
+
+TEST(Reports, ShowTheProtocolsWordsAndUnitsOnRequest) {
+  const Result usual = explore_counters<Queue<true>>(1);
+  const Result verbose = explore_counters<Queue<true>>(1, {.verbose = true});
+  EXPECT_EQ(usual.replay, verbose.replay);
+  for (const char* const internal : {"roster", "settled", "unit 0", "polls", "** "}) {
+    EXPECT_THAT(usual.text(), Not(HasSubstr(internal)));
+  }
+  for (const char* const internal : {"roster: M ", "settled", "unit 0", "** group 0"}) {
+    EXPECT_THAT(verbose.text(), HasSubstr(internal));
+  }
+  EXPECT_THAT(verbose.text(), Not(ContainsRegex("word [0-9]")));
+}
+
+TEST(Reports, SayHowManyGroupsAreActiveOnlyWhereThatIsKnown) {
+  const Result result = explore_counters<Queue<true>>(1, {.verbose = true});
+  EXPECT_THAT(result.timeline, ContainsRegex("offers itself\n"));
+  EXPECT_THAT(result.timeline, Not(HasSubstr("(0 active)")));
+}
+
+/// Group 0 never comes to the barrier.
+struct Spins : CountingAtBarriers {
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    while (group.group_id() == 0 && group.atomic(flags[0]).load() == 0) {
+    }
+    group.global_barrier();
+  }
+};
+
+TEST(Reports, SayInWhichBarrierAGroupWaits) {
+  const Result result = explore_counters<Spins>(0, {.capacity = 2, .start_groups = 2});
+  EXPECT_THAT(result.failure, HasSubstr("group 1 waits in barrier 0"));
+  EXPECT_THAT(result.failure, Not(HasSubstr("unit")));
+}
+
+struct Throws : Counting {
+  template <class Group>
+  void run(Group& group, State /*state*/) const {
+    if (group.group_id() == 1) throw std::logic_error{"no more"};
+  }
+};
+
+TEST(Reports, NameTheGroupThatThrew) {
+  const Result result = explore_counters<Throws>(0, {.capacity = 2, .start_groups = 2});
+  EXPECT_EQ(result.failure, "the kernel threw an exception in group 1: no more");
+}
+
+TEST(Reports, NumberTheBuffersThatHaveNoName) {
+  Buffer<std::uint32_t> unnamed;
+  Buffer<std::uint32_t> also;
+  const Result result = explore::check(
+      [&](explore::Engine& engine) {
+        unnamed = engine.fill<std::uint32_t>(items, 0);
+        also = engine.fill<std::uint32_t>(items, 0);
+        Neighbours<true> kernel{};
+        kernel.counters = unnamed.data();
+        kernel.flags = also.data();
+        return kernel;
+      },
+      [] { return true; });
+  EXPECT_THAT(result.failure, HasSubstr("race on buffer 1["));
 }
 
 TEST(Reports, TheSameSeedFindsTheSame) {

@@ -73,6 +73,8 @@ struct Options {
   bool shrink = true;
   /// Run this one schedule, as a failure reported it.
   std::string replay = {};
+  /// Timelines also show the protocol's own words and the units that groups run on.
+  bool verbose = false;
 };
 
 /// What an exploration found.

@@ -1,7 +1,8 @@
-// One run of a kernel in a World: the units that come and go, the host that sends them, and the
-// checks that need to know the kernel. All inline, so that it is compiled with the protocol headers
-// of whoever includes it. Invariant: what the engine knows is changed only right after a step on
-// `desk_`, so that it takes part in the schedule like any other word.
+// One run of a kernel in a World: the units that enter and leave, the host that sends them, and the
+// checks that need to know the kernel. All inline, so that a user of this header compiles it with
+// that user's protocol headers.
+// Invariant: the engine's data changes only right after a step on `desk_`, so such a change is part
+// of the schedule like any other access.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +27,16 @@ namespace cohort::explore {
 namespace detail {
 class Session;
 
-/// Actions that tests have pinned to steps.
+/// Actions that tests attach to steps.
 struct Pins {
   std::vector<std::pair<std::uint32_t, std::function<void()>>> before_step;
 };
 
-/// Why a job was ended, in words.
+/// "1 group", "2 groups".
+[[nodiscard]] inline std::string count_of(std::uint32_t groups) {
+  return std::to_string(groups) + (groups == 1 ? " group" : " groups");
+}
+/// Why a job was ended, as text.
 [[nodiscard]] std::string describe(protocol::FaultRecord fault);
 /// The roster, for timelines.
 [[nodiscard]] std::string show_roster(std::uint64_t word);
@@ -44,7 +49,8 @@ class Host {
   explicit Host(detail::Session& session) : session_(session) {}
 
   void set_target(std::uint32_t groups);
-  /// Takes all groups out and waits until they are: suspended, or how the job ended first.
+  /// Removes all groups and waits until they are out. Returns `suspended`, or the job's final
+  /// status if it ended first.
   Status suspend();
   /// Continues a suspended job.
   void resume();
@@ -53,13 +59,13 @@ class Host {
   /// Waits for the job's end.
   void wait();
   [[nodiscard]] Status status() const;
-  /// Groups that joined and that were taken away, and M.
+  /// Groups that joined; groups that left early; M.
   [[nodiscard]] std::uint32_t joins() const;
   [[nodiscard]] std::uint32_t leaves() const;
   [[nodiscard]] std::uint32_t groups() const;
-  /// Waits until `done()`. It may look at the kernel's memory, through AtomicRef.
+  /// Waits until `done()`. `done` may read the kernel's memory, through AtomicRef.
   void until(const std::function<bool()>& done);
-  /// The same, for as long as the schedule likes. Whether it came true.
+  /// The same, for a time chosen by the schedule. Returns whether `done()` became true.
   bool linger(const std::function<bool()>& done);
   /// One of `options` values, chosen by the schedule.
   std::uint32_t choose(std::uint32_t options);
@@ -70,7 +76,7 @@ class Host {
 
 namespace detail {
 
-/// One run, as the engine and the host see it.
+/// One run, as seen by the engine and the host.
 class Session {
  public:
   Session(World& its_world, Options with) : world(its_world), options(std::move(with)) {}
@@ -80,7 +86,7 @@ class Session {
 
   /// Runs the schedule.
   virtual void run() = 0;
-  // What Host and pinned actions do.
+  // Operations of Host and of attached actions.
   virtual void set_target(std::uint32_t groups) = 0;
   virtual Status suspend() = 0;
   virtual void resume() = 0;
@@ -88,7 +94,7 @@ class Session {
   virtual void wait_for_rest() = 0;
   virtual bool wait_for(bool limited, const std::function<bool()>& done) = 0;
   [[nodiscard]] virtual std::uint32_t active() const = 0;
-  /// For pinned actions: until everybody who is to join is there.
+  /// For attached actions: waits until every group that is to join is in the lobby.
   virtual void wait_for_joiners() = 0;
 
   World& world;
@@ -106,7 +112,7 @@ class Session {
   bool counts_staying = false;
 };
 
-/// All of it that does not know the kernel.
+/// The part that does not depend on the kernel.
 template <class P>
 class SessionOn : public Session {
  protected:
@@ -158,7 +164,7 @@ class SessionOn : public Session {
       target_ = first_target.value_or(first_);
       keep_initial();
       begin(first_, false);
-      inside_ = units;  // whoever comes later may come at any time
+      inside_ = units;  // other units may come at any time
     }
     world.go();
     if (world.failure().empty()) judge();
@@ -166,12 +172,14 @@ class SessionOn : public Session {
   }
 
   void set_target(std::uint32_t groups) override {
-    publish(groups);  // before anybody is sent because of it
+    world.note("wants " + count_of(groups));
+    publish(groups);  // before a unit is sent because of it
     move([&] { target_ = groups; });
   }
   Status suspend() override {
     if (at_rest()) return status;
-    const bool may_empty = least_ == 0;  // the job may have been told to leave altogether
+    world.note("suspends the job");
+    const bool may_empty = least_ == 0;  // the job may have been told to leave
     held_ = true;
     keeps_ = least_ > 0;  // else the last group may have left already
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
@@ -189,13 +197,17 @@ class SessionOn : public Session {
       throw Error{Errc::bad_state,
                   "explore: resume() needs units that can be sent again: choose Start::sent"};
     }
+    world.note("resumes the job");
     move([&] {
       world.settle();
       held_ = keeps_ = false;
       begin(first_, true);
     });
   }
-  void cancel() override { protocol::raise(shared, protocol::Fault::cancelled); }
+  void cancel() override {
+    world.note("cancels the job");
+    protocol::raise(shared, protocol::Fault::cancelled);
+  }
   void wait_for_rest() override {
     P::await(desk_event_, [this] {
       static_cast<void>(desk_.load(Order::relaxed));
@@ -204,7 +216,7 @@ class SessionOn : public Session {
   }
   bool wait_for(bool limited, const std::function<bool()>& done) override {
     const auto look = [&] {
-      static_cast<void>(desk_.load(Order::relaxed));  // what the engine knows may have changed
+      static_cast<void>(desk_.load(Order::relaxed));  // the engine's data may have changed
       return done();
     };
     if (limited) return P::await_for(desk_event_, 1, look);
@@ -237,7 +249,7 @@ class SessionOn : public Session {
   };
 
   virtual Stay run_group(Unit& unit, bool first, std::uint32_t id) = 0;
-  /// What a thread other than the leader does in its group's stay.
+  /// What a thread other than the leader does during its group's stay.
   virtual void live(Unit& unit, std::uint32_t local_id) = 0;
   virtual void keep_initial() = 0;
   /// A run of the job begins: its barriers count from 0 again.
@@ -247,7 +259,7 @@ class SessionOn : public Session {
   static constexpr auto stay_begins = static_cast<protocol::Point>(250);
   static constexpr auto stay_ends = static_cast<protocol::Point>(251);
 
-  /// All threads of the unit, at the beginning and end of a stay.
+  /// A meeting of all threads of the unit, at the beginning and at the end of a stay.
   void gather(const Unit& unit, std::uint32_t local_id, protocol::Point point) const {
     if (local_size_ > 1) meet(unit.index, local_id, point, nullptr, nullptr, nullptr);
   }
@@ -258,7 +270,7 @@ class SessionOn : public Session {
   [[nodiscard]] bool at_rest() const {
     return status != Status::pending && status != Status::running;
   }
-  /// Nothing will ever run again.
+  /// No group will run again.
   [[nodiscard]] bool over() const {
     return at_rest() && (status != Status::suspended || host_done_);
   }
@@ -266,7 +278,7 @@ class SessionOn : public Session {
     return status == Status::running && resizable && !held_ && !returned_ && inside_ < target_;
   }
 
-  /// A change of what the engine knows, as one step.
+  /// Changes the engine's data, as one step.
   template <class Change>
   void move(Change change) {
     if (sent()) desk_.fetch_add(1, Order::relaxed);
@@ -281,7 +293,7 @@ class SessionOn : public Session {
     world.wanted(least_, most_);
   }
 
-  /// Tells the groups what the scheduler wants.
+  /// Publishes the target to the groups.
   void publish(std::uint32_t share) {
     want(share);
     const Roster roster = shared.look();
@@ -372,10 +384,10 @@ class SessionOn : public Session {
     }
   }
 
-  /// A unit's life where nobody sends it: the first ones are inside, the others come when they
-  /// like. Without the desk there is less to search through.
+  /// The life of a unit that is not sent: the first ones are inside, the others come at any time.
+  /// Without the desk there is less to search through.
   void work_unsent(Unit& unit) {
-    // Where a check-in has a deadline more may come than it calls for.
+    // With a deadline, more groups may come to a check-in than it calls for.
     const bool first = unit.index < first_ || options.start_deadline;
     for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
       const Stay stay = run_group(unit, first && visit == 0, unit.index);
@@ -388,7 +400,7 @@ class SessionOn : public Session {
     P::notify(desk_event_);
   }
 
-  /// A unit's life: it waits to be sent, visits the job, comes back.
+  /// The life of a unit: waits to be sent, visits the job, returns.
   void work(Unit& unit) {
     if (sent()) {
       work_sent(unit);
@@ -432,7 +444,7 @@ class SessionOn : public Session {
     }
   }
 
-  /// The other threads of a unit.
+  /// The life of a unit's other threads.
   void assist(Unit& unit) {
     const std::uint32_t local_id = world.running() - 1 - unit.index * local_size_;
     for (;;) {
@@ -443,7 +455,7 @@ class SessionOn : public Session {
     }
   }
 
-  /// The last group is out: how did the job end?
+  /// The last group is out: determines how the job ended.
   void settle() {
     const Roster roster{shared.roster.peek()};
     const protocol::FaultRecord fault{shared.fault.peek()};
@@ -456,7 +468,7 @@ class SessionOn : public Session {
       status = Status::finished;
     } else if (shared.kept.peek() != 0) {
       status = Status::suspended;
-      if (!held_) world.fail("a state was kept, but nobody has asked for a suspend");
+      if (!held_) world.fail("a state was kept, but no suspend was requested");
     } else if (roster.active() == 0) {
       status = Status::left;
     } else {
@@ -470,30 +482,30 @@ class SessionOn : public Session {
     if (status == Status::left && keeps_) world.fail("suspended, but the job's state was not kept");
   }
 
-  /// After a run that seems to have gone well.
+  /// Checks after a run without a failure so far.
   void judge() {
     const Roster roster{shared.roster.peek()};
     if (status == Status::left && !may_all_leave) {
-      world.fail("the last group was taken away, which this kernel does not allow");
+      world.fail("the last group was killed, which this kernel does not allow");
     } else if (status == Status::cancelled) {
       return;  // groups leave wherever they are
     } else if (const std::uint32_t waiting = shared.waiting.peek() & ~protocol::fault_waiting;
                waiting != 0) {
-      world.fail("the lobby counts " + std::to_string(waiting) + " groups, but nobody is there");
+      world.fail("the lobby counts " + std::to_string(waiting) + " groups, but none is there");
     } else if (shared.fork_lock.peek() != 0) {
       world.fail("the fork lock is still held at the end");
     } else if (shared.departing.peek() != 0) {
       world.fail("the job waits for " + std::to_string(shared.departing.peek()) +
-                 " groups to depart that have all gone");
+                 " removed groups, but all have left");
     } else if (counts_staying && shared.staying.peek() != roster.active()) {
-      world.fail(std::to_string(shared.staying.peek()) + " groups are said to stay, not " +
+      world.fail(std::to_string(shared.staying.peek()) + " groups are counted as staying, not " +
                  std::to_string(roster.active()));
     } else if (shared.deposit_gen.peek() != protocol::no_deposit) {
       world.fail("group 0's deposit outlived the barrier it was made for");
     } else if (status == Status::finished && shared.kept.peek() != 0) {
       world.fail("a state was kept, but the job has finished");
     } else if (status == Status::finished && roster.arrived() != roster.active()) {
-      world.fail("finished with groups missing");
+      world.fail("the job has finished, but not all of its groups have returned");
     }
   }
 
@@ -504,6 +516,7 @@ class SessionOn : public Session {
     world.name(location_of(shared.waiting), "waiting");
     world.name(location_of(shared.closed), "closed");
     world.name(location_of(shared.serial), "serial");
+    world.name(location_of(shared.tickets), "tickets");
     world.name(location_of(shared.fork_lock), "fork lock");
     world.name(location_of(shared.departing), "departing");
     world.name(location_of(shared.deposit_gen), "deposit");
@@ -511,7 +524,7 @@ class SessionOn : public Session {
     world.name(location_of(shared.staying), "staying");
     world.name(location_of(shared.kept), "kept");
     world.name(location_of(shared.fault), "fault");
-    world.name(location_of(desk_), {});  // the explorer's own
+    world.name(location_of(desk_), {});  // used by the explorer only
     world.name(shared.barrier_event.word, "the barrier's event");
     world.name(shared.offer_event.word, "the offers' event");
     world.name(shared.lobby_event.word, "the lobby's event");
@@ -522,7 +535,7 @@ class SessionOn : public Session {
     for (const auto& ids : free_ids_) world.name(location_of(ids), "free ids");
     for (const auto& ids : resting_) world.name(location_of(ids), "resting ids");
     world.name(boxes_.data(), boxes_.size() * sizeof(boxes_[0]), sizeof(boxes_[0]),
-               "what is in box");
+               "what is in box", World::Owner::protocol);
     name_states();
     for (std::size_t i = 0; i < 4; ++i) {
       world.name(location_of(shared.vote[i]), std::string{"vote "} + std::to_string(i));
@@ -539,24 +552,24 @@ class SessionOn : public Session {
   std::vector<Atomic<std::uint64_t>> resting_;
   std::vector<Unit> units_;
 
-  // What the engine knows.
+  // The engine's data.
   Atomic<std::uint32_t> desk_{0};
   Event desk_event_;
-  std::uint32_t first_ = 0;       // groups at the start
-  std::uint32_t first_left_ = 0;  // of them, not yet sent
+  std::uint32_t first_ = 0;       // number of groups at the start
+  std::uint32_t first_left_ = 0;  // those of them that have not been sent yet
   std::uint32_t next_id_ = 0;
   std::uint32_t inside_ = 0;
   std::uint32_t target_ = 0;
-  std::uint32_t least_ = 0;  // of all targets of this run
+  std::uint32_t least_ = 0;  // minimum of all targets of this run
   std::uint32_t most_ = 0;
   bool held_ = false;
-  bool keeps_ = false;  // a suspend has to keep the job's state
+  bool keeps_ = false;  // a suspend must keep the job's state
   bool returned_ = false;
   bool host_done_ = false;
 };
 
-/// A kernel with the checks around it: its local memory is poisoned before each step, States are
-/// compared, pinned actions happen.
+/// A kernel wrapped in checks: local memory is poisoned before each step, States are compared,
+/// attached actions run.
 template <class Kernel, class Watch>
 struct Watched {
   using State = StateOf<Kernel>;
@@ -582,7 +595,7 @@ struct Watched {
   }
 };
 
-/// What depends on a kernel's State but not on the kernel: kernels with like States share it.
+/// The part that depends on a kernel's State only: kernels with the same State share it.
 template <class P, class State>
 class StateSession : public SessionOn<P> {
   using Base = SessionOn<P>;
@@ -608,7 +621,7 @@ class StateSession : public SessionOn<P> {
 
   static void poison(void* memory, std::size_t bytes) { std::memset(memory, 0xcd, bytes); }
 
-  /// False: the group was not let in.
+  /// Checks in or waits in the lobby. Returns false if the group was not admitted.
   bool let_in(Member& member, const Unit& unit, bool first, std::uint32_t id) {
     if (first && options.start == Start::gathered) {
       take_part(member, id);
@@ -623,23 +636,27 @@ class StateSession : public SessionOn<P> {
     return true;
   }
 
-  /// A group is out of the kernel.
+  /// Called when a group has left the kernel.
   Stay left_kernel(Member& member) {
     if (member.left) return shared.look().faulted() ? Stay::ended : Stay::left;
     protocol::finish(member);
     return member.left ? Stay::ended : Stay::finished;
   }
 
-  /// Called in a handler of what a thread of the group threw.
+  /// Called in a handler for an exception of a thread of the group.
   void has_thrown(Member& member) {
+    const auto fail = [&](const char* what) {
+      world.fail("the kernel threw an exception in group " + std::to_string(member.id) + ": " +
+                 what);
+    };
     try {
       throw;
     } catch (const Unwind&) {
       protocol::abandon(member);
     } catch (const std::exception& error) {
-      world.fail(std::string{"the kernel threw an exception: "} + error.what());
+      fail(error.what());
     } catch (...) {
-      world.fail("the kernel threw something that is no std::exception");
+      fail("not a std::exception");
     }
   }
 
@@ -660,7 +677,7 @@ class StateSession : public SessionOn<P> {
                              sizeof mine) != 0) {  // the padding has been cleared
         world.fail("the State of group " + std::to_string(group) +
                    " differs from another's after step " + std::to_string(gen) +
-                   ": whoever joins gets group 0's alone");
+                   ": joining groups receive group 0's only");
       }
     }
   }
@@ -676,13 +693,15 @@ class StateSession : public SessionOn<P> {
   void keep_initial() final { states_.kept = State{}; }
   void forget_steps() final { expected_ = {}; }
   void name_states() final {
-    world.name(&states_.deposit, sizeof states_.deposit, sizeof(State), "deposit of a State");
-    world.name(&states_.kept, sizeof states_.kept, sizeof(State), "kept State");
+    constexpr auto protocols = World::Owner::protocol;
+    world.name(&states_.deposit, sizeof states_.deposit, sizeof(State), "deposit of a State",
+               protocols);
+    world.name(&states_.kept, sizeof states_.kept, sizeof(State), "kept State", protocols);
     world.name(box_states_.data(), box_states_.size() * sizeof(State), sizeof(State),
-               "State in box");
+               "State in box", protocols);
   }
 
-  /// As after a check-in that everybody came to in order.
+  /// The state after a check-in at which all groups arrived in order.
   void take_part(Member& member, std::uint32_t id) {
     member.id = id;
     member.active = shared.quorum;

@@ -60,14 +60,20 @@ class World {
   [[nodiscard]] std::string schedule() const;
   [[nodiscard]] const std::vector<TraceEvent>& events() const;
 
-  /// What a word is called in the timeline, and how its values are written there.
+  /// Names a word of the protocol in timelines. `format` writes its values there. A word without a
+  /// name ("") is left out.
   void name(const detail::Location& location, std::string name,
             std::string (*format)(std::uint64_t value) = nullptr);
-  void name(const void* memory, std::size_t bytes, std::size_t element, std::string name);
-  /// The timeline of this schedule, if it was recorded: `log` is to be set before.
+  /// Whose memory is named: that of the kernel's author, or of the protocol.
+  enum class Owner : std::uint8_t { kernel, protocol };
+  /// Names memory that consists of elements of `element` bytes.
+  void name(const void* memory, std::size_t bytes, std::size_t element, std::string name,
+            Owner owner);
+  /// Whether this schedule's timeline is recorded. Set it before begin().
   void log(bool on);
   [[nodiscard]] bool logging() const;
-  void note(const std::string& text);
+  /// Adds a line to the timeline: what the running thread does.
+  void note(std::string text);
   [[nodiscard]] std::string timeline() const;
 
   /// From now on: this schedule, and after its end what is usual.

@@ -30,6 +30,17 @@ struct Location {
   bool in_kernel = false;         // stands for a word of a kernel's memory
 };
 
+/// A line of a kernel's source. Not std::source_location: Clang 14 does not have it.
+struct SourceLine {
+  const char* file = nullptr;  ///< nullptr: not known
+  std::uint32_t line = 0;
+
+  static constexpr SourceLine here(const char* file = __builtin_FILE(),
+                                   std::uint32_t line = __builtin_LINE()) noexcept {
+    return {file, line};
+  }
+};
+
 // Accesses of the running thread. Each is a scheduling point first, and takes effect then.
 [[nodiscard]] std::uint64_t load(const Location& location, Order order);
 void store(Location& location, std::uint64_t value, Order order);
@@ -45,9 +56,9 @@ void fence();
 [[nodiscard]] std::uint32_t choose(std::uint32_t options);
 
 /// The explorer's word for a word of a kernel's memory, brought up to date with that memory.
-[[nodiscard]] Location& word_at(const void* memory, std::size_t bytes);
+[[nodiscard]] Location& word_at(const void* memory, std::size_t bytes, SourceLine source);
 /// A plain access, to be checked against all others by happens-before.
-void touch(const void* memory, std::size_t bytes, bool writes);
+void touch(const void* memory, std::size_t bytes, bool writes, SourceLine source = {});
 
 /// Waits until `done(context)`. With `timed` it may give up; false then.
 bool await(Location& event, bool timed, bool (*done)(void* context), void* context);
@@ -80,16 +91,16 @@ template <class T, class Word>
 class Updates {
  public:
   template <class Change>
-  T update(Change change, Order order) const {
-    Location& location = word().location();
+  T update(Change change, Order order, SourceLine source = {}) const {
+    Location& location = word().location(source);
     const T old = unpack<T>(begin_update(location, order));
     const T next = change(old);
     end_update(location, pack(next), order, true);
     word().written(next);
     return old;
   }
-  bool swap_if(T& expected, T desired, Order order) const {
-    Location& location = word().location();
+  bool swap_if(T& expected, T desired, Order order, SourceLine source = {}) const {
+    Location& location = word().location(source);
     const T old = unpack<T>(begin_update(location, order));
     const bool same = old == expected;
     end_update(location, pack(same ? desired : old), order, same);
@@ -146,54 +157,61 @@ class Atomic : private detail::Updates<T, Atomic<T>> {
   void reset(T value) noexcept { location_ = {.value = detail::pack(value)}; }
 
  private:
-  [[nodiscard]] detail::Location& location() const { return location_; }
+  [[nodiscard]] detail::Location& location(detail::SourceLine /*source*/) const {
+    return location_;
+  }
   void written(T /*value*/) const {}
 
   mutable detail::Location location_;
 };
 
-/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives.
+/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives. Each access
+/// knows its line of the kernel's source, for reports.
 template <class T>
 class AtomicRef : private detail::Updates<T, AtomicRef<T>> {
   friend detail::Updates<T, AtomicRef<T>>;
+  using Source = detail::SourceLine;
 
  public:
   explicit AtomicRef(T& word) noexcept : word_(&word) {}
 
-  [[nodiscard]] T load(Order order = Order::relaxed) const {
-    return detail::unpack<T>(detail::load(location(), order));
+  [[nodiscard]] T load(Order order = Order::relaxed, Source source = Source::here()) const {
+    return detail::unpack<T>(detail::load(location(source), order));
   }
-  void store(T value, Order order = Order::relaxed) const {
-    detail::store(location(), detail::pack(value), order);
+  void store(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    detail::store(location(source), detail::pack(value), order);
     written(value);
   }
-  T exchange(T value, Order order = Order::relaxed) const {
-    return this->update([value](T) { return value; }, order);
+  T exchange(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T) { return value; }, order, source);
   }
-  bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
-    return this->swap_if(expected, desired, order);
+  bool compare_exchange(T& expected, T desired, Order order = Order::relaxed,
+                        Source source = Source::here()) const {
+    return this->swap_if(expected, desired, order, source);
   }
-  T fetch_add(T value, Order order = Order::relaxed) const {
-    return this->update([value](T old) { return static_cast<T>(old + value); }, order);
+  T fetch_add(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T old) { return static_cast<T>(old + value); }, order, source);
   }
-  T fetch_sub(T value, Order order = Order::relaxed) const {
-    return this->update([value](T old) { return static_cast<T>(old - value); }, order);
+  T fetch_sub(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T old) { return static_cast<T>(old - value); }, order, source);
   }
-  T fetch_or(T value, Order order = Order::relaxed) const {
-    return this->update([value](T old) { return static_cast<T>(old | value); }, order);
+  T fetch_or(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T old) { return static_cast<T>(old | value); }, order, source);
   }
-  T fetch_and(T value, Order order = Order::relaxed) const {
-    return this->update([value](T old) { return static_cast<T>(old & value); }, order);
+  T fetch_and(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T old) { return static_cast<T>(old & value); }, order, source);
   }
-  T fetch_min(T value, Order order = Order::relaxed) const {
-    return this->update([value](T old) { return value < old ? value : old; }, order);
+  T fetch_min(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T old) { return value < old ? value : old; }, order, source);
   }
-  T fetch_max(T value, Order order = Order::relaxed) const {
-    return this->update([value](T old) { return old < value ? value : old; }, order);
+  T fetch_max(T value, Order order = Order::relaxed, Source source = Source::here()) const {
+    return this->update([value](T old) { return old < value ? value : old; }, order, source);
   }
 
  private:
-  [[nodiscard]] detail::Location& location() const { return detail::word_at(word_, sizeof(T)); }
+  [[nodiscard]] detail::Location& location(Source source) const {
+    return detail::word_at(word_, sizeof(T), source);
+  }
   void written(T value) const { *word_ = value; }
 
   T* word_;
@@ -205,13 +223,13 @@ class Element {
   using Value = std::remove_const_t<T>;
 
  public:
-  explicit Element(T* item) noexcept : item_(item) {}
+  Element(T* item, detail::SourceLine source) noexcept : item_(item), source_(source) {}
   Element(const Element&) = default;
   ~Element() = default;
 
   operator Value() const { return get(); }  // NOLINT: stands for the value
   const Element& operator=(const Value& value) const {
-    detail::touch(item_, sizeof(T), true);
+    detail::touch(item_, sizeof(T), true, source_);
     *item_ = value;
     return *this;
   }
@@ -245,17 +263,29 @@ class Element {
     T* item_;
   };
   Arrow operator->() const {
-    detail::touch(item_, sizeof(T), !std::is_const_v<T>);
+    detail::touch(item_, sizeof(T), !std::is_const_v<T>, source_);
     return Arrow{item_};
   }
 
  private:
   [[nodiscard]] Value get() const {
-    detail::touch(item_, sizeof(T), false);
+    detail::touch(item_, sizeof(T), false, source_);
     return *item_;
   }
 
   T* item_;
+  detail::SourceLine source_;
+};
+
+/// The index of an access, with its line: operator[] has no room for a second parameter.
+struct Index {
+  template <class Value>
+  Index(const Value& its_value,  // NOLINT(google-explicit-constructor): stands for the value
+        detail::SourceLine its_source = detail::SourceLine::here())
+      : value(static_cast<std::size_t>(its_value)), source(its_source) {}
+
+  std::size_t value;
+  detail::SourceLine source;
 };
 
 /// An array whose plain accesses are watched: what group.view(pointer) gives.
@@ -264,9 +294,9 @@ class View {
  public:
   explicit View(T* items) noexcept : items_(items) {}
 
-  Element<T> operator[](std::size_t i) const { return Element<T>{items_ + i}; }
-  Element<T> operator*() const { return Element<T>{items_}; }
-  auto operator->() const { return Element<T>{items_}.operator->(); }
+  Element<T> operator[](const Index& i) const { return {items_ + i.value, i.source}; }
+  Element<T> operator*() const { return {items_, {}}; }
+  auto operator->() const { return Element<T>{items_, {}}.operator->(); }
   View operator+(std::ptrdiff_t offset) const { return View{items_ + offset}; }
   View operator-(std::ptrdiff_t offset) const { return View{items_ - offset}; }
   explicit operator bool() const noexcept { return items_ != nullptr; }
@@ -295,7 +325,7 @@ class Threads {
 
   template <class Ref>
   auto claim(Ref counter) const {
-    return counter.fetch_add(1);
+    return counter.fetch_add(1, Order::relaxed, {});  // the line would be this one
   }
 
   void barrier() const {

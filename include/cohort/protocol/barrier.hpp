@@ -7,14 +7,14 @@
 
 namespace cohort::protocol {
 
-/// M stands still between resizing barriers, so that arrivals may count by themselves
+/// M does not change between resizing barriers, so the arrivals themselves can end a generation
 /// (Roster::self_flip).
 template <Traits traits>
 inline constexpr bool steady =
     traits.resizes == Resizes::at_barriers&& traits.barrier == ResizingBarrier::one_pass;
 
-/// Whether a group has to look at the target before it arrives at a resizing barrier. A platform
-/// may know one that is recent enough.
+/// Whether a group has to read the target before it arrives at a resizing barrier. A platform that
+/// has read it recently enough may answer no.
 template <class P, class State>
 COHORT_FN bool looks(const Member<P, State>& member) {
   if constexpr (requires { P::looks(member); }) {
@@ -24,25 +24,26 @@ COHORT_FN bool looks(const Member<P, State>& member) {
   }
 }
 
-/// Where a group stands: what a barrier needs to know of it, worked out before its threads meet.
+/// What a barrier needs to know of the arriving group. Computed before the threads of the group
+/// meet.
 template <class P>
 struct Place {
   Shared<P>& shared;
   std::uint32_t id;
   std::uint32_t active;
   std::uint32_t gen;
-  std::uint32_t kinds;  // what group 0 will have announced for even and odd generations
+  std::uint32_t kinds;  // the kinds that group 0 will have announced for even and odd generations
   Kind kind;
   bool votes;
   bool looks;
   mutable bool again = false;  // this group has voted for another step, or has seen such a vote
-  std::uint64_t arrival;       // what to add to the roster
+  std::uint64_t arrival;       // added to the roster on arrival
 
-  /// Where M may change meanwhile.
+  /// For a barrier during which M may change.
   template <class State>
   COHORT_FN Place(const Member<P, State>& member, Kind its_kind)
       : Place(member.shared, member, its_kind, member.votes, false) {}
-  /// `flips`: M stands still, so that group 0 may let the last arrival end the generation.
+  /// `flips`: M does not change, so group 0 may let the last arrival end the generation.
   template <class State>
   COHORT_FN Place(Shared<P>& its_shared, const Member<P, State>& member, Kind its_kind,
                   bool its_votes, bool flips)
@@ -57,7 +58,7 @@ struct Place {
         arrival(Roster::one_arrival) {
     if (id != 0) return;
     if (flips) arrival = Roster::self_flip(active);
-    // Group 0 also says at which kind of barrier it stands.
+    // Group 0 also announces the kind of this barrier.
     const std::uint32_t bit = gen & 1U;
     const auto now = static_cast<std::uint64_t>(kind);
     arrival += (now - ((kinds >> bit) & 1U)) << (Roster::kind_shift + bit);
@@ -65,7 +66,7 @@ struct Place {
   }
 };
 
-/// Group 0's share of every arrival: it clears the next vote.
+/// Part of group 0's arrival: clears the slot of the next vote.
 template <class P>
 COHORT_FN void clear_next_vote(const Place<P>& place) {
   // Relaxed: published by the arrival. This slot was last read before the arrivals of generation
@@ -75,17 +76,19 @@ COHORT_FN void clear_next_vote(const Place<P>& place) {
   }
 }
 
-/// Whether this group wants another step. Call before arriving at the barrier that ends this one.
+/// Records whether this group wants another step. Call it before the group arrives at the barrier
+/// that ends this step.
 template <class P>
 COHORT_FN void vote(const Place<P>& place, bool again) {
   place.again = again;
   if (!again) return;
   auto& slot = place.shared.vote[place.gen & 3U];
-  // A look spares the others the loss of their line; where it is a round trip it costs more.
+  // Loading first leaves the cache line shared among the groups. Where a load is a round trip, a
+  // plain store costs less.
   if (Fenced<P> || slot.load(Order::relaxed) == 0) slot.store(1, Order::relaxed);
 }
 
-/// Whether anybody voted for another step at generation `gen`; true for kernels that do not vote.
+/// Whether a group voted for another step at generation `gen`. True for kernels that do not vote.
 template <class P, class State>
 COHORT_FN bool goes_on(const Member<P, State>& member, std::uint32_t gen) {
   return !member.votes ||
@@ -98,7 +101,7 @@ COHORT_FN bool goes_on(const Place<P>& place) {
          place.shared.vote[place.gen & 3U].load(Order::relaxed) != 0;  // ordered by the release
 }
 
-/// The release has taken this group away.
+/// Called when the release has removed this group.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) {
   auto& shared = member.shared;
@@ -106,33 +109,33 @@ COHORT_DETAIL_COLD COHORT_FN Verdict shed(Member<P, State>& member, Roster now) 
   member.trace(Trace::shed, shared.kept.load(Order::relaxed));  // published by the release
   member.left = true;
   member.id = no_id;
-  shared.departing.fetch_sub(1, Order::release);  // pairs with growth(), and see resize()
+  shared.departing.fetch_sub(1, Order::release);  // pairs with growth(); see also resize()
   return Verdict::leave;
 }
 
-/// After the release: the group goes on into the next generation, with as many others as before, or
-/// finds out that something else has happened.
+/// The complete check after a release: the group enters the next generation, leaves, or finds a
+/// fault.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict pass_closely(Member<P, State>& member, Kind kind, Roster now) {
   if (now.faulted()) {
     abandon(member);
     return Verdict::gone;
   }
-  // Without dense ids (KillOrder::any, in setup) the roster says nothing about who is to leave.
+  // Without dense ids (KillOrder::any, in setup) the roster does not tell which groups leave.
   if (traits.kill_order == KillOrder::highest_first && member.id >= now.active()) {
     return kind == Kind::resizing ? shed(member, now)
                                   : break_contract(member, Fault::divergent_barrier);
   }
   if (now.kind(member.gen) != kind) return break_contract(member, Fault::divergent_barrier);
   member.gen = (member.gen + 1) & Roster::gen_mask;
-  // M as of the release. The roster may be ahead of it where a quick group has already been taken
-  // again; `settled` is not: the next release has to wait for this group.
+  // M as of the release. The roster may be ahead of it if a quick group has already been killed.
+  // `settled` is not: the next release has to wait for this group.
   member.active = steady<traits> ? now.active() : member.shared.settled.load(Order::relaxed);
   member.trace(Trace::pass, member.gen);
   return Verdict::stay;
 }
 
-/// The same; where M stands still one comparison tells whether all is as usual.
+/// The check after a release. Where M does not change, one comparison recognises the common case.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster now) {
   if constexpr (!steady<traits>) {
@@ -150,14 +153,14 @@ COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster n
   }
 }
 
-/// Waits until somebody releases this group's generation. `meanwhile` is called now and then on
-/// platforms that look at the target rarely.
+/// Waits for the release of this group's generation. A platform that reads the target rarely calls
+/// `meanwhile` now and then.
 template <class P, class Meanwhile>
 COHORT_FN Roster await_release(const Place<P>& place, Meanwhile meanwhile) {
   auto& shared = place.shared;
   const std::uint32_t gen = place.gen;
-  // Where a look after the release would be another round trip, votes are looked for meanwhile: one
-  // that is there stays until the arrivals of generation gen + 3.
+  // Where a load after the release would be another round trip, read the votes while waiting: a
+  // vote stays until the arrivals of generation gen + 3.
   const bool asks = Fenced<P> && place.votes && place.kind == Kind::resizing;
   Roster now;
   const auto done = [&] {
@@ -179,8 +182,8 @@ COHORT_FN Roster await_release(const Place<P>& place) {
   return await_release(place, [] {});
 }
 
-/// The last arriver sets M and releases, in one read-modify-write. `now` is the full, unbiased
-/// roster.
+/// The last group to arrive sets M and releases the barrier, in one read-modify-write. `now` is the
+/// full, unbiased roster.
 template <class P, Traits traits, class State>
 COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now) {
   constexpr bool may_fork = traits.resizes == Resizes::anywhere;
@@ -190,12 +193,12 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   const std::uint32_t active = now.active();
   const bool deposited =
       shared.deposit_gen.load(Order::relaxed) == gen;  // ordered by group 0's arrival
-  // A deposit serves one barrier: the generation comes again after 2^30 of them.
+  // A deposit serves one barrier only: its generation number comes again after 2^30 barriers.
   shared.deposit_gen.store(no_deposit, Order::relaxed);  // published by the release below
   const std::uint32_t target =
-      shared.target(Order::acquire);  // pairs with the host: flags come first
+      shared.target(Order::acquire);  // pairs with the host's release: it writes the flags first
   const bool last_step =
-      !goes_on(member, gen);  // then nobody may join, or it would run a step too many
+      !goes_on(member, gen);  // then no group may join: it would run one step too many
   std::uint32_t next = active;
   if (!last_step && target < active) {
     const bool keeps = target == 0 && shared.suspending() && deposited;
@@ -207,20 +210,21 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
     }
     shared.departing.fetch_add(active - next, Order::relaxed);  // published by the release below
-    // Relaxed: a leaver has looked at the roster before it counts itself out, so it cannot see the
-    // addition below. What keeps the addition behind this look is its release for shed(), and the
-    // fence in claim() for taken_along().
+    // Relaxed: a leaving group reads the roster before it decrements `departing`, so it cannot see
+    // the addition below. The addition cannot move before the load of `departing`: for shed()
+    // because of its release, for taken_along() because of the fence in claim().
   } else if (!last_step && deposited && shared.departing.load(Order::relaxed) == 0) {
     next = active + claim(shared, target - active);
-    // Nobody can fork while everybody is inside. From the release until all are admitted the lock
-    // is held: a group that we release would take the boxes we have claimed for its own.
+    // No group can fork while all are in the barrier. Hold the lock from the release until all
+    // joining groups are admitted: a group that is released here and forks would take the boxes
+    // claimed here for its own.
     if constexpr (may_fork) {
       if (next > active) shared.fork_lock.store(1, Order::relaxed);  // published by the release
     }
   }
 
   member.active = next;
-  member.trace(Trace::resize, active);  // before anybody can act on it
+  member.trace(Trace::resize, active);  // before another group can act on it
   const Roster released = now.released(next);
   if constexpr (!steady<traits>) shared.settled.store(next, Order::relaxed);  // as in release()
   shared.roster.fetch_add(released.word - now.word,
@@ -237,7 +241,7 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   return released;
 }
 
-/// Group 0 leaves its state for groups that may join at generation `gen`, or for a suspend.
+/// Group 0 deposits its state, for groups that may join at generation `gen` or for a suspend.
 template <class P, class State>
 COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State& state) {
   written<P>(member.states.deposit[gen & 1U]) = state;
@@ -245,38 +249,38 @@ COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State&
                                   Order::relaxed);  // published by the arrival or veto after it
 }
 
-/// A look at the target while group 0 waits at a resizing barrier that would flip by itself: asks
-/// for a resize there if one is wanted.
+/// Reads the target again while group 0 waits at a resizing barrier that would flip by itself. Asks
+/// for a resize at this barrier if one is wanted.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
-  Roster old = shared.look();  // after a flip nothing is biased before group 0 arrives again
+  Roster old = shared.look();  // after a flip, the roster is not biased until group 0 arrives again
   if (shared.target() == member.active || !old.biased()) return;
-  deposit(member, member.gen, state);  // nobody reads it while the barrier flips by itself
+  deposit(member, member.gen, state);  // not read if the barrier flips by itself
   while (old.biased()) {
     const Roster next{old.word - Roster::bias(member.active)};
-    // Pairs with the last arrival's acquire: it finds the deposit.
+    // Pairs with the last arrival's acquire: that group finds the deposit.
     if (shared.roster.compare_exchange(old.word, next.word, Order::release)) return;
   }
-  // The barrier has flipped by itself. Published by this group's next arrival.
+  // The barrier has flipped by itself. Relaxed: published by this group's next arrival.
   shared.deposit_gen.store(no_deposit, Order::relaxed);
 }
 
-/// Arrival by addition; returns the roster with it. Release: this group's writes; acquire: those of
-/// all before it, should this arrival be the last.
+/// Arrives by addition and returns the resulting roster. Release: publishes this group's writes.
+/// Acquire: shows those of all earlier arrivals, in case this one is the last.
 template <class P>
 COHORT_FN Roster arrive_by(Shared<P>& shared, std::uint64_t add) {
   return {shared.roster.fetch_add(add, Order::acq_rel) + add};
 }
 
-/// Arrival that keeps the generation from flipping by itself.
+/// Arrives and keeps the generation from flipping by itself.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN Roster arrive_with_veto(Member<P, State>& member,
                                                      std::uint64_t arrival) {
   auto& shared = member.shared;
   const std::uint64_t bias = Roster::bias(member.active);
   if (member.id == 0) return arrive_by(shared, arrival - bias);
-  // Once one of those who want it has taken the bias out the others just arrive.
+  // Several groups may want this. Once one of them has removed the bias, the others just arrive.
   for (Roster old = shared.look(); old.biased();) {
     const Roster next{old.word + arrival - bias};
     if (shared.roster.compare_exchange(old.word, next.word, Order::acq_rel)) return next;
@@ -284,21 +288,22 @@ COHORT_DETAIL_COLD COHORT_FN Roster arrive_with_veto(Member<P, State>& member,
   return arrive_by(shared, arrival);
 }
 
-/// Arrival where M may change meanwhile: whoever makes the count full takes the next step.
+/// Arrives where M may change meanwhile. The group that completes the count takes the next step.
 template <class P, class State>
 COHORT_FN Roster arrive(Member<P, State>& member, const Place<P>& place) {
   clear_next_vote(place);
   const Roster now = arrive_by(place.shared, place.arrival);
   member.kinds = place.kinds;
   if (now.arrived() != now.active())
-    P::notify(place.shared.offer_event);  // who waits in an offer is waited for
+    P::notify(
+        place.shared.offer_event);  // wake groups waiting in an offer: this barrier needs them
   return now;
 }
 
 /// Releases a full barrier without touching M.
 template <class P>
 COHORT_FN Roster release(Shared<P>& shared, Roster now) {
-  // Everybody is inside, so nothing but FAULT can change the word: an addition leaves that bit
+  // All groups are in the barrier, so only FAULT can change the word. An addition leaves that bit
   // alone.
   const Roster released = now.released(now.active());
   shared.settled.store(now.active(), Order::relaxed);  // published by the next line
@@ -308,8 +313,8 @@ COHORT_FN Roster release(Shared<P>& shared, Roster now) {
   return released;
 }
 
-/// An arrival after which there is more to do than to wait: it makes the count full, or stands at a
-/// barrier that a group which has returned can never reach.
+/// Handles an arrival that does more than wait: it completes the count, or it is at a barrier that
+/// a group which has returned can never reach.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict complete(Member<P, State>& member, Kind kind, Roster now) {
   if (now.draining()) return break_contract(member, Fault::barrier_after_return);
@@ -324,7 +329,7 @@ COHORT_FN Verdict complete(Member<P, State>& member, Kind kind, Roster now) {
   return pass_closely<P, traits>(member, kind, now);
 }
 
-/// From the arrival, which has made `now` of the roster, to the release.
+/// From the arrival, whose resulting roster is `now`, to the release.
 template <class P, Traits traits, class State, class Meanwhile>
 COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, Roster now,
                                Meanwhile meanwhile) {
@@ -340,8 +345,8 @@ COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, 
   return pass<P, traits>(member, place, now);
 }
 
-/// Whether a change of M is wanted, as this group sees it before it arrives. Group 0 deposits its
-/// state then.
+/// Whether a change of M is wanted, as far as this group sees before it arrives. If so, group 0
+/// deposits its state.
 template <class P, class State>
 COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
   const std::uint32_t target = member.shared.target();
@@ -351,7 +356,7 @@ COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
   return true;
 }
 
-/// A barrier where M stands still. `state`: of a resizing one.
+/// A barrier of a kernel whose M is steady. `state` is null at a plain barrier.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict steady_barrier(Member<P, State>& member, const Place<P>& place,
                                  const State* state) {
@@ -365,7 +370,7 @@ COHORT_FN Verdict steady_barrier(Member<P, State>& member, const Place<P>& place
   });
 }
 
-/// The barriers of this file: with a state, M may change.
+/// Either barrier of this file. With a state, M may change.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict barrier(Member<P, State>& member, const Place<P>& place, const State* state) {
   if (place.id == no_id) return break_contract(member, Fault::used_after_leaving);
@@ -381,13 +386,13 @@ COHORT_FN Verdict barrier(Member<P, State>& member, const Place<P>& place, const
   }
 }
 
-/// All active groups meet; everything written before is visible after.
+/// All active groups meet. Writes before the barrier are visible after it.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict global_barrier(Member<P, State>& member, const Place<P>& place) {
   return barrier<P, traits>(member, place, static_cast<const State*>(nullptr));
 }
 
-/// Our resizing barrier: everybody arrives once, and the last one sets M.
+/// Our resizing barrier: each group arrives once, and the last one sets M.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const Place<P>& place,
                                    const State& state) {

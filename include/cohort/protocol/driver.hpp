@@ -13,7 +13,8 @@ COHORT_FN void run_steps(const Kernel& kernel, Group<P, Kernel, role>& group,
                          StateOf<Kernel> state) {
   for (;;) {
     const Next vote = kernel.step(group, state);
-    const StateOf<Kernel> kept = state;  // whose address is known: `state` can stay in registers
+    const StateOf<Kernel> kept =
+        state;  // passed by reference, so that `state` can stay in registers
     if (group.next_step(kept, vote) != Verdict::stay) return;
   }
 }
@@ -26,7 +27,7 @@ COHORT_FN void live(const Kernel& kernel, Member<P, StateOf<Kernel>>& member,
     if (!member.joined) {
       Group<P, Kernel, Role::setup> group{member, local, threads};
       kernel.setup(group);
-      group.global_barrier();  // nobody may fork into a kernel that is still being set up
+      group.global_barrier();  // no group may fork into a kernel that is still being set up
     }
   }
   Group<P, Kernel, role> group{member, local, threads};

@@ -1,5 +1,5 @@
-// request_fork: a running group lets waiting ones in.
-// Invariant: ids come from the same swap that makes the new groups active, so no id is ever given
+// request_fork: an active group admits waiting ones.
+// Invariant: the swap that makes the new groups active also fixes their ids, so no id is given
 // twice.
 #pragma once
 
@@ -8,19 +8,20 @@
 
 namespace cohort::protocol {
 
-/// How many groups may be added now. None after a return (they would never meet the others), or
-/// while a leaver of an earlier barrier has yet to look: it would take the new M for its own. Nor
-/// under a suspend, whose target is 0.
+/// How many groups may be added now. None after a group has returned: it would never meet them.
+/// None while a group removed at an earlier barrier has yet to notice: it would take the new M for
+/// its own. None under a suspend, whose target is 0.
 template <class P>
 COHORT_FN std::uint32_t growth(const Shared<P>& shared, Roster roster) {
   const std::uint32_t target = shared.target();
-  const bool may_grow = !roster.draining() && roster.active() < target &&
-                        shared.departing.load(Order::acquire) == 0;  // pairs with the leavers
+  const bool may_grow =
+      !roster.draining() && roster.active() < target &&
+      shared.departing.load(Order::acquire) == 0;  // pairs with the groups that leave
   return may_grow ? target - roster.active() : 0;
 }
 
-/// Names the claimed groups (KillOrder::any): one whose id a leaver has yet to free goes back to
-/// waiting.
+/// Gives ids to the claimed groups (KillOrder::any). A group goes back to waiting if a leaver has
+/// yet to free the id that it needs.
 template <class P>
 COHORT_FN std::uint32_t name_claimed(Shared<P>& shared) {
   std::uint32_t named = 0;
@@ -35,14 +36,14 @@ COHORT_FN std::uint32_t name_claimed(Shared<P>& shared) {
   return named;
 }
 
-/// The fork itself, by the holder of fork_lock. Returns how many groups were added.
+/// The fork itself, under fork_lock. Returns how many groups were added.
 template <class P, Traits traits, class State>
 COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state, std::uint32_t gen,
                                     Entry entry) {
   constexpr bool any = traits.kill_order == KillOrder::any;
   auto& shared = member.shared;
-  // Acquire: pairs with a kill of several groups, whose `departing` growth() sees, and with those
-  // who have left: the new holders of their ids come after them.
+  // Acquire: pairs with a kill of several groups, whose `departing` growth() reads, and with the
+  // groups that have left: the new holders of their ids come after them.
   Roster old = shared.look(Order::acquire);
   std::uint32_t claimed = claim(shared, growth(shared, old));
   if constexpr (any) claimed = name_claimed(shared);
@@ -57,23 +58,24 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
       return 0;
     }
     next = old.with_active(old.active() + claimed);
-    // M only falls while we hold the lock, so the word is still the one that was looked at. Pairs
-    // with a leaver's acquire: it frees its id after this fork has taken one, see ids.hpp.
+    // M only falls while this group holds the lock, so the swap succeeds only on the word that was
+    // loaded. Release pairs with a leaver's acquire: it frees its id after this fork has taken one,
+    // see ids.hpp.
     if (shared.roster.compare_exchange(old.word, next.word, Order::release)) break;
     old = shared.look(Order::acquire);  // as above
   }
   member.active = next.active();
-  member.trace(Trace::fork, claimed);  // at once: a group that returns now tells of it later
+  member.trace(Trace::fork, claimed);  // at once: a group that returns now records that later
   if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(claimed, Order::relaxed);
   std::uint32_t id = old.active();
   admit(member, state, gen, entry, [&](const Box<P>& box) { return any ? box.id : id++; });
   return claimed;
 }
 
-/// In place of a count: the job has ended under this group.
+/// Returned instead of a count: the job has ended under this group.
 inline constexpr std::uint32_t fork_gone = ~0U;
 
-/// A fork that somebody may be waiting for.
+/// Slow path of request_fork: a group may be waiting.
 template <class P, Traits traits, class State>
 COHORT_DETAIL_APART COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>& member,
                                                                 const State& state, Entry entry) {
@@ -92,14 +94,14 @@ COHORT_DETAIL_APART COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>
   return forked;
 }
 
-/// A glance at the lobby. True: nobody waits (and the job has no fault), so a fork would change
-/// nothing.
+/// Quick check of the lobby. True: no group waits (and the job has no fault), so a fork would
+/// change nothing.
 template <class P>
 COHORT_DETAIL_INLINE COHORT_FN bool nobody_waits(const Shared<P>& shared) {
   return shared.waiting.load(Order::relaxed) == 0;
 }
 
-/// The scheduler may add groups, which start with `state`. Costs one load when nobody waits.
+/// The scheduler may add groups, which start with `state`. Costs one load when no group waits.
 template <class P, Traits traits, class State>
 COHORT_FN std::uint32_t request_fork(Member<P, State>& member, const State& state,
                                      Entry entry = Entry::run) {

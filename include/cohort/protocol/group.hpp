@@ -1,6 +1,7 @@
-// Group: what a kernel sees of itself and of the others, on every platform. A handle: copies are
-// the same group. Invariant: a primitive is reached by all threads of the group; its leader acts,
-// and all get the same answer.
+// Group: a kernel's handle to its own group and to the job, on every platform. Copies refer to the
+// same group.
+// Invariant: all threads of the group reach a primitive; its leader acts, and all threads get the
+// same answer.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,14 @@ namespace cohort {
 
 namespace protocol {
 
-/// What a Group may do where it stands.
+/// What a Group may do in the function that it was passed to.
 enum class Role : std::uint8_t {
   setup,   ///< in setup(): the first groups only, ids dense, M fixed: barriers, no offers
   member,  ///< in step() or run(): everything the traits allow
   fixed,   ///< a static launch: cooperation compiled out
 };
 
-/// Primitives by name, so that threads of a group that call different ones can be told.
+/// The primitives by name, to detect threads of a group that call different ones.
 enum class Point : std::uint8_t {
   barrier,
   broadcast,
@@ -62,17 +63,17 @@ class Group {
   [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
   /// M, as of this group's last primitive.
   [[nodiscard]] COHORT_FN std::uint32_t num_groups() const {
-    if (threads_.alone() && member_->active == 0)  // after a mere glance
+    if (threads_.alone() && member_->active == 0)  // after the quick check of an offer
       member_->active = shared_->look().active();
     return member_->active;
   }
-  /// N: the most groups this job can have.
+  /// N: the maximum number of groups of this job.
   [[nodiscard]] COHORT_FN std::uint32_t max_groups() const { return member_->max_groups; }
-  /// True in a group that was not there at the start: it did not run setup().
+  /// True if the group joined after the start: it did not run setup().
   [[nodiscard]] COHORT_FN bool joined() const { return member_->joined; }
   [[nodiscard]] COHORT_FN std::uint32_t local_id() const { return threads_.local_id(); }
   [[nodiscard]] COHORT_FN std::uint32_t local_size() const { return threads_.local_size(); }
-  /// Whether this thread is the whole group: never on a GPU, and there the compiler knows.
+  /// Whether this thread is the whole group. Never on a GPU, where the compiler knows that.
   [[nodiscard]] COHORT_FN bool alone() const { return threads_.alone(); }
   [[nodiscard]] COHORT_FN std::size_t global_id() const {
     return static_cast<std::size_t>(group_id()) * local_size() + local_id();
@@ -82,7 +83,7 @@ class Group {
     return static_cast<std::size_t>(dense ? num_groups() : max_groups()) * local_size();
   }
 
-  /// This thread's part of `count` items, shared among all threads of all groups.
+  /// This thread's share of `count` items, divided among all threads of all groups.
   [[nodiscard]] COHORT_FN Stride stride(std::size_t count) const {
     static_assert(dense,
                   "cohort: stride() in a kernel of KillOrder::any would skip items: its ids are "
@@ -90,7 +91,7 @@ class Group {
                   "from a queue, or declare KillOrder::highest_first");
     return {global_id(), global_size(), count};
   }
-  /// This thread's part of `count` items, shared among the threads of this group.
+  /// This thread's share of `count` items, divided among the threads of this group.
   [[nodiscard]] COHORT_FN Stride local_stride(std::size_t count) const {
     return {local_id(), local_size(), count};
   }
@@ -112,8 +113,9 @@ class Group {
     return P::view(memory);
   }
 
-  /// A number from `counter` on for each thread that calls this, another for each: as
-  /// `atomic(counter).fetch_add(1)`, but neighbours share an addition where that is cheaper.
+  /// A number from `counter`, different for each thread that calls this: like
+  /// `atomic(counter).fetch_add(1)`, but neighbouring threads share one addition where that is
+  /// cheaper.
   template <class T>
   [[nodiscard]] COHORT_FN T claim(T& counter) const {
     return threads_.claim(atomic(counter));
@@ -137,19 +139,19 @@ class Group {
   [[nodiscard]] COHORT_FN T exclusive_scan(T value, T zero, Op op) const {
     return threads_.exclusive_scan(value, zero, op);
   }
-  /// As exclusive_scan, this thread's value included.
+  /// Like exclusive_scan, but with this thread's value included.
   template <class T, class Op>
   [[nodiscard]] COHORT_FN T inclusive_scan(T value, Op op) const {
     return threads_.inclusive_scan(value, op);
   }
 
-  /// The scheduler may take this group away. True: it has; return from the kernel now.
+  /// Lets the scheduler remove this group. True: the group has left; return from the kernel now.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer_kill(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
     return offer_kill_with(&state);
   }
-  /// The same without a state to resume from: for kernels that transmit nothing or declare
+  /// The same without a state to resume from, for kernels that transmit nothing or declare
   /// `suspendable = false`.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer_kill() const {
     check_offer();
@@ -160,7 +162,7 @@ class Group {
     if constexpr (std::is_empty_v<State>) return offer_kill(State{});
     return offer_kill_with(nullptr);
   }
-  /// The scheduler may add groups; each calls run() with `state`. Returns how many.
+  /// Lets the scheduler add groups, which call run() with `state`. Returns how many were added.
   COHORT_DETAIL_INLINE COHORT_FN std::uint32_t request_fork(  // NOLINT(modernize-use-nodiscard)
       const State& state) const {
     check_offer();
@@ -173,14 +175,15 @@ class Group {
     if (forked == protocol::fork_gone) P::unwind();
     return forked;
   }
-  /// offer_kill and request_fork in one: a single meeting of the group's threads. True: return now.
+  /// offer_kill and request_fork in one primitive: the group's threads meet once. True: return now.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
     if (calm(true)) [[likely]]
       return false;
     return left(threads_.lead(Point::offer, [member = member_, &state] {
-      const bool nobody = protocol::nobody_waits(member->shared);  // under way with the next looks
+      const bool nobody =
+          protocol::nobody_waits(member->shared);  // this load overlaps the following ones
       const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
       if (verdict != Verdict::stay || nobody) return verdict;
       const std::uint32_t forked =
@@ -189,7 +192,7 @@ class Group {
     }));
   }
 
-  /// All threads of all active groups meet; everything written before is visible after.
+  /// All threads of all active groups meet. Writes before the barrier are visible after it.
   COHORT_FN void global_barrier() const {
     static_assert(dense,
                   "cohort: global_barrier() in a kernel of KillOrder::any: groups come and go in "
@@ -201,7 +204,7 @@ class Group {
     });
     if (verdict != Verdict::stay) P::unwind();
   }
-  /// A global barrier inside which M may become anything from 1 to N. True: this group has left;
+  /// A global barrier during which M may change to anything from 1 to N. True: this group has left;
   /// return now. Joining groups call run() with `state`, so advance it before the barrier, not in
   /// the head of a for loop, which runs after it:
   ///
@@ -289,7 +292,7 @@ class Group {
   static COHORT_FN Verdict cross(Member& member, const protocol::Place<P>& place,
                                  const State& state) {
     if constexpr (role == Role::fixed) {
-      static_cast<void>(state);  // a static launch has no use for it
+      static_cast<void>(state);  // unused in a static launch
       const Verdict verdict = protocol::global_barrier<P, barrier_traits>(member, place);
       return protocol::goes_on(place) ? verdict : Verdict::halt;
     } else {
@@ -302,8 +305,8 @@ class Group {
             protocol::steady<barrier_traits>};
   }
 
-  /// Whether an offer is over at a glance: nothing is wanted of this group, nor by those who wait
-  /// to be forked, if it `forks`.
+  /// Quick check whether an offer is over: this group may stay and, if it `forks`, no group waits
+  /// to be forked.
   COHORT_DETAIL_INLINE COHORT_FN bool calm(bool forks) const {
     if constexpr (requires { threads_.calm(*member_); }) {
       return threads_.calm(*member_);

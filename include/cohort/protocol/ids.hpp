@@ -1,6 +1,7 @@
-// Ids that are unique but not dense, for KillOrder::any: a bitmap of the free ones. Relaxed: a
-// leaver updates the roster (acq_rel) before it frees its id, and a fork that has taken an id looks
-// at the roster and swaps it (acquire, release). So the roster orders successive holders.
+// Ids for KillOrder::any: unique but not dense, with a bitmap of the free ones.
+// Relaxed: the roster orders successive holders of an id. A leaver updates the roster (acq_rel)
+// before it frees its id, and a fork that has taken an id loads the roster and swaps it (acquire,
+// release).
 // Invariant: an id is in the bitmap from the moment its holder has left the roster until a fork
 // takes it.
 #pragma once
@@ -9,7 +10,7 @@
 
 namespace cohort::protocol {
 
-/// Where many groups leave in any order: Shared::staying is kept, see kill.hpp.
+/// True where many groups leave in any order: Shared::staying is maintained, see kill.hpp.
 template <class P, Traits traits>
 inline constexpr bool counts_staying = Fenced<P>&& traits.kill_order == KillOrder::any;
 
@@ -18,7 +19,7 @@ COHORT_FN constexpr std::uint32_t id_words(std::uint32_t max_groups) {
   return (max_groups + 63) / 64;
 }
 
-/// Takes a free id; no_id when there is none. Under fork_lock.
+/// Takes a free id. Returns no_id if there is none. Called under fork_lock.
 template <class P>
 COHORT_FN std::uint32_t take_id(Shared<P>& shared) {
   for (std::uint32_t word = 0; word < id_words(shared.max_groups); ++word) {
@@ -33,7 +34,7 @@ COHORT_FN std::uint32_t take_id(Shared<P>& shared) {
   return no_id;
 }
 
-/// Gives an id back for reuse.
+/// Gives an id back.
 template <class P>
 COHORT_FN void free_id(Shared<P>& shared, std::uint32_t id) {
   shared.free_ids[id / 64].fetch_or(std::uint64_t{1} << (id % 64), Order::relaxed);

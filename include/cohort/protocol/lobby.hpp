@@ -1,6 +1,7 @@
-// The lobby: where groups that have started wait to be admitted, and the check-in by which the
-// first ones begin. Invariant: a box is written by one side at a time: its waiter while empty or
-// waiting, the admitter once claimed.
+// The lobby, where groups that have started wait to be admitted, and the check-in of the first
+// groups.
+// Invariant: only one side writes a box at a time: its waiter while the box is empty or waiting,
+// the admitting group once it is claimed.
 #pragma once
 
 #include "cohort/protocol/ids.hpp"
@@ -8,31 +9,32 @@
 
 namespace cohort::protocol {
 
-/// Beside the tickets: no more of them count.
+/// A bit next to the tickets: later tickets do not count.
 inline constexpr std::uint32_t no_more_tickets = 1U << 31U;
 
-/// Ends the check-in with the holders of the first `count` tickets. One closer only: who has the
-/// last ticket, or the starter where there is a deadline.
+/// Ends the check-in with the holders of the first `count` tickets. Only one group calls this: the
+/// holder of the last ticket or, if there is a deadline, the starter.
 template <class P>
 COHORT_FN void close_check_in(Shared<P>& shared, std::uint32_t count) {
   shared.settled.store(count, Order::relaxed);  // published by the addition, like the next line
   shared.staying.store(count, Order::relaxed);
-  // Until now nothing but FAULT could change the word: an addition leaves that bit alone. Pairs
-  // with the acquire of those who wait to start.
+  // Until now only FAULT could change the word: an addition leaves that bit alone. Release pairs
+  // with the acquire of the groups that wait to start.
   shared.roster.fetch_add(count - Roster::gather, Order::release);
-  // The ids of those who have not come are free for whoever joins (KillOrder::any).
+  // Ids of groups that did not come are free for joining groups (KillOrder::any).
   if (shared.free_ids != nullptr) {
     for (std::uint32_t id = count; id < shared.quorum; ++id) free_id(shared, id);
   }
   P::notify(shared.barrier_event);
 }
 
-/// Check-in: a ticket is an id of the first set. False when there is none left: try the lobby.
+/// Check-in: a ticket is an id of the first set. Returns false if none is left: the group then
+/// tries the lobby.
 template <class P, class State>
 COHORT_FN bool check_in(Member<P, State>& member) {
   auto& shared = member.shared;
-  // A ticket says nothing but its number, and the roster tells when to start. But where groups
-  // sleep, events ask for release: the last ticket wakes the starter.
+  // A ticket carries nothing but its number, and the roster tells when to start. But where groups
+  // sleep, Event requires release: the last ticket wakes the starter.
   const std::uint32_t ticket =
       shared.tickets.fetch_add(1, Fenced<P> ? Order::relaxed : Order::release);
   if (ticket >= shared.quorum) return false;
@@ -42,7 +44,7 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   const bool starter_closes = shared.start_deadline != 0;
   if (starter_closes && ticket == 0) {
     P::await_for(shared.barrier_event, shared.start_deadline, [&shared] {
-      // Pairs with the last ticket, and with raise().
+      // Pairs with the release of the last ticket, and of raise().
       return shared.tickets.load(Order::acquire) >= shared.quorum ||
              shared.look(Order::acquire).faulted();
     });
@@ -62,7 +64,7 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     abandon(member);
     return false;
   }
-  // Not from the roster: a quicker group may have left again, and the first set works with one M.
+  // Not from the roster: a quick group may have left again, and the first set works with one M.
   member.active = shared.settled.load(Order::relaxed);
   member.joined = shared.restarted;
   member.state = read<P>(member.states.kept);
@@ -70,34 +72,35 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   return true;
 }
 
-/// Whether a group in the lobby should go: nobody will admit it, or its unit is wanted elsewhere.
+/// Whether a group in the lobby should leave: no group will admit it, or its unit is wanted
+/// elsewhere.
 template <class P>
 COHORT_FN bool unwanted(const Shared<P>& shared, std::uint32_t serial) {
-  // Acquire, here and below: pairs with what is written before the lobby is notified. The serial
-  // changes only between runs.
+  // Acquire, here and below: pairs with the writes that precede a notification of the lobby. The
+  // serial changes only between runs.
   const bool over = shared.closed.load(Order::acquire) != 0;
   if (over || shared.serial.load(Order::relaxed) != serial) return true;
   const Roster now = shared.look(Order::acquire);
-  // Those who have yet to check in count: nobody would wake us when they do.
+  // Count the groups that have yet to check in: their check-in would not wake this group.
   const std::uint32_t active = now.gathering() ? shared.quorum : now.active();
   return now.draining() ||
          active + shared.waiting.load(Order::acquire) > shared.target(Order::acquire);
 }
 
-/// Waits in the lobby. True: admitted, the member is filled in. False: not wanted, nothing was
-/// touched.
+/// Waits in the lobby. Returns true if admitted, with `member` filled in. Returns false if not
+/// wanted; then nothing was changed.
 template <class P, class State>
 COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std::uint32_t hint) {
   auto& shared = member.shared;
   std::uint32_t seat = hint % shared.max_groups;
-  for (std::uint32_t tried = 0;; ++tried) {  // at most max_groups are ever inside, so a box is free
+  for (std::uint32_t tried = 0;; ++tried) {  // at most max_groups are inside, so one box is free
     if (unwanted(shared, serial) || tried == shared.max_groups) return false;
     Seat empty = Seat::empty;
-    // Relaxed: carries on what the last waiter released, for the claimer.
+    // Relaxed: continues the release sequence of the last waiter, for the claimer.
     if (shared.boxes[seat].seat.compare_exchange(empty, Seat::waiting, Order::relaxed)) break;
     seat = seat + 1 == shared.max_groups ? 0 : seat + 1;
   }
-  // Relaxed: a fork that sees the count but not yet the box leaves it for the next one.
+  // Relaxed: a fork that sees the count but not yet the box leaves the box for the next fork.
   shared.waiting.fetch_add(1, Order::relaxed);
 
   Box<P>& box = shared.boxes[seat];
@@ -117,8 +120,9 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   member.entry = box.entry;
   member.gen = box.gen;
   member.state = read<P>(member.states.boxes[seat]);
-  box.seat.store(Seat::empty,
-                 Order::release);  // pairs with the next claimer's acquire: our reads are done
+  box.seat.store(
+      Seat::empty,
+      Order::release);  // pairs with the next claimer's acquire: this group has read the box
 
   member.joined = true;
   member.active = shared.look().active();
@@ -126,7 +130,7 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   return true;
 }
 
-/// How many boxes are looked at together.
+/// How many boxes are loaded together.
 inline constexpr std::uint32_t batch = 8;
 
 template <class P>
@@ -137,14 +141,14 @@ COHORT_FN void look_at_seats(const Shared<P>& shared, std::uint32_t first, Seat 
   }
 }
 
-/// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock, or of a
-/// full barrier in a kernel that does not fork.
+/// Claims up to `wanted` waiting groups. One claimer at a time: the holder of fork_lock or, in a
+/// kernel that does not fork, the group that completed the barrier.
 template <class P>
 COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
   std::uint32_t claimed = 0;
   if constexpr (Fenced<P>) {
     if (shared.waiting.load(Order::relaxed) == 0) return 0;
-    // A few looks at a time, for the latency of one.
+    // A batch of loads costs the latency of one.
     for (std::uint32_t first = 0; first < shared.max_groups && claimed < wanted; first += batch) {
       Seat seats[batch];
       look_at_seats(shared, first, seats);
@@ -156,14 +160,16 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
         }
       }
     }
-    P::fence();  // what we write into the boxes comes after what their last joiners read there
+    P::fence();  // what this group writes into the boxes comes after what their last joiners read
+                 // there
     shared.waiting.fetch_sub(claimed, Order::relaxed);
   } else {
     for (std::uint32_t i = 0; i < shared.max_groups && claimed < wanted; ++i) {
       if (shared.waiting.load(Order::relaxed) == 0) break;
       Seat waiting = Seat::waiting;
       if (shared.boxes[i].seat.load(Order::relaxed) == waiting &&
-          // Pairs with the last joiner's release: it has read what we are about to overwrite.
+          // Pairs with the last joiner's release: it has read what this group is about to
+          // overwrite.
           shared.boxes[i].seat.compare_exchange(waiting, Seat::claimed, Order::acquire)) {
         shared.waiting.fetch_sub(1, Order::relaxed);
         ++claimed;
@@ -173,15 +179,15 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
   return claimed;
 }
 
-/// Gives a claimed box back: its waiter goes on waiting.
+/// Gives a claimed box back: its group keeps waiting.
 template <class P>
 COHORT_FN void unclaim(Shared<P>& shared, Box<P>& box) {
   box.seat.store(Seat::waiting, Order::relaxed);
-  shared.waiting.fetch_add(1, Order::release);  // both before sleepers are looked for
+  shared.waiting.fetch_add(1, Order::release);  // both before P::notify looks for sleepers
   P::notify(shared.lobby_event);
 }
 
-/// Calls `visit(box, index)` for each claimed box. Only their claimer may.
+/// Calls `visit(box, index)` for each claimed box. Only the group that claimed them may call it.
 template <class P, class Visit>
 COHORT_FN void for_each_claimed(Shared<P>& shared, Visit visit) {
   if constexpr (Fenced<P>) {
@@ -199,7 +205,7 @@ COHORT_FN void for_each_claimed(Shared<P>& shared, Visit visit) {
   }
 }
 
-/// Lets every claimed group in; `id_for(box)` names them.
+/// Admits every claimed group. `id_for(box)` returns its id.
 template <class P, class State, class IdFor>
 COHORT_FN void admit(Member<P, State>& member, const State& state, std::uint32_t gen, Entry entry,
                      IdFor id_for) {

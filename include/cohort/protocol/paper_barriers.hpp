@@ -1,7 +1,8 @@
 // The paper's own resizing barriers, for comparison: plain and query (section 4.2) and modelled
-// (section 3.1). They are made of the same primitives as any kernel's code: offer_kill,
-// request_fork, arrivals. Invariant: within an interval all groups work with one M, which the
-// master tells them when it releases them (`settled`).
+// (section 3.1). They consist of the same primitives as a kernel's code: offer_kill, request_fork,
+// arrivals.
+// Invariant: within an interval all groups work with one M, which the master publishes when it
+// releases them (`settled`).
 #pragma once
 
 #include "cohort/protocol/barrier.hpp"
@@ -10,8 +11,8 @@
 
 namespace cohort::protocol {
 
-/// Leaves in any case, when its turn comes: what the query barrier asks of the groups the scheduler
-/// wants.
+/// Leaves unconditionally, when its turn comes: the query barrier asks this of the groups that the
+/// scheduler wants back.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
   auto& shared = member.shared;
@@ -26,13 +27,14 @@ COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
       return Verdict::leave;
     }
     if (!leave<P, traits>(member, now)) continue;
-    shared.departing.fetch_sub(1,
-                               Order::release);  // pairs with growth(): nobody may come in above us
+    shared.departing.fetch_sub(
+        1,
+        Order::release);  // pairs with growth(): no group may join above this one
     return Verdict::leave;
   }
 }
 
-/// After the master's release: the group goes on with the M it was told, or leaves.
+/// After the master's release: the group continues with the M that the master published, or leaves.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
   if (now.faulted()) {
@@ -44,7 +46,7 @@ COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
   const bool last_step = !goes_on(member, member.gen);
   member.gen = (member.gen + 1) & Roster::gen_mask;
   member.active = member.shared.settled.load(
-      Order::relaxed);  // ordered by the release; stable until we arrive again
+      Order::relaxed);  // ordered by the release; stable until this group arrives again
   member.trace(Trace::pass, member.gen);
   if (member.id >= member.active) return leave_in_turn<P, traits>(member);
   return last_step ? Verdict::halt : Verdict::stay;
@@ -57,12 +59,12 @@ COHORT_FN Verdict slave(Member<P, State>& member) {
   const Place<P> place{member, Kind::resizing};
   const Roster now = arrive(member, place);
   if (now.draining()) return break_contract(member, Fault::barrier_after_return);
-  // The master never counts itself: a full count means that it stands at another barrier.
+  // The master never counts itself. A full count means that it stands at another barrier.
   if (now.arrived() == now.active()) return break_contract(member, Fault::divergent_barrier);
   return settle<P, traits>(member, await_release(place));
 }
 
-/// The master: waits for the slaves, forks, says how many go on, releases.
+/// The master: waits for the slaves, forks, decides how many groups continue, and releases them.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
@@ -86,7 +88,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
     const std::uint32_t target = shared.target();
     if (traits.barrier == ResizingBarrier::query && target < settled)
       settled = target != 0 ? target : 1;
-    // A suspend takes everybody, at the next barrier if its flag is not seen yet.
+    // A suspend removes all groups: at the next barrier, if its flag is not visible yet.
     if (shared.suspending()) {
       written<P>(member.states.kept) = state;
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
@@ -96,7 +98,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   shared.settled.store(settled, Order::relaxed);  // published by the release, like the next line
   shared.departing.fetch_add(now.active() - settled, Order::relaxed);
   member.active = settled;
-  member.trace(Trace::resize, now.active());  // before anybody can act on it
+  member.trace(Trace::resize, now.active());  // before another group can act on it
   const Place<P> place{member, Kind::resizing};
   clear_next_vote(place);
   member.kinds = place.kinds;
@@ -108,7 +110,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   return settle<P, traits>(member, released);
 }
 
-/// The second half of the modelled barrier, where the groups it forked come in: barrier, kill,
+/// The second half of the modelled barrier, where the groups that it forked come in: barrier, kill,
 /// barrier.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* state, bool goes_on) {
@@ -136,7 +138,7 @@ COHORT_FN Verdict modelled_barrier(Member<P, State>& member, const State& state)
   return modelled_second_half<P, traits>(member, &state, another);
 }
 
-/// Whichever resizing barrier the kernel's traits name.
+/// The resizing barrier that the kernel's traits select.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const Place<P>& place,
                                    const State& state) {
@@ -158,7 +160,7 @@ COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const Place<P>& pla
   }
 }
 
-/// Takes a joiner from where it was forked to where run() begins.
+/// Takes a joining group from where it was forked to the start of run().
 template <class P, Traits traits, class State>
 COHORT_FN Verdict enter(Member<P, State>& member) {
   if constexpr (traits.barrier != ResizingBarrier::one_pass) {

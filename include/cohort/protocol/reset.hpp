@@ -1,12 +1,12 @@
-// What is set before the first group of a run, for Shared and for words that are laid out like it.
-// Invariant: no group of the last run is inside any more.
+// The values at the start of a run, for Shared and for words that are laid out like it.
+// Invariant: no group of the previous run is inside any more.
 #pragma once
 
 #include "cohort/protocol/ids.hpp"
 
 namespace cohort::protocol {
 
-/// A word of the bitmap of free ids: the first `quorum` ids go by check-in.
+/// A word of the bitmap of free ids at the start: the check-in hands out the first `quorum` ids.
 constexpr std::uint64_t free_ids_at_start(std::uint32_t word, std::uint32_t quorum,
                                           std::uint32_t max_groups) {
   std::uint64_t free = 0;
@@ -17,8 +17,8 @@ constexpr std::uint64_t free_ids_at_start(std::uint32_t word, std::uint32_t quor
   return free;
 }
 
-/// The words themselves. `restarted`: the first groups continue from the kept State. `relaxed`:
-/// whatever starts the groups carries the words to them.
+/// Resets the words themselves. `restarted`: the first groups continue from the kept State.
+/// `relaxed`: the memory order; whatever starts the groups publishes the words to them.
 template <class Words, class Relaxed>
 void reset_words(Words& words, std::uint32_t quorum, bool restarted, Relaxed relaxed) {
   words.quorum = quorum;
@@ -35,7 +35,7 @@ void reset_words(Words& words, std::uint32_t quorum, bool restarted, Relaxed rel
   words.roster.store(Roster::gather, relaxed);
 }
 
-/// The boxes and the free ids that the words point to.
+/// Resets the boxes and the free ids that the words point to.
 template <class Words, class Relaxed>
 void reset_lobby(Words& words, std::uint32_t quorum, Relaxed relaxed) {
   for (std::uint32_t i = 0; i < words.max_groups; ++i)

@@ -1,5 +1,6 @@
-// The roster: one 64-bit word that says who is active and how far the current barrier has come.
-// Invariant: after initialisation it changes by read-modify-write only, so each change is one step
+// The roster: one 64-bit word with the number of active groups and the progress of the current
+// barrier.
+// Invariant: after initialisation it changes only by read-modify-writes, so each change is one step
 // of the protocol.
 #pragma once
 
@@ -9,17 +10,16 @@
 
 namespace cohort::protocol {
 
-/// Which of the two barriers a group stands at. Group 0 announces it; a mismatch is a broken
-/// contract.
+/// The kind of barrier a group stands at. Group 0 announces it; a mismatch is a broken contract.
 enum class Kind : std::uint32_t { plain = 0, resizing = 1 };
 
 /// `gen:30 | arrived:16 | kind:2 | flags:3 (GATHER, DRAIN, FAULT) | active:13`.
 ///
-/// `arrived` lies right below `gen`, so that an arrival can carry into it: group 0 adds `1 + 2^16 -
-/// M` instead of 1, and then the last arrival, whoever makes it, advances the generation and zeroes
+/// `arrived` is right below `gen`, so that an arrival can carry into it: group 0 adds `1 + 2^16 -
+/// M` instead of 1. Then the last arrival, of whichever group, advances the generation and zeroes
 /// the count by itself. `kind` has one bit for even and one for odd generations: a slow waiter of
-/// generation g may look after group 0 has arrived at g + 1, but never after it has arrived at g
-/// + 2.
+/// generation g may read it after group 0 has arrived at g + 1, but never after group 0 has arrived
+/// at g + 2.
 struct Roster {
   std::uint64_t word = 0;
 
@@ -30,8 +30,8 @@ struct Roster {
   static constexpr std::uint64_t active_mask = (1U << 13U) - 1U;
   static constexpr std::uint64_t gather = 1U << 13U;  ///< check-in is open
   static constexpr std::uint64_t drain =
-      1U << 14U;  ///< a group has returned; `arrived` counts finishers
-  static constexpr std::uint64_t fault = 1U << 15U;  ///< everybody out
+      1U << 14U;  ///< a group has returned; `arrived` counts groups that have
+  static constexpr std::uint64_t fault = 1U << 15U;  ///< all groups leave
   static constexpr std::uint64_t one_arrival = std::uint64_t{1} << arrived_shift;
   static constexpr std::uint64_t one_gen = std::uint64_t{1} << gen_shift;
   static constexpr std::uint32_t gen_mask = (1U << 30U) - 1U;
@@ -54,13 +54,13 @@ struct Roster {
   [[nodiscard]] COHORT_FN constexpr bool draining() const { return (word & drain) != 0; }
   [[nodiscard]] COHORT_FN constexpr bool faulted() const { return (word & fault) != 0; }
 
-  /// True when group 0 has arrived with the self-flipping bias and nobody has taken it out.
+  /// True from group 0's arrival with the self-flipping bias until a veto removes the bias.
   [[nodiscard]] COHORT_FN constexpr bool biased() const { return arrived() > wrap / 2; }
   /// Groups that are active and have not returned.
   [[nodiscard]] COHORT_FN constexpr std::uint32_t live() const {
     return draining() ? active() - arrived() : active();
   }
-  /// Everybody who is still active has returned.
+  /// All groups that are still active have returned.
   [[nodiscard]] COHORT_FN constexpr bool finished() const {
     return draining() && arrived() == active();
   }
@@ -69,14 +69,14 @@ struct Roster {
   [[nodiscard]] static COHORT_FN constexpr std::uint64_t self_flip(std::uint32_t active) {
     return static_cast<std::uint64_t>(1U + wrap - active) << arrived_shift;
   }
-  /// The part of self_flip that a veto takes out again.
+  /// The part of self_flip that a veto removes again.
   [[nodiscard]] static COHORT_FN constexpr std::uint64_t bias(std::uint32_t active) {
     return static_cast<std::uint64_t>(wrap - active) << arrived_shift;
   }
   [[nodiscard]] COHORT_FN constexpr Roster with_active(std::uint32_t active) const {
     return {(word & ~active_mask) | active};
   }
-  /// The next generation: nobody has arrived, `active` groups go on.
+  /// The next generation: no group has arrived, `active` groups continue.
   [[nodiscard]] COHORT_FN constexpr Roster released(std::uint32_t active) const {
     const std::uint64_t arrivals = static_cast<std::uint64_t>(arrived()) << arrived_shift;
     return Roster{word - arrivals + one_gen}.with_active(active);

@@ -1,6 +1,6 @@
 // What the groups of one job share, and each group's own view of it.
-// Invariant: nobody waits for a group that has not started: M counts only groups that have checked
-// in or been admitted.
+// Invariant: no group waits for one that has not started. M counts only groups that have checked in
+// or been admitted.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ enum class Fault : std::uint32_t {
   cancelled,             ///< the host asked for it
   exception,             ///< a kernel function threw; the engine keeps the exception
   returned_in_barrier,   ///< a group returned while others waited for it in a barrier
-  barrier_after_return,  ///< a group arrived at a barrier that another group, having returned, can
-                         ///< never reach
+  barrier_after_return,  ///< a group arrived at a barrier after another group, which can never
+                         ///< reach it, had returned
   divergent_barrier,     ///< some groups stood at global_barrier, others at resizing_global_barrier
   divergent_group,       ///< the threads of one group called different group-level functions
   used_after_leaving,    ///< a group went on after a primitive had told it to leave
-  lost_group,            ///< all groups are out, but the roster counts more: a bug of ours
+  lost_group,            ///< all groups are out, but the roster still counts some: a bug in cohort
 };
 
-/// An id no group has, for those that have left: an offer of such a one fails its first comparison
-/// and is caught, and so is its arrival at a barrier.
+/// The id of a group that has left. No active group has it, so an offer or an arrival by a group
+/// that has left fails its first comparison and is caught.
 inline constexpr std::uint32_t no_id = ~0U;
 
 /// `gen:32 | group + 1:24 | fault:8`. One word, so that the first fault wins together with the
@@ -37,7 +37,7 @@ struct FaultRecord {
 
   FaultRecord() = default;
   COHORT_FN constexpr explicit FaultRecord(std::uint64_t stored) : word(stored) {}
-  /// `group`: no_id for the host, and for a group that has left.
+  /// `group`: no_id for the host and for a group that has left.
   COHORT_FN constexpr explicit FaultRecord(Fault fault, std::uint32_t group = no_id,
                                            std::uint32_t gen = 0)
       : word(std::uint64_t{gen} << 32U | std::uint64_t{(group + 1U) & 0xFF'FFFFU} << 8U |
@@ -52,15 +52,15 @@ struct FaultRecord {
   }
 };
 
-/// A platform where every ordered access is a round trip has one fence for many of them instead:
-/// fence() is an acquire and a release.
+/// A platform where every ordered access is a round trip. One fence replaces many of them: fence()
+/// is an acquire and a release fence.
 template <class P>
 concept Fenced = requires {
   P::fence();
 };
 
-/// A platform that watches plain memory, as the explorer does, is told of every access to what one
-/// group hands over to another. Elsewhere this is nothing.
+/// On a platform that watches plain memory (the explorer): reports an access to data that one group
+/// hands over to another. Elsewhere a no-op.
 template <class P, class T>
 COHORT_FN T& watched(T& item, bool writes) {
   if constexpr (requires { P::watch(&item, writes); }) P::watch(&item, writes);
@@ -78,11 +78,11 @@ COHORT_FN const T& read(const T& item) {
 /// States of a lobby box.
 enum class Seat : std::uint32_t { empty, waiting, claimed, admitted };
 
-/// Where a joiner continues: with run(), or inside a barrier of the paper that forked it.
+/// Where a joining group continues: in run(), or inside the barrier of the paper that forked it.
 enum class Entry : std::uint32_t { run, slave, modelled };
 
-/// One place in the lobby. `id`, `entry` and the State beside it are written between claimed and
-/// admitted.
+/// One place in the lobby. `id`, `entry` and the State of the same index are written between
+/// claimed and admitted.
 template <class P>
 struct Box {
   typename P::template Atomic<Seat> seat{Seat::empty};
@@ -91,37 +91,38 @@ struct Box {
   Entry entry = Entry::run;
 };
 
-/// In place of a generation: group 0 has deposited no State.
+/// Stored instead of a generation: group 0 has not deposited a State.
 inline constexpr std::uint32_t no_deposit = ~0U;
 
-/// Flags of the control line.
+/// Bits of Shared::flags.
 inline constexpr std::uint32_t suspend_flag = 1;
 
-/// The shared half of a job. Lines are kept apart by who writes them how often.
+/// The shared half of a job. Members that are written by different groups, or at different rates,
+/// are on different cache lines.
 template <class P>
 struct Shared {
   template <class T>
   using Atomic = typename P::template Atomic<T>;
 
-  // Written at every barrier. The votes lie beside the roster, since who arrives has to own that
-  // line anyway; not where groups poll both at once: two loads of one line would wait for each
-  // other. Four slots, so that they follow the generation through its wrap. As wide as the roster:
-  // a GPU reads narrower words as if the host wrote them.
+  // Written at every barrier. Votes share the roster's cache line: an arriving group owns that line
+  // anyway. Not on platforms where groups poll both at once: two loads of one line would wait for
+  // each other. Four slots, so that they follow the generation through its wrap. As wide as the
+  // roster: a GPU reads narrower words as if the host wrote them.
   alignas(128) Atomic<std::uint64_t> roster{0};
   alignas(Fenced<P> ? 128 : alignof(Atomic<std::uint64_t>)) Atomic<std::uint64_t> vote[4] = {};
 
-  // Written by the host (and by joiners), polled at every offer.
-  alignas(128) Atomic<std::uint32_t> share{0};  // the target, before demands are taken off
+  // Written by the host and by joining groups, polled at every offer.
+  alignas(128) Atomic<std::uint32_t> share{0};  // the target, before P::less_demands
   Atomic<std::uint32_t> flags{0};               // suspend_flag
-  Atomic<std::uint32_t> waiting{0};  // boxes in Seat::waiting, so that a fork need not look at each
-  Atomic<std::uint32_t> closed{0};   // no group will be admitted any more
+  Atomic<std::uint32_t> waiting{0};  // boxes in Seat::waiting: a fork need not look at each box
+  Atomic<std::uint32_t> closed{0};   // no more groups will be admitted
   Atomic<std::uint32_t> serial{
-      0};  // of the current run; a stale group must not touch anything else
+      0};  // of the current run; a group of an older run must not touch anything else
 
-  // Written by the check-in, and by resizes.
-  alignas(128) Atomic<std::uint32_t> tickets{0};  // given out at the check-in
+  // Written by the check-in and by resizes.
+  alignas(128) Atomic<std::uint32_t> tickets{0};  // handed out at the check-in
   Atomic<std::uint32_t> fork_lock{0};
-  Atomic<std::uint32_t> departing{0};  // taken away by somebody else, but not yet gone
+  Atomic<std::uint32_t> departing{0};  // groups removed by another group that have not yet noticed
   Atomic<std::uint32_t> deposit_gen{
       no_deposit};                   // the generation for which group 0 has deposited its State
   Atomic<std::uint32_t> settled{0};  // M as of the check-in or of the last release
@@ -130,13 +131,14 @@ struct Shared {
       0};  // States::kept holds the job's state: the last group left for a suspend
   Atomic<std::uint64_t> fault{0};  // FaultRecord::word
 
-  alignas(128) typename P::Event barrier_event;  // generation, GATHER, FAULT
-  typename P::Event offer_event;                 // active going down, arrivals, target
-  typename P::Event lobby_event;                 // boxes, closed, target
+  alignas(128)
+      typename P::Event barrier_event;  // its waiters watch the generation, GATHER and FAULT
+  typename P::Event offer_event;        // its waiters watch falling M, arrivals and the target
+  typename P::Event lobby_event;        // its waiters watch boxes, `closed` and the target
 
-  // Set before the first group, constant afterwards.
+  // Set before the first group starts, constant afterwards.
   std::uint32_t max_groups = 0;
-  std::uint32_t quorum = 0;          // check-in closes by itself at this many
+  std::uint32_t quorum = 0;          // the check-in closes by itself at this many groups
   std::uint64_t start_deadline = 0;  // nanoseconds the starter waits for the quorum; 0 = for ever
   std::uint64_t offer_wait = 0;      // nanoseconds a surplus group waits in its offer for its turn
   bool restarted = false;            // resumed: the first groups continue from `kept`
@@ -157,15 +159,16 @@ struct Shared {
   }
 };
 
-/// The transmitted states of a job, typed: what Shared is to the numbers.
+/// The transmitted states of a job: the typed counterpart of Shared.
 template <class State>
 struct States {
-  State deposit[2];  // by parity of the generation: group 0 may be one barrier ahead of the copier
-  State kept;        // what the first groups start with; a suspend leaves the job's state here
-  State* boxes = nullptr;  // beside Shared::boxes
+  State deposit[2];  // by parity of the generation: group 0 may be one barrier ahead of the group
+                     // that copies one
+  State kept;        // the first groups start with it; a suspend leaves the job's state here
+  State* boxes = nullptr;  // same index as Shared::boxes
 };
 
-/// One group's own view of the job, shared by its threads and changed only by its leader inside a
+/// One group's own view of the job. Its threads share it; only its leader changes it, inside a
 /// primitive.
 template <class P, class JobState>
 struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
@@ -173,16 +176,16 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
 
   Shared<P>& shared;
   States<State>& states;
-  std::uint32_t max_groups = shared.max_groups;  // a copy that is near
+  std::uint32_t max_groups = shared.max_groups;  // a local copy
   std::uint32_t id = 0;
-  std::uint32_t active = 0;  // M at this group's last primitive; 0: ask the roster
+  std::uint32_t active = 0;  // M at this group's last primitive; 0: read it from the roster
   std::uint32_t gen = 0;     // barriers passed
-  std::uint32_t kinds = 0;   // what group 0 last announced for even and odd generations
+  std::uint32_t kinds = 0;   // the kinds that group 0 last announced for even and odd generations
   bool votes = false;        // a step kernel: barriers carry votes
   bool joined = false;
-  bool left = false;  // a primitive has said "leave"
+  bool left = false;  // a primitive has returned "leave"
   Entry entry = Entry::run;
-  State state{};  // what run() starts with
+  State state{};  // run() starts with it
   typename P::Sampler sampler{};
 
   COHORT_FN void trace(Trace what, std::uint64_t value = 0) {
@@ -190,24 +193,25 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
   }
 };
 
-/// Beside the count in Shared::waiting: the job has a fault.
+/// A bit next to the count in Shared::waiting: the job has a fault.
 inline constexpr std::uint32_t fault_waiting = 1U << 31U;
 
-/// The job admits nobody any more; whoever waits in the lobby goes.
+/// The job admits no more groups; groups that wait in the lobby leave.
 template <class P>
 COHORT_FN void close(Shared<P>& shared) {
   shared.closed.store(1, Order::release);  // pairs with the acquire load in the lobby
   P::notify(shared.lobby_event);
 }
 
-/// Ends the job for everybody: waiters wake and leave, the others leave at their next primitive.
-/// True: this fault is the one that is reported.
+/// Ends the job for all groups: waiting groups wake and leave, the others leave at their next
+/// primitive. Returns true if this fault is the one that is reported.
 template <class P>
 COHORT_DETAIL_COLD COHORT_FN bool raise(Shared<P>& shared, FaultRecord fault) {
   std::uint64_t none = 0;
   const bool first = shared.fault.compare_exchange(none, fault.word, Order::relaxed);
-  shared.roster.fetch_or(Roster::fault, Order::release);  // before sleepers are looked for
-  // So that a fork looks twice. Added once: the count may be below 0 for a moment, see claim().
+  shared.roster.fetch_or(Roster::fault, Order::release);  // before P::notify looks for sleepers
+  // Makes forks take their slow path, which checks for faults. Added only once: the count may be
+  // below 0 for a moment, see claim().
   if (first) shared.waiting.fetch_add(fault_waiting, Order::relaxed);
   P::notify(shared.barrier_event);
   P::notify(shared.offer_event);
@@ -224,12 +228,12 @@ COHORT_DETAIL_COLD COHORT_FN bool raise(Shared<P>& shared, Fault fault) {
 enum class Verdict : std::uint8_t {
   stay,   ///< go on
   leave,  ///< this group has left: return from the kernel
-  halt,   ///< go on, but nobody voted for another step
-  gone,  ///< the job has ended under this group in a primitive that cannot say "leave": abandon the
-         ///< kernel's frame
+  halt,   ///< go on, but no group voted for another step
+  gone,   ///< the job has ended in a primitive that cannot return "leave": abandon the kernel's
+          ///< frame
 };
 
-/// The group is out, by a fault that somebody raised.
+/// This group leaves because of a fault that was raised by any group or by the host.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void abandon(Member<P, State>& member) {
   if (member.left) return;
@@ -239,7 +243,7 @@ COHORT_DETAIL_COLD COHORT_FN void abandon(Member<P, State>& member) {
   member.id = no_id;
 }
 
-/// This group broke a rule, or saw that one was broken: ends the job.
+/// This group broke a rule, or noticed that one was broken: ends the job.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN Verdict break_contract(Member<P, State>& member, Fault fault) {
   raise(member.shared, FaultRecord{fault, member.id, member.gen});
