@@ -1,5 +1,6 @@
-// An engine that is chosen by name while the program runs, of those that the library was built
-// with. Target cohort::any. Invariant: nothing else has to know which engines there are.
+// An engine chosen by name at run time, among those that the library was built with. Target
+// cohort::any.
+// Invariant: no other file has to know which engines there are.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,9 @@ namespace cohort {
 struct EngineSpec {
   std::string engine = "cpu";
   std::optional<std::uint32_t> capacity = {};
-  std::string device = {};         ///< of cuda its number, of opencl that or part of its name
-  std::string scheduler = "host";  ///< of opencl: "group" for one of its work-groups
-  bool pinned = false;             ///< of cpu: each worker stays on a CPU of its own
+  std::string device = {};         ///< cuda: its number; opencl: its number or part of its name
+  std::string scheduler = "host";  ///< opencl: "group" to schedule in a work-group
+  bool pinned = false;             ///< cpu: bind each worker to its own CPU
 };
 
 /// An engine of any kind.
@@ -46,25 +47,26 @@ using EngineVariant = std::variant<std::unique_ptr<cpu::Engine>
 struct EngineKind {
   std::string_view name;
   std::string_view summary;
-  const char* unit;          ///< what a group runs on, in a word
-  bool traces;               ///< tracers see when things happen
-  std::string (*lacking)();  ///< why it cannot be used on this machine; empty if it can
+  const char* unit;          ///< what a group runs on, as one word
+  bool traces;               ///< tracers receive events at the time they happen
+  std::string (*lacking)();  ///< why this machine cannot use it; empty if it can
   EngineVariant (*make)(const EngineSpec& spec);
 };
 
-/// Those that the library was built with.
+/// The engines that the library was built with.
 [[nodiscard]] std::span<const EngineKind> engine_kinds();
-/// The kind of that name. Throws Error{bad_options} when there is none.
+/// The kind with that name. Throws Error{bad_options} if there is none.
 [[nodiscard]] const EngineKind& engine_kind(std::string_view name);
 
 class AnyEngine {
  public:
-  /// Throws Error{bad_options} for what that engine does not have, and what its constructor throws.
+  /// Throws Error{bad_options} for options that the engine does not have, and what its constructor
+  /// throws.
   explicit AnyEngine(const EngineSpec& spec);
 
   [[nodiscard]] const EngineKind& kind() const { return kind_; }
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Whether groups are threads that take turns where there are more than CPUs.
+  /// Whether groups are threads, which take turns if there are more of them than CPUs.
   [[nodiscard]] bool on_cpus() const;
 
   /// Calls `function(engine)`, with the engine's type.

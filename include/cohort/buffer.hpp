@@ -1,5 +1,5 @@
-// Memory that kernels reach, allocated through an engine so that host code is the same for each:
-// `auto levels = engine.fill<std::uint32_t>(nodes, unreached);`.
+// Memory that kernels reach. It is allocated through an engine, so host code is the same on every
+// engine: `auto levels = engine.fill<std::uint32_t>(nodes, unreached);`.
 // Invariant: a buffer keeps its memory until it is destroyed; kernels hold plain pointers into it.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace cohort {
 
 namespace detail {
 
-/// Where an engine's kernels read and write. Each engine has one.
+/// The memory that an engine's kernels read and write. Each engine has one.
 class Memory {
  public:
   Memory() = default;
@@ -31,13 +31,13 @@ class Memory {
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   /// `count` copies of the `size` bytes at `value`.
   virtual void fill(void* to, const void* value, std::size_t size, std::size_t count) = 0;
-  /// What is here will be written by a kernel first.
+  /// Called for memory without first contents: a kernel will write it before it reads it.
   virtual void touch(void* /*memory*/, std::size_t /*bytes*/) {}
   /// Called for each new buffer, after its first contents were written. `element`: the size of one.
   /// `name`: for reports, empty if its author gave none.
   virtual void announce(const void* /*memory*/, std::size_t /*bytes*/, std::size_t /*element*/,
                         std::string_view /*name*/) {}
-  /// Whether the host can follow pointers into it.
+  /// Whether host code can follow pointers into it.
   [[nodiscard]] virtual bool reached_by_host() const { return true; }
 };
 
@@ -65,7 +65,7 @@ class Buffer {
     if (memory_ != nullptr) memory_->release(data_, size_ * sizeof(T));
   }
 
-  /// For the kernel's members. Only kernels may follow it, unless the engine is the CPU's.
+  /// For the kernel's members. Only kernels may dereference it, except with the CPU engine.
   [[nodiscard]] T* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -74,7 +74,7 @@ class Buffer {
     if (size_ != 0) memory_->read(values.data(), data_, size_ * sizeof(T));
     return values;
   }
-  /// Replaces the elements from `first` on by `values`, which must not be more than there are.
+  /// Replaces the elements from `first` on by `values`, which must fit.
   void write(std::span<const T> values, std::size_t first = 0) const {
     if (!values.empty()) memory_->write(data_ + first, values.data(), values.size_bytes());
   }
@@ -96,8 +96,8 @@ class Buffer {
 
 namespace detail {
 
-/// The part of an engine that makes buffers. A buffer's `name` is what the explorer's reports call
-/// it; the other engines do not use it.
+/// The part of an engine that makes buffers. The explorer's reports call a buffer by its `name`;
+/// the other engines ignore it.
 class BufferFactory {
  public:
   BufferFactory(const BufferFactory&) = delete;
@@ -120,7 +120,7 @@ class BufferFactory {
   [[nodiscard]] Buffer<T> upload(const std::vector<T>& values, std::string_view name = {}) {
     return make<T>(values.size(), name, [&](const Buffer<T>& buffer) { buffer.write(values); });
   }
-  /// Where its buffers are.
+  /// The memory that the buffers are in.
   [[nodiscard]] const Memory& memory() const { return *memory_; }
 
  protected:

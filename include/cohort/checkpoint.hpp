@@ -1,6 +1,7 @@
-// Checkpoints: at a resizing point a kernel is its State and the memory it names, so both in a file
-// are the job. Invariant: a file is written whole or not at all, and read only when its checksum,
-// kernel and sizes are right.
+// Checkpoints. At a resizing point, a kernel consists of its State and the memory that it names. A
+// file with both is therefore the whole job.
+// Invariant: a file is written completely or not at all, and read only if its checksum, kernel and
+// sizes are right.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ struct NamedMemory {
   std::span<std::byte> bytes;
 };
 
-/// Collects what a kernel names: `template <class Visit> void buffers(Visit& visit) const`, which
-/// calls `visit(name, pointer, count)` for each buffer.
+/// Collects the buffers that a kernel names: `template <class Visit> void buffers(Visit& visit)
+/// const` calls `visit(name, pointer, count)` for each.
 class BufferList {
  public:
   template <class T>
@@ -47,7 +48,7 @@ concept NamesBuffers = requires(const Kernel& kernel, BufferList& list) {
 
 namespace detail {
 
-/// What tells checkpoints of one kernel from another's: `Kernel::name` where there is one.
+/// Distinguishes checkpoints of different kernels: `Kernel::name` if the kernel has one.
 template <class Kernel>
 std::string checkpoint_name() {
   if constexpr (requires { std::string{Kernel::name}; }) {
@@ -57,19 +58,19 @@ std::string checkpoint_name() {
   }
 }
 
-/// A job as a file has it.
+/// The contents of a checkpoint file.
 struct CheckpointParts {
   std::string kernel;  ///< checkpoint_name()
   std::span<std::byte> state;
   std::vector<NamedMemory> buffers;
 };
 
-/// Writes a checkpoint of buffers in `memory`, atomically; whoever else writes the same file, one
-/// of them is there in the end. Throws Error{bad_file} with the file and the reason; a device or
-/// folder is not replaced.
+/// Writes a checkpoint of buffers in `memory`, atomically. If several writers write the same file,
+/// the complete checkpoint of one of them remains. Throws Error{bad_file} with the file and the
+/// reason. Does not replace a device or a folder.
 void write_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
                       Memory& memory);
-/// Reads one into the State and the buffers. Nothing is touched unless everything fits.
+/// Reads a checkpoint into the State and the buffers. Changes nothing unless everything fits.
 void read_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
                      Memory& memory);
 

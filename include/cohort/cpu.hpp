@@ -1,6 +1,7 @@
-// The CPU engine: a pool of worker threads, each a compute unit that runs one group of one job at a
-// time. Invariant: at most `capacity` groups are inside kernels, over all jobs, at any moment;
-// after a set_capacity that lowers it, once those that are too many have left.
+// The CPU engine: a pool of worker threads. Each worker is a compute unit that runs one group of
+// one job at a time.
+// Invariant: over all jobs, at most `capacity` groups are inside kernels at any moment. After
+// set_capacity() has lowered it, this holds once the surplus groups have left.
 #pragma once
 
 #include <exception>
@@ -13,50 +14,52 @@ namespace cohort::cpu {
 
 /// How to make an engine.
 struct EngineOptions {
-  /// Worker threads, that is groups active at a time. Default: the CPUs this process may use, by
-  /// affinity and cgroup quota. More than that works: waiting groups sleep.
+  /// Worker threads, that is, groups active at a time. Default: the number of CPUs this process may
+  /// use, by affinity and cgroup quota. More works too: waiting groups sleep.
   std::optional<std::uint32_t> capacity = {};
   /// Binds each worker to one CPU, round robin.
   bool pin_workers = false;
 };
 
-/// CPUs this process may use: its affinity mask, cut down by cgroup CPU quotas.
+/// CPUs this process may use: those of its affinity mask, limited by cgroup CPU quotas.
 [[nodiscard]] std::uint32_t usable_cpus();
 
 namespace detail {
 
-/// How a worker's visit to a job went.
+/// How a worker's visit to a job ended.
 enum class Stay : std::uint8_t {
   refused,   ///< never admitted
-  left,      ///< taken away by an offer or a barrier
+  left,      ///< removed in an offer or a barrier
   finished,  ///< returned from the kernel
   ended,     ///< the job was cancelled or failed
 };
 
-/// What a worker brings to a visit.
+/// Input of a worker's visit to a job.
 struct Visit {
-  bool first = false;        ///< to the check-in rather than the lobby
-  std::uint32_t serial = 0;  ///< the run of the job it was sent to
-  std::uint32_t hint = 0;    ///< where to look for a free box first
+  bool first = false;        ///< enters by the check-in, not by the lobby
+  std::uint32_t serial = 0;  ///< the run of the job that the worker was sent to
+  std::uint32_t hint = 0;    ///< the box of the lobby to try first
   Team* team = nullptr;      ///< for groups of more than one thread
   Samples offers;
   bool joined = false;
-  /// Told when the group is in, and when it is out again.
+  /// Called when the group has come in, and when it has left.
   void (*moved)(void* job, bool in, bool joined) = nullptr;
   void* job = nullptr;
 };
 
-/// A kernel as workers run it: its shared state, and a way to run a group of it.
+/// A kernel as workers run it: its shared state, and the code that runs one group.
 class WorkerBody : public cohort::detail::JobBody {
  public:
   explicit WorkerBody(std::uint32_t groups);
 
   virtual Stay run_group(Visit& visit) = 0;
-  /// Ends the job with what the kernel, or making room for it, threw.
+  /// Ends the job with an exception that the kernel, or the allocation of its threads, threw in
+  /// `group` (no_id: in none) before barrier `gen`.
   void fail(std::exception_ptr exception, std::uint32_t group, std::uint32_t gen) noexcept;
 
   protocol::Shared<Platform> shared;
-  std::vector<TraceGather> untold;  ///< for the tracer, by the next worker that comes or goes
+  std::vector<TraceGather>
+      untold;  ///< to be passed to the tracer by the next worker that enters or leaves
 
  private:
   std::vector<protocol::Box<Platform>> boxes_;
@@ -95,7 +98,7 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
  private:
   std::span<State, 1> kept_state() override { return std::span<State, 1>{&states_.kept, 1}; }
 
-  /// From admission to the end of the stay; whatever the kernel throws ends here.
+  /// From admission to the end of the stay. No exception of the kernel leaves this function.
   Stay live(Member& member, Visit& visit) noexcept {
     try {
       if (protocol::enter<Platform, traits>(member) == protocol::Verdict::stay) run(member, visit);
@@ -139,14 +142,14 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
 
 }  // namespace detail
 
-/// Runs cooperative kernels on worker threads. Thread-safe. Its destructor cancels what runs and
-/// waits for the groups to leave, which each does at its next primitive.
+/// Runs cooperative kernels on worker threads. Thread-safe. The destructor cancels what runs and
+/// waits until each group has left at its next primitive.
 ///
-/// Kernels and tasks may launch, submit and wait themselves. A group that waits keeps its unit, so
-/// wait() throws Error{bad_state} in a group of the same job, and where the waiting groups hold the
-/// units that the awaited job needs to start. Groups that wait for each other's running jobs are
-/// not detected. The worker threads do not exist in a child of fork(): there every call throws
-/// Error{engine_gone}, and the destructor does nothing.
+/// Kernels and tasks may themselves launch, submit and wait. A group that waits keeps its unit.
+/// wait() therefore throws Error{bad_state} in a group of the same job, and where the waiting
+/// groups hold the units that the awaited job needs to start. Groups that wait for each other's
+/// running jobs are not detected. A child of fork() does not have the worker threads: every call
+/// throws Error{engine_gone} there, and the destructor does nothing.
 class Engine : public cohort::detail::KernelEngine<detail::CpuBody> {
  public:
   explicit Engine(EngineOptions options = {});

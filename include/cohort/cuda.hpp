@@ -1,6 +1,6 @@
-// The CUDA engine: a group is a thread block, a unit is an SM. A group that is taken away exits, so
-// its SM is free for whatever waits in a stream of higher priority; blocks of refill grids join
-// later. Invariant: nothing here waits for a running kernel to end, except what says so.
+// The CUDA engine: a group is a thread block, a unit is an SM. A block that is killed exits, so its
+// SM is free for work waiting in a stream of higher priority; blocks of refill grids join later.
+// Invariant: no function here waits for a running kernel to end, unless its comment says so.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,19 +18,20 @@ namespace cohort::cuda {
 
 /// How to make an engine.
 struct EngineOptions {
-  /// Which device, as CUDA counts them.
+  /// The device, by CUDA's number.
   int device = 0;
-  /// SMs that jobs and tasks may use. Default: all of the device.
+  /// SMs that jobs and tasks may use. Default: all SMs of the device.
   std::optional<std::uint32_t> capacity = {};
-  /// Blocks reserve a good half of an SM's shared memory, so that an SM belongs to one job or task
-  /// at a time. Without it they may share SMs, and have more of them for the L1 cache.
+  /// Each block reserves slightly more than half of an SM's shared memory, so that an SM belongs to
+  /// one job or task at a time. Without it, jobs may share SMs, and more of that memory serves as
+  /// L1 cache.
   bool exclusive = true;
 };
 
-/// Whether there is a device that the engine can use, and why not otherwise.
+/// Whether there is a device that the engine can use; if not, why.
 [[nodiscard]] bool available(std::string* why_not = nullptr);
 
-/// How much a lease is to hold.
+/// How many SMs a lease holds.
 struct LeaseOptions {
   std::uint32_t sms = 1;
 };
@@ -41,28 +42,28 @@ namespace detail {
 
 struct DeviceJob;
 
-/// A kernel as grids run it: a way to start blocks of it, and its States.
+/// A kernel as grids run it: the code that launches blocks of it, and its States.
 class GridBody : public cohort::detail::JobBody {
  public:
   using cohort::detail::JobBody::JobBody;
 
-  /// The device function, for the runtime's questions about it.
+  /// The device function, for queries to the CUDA runtime.
   [[nodiscard]] virtual const void* function() const = 0;
   [[nodiscard]] virtual cudaError_t launch(const RunArguments& run, std::uint32_t blocks,
                                            std::uint32_t threads, std::size_t memory,
                                            cudaStream_t stream) const = 0;
-  /// The States of a new run, with the kept one; `boxes` is where the box states will be.
+  /// The States of a new run, including the kept one. `boxes`: device address of the box states.
   [[nodiscard]] virtual std::vector<std::byte> states(void* boxes) const = 0;
-  /// Takes the kept State over from the States of a run.
+  /// Reads the kept State from the States of a run.
   virtual void keep(std::span<const std::byte> states) = 0;
 
   std::size_t box_state_size = 0;
-  std::size_t local_memory = 0;  ///< of Kernel::Local, where the launch has to bring it
+  std::size_t local_memory = 0;  ///< size of Kernel::Local, if the launch has to provide it
   bool any_order = false;
-  std::shared_ptr<DeviceJob> on_device;  ///< the engine's own notes
+  std::shared_ptr<DeviceJob> on_device;  ///< the engine's data for this job
 };
 
-/// Only nvcc can make one.
+/// Only code compiled by nvcc can construct one.
 template <class Kernel, protocol::Role role>
 class CudaBody;
 
@@ -84,8 +85,8 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
     this->any_order = Base::traits.kill_order == KillOrder::any;
   }
 
-  /// As the driver knows it: a program that is loaded at run time has a CUDA runtime of its own,
-  /// and the engine's would not know the symbol.
+  /// The function as the driver knows it. A program that is loaded at run time has its own CUDA
+  /// runtime, so the engine's runtime would not know the symbol.
   static const void* device_function() {
     const auto* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
     cudaKernel_t kernel = nullptr;
@@ -128,29 +129,30 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
 
 class Lease;
 
-/// Runs cooperative kernels on one GPU. Thread-safe. Its destructor cancels what runs and waits for
-/// the groups to leave, which each does at its next primitive. Kernels are templates: what launches
-/// them is compiled by nvcc.
+/// Runs cooperative kernels on one GPU. Thread-safe. The destructor cancels what runs and waits
+/// until each group has left at its next primitive. Kernels are templates: files that launch them
+/// are compiled by nvcc.
 ///
-/// max_groups defaults to one group for each SM; with more, groups share SMs and leave an SM
-/// together. local_size defaults to the largest block that the kernel allows and that fits. Tasks
-/// run in a stream of high priority; their call operator is COHORT_FN.
+/// max_groups defaults to one group per SM. With more, groups share SMs and leave an SM together.
+/// local_size defaults to the largest block that the kernel allows and that fits. Tasks run in a
+/// stream of high priority; their call operator is COHORT_FN.
 class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
  public:
-  /// Throws Error{unsupported} where there is no usable device.
+  /// Throws Error{unsupported} if there is no usable device.
   explicit Engine(EngineOptions options = {});
 
-  /// Loads a kernel's code, so that no launch has to do it while a job runs: it would wait for the
-  /// job's end. Only needed where CUDA loads lazily in spite of us, see docs/cuda.md.
+  /// Loads a kernel's code. Otherwise a launch may have to load it while a job runs, and would wait
+  /// for that job to end. Only needed if CUDA loads lazily although the engine disables that, see
+  /// docs/cuda.md.
   template <class Kernel>
   void prepare() {
     load(detail::CudaBody<Kernel, protocol::Role::member>::device_function());
     load(detail::CudaBody<Kernel, protocol::Role::fixed>::device_function());
   }
 
-  /// Holds SMs for work in `stream`, in the order of that stream: no host synchronisation, and the
-  /// work may be anybody's. Can be captured in a CUDA graph. Throws Error{bad_options} when the
-  /// stream does not outrank the jobs, or when nothing would be left for them.
+  /// Holds SMs for work in `stream`, in stream order: without host synchronisation, and for work of
+  /// any origin. Can be captured in a CUDA graph. Throws Error{bad_options} if the stream's
+  /// priority is not above the jobs', or if no SM would be left for the jobs.
   [[nodiscard]] Lease lease(cudaStream_t stream, LeaseOptions options = {});
   [[nodiscard]] int device() const;
 
@@ -158,15 +160,15 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
   void load(const void* function) const;
 };
 
-/// SMs held for a stream, from the point in the stream where it was made to the one where it is
-/// given back. Give it back before the stream is destroyed.
+/// SMs held for a stream, from the point in the stream where the lease was made to the point where
+/// it is given back. Give it back before the stream is destroyed.
 class Lease {
  public:
   Lease(Lease&& other) noexcept;
   Lease& operator=(Lease&& other) noexcept;
   ~Lease();
 
-  /// In the order of the stream, as the destructor does.
+  /// Gives the SMs back, in stream order. The destructor does the same.
   void give_back() noexcept;
 
  private:

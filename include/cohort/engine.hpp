@@ -1,5 +1,5 @@
-// What every engine has, once: a capacity, and for kernels written in C++ launch, restore and
-// submit. Invariant: an engine differs in the body that it makes of a kernel, not in its calls.
+// What all engines share: a capacity and, for kernels written in C++, launch, restore and submit.
+// Invariant: engines differ in the body that they make of a kernel, not in their calls.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Dispatcher;
 
 namespace cohort::detail {
 
-/// One launched kernel, type-erased: what all engines know of it. Each derives its own.
+/// One launched kernel, type-erased: what every engine knows of it. Each engine derives its own.
 class JobBody {
  public:
   explicit JobBody(std::uint32_t groups) : max_groups(groups) {}
@@ -34,21 +34,21 @@ class JobBody {
   JobBody& operator=(const JobBody&) = delete;
   virtual ~JobBody() = default;
 
-  /// What a checkpoint of the suspended kernel consists of; nothing if the kernel names no buffers.
+  /// The contents of a checkpoint of the suspended kernel. Empty if the kernel names no buffers.
   [[nodiscard]] virtual std::optional<CheckpointParts> checkpoint_parts() = 0;
-  /// For the error, if it is not suspendable.
+  /// For the error message, if the kernel is not suspendable.
   [[nodiscard]] virtual std::string why_not_suspendable() const;
-  /// Precedes what is said of a broken contract.
+  /// Prefix of the message about a broken contract.
   [[nodiscard]] virtual std::string label() const { return {}; }
 
   const std::uint32_t max_groups;
   std::uint32_t groups_per_unit = 1;
   bool suspendable = true;
   bool may_all_leave = false;
-  std::exception_ptr thrown;  ///< by the kernel
+  std::exception_ptr thrown;  ///< the kernel's exception
 };
 
-/// The half of an engine's body that depends on the kernel's type only.
+/// The part of an engine's body that depends only on the kernel's type.
 template <class EngineBody, class Kernel, protocol::Role role>
 class KernelBody : public EngineBody {
  public:
@@ -72,35 +72,35 @@ class KernelBody : public EngineBody {
     this->may_all_leave = traits.survivors == Survivors::may_all_leave;
   }
 
-  /// What a resumed run starts with.
+  /// A resumed run starts with this State.
   [[nodiscard]] virtual std::span<State, 1> kept_state() = 0;
 
   Kernel kernel_;
 };
 
-/// A capacity, and the way to the dispatcher.
+/// The capacity, and access to the dispatcher.
 class EngineBase : public BufferFactory {
  public:
   /// Units that can be in use at a time: workers of the CPU engine, SMs, OpenCL work-groups.
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Changes that while jobs run: they shrink at their next resizing points, or grow. Where there
-  /// are more jobs than units, jobs are suspended, the lowest weight first, the youngest among
-  /// equals; they are `pending` until there is room, and then go on by themselves. Static launches
-  /// and running tasks keep their groups until they end, and a job that cannot be suspended keeps
-  /// one, also where these exceed the capacity. Tasks and static launches that have become too
-  /// large wait. Throws Error{bad_options} for 0 and for more than the engine can have.
+  /// Changes the capacity while jobs run: jobs shrink at their next resizing points, or grow. With
+  /// more jobs than units, jobs are suspended: the lowest weight first and, among equals, the
+  /// youngest. They are `pending` until there is room, and then continue by themselves. Some groups
+  /// stay although they exceed the capacity: those of static launches and running tasks until they
+  /// end, and one group of a job that cannot be suspended. Tasks and static launches that have
+  /// become too large wait. Throws Error{bad_options} for 0 and for more than the engine can have.
   void set_capacity(std::uint32_t units);
 
  protected:
   explicit EngineBase(std::shared_ptr<engine::Dispatcher> dispatcher);
-  /// Cancels what runs, and waits for the groups to leave.
+  /// Cancels what runs and waits until the groups have left.
   ~EngineBase();
 
-  /// The job's max_groups, or Error{bad_options}.
+  /// The job's max_groups. Throws Error{bad_options} for options that cannot run.
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
   Job start(std::unique_ptr<JobBody> body, const LaunchOptions& options);
-  /// The same from a file that Job::checkpoint wrote.
+  /// The same from a file written by Job::checkpoint.
   Job start_from(const std::filesystem::path& file, std::unique_ptr<JobBody> body,
                  const LaunchOptions& options);
   Task start(std::unique_ptr<JobBody> body, const TaskOptions& options);
@@ -110,7 +110,7 @@ class EngineBase : public BufferFactory {
   std::shared_ptr<engine::Dispatcher> dispatcher_;
 };
 
-/// An engine of kernels in C++: BodyOf<Kernel, role> is its body for a kernel of that type.
+/// An engine for kernels in C++. BodyOf<Kernel, role> is its body for a kernel of that type.
 template <template <class Kernel, protocol::Role role> class BodyOf>
 class KernelEngine : public EngineBase {
  public:
@@ -123,9 +123,9 @@ class KernelEngine : public EngineBase {
                : start(make<Kernel, protocol::Role::fixed>(std::move(kernel), groups), options);
   }
 
-  /// Continues a job that was suspended and written to a file by Job::checkpoint, here or on
+  /// Continues a job that was suspended and written to a file by Job::checkpoint, on this or
   /// another engine: reads the buffers that `kernel` names, and starts with the State. Throws
-  /// Error{bad_file} for files that are damaged or of another kernel; nothing is touched then.
+  /// Error{bad_file} if the file is damaged or of another kernel; then nothing has been changed.
   template <class Kernel>
   Job restore(Kernel kernel, const std::filesystem::path& file, const LaunchOptions& options = {}) {
     static_assert(NamesBuffers<Kernel>,
@@ -136,9 +136,9 @@ class KernelEngine : public EngineBase {
                       options);
   }
 
-  /// Runs `function` on `groups` units at once: taken from the jobs, given back afterwards. It is
-  /// called once for each group, on a GPU by each of its threads, as `function(group)` (ids,
-  /// strides and barriers among the task's own groups) or as `function()`. Throws
+  /// Runs `function` on `groups` units at once. The units are taken from the jobs and given back
+  /// afterwards. Each group calls `function(group)` or `function()` once; on a GPU, each thread of
+  /// the group does. `group` has ids, strides and barriers among the task's own groups. Throws
   /// Error{bad_options} for options that cannot run.
   template <class Function>
   Task submit(Function function, const TaskOptions& options = {}) {

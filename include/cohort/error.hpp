@@ -1,5 +1,5 @@
-// What the host side throws. Every failure the library reports is an Error: a code to branch on, a
-// sentence to read.
+// What the host side throws. Every failure that the library reports is an Error: a code to branch
+// on and a message to read.
 #pragma once
 
 #include <stdexcept>
@@ -9,17 +9,16 @@ namespace cohort {
 
 /// Why a call was refused or a job failed.
 enum class Errc {
-  bad_options,  ///< launch or engine options that cannot run (zero groups, more than the maximum,
-                ///< ...)
-  bad_state,    ///< the call does not fit the job's state (resume of a job that is not suspended,
-                ///< ...)
-  not_suspendable,  ///< suspend of a job whose kernel cannot hand its state over
+  bad_options,  ///< launch or engine options that cannot run, such as zero groups or more than the
+                ///< maximum
+  bad_state,    ///< the call does not fit the job's state, such as resume() of a running job
+  not_suspendable,  ///< suspend of a job whose kernel cannot hand over its state
   engine_gone,      ///< the engine that ran this job has been destroyed
-  broken_contract,  ///< the kernel broke a rule of the model; the message names it
-  bad_file,     ///< a checkpoint or input that is damaged, not what it should be, or cannot be read
-  unsupported,  ///< this machine cannot do what was asked
-  out_of_memory,  ///< the engine has no room for a buffer
-  device_lost,    ///< the device reported an error; the message has its own words
+  broken_contract,  ///< the kernel broke a rule of the model, which the message names
+  bad_file,         ///< a checkpoint or input file is damaged, of the wrong kind or unreadable
+  unsupported,      ///< this machine cannot do it
+  out_of_memory,    ///< the engine has no room for a buffer
+  device_lost,      ///< the device reported an error, which the message quotes
 };
 
 /// The exception of the library.

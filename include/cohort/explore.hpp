@@ -1,6 +1,7 @@
-// The explorer: runs a kernel, with the same protocol as everywhere, under schedules of its own
-// making, and checks each run. Invariant: a run is a function of the kernel and of the schedule, so
-// whatever it finds can be seen again.
+// The explorer: runs a kernel, with the same protocol code as every engine, under schedules that it
+// chooses, and checks each run.
+// Invariant: a run is a function of the kernel and the schedule, so every finding can be
+// reproduced.
 #pragma once
 
 #include <array>
@@ -26,11 +27,11 @@ namespace detail {
 class WatchedMemory;
 }
 
-/// Runs cooperative kernels as one schedule after another; the threads of all groups are fibres of
-/// the calling thread. Launch one kernel, then wait for it: that runs it under the seed's schedule.
-/// wait() throws Error{broken_contract} with the whole report if anything was wrong.
+/// Runs cooperative kernels under one schedule after another. The threads of all groups are fibres
+/// of the calling thread. Launch one kernel, then wait for it: that runs it under the seed's
+/// schedule. wait() throws Error{broken_contract} with the whole report if anything was wrong.
 ///
-/// What a kernel has to set before it reads it (allocate) has odd values until then.
+/// Memory that a kernel has to set before it reads it (allocate) holds a pattern until then.
 class Engine : public cohort::detail::BufferFactory {
  public:
   explicit Engine(Options options = {});
@@ -49,20 +50,20 @@ class Engine : public cohort::detail::BufferFactory {
     return Job{ticket()};
   }
 
-  /// Calls `action` when group 0 is about to end the step before `step`: what it asks of the
-  /// scheduler is in place at the barrier in between. In step kernels.
+  /// Step kernels: calls `action` when group 0 is about to end the step before `step`. What
+  /// `action` asks of the scheduler is in place at the barrier between the two steps.
   void before_step(std::uint32_t step, std::function<void()> action);
-  /// For actions of before_step: the job's target from now on. Groups that are to join are in the
-  /// lobby when this returns.
+  /// For actions of before_step: sets the job's target from now on. When this returns, groups that
+  /// are to join are in the lobby.
   void set_target(const Job& job, std::uint32_t groups);
-  /// The schedule that was run, for Options::replay.
+  /// The schedule that was run, in the format of Options::replay.
   [[nodiscard]] std::string replay() const;
-  /// What went wrong in it, with its timeline; nothing if all was well.
+  /// What went wrong in it, with its timeline. Empty if nothing went wrong.
   [[nodiscard]] const Result& result() const { return result_; }
 
   [[nodiscard]] std::uint32_t capacity() const { return options_.capacity; }
 
-  /// For check(): a new schedule, what to run in it, and the run.
+  /// For check(): begins a new schedule, sets what to run in it, and runs it.
   World& world() { return *world_; }
   void begin();
   template <class P, class Kernel>
@@ -88,7 +89,7 @@ class Engine : public cohort::detail::BufferFactory {
   Result result_;
 };
 
-/// How a run ended that nothing was wrong with.
+/// The end of a run in which nothing went wrong.
 struct Outcome {
   Status status = Status::finished;
   std::uint32_t joins = 0;
@@ -97,7 +98,7 @@ struct Outcome {
 
 namespace detail {
 
-/// One schedule of an exploration: sets everything up, runs it, judges it. Says what is wrong.
+/// One schedule of an exploration: sets everything up, runs it, judges it. Returns what is wrong.
 using Trial = std::function<std::string(Engine& engine)>;
 [[nodiscard]] Result explore(const Options& options, const Trial& trial);
 
@@ -123,10 +124,10 @@ std::string ask(Oracle& oracle, const Outcome& outcome) {
 }  // namespace detail
 
 /// Explores the schedules of a kernel. `make(engine)` makes the kernel, with memory from the
-/// engine, anew for each schedule. `oracle(outcome)` or `oracle()` judges each run that has
-/// finished: a bool, a string that says what is wrong, or an optional one. Use the result in a
-/// test: `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
-/// `check<FencedPlatform>(...)` takes the protocol's branches for GPUs.
+/// engine, again for each schedule. `oracle(outcome)` or `oracle()` judges each run that has
+/// finished. It returns a bool, a string that says what is wrong, or an optional string. Use the
+/// result in a test: `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
+/// `check<FencedPlatform>(...)` uses the protocol's branches for GPUs.
 template <class P = Platform, class Make, class Oracle>
 [[nodiscard]] Result check(Make make, Oracle oracle, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {
@@ -139,8 +140,8 @@ template <class P = Platform, class Make, class Oracle>
   });
 }
 
-/// Explores a whole host program: `run(engine)` allocates, launches kernels one after another,
-/// waits for each, and judges the results: as an oracle does.
+/// Explores a whole host program. `run(engine)` allocates, launches kernels one after another,
+/// waits for each, and judges the results as an oracle does.
 template <class Run>
 [[nodiscard]] Result check_program(Run run, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {

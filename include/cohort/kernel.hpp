@@ -1,6 +1,6 @@
-// The contract between a kernel and the library: traits, Next, State, and the checks that tell an
-// author what is wrong. Invariant: everything here is decided at compile time, so a kernel pays
-// only for what it uses.
+// The contract between a kernel and the library: traits, Next, State, and compile-time checks whose
+// messages tell the author what is wrong.
+// Invariant: everything here is decided at compile time, so a kernel pays only for what it uses.
 #pragma once
 
 #include <concepts>
@@ -15,9 +15,9 @@
 #define COHORT_FN
 #endif
 
-// An offer or a barrier that changes nothing is a handful of instructions: those must be inlined,
-// the rest kept away. But not in barriers on a GPU: where a kernel calls anything, nvcc lets the
-// threads of a warp take turns in its loops, which may cost a tenth of their speed.
+// An offer or a barrier that changes nothing takes a handful of instructions. They must be inlined,
+// and the rest must not be. Except in barriers on a GPU: if a kernel calls any function, nvcc makes
+// the threads of a warp take turns in its loops, which may cost a tenth of their speed.
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
 #ifdef __CUDACC__
 #define COHORT_DETAIL_COLD __forceinline__  // rare, in barriers too
@@ -29,16 +29,16 @@
 
 namespace cohort {
 
-/// Which group an offer may take away (appendix B of the paper, "killing order").
+/// Which group an offer may remove (appendix B of the paper, "killing order").
 enum class KillOrder : std::uint8_t {
   highest_first,  ///< only the highest id, so ids stay dense: barriers and strides work
-  any,  ///< whoever offers first; ids are unique but not dense: better gather time for work
+  any,  ///< the first group that offers; ids are unique but not dense. Better gather time for work
         ///< stealing
 };
 
 /// Whether offers may empty the kernel (appendix B, "keeping one workgroup alive").
 enum class Survivors : std::uint8_t {
-  keep_one,       ///< the last group is never taken (except by suspend)
+  keep_one,       ///< the last group is never removed, except by a suspend
   may_all_leave,  ///< the job may end as `left`, with work undone
 };
 
@@ -48,15 +48,15 @@ enum class Resizes : std::uint8_t {
   at_barriers,  ///< at resizing barriers only: M is stable in between, and barriers are cheaper
 };
 
-/// How a resizing barrier is done. All but the first are the paper's, kept for comparison.
+/// How a resizing barrier works. All but the first are the paper's, kept for comparison.
 enum class ResizingBarrier : std::uint8_t {
-  one_pass,  ///< ours: one arrival, the last arriver sets M in one step
-  query,     ///< section 4.2: the master asks how many groups are wanted, those leave one by one
+  one_pass,  ///< ours: each group arrives once, and the last one sets M in one atomic step
+  query,     ///< section 4.2: the master asks how many groups are wanted; these leave one by one
   plain,     ///< section 4.2: slaves offer themselves once on entry, the master forks
   modelled,  ///< section 3.1: barrier, fork, barrier, kill, barrier
 };
 
-/// The most threads a group can have, on any engine.
+/// The maximum number of threads per group, on any engine.
 inline constexpr std::uint32_t max_local_size = 1024;
 
 /// What a kernel declares about itself: `static constexpr cohort::Traits traits{...};`
@@ -67,21 +67,22 @@ struct Traits {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// False allows `offer_kill()` without the state; the job can then not be suspended.
   bool suspendable = true;
-  /// The most threads that its groups can have. On a GPU fewer leave more registers to each.
+  /// The maximum number of threads per group. On a GPU, a lower maximum leaves more registers per
+  /// thread.
   std::uint32_t max_local_size = cohort::max_local_size;
 
   friend constexpr bool operator==(const Traits&, const Traits&) = default;
 };
 
-/// What a step says: another one, or none. The kernel goes on while any thread of any group says
-/// `again`.
+/// What a step returns: whether another step is needed. The kernel continues while any thread of
+/// any group returns `again`.
 enum class Next : std::uint8_t { halt, again };
 
-/// Memory orders of atomic accesses, in kernels and in the protocol; each platform maps them to its
+/// Memory orders of atomic accesses, in kernels and in the protocol. Each platform maps them to its
 /// own.
 enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
-/// The state of a kernel that transmits nothing, and the local memory of one that uses none.
+/// The State of a kernel that transmits nothing, and the Local of a kernel without local memory.
 struct Nothing {};
 
 /// A kernel with other traits, e.g. `With<Bfs, Traits{.barrier = ResizingBarrier::query}>`.
@@ -90,7 +91,7 @@ struct With : Kernel {
   static constexpr Traits traits = with;
 };
 
-/// The indices `first, first + step, ...` below `end`: one thread's part of a strided loop.
+/// The indices `first, first + step, ...` below `end`: one thread's share of a strided loop.
 class Stride {
  public:
   class Iterator {
@@ -156,13 +157,13 @@ consteval Traits declared_traits() {
 template <class Kernel>
 using StateOf = typename detail::StateType<Kernel>::type;
 
-/// What the threads of one group share: `Kernel::Local`, or Nothing.
+/// Memory shared by the threads of one group: `Kernel::Local`, or Nothing.
 template <class Kernel>
 using LocalOf = typename detail::LocalType<Kernel>::type;
 
 namespace detail {
 
-/// Stands for any engine's Group where only the shape of a kernel is looked at; never called.
+/// Stands for the Group of any engine when a kernel's signatures are checked; never called.
 struct AnyGroup {};
 
 template <class Kernel>
@@ -203,7 +204,7 @@ concept HasSetup = requires(const Kernel& kernel, detail::AnyGroup& group) {
   kernel.setup(group);
 };
 
-/// Checks a kernel and sums up what the engines need to know. Each message says what to change.
+/// Checks a kernel and collects what the engines need to know. Each message says what to change.
 template <class Kernel>
 struct Contract {
   using State = StateOf<Kernel>;
@@ -241,7 +242,7 @@ struct Contract {
 
   static constexpr bool step_style = detail::HasStep<Kernel>;
 
-  /// The declared traits; a step kernel resizes at barriers, whatever it declares.
+  /// The declared traits, except that a step kernel always resizes at barriers.
   static constexpr Traits traits = [] {
     Traits result = detail::declared_traits<Kernel>();
     if (step_style) result.resizes = Resizes::at_barriers;

@@ -1,7 +1,8 @@
 // The OpenCL engine: the paper's megakernel. One launch occupies the device with a pool of
-// work-groups; the host sends them into cooperative kernels and tasks, which cohortc has compiled
-// and the engine has merged into one source. Invariant: a job is given only work-groups that have
-// checked in, so nothing waits for one that the device never starts.
+// work-groups. The host sends them into cooperative kernels and tasks, which cohortc has compiled
+// and the engine has merged into one source.
+// Invariant: a job is given only work-groups that have checked in, so nothing waits for a
+// work-group that the device never starts.
 #pragma once
 
 #include <chrono>
@@ -23,28 +24,28 @@ struct Device {
   std::string version;
   std::uint32_t units = 0;  ///< compute units
   bool is_cpu = false;      ///< its units are threads on this machine's CPUs
-  std::string lacks;        ///< what it would need for the engine, in words; empty: nothing
+  std::string lacks;        ///< what the device lacks for the engine, in words; empty: nothing
 };
 
-/// All devices of all platforms. Empty where there is no platform.
+/// All devices of all platforms. Empty if there is no platform.
 [[nodiscard]] std::vector<Device> devices();
 
-/// Who sends work-groups to jobs and tasks. What each is to have is decided by the host.
+/// What sends work-groups to jobs and tasks. The host decides how many each of them gets.
 enum class Scheduler : std::uint8_t {
   host,   ///< a thread of the engine
-  group,  ///< a work-group of the megakernel, as in the paper; it uses up a compute unit
+  group,  ///< a work-group of the megakernel, as in the paper; it takes up a compute unit
 };
 
 /// How to make an engine. Everything has a default.
 struct EngineOptions {
   /// Part of the name of a device or of its platform, or its number in devices(). Empty: the first
-  /// that has all features.
+  /// device that has all features.
   std::string device = {};
-  /// Work-groups in the pool, at most one for each compute unit; those are used that have checked
-  /// in. Default: all, of a CPU device as many as this process has CPUs.
+  /// Work-groups in the pool, at most one per compute unit. Those that have checked in are used.
+  /// Default: all; on a CPU device, as many as this process has CPUs.
   std::optional<std::uint32_t> capacity = {};
-  /// How long a group that has been told to leave may take. After that the device is given up:
-  /// nothing can stop a kernel that reaches no primitive.
+  /// How long a group may take to leave after it was told to. After that the engine gives up the
+  /// device: nothing can stop a kernel that reaches no primitive.
   std::chrono::milliseconds patience = std::chrono::seconds{10};
   Scheduler scheduler = Scheduler::host;
   /// More options for the device's compiler, e.g. "-cl-fast-relaxed-math".
@@ -54,26 +55,26 @@ struct EngineOptions {
 class WorkgroupBody;
 
 /// Runs kernels of programs (Program::from_file with `.engine = "opencl"`) on one device.
-/// Thread-safe. Its destructor cancels what runs and waits for the groups to leave.
+/// Thread-safe. The destructor cancels what runs and waits until the groups have left.
 class Engine : public cohort::detail::EngineBase {
  public:
-  /// Throws Error{unsupported} where no device has what the engine needs, Error{bad_options} where
+  /// Throws Error{unsupported} if no device has what the engine needs, and Error{bad_options} if
   /// none has that name.
   explicit Engine(EngineOptions options = {});
 
-  /// Makes a kernel, or all of a program, part of the megakernel from its next start on. A launch
-  /// finds its kernel in the megakernel that runs or, when nothing runs, starts one with that
-  /// kernel and those that are loaded: so what is to run beside a job is loaded before the job is
+  /// Makes a kernel, or all kernels of a program, part of the megakernel from its next start on. A
+  /// launch uses the running megakernel. If none runs, it starts one with its kernel and all loaded
+  /// ones. A kernel that is to run alongside a job therefore has to be loaded before that job is
   /// launched.
   void load(const ProgramKernel& kernel);
   void load(const Program& program);
 
   /// Starts a kernel. Throws Error{bad_options} for options that cannot run, Error{bad_state} for a
-  /// kernel that is not in the megakernel that runs, Error{bad_file} if the device's compiler
-  /// refuses it. All that run at a time have groups of the same size, that of the first.
+  /// kernel that is not part of the running megakernel, and Error{bad_file} if the device's
+  /// compiler rejects it. All kernels that run at a time have the group size of the first.
   Job launch(const ProgramKernel& kernel, const LaunchOptions& options = {});
-  /// Runs a kernel as a task, on `options.groups` units at once: taken from the jobs, given back
-  /// afterwards. Throws as launch() does.
+  /// Runs a kernel as a task, on `options.groups` units at once. The units are taken from the jobs
+  /// and given back afterwards. Throws as launch() does.
   Task submit(const ProgramKernel& kernel, const TaskOptions& options = {});
 
   [[nodiscard]] const Device& device() const;

@@ -1,5 +1,5 @@
-// A task that is due again and again: a frame, a control step, a batch of requests.
-// Invariant: at most one of it is under way; one that is late delays the next, none is skipped.
+// A task that is due periodically: a frame, a control step, a batch of requests.
+// Invariant: at most one is in flight. One that is late delays the next; none is skipped.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,16 @@
 
 namespace cohort {
 
-/// How a periodic task has been served so far.
+/// Statistics of a periodic task so far.
 struct PeriodicReport {
   std::uint64_t count = 0;  ///< tasks done
-  std::uint64_t late = 0;   ///< tasks that were not done when the next was due
-  Summary gather;           ///< from the demand to all groups in hand
+  std::uint64_t late = 0;   ///< tasks that were not done when the next one was due
+  Summary gather;           ///< from the demand until the task had all its groups
   Summary run_time;         ///< from then until done
   Summary period;           ///< from one start to the next
 };
 
-/// Submits `function` to an engine every `period`, from a thread of its own, until stopped or
-/// destroyed.
+/// Submits `function` to an engine every `period`, from its own thread, until stopped or destroyed.
 class Periodic {
  public:
   template <class Engine, class Function>
@@ -41,8 +40,8 @@ class Periodic {
           });
         }) {}
 
-  /// Submits no more, cancels the one under way and waits for it; a cancelled one is not counted.
-  /// Throws what a task threw.
+  /// Stops submitting, cancels the task in flight and waits for it. A cancelled task is not
+  /// counted. Throws what a task threw.
   PeriodicReport stop();
   [[nodiscard]] PeriodicReport report() const;
 

@@ -1,6 +1,6 @@
-// Kernels from source at run time: OpenCL C with the cooperative extension, compiled by cohortc and
-// the system's compiler, kept in a cache, loaded into this process. Invariant: what has been loaded
-// stays loaded, so a job never outlives its code.
+// Kernels compiled from source at run time: OpenCL C with the cooperative extension, compiled by
+// cohortc and the system's compiler, cached, and loaded into this process.
+// Invariant: a loaded program stays loaded, so a job never outlives its code.
 #pragma once
 
 #include <array>
@@ -35,11 +35,12 @@ struct ProgramOptions {
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
   std::string optimise = "-O2";  ///< device code of the engine cuda: optimised unless -O0
-  /// For the engine cuda: the GPU, as nvcc -arch. Default: $COHORT_CUDA_ARCH, or the one here.
+  /// For the engine cuda: the GPU, as for nvcc -arch. Default: $COHORT_CUDA_ARCH, or the GPU of
+  /// this machine.
   std::string architecture = {};
   /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/programs/ in the user's
-  /// cache directory; with COHORT_CACHE=off they are removed when this process exits. Only this
-  /// user may be able to write there, since they are loaded as code.
+  /// cache directory. With COHORT_CACHE=off they are removed when this process exits. No other user
+  /// may be able to write there, since they are loaded as code.
   std::optional<std::filesystem::path> cache = {};
 };
 
@@ -51,7 +52,7 @@ struct Parameter {
   std::string element;  ///< of the buffer or value: int32, uint64, float32, ...; empty for structs
   std::size_t element_size = 0;
   std::size_t size = 0;    ///< of the argument itself
-  std::size_t offset = 0;  ///< among all arguments, laid out as a structure
+  std::size_t offset = 0;  ///< among all arguments, which are laid out as a structure
 };
 
 /// A kernel in a program.
@@ -61,9 +62,9 @@ struct KernelInfo {
   bool suspendable = true;
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
-  std::optional<std::uint32_t> required_local_size = {};            ///< the only one it runs with
-  std::optional<std::array<std::uint32_t, 3>> required_shape = {};  ///< the same in 3 dimensions
-  std::uint32_t points = 0;                                         ///< where groups join or leave
+  std::optional<std::uint32_t> required_local_size = {};  ///< the only local size it runs with
+  std::optional<std::array<std::uint32_t, 3>> required_shape = {};  ///< the same, in 3 dimensions
+  std::uint32_t points = 0;  ///< number of points where groups join or leave
 };
 
 namespace detail {
@@ -100,13 +101,13 @@ struct EngineSymbol<cuda::Engine> {
 
 }  // namespace detail
 
-/// A kernel of a program, with its arguments. Copies have arguments of their own.
+/// A kernel of a program, with its arguments. Copies have their own arguments.
 class ProgramKernel {
  public:
   ProgramKernel(std::shared_ptr<const detail::Module> module, std::size_t index);
 
   /// Sets a parameter: a pointer for a buffer, else a value of the parameter's size. Throws
-  /// Error{bad_options} for a name that is not there and a size that does not fit.
+  /// Error{bad_options} if no parameter has that name or the size does not fit.
   template <class T>
   ProgramKernel& set(std::string_view name, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>, "cohort: an argument is copied byte by byte");
@@ -115,7 +116,7 @@ class ProgramKernel {
     return *this;
   }
 
-  /// Starts it. All parameters must have been set, else Error{bad_options}.
+  /// Starts it. Throws Error{bad_options} unless all parameters have been set.
   template <class Engine>
   Job launch(Engine& engine, const LaunchOptions& options = {}) const {
     using Launch =
@@ -129,10 +130,10 @@ class ProgramKernel {
     start(static_cast<unsigned>(index_), engine, arguments.data(), with, job);
     return *job;
   }
-  /// The same on an OpenCL device. Buffers have to be the engine's.
+  /// The same on an OpenCL device. Buffers must belong to that engine.
   Job launch(opencl::Engine& engine, const LaunchOptions& options = {}) const;
-  /// Runs it as a task: on `options.groups` units at once, taken from the jobs and given back
-  /// afterwards.
+  /// Runs it as a task on `options.groups` units at once. The units are taken from the jobs and
+  /// given back afterwards.
   Task submit(opencl::Engine& engine, const TaskOptions& options = {}) const;
 
   [[nodiscard]] const KernelInfo& info() const { return module_->kernels[index_]; }
@@ -153,17 +154,17 @@ class ProgramKernel {
 /// A compiled source file.
 class Program {
  public:
-  /// Compiles and loads. Thread-safe. Throws Error{bad_options} if there is no such file or others
-  /// can write to the cache, Error{bad_file} with the compiler's text if it does not compile,
-  /// Error{unsupported} if there is no compiler.
+  /// Compiles and loads. Thread-safe. Throws Error{bad_options} if there is no such file or another
+  /// user can write to the cache, Error{bad_file} with the compiler's text if it does not compile,
+  /// and Error{unsupported} if there is no compiler.
   [[nodiscard]] static Program from_file(const std::filesystem::path& file,
                                          const ProgramOptions& options = {});
 
   [[nodiscard]] const std::vector<KernelInfo>& kernels() const { return module_->kernels; }
-  /// The kernel of that name; of the only kernel if it is empty. Throws Error{bad_options} if there
-  /// is none.
+  /// The kernel with that name; with an empty name, the only kernel. Throws Error{bad_options} if
+  /// there is none.
   [[nodiscard]] ProgramKernel kernel(std::string_view name = {}) const;
-  /// What cohortc wrote about it, as JSON.
+  /// What cohortc wrote about the program, as JSON.
   [[nodiscard]] const std::string& description() const { return module_->description; }
 
  private:

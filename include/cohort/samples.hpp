@@ -1,5 +1,5 @@
-// Durations gathered while a job runs, and their summary. Bounded: a long run keeps a uniform
-// sample of what it saw.
+// Durations recorded while a job runs, and their summary. Bounded: of a long run, a uniform sample
+// is kept.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace cohort {
 
-/// What is told of a set of durations, in nanoseconds. Count and maximum are exact.
+/// Summary of a set of durations, in nanoseconds. Count and maximum are exact.
 struct Summary {
   std::uint64_t count = 0;
   std::uint64_t p50 = 0;

@@ -1,5 +1,5 @@
-// Tasks: short work that needs a fixed number of units at once, beside the jobs. The same on every
-// engine.
+// Tasks: short work that needs a fixed number of units at once, alongside the jobs. The same on
+// every engine.
 #pragma once
 
 #include <chrono>
@@ -20,26 +20,27 @@ namespace cohort {
 struct TaskOptions {
   /// Units the task needs, all at once: 1 to the engine's capacity.
   std::uint32_t groups = 1;
-  /// Higher is served first.
+  /// A higher priority is served first.
   int priority = 0;
-  /// Threads in a group: 1 to max_local_size. Default: as in LaunchOptions.
+  /// Threads per group: 1 to max_local_size. Default: as in LaunchOptions.
   std::optional<std::uint32_t> local_size = {};
-  /// Cancels the task when stop is requested.
+  /// Cancels the task when a stop is requested.
   std::stop_token stop = {};
-  /// Sees every event of the task. Must outlive it.
+  /// Receives every event of the task. Must outlive the task.
   Tracer* tracer = nullptr;
 };
 
-/// What is known of a task.
+/// Statistics of a task.
 struct TaskReport {
   Status status = Status::pending;
-  std::chrono::nanoseconds gather{0};    ///< from the demand being published to all units in hand
+  std::chrono::nanoseconds gather{
+      0};  ///< from publishing the demand until the task had all its units
   std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
   std::string error;                     ///< why it failed
 };
 
-/// A submitted task. A handle: copies mean the same task, dropping the last one does not end it.
-/// Thread-safe.
+/// A submitted task. A handle: copies refer to the same task, and destroying the last one does not
+/// end it. Thread-safe.
 class Task {
  public:
   explicit Task(std::shared_ptr<detail::JobControl> control) noexcept
@@ -48,14 +49,14 @@ class Task {
   /// Waits until the task is finished or cancelled. Throws what the task threw, and
   /// Error{bad_state} in a task or kernel whose unit this task needs to start.
   TaskReport wait() const;
-  /// The same for a limited time; nothing if the task is not done then.
+  /// The same, for a limited time. Empty if the task is not done at the deadline.
   template <class Rep, class Period>
   std::optional<TaskReport> wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(detail::deadline_after(time));
   }
   std::optional<TaskReport> wait_until(std::chrono::steady_clock::time_point deadline) const;
 
-  /// Withdraws a task that waits. One that runs ends at its next barrier, or by itself.
+  /// Withdraws a task that waits. A running task ends at its next barrier, or by itself.
   void cancel() const;
 
   [[nodiscard]] TaskReport report() const;
@@ -66,8 +67,8 @@ class Task {
 
 namespace detail {
 
-/// A callable as a kernel of a static launch: each group calls it, with itself if it asks for a
-/// group.
+/// A callable as a kernel of a static launch. Each group calls it, with the group as the argument
+/// if it takes one.
 template <class Function>
 struct TaskKernel {
   Function function;

@@ -1,16 +1,17 @@
-// The tracer's hook: every event of a job, with its time, as it happens on the groups' own threads.
-// Invariant: with no tracer attached an event costs one predictable branch.
+// The interface of tracers: every event of a job, with its time, as it happens on the groups' own
+// threads.
+// Invariant: without a tracer, an event costs one predictable branch.
 #pragma once
 
 #include <cstdint>
 
 namespace cohort {
 
-/// What a TraceEvent tells.
+/// The kinds of a TraceEvent.
 enum class Trace : std::uint8_t {
   start,  ///< a group of the first set starts; value = groups at the start
   join,   ///< a group joins; value = the generation it joins in
-  offer,  ///< a group offers itself
+  offer,  ///< a group makes an offer
   kill,   ///< the group leaves in offer_kill; active = M without it, value = 1 if that is 0 and the
           ///< job's state is kept
   fork,   ///< request_fork adds groups; active = M with them, value = how many
@@ -25,12 +26,12 @@ enum class Trace : std::uint8_t {
   fault,   ///< the group found or raised a fault; value = the fault code
 };
 
-/// The unit of an event that happened on none.
+/// Stored instead of a unit if an event did not happen on one.
 inline constexpr std::uint32_t no_unit = ~0U;
 
-/// One event. `active` is M as the group saw it.
+/// One event. `active` is M as far as the group knows it; 0 if it does not.
 struct TraceEvent {
-  std::uint64_t nanoseconds = 0;  ///< of the engine's clock
+  std::uint64_t nanoseconds = 0;  ///< by the engine's clock
   Trace what = Trace::start;
   std::uint32_t group = 0;
   std::uint32_t active = 0;
@@ -41,22 +42,22 @@ struct TraceEvent {
 /// A demand that has been met. Of a job: groups were wanted back, and are out. Of a task: it was
 /// submitted, and has its units.
 struct TraceGather {
-  std::uint64_t begin = 0;  ///< nanoseconds of the engine's clock
+  std::uint64_t begin = 0;  ///< by the engine's clock
   std::uint64_t end = 0;
-  std::uint32_t groups = 0;  ///< that a job is left with, or that a task has got
+  std::uint32_t groups = 0;  ///< left to the job, or obtained by the task
 };
 
-/// Receives the events of a job. Called concurrently by all its groups: must be thread-safe and
-/// quick. It may call the engine, but not wait for the job it traces, nor on CUDA and OpenCL for
-/// any job: wait() and suspend() throw Error{bad_state} there.
+/// Receives the events of a job. All groups call it concurrently: it must be thread-safe and quick.
+/// It may call the engine, but must not wait for the job that it traces; on CUDA and OpenCL, not
+/// for any job. wait() and suspend() throw Error{bad_state} in these cases.
 class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual void record(const TraceEvent& event) noexcept = 0;
   /// Called by the engine, before the job comes to rest.
   virtual void gathered(const TraceGather& /*gather*/) noexcept {}
-  /// By an engine whose device has a clock of its own: what to add to its nanoseconds, on CUDA
-  /// `%globaltimer`, to get those of the events that follow.
+  /// Called by an engine whose device has its own clock. Adding `ahead` to the device's
+  /// nanoseconds, on CUDA `%globaltimer`, gives the time of the events that follow.
   virtual void clock(std::int64_t /*ahead*/) noexcept {}
 
  protected:

@@ -1,5 +1,6 @@
-// Appendix A of the paper as an executable oracle: does a trace keep the rules of cooperative
-// kernels? Invariant: no run that the rules allow is refused; docs/protocol.md lists what is.
+// Appendix A of the paper as an executable oracle: does a trace obey the rules of cooperative
+// kernels?
+// Invariant: a run that the rules allow is never rejected; docs/protocol.md lists what is rejected.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,12 @@
 
 namespace cohort {
 
-/// What a job was launched as: the parts of the rules that differ between kernels.
+/// How a job was launched: the parts of the rules that differ between kernels.
 struct TraceRules {
   std::uint32_t max_groups = 1;  ///< N
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
-  /// Groups at the first start, where that is known.
+  /// Groups at the first start, if known.
   std::optional<std::uint32_t> start_groups = {};
 };
 
@@ -34,11 +35,12 @@ struct TraceRules {
           .start_groups = {}};
 }
 
-/// How a resizing barrier changed the set of groups: 0..before-1 went in, 0..after-1 come out.
+/// How a resizing barrier changed the set of groups: 0..before-1 enter, 0..after-1 continue.
 struct Resizing {
-  std::uint32_t before = 0;  ///< M when everybody had arrived
-  std::uint32_t after = 0;   ///< M of those who go on
-  std::uint32_t forked = 0;  ///< groups that came in meanwhile; the highest may be gone already
+  std::uint32_t before = 0;  ///< M when all groups had arrived
+  std::uint32_t after = 0;   ///< M of the groups that continue
+  std::uint32_t forked =
+      0;  ///< groups that joined inside the barrier; the highest may have left already
 
   friend constexpr bool operator==(const Resizing&, const Resizing&) = default;
   friend constexpr bool operator<(const Resizing& a, const Resizing& b) {
@@ -48,38 +50,38 @@ struct Resizing {
 
 /// Everything that the resizing barrier of section 3.1 can do to `before` groups of at most
 /// `max_groups`: barrier, fork by group 0, barrier, an offer by each other group in any order,
-/// barrier. Found by trying all of it; sorted.
+/// barrier. Found by trying all possibilities; sorted.
 [[nodiscard]] std::vector<Resizing> modelled_outcomes(std::uint32_t before,
                                                       std::uint32_t max_groups);
 
-/// Whether the modelled barrier can do this, without trying.
+/// Whether the modelled barrier can do this, without trying all possibilities.
 [[nodiscard]] constexpr bool modelled_allows(Resizing resizing, std::uint32_t max_groups) {
   return resizing.before >= 1 && resizing.forked <= max_groups &&
          resizing.before <= max_groups - resizing.forked && resizing.after >= 1 &&
          resizing.after <= resizing.before + resizing.forked;
 }
 
-/// Judges a job's events one by one, in an order that is consistent with the order of the
-/// protocol's steps: each event right before (arrive, resize) or right after (all others) the step
-/// it tells of, as a scheduler that runs one group at a time records them. Several runs of a job
-/// (suspend, resume) follow each other in one trace. Allocates only in its constructor, and for the
-/// sentence that tells of a broken rule.
+/// Judges a job's events one by one. Their order must be consistent with the order of the
+/// protocol's steps: each event comes right before (arrive, resize) or right after (all others) its
+/// step, as recorded by a scheduler that runs one group at a time. Several runs of a job (suspend,
+/// resume) follow each other in one trace. Allocates only in its constructor and for the sentence
+/// about a broken rule.
 class TraceChecker {
  public:
   explicit TraceChecker(const TraceRules& rules);
 
-  /// The first rule that this event breaks, in a sentence; nothing if it is legal. Once a rule is
-  /// broken, what is said of later events means little.
+  /// The first rule that this event breaks, in a sentence; empty if the event is legal. Results for
+  /// later events mean little.
   std::optional<std::string> see(const TraceEvent& event);
-  /// No event follows: nobody may be missing.
+  /// Call after the last event: no group may be missing.
   [[nodiscard]] std::optional<std::string> end() const;
-  /// The same, and the trace has to fit how the job ended.
+  /// The same, and the trace has to match the final status of the job.
   [[nodiscard]] std::optional<std::string> end(Status status) const;
 
-  /// Begins again, for another job with the same rules.
+  /// Starts again, for another job with the same rules.
   void reset();
 
-  /// M, as the events so far make it.
+  /// M after the events so far.
   [[nodiscard]] std::uint32_t active() const noexcept { return active_; }
   /// The generation that groups arrive at.
   [[nodiscard]] std::uint32_t generation() const noexcept { return gen_; }
@@ -87,17 +89,17 @@ class TraceChecker {
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
  private:
-  /// Where the holder of an id is.
+  /// Where the group with an id is.
   enum class Phase : std::uint8_t {
-    absent,     // nobody has the id
+    absent,     // no group has the id
     running,    // in the kernel
     waiting,    // in the barrier of generation `gen`
-    leaving,    // sent away by a resizing barrier, and has yet to find out
-    parting,    // knows, and waits for its turn
+    leaving,    // removed by a resizing barrier, and has not noticed yet
+    parting,    // has noticed, and waits for its turn
     finished,   // returned; still counts in M
-    abandoned,  // out by a fault; still counts in M
+    abandoned,  // out because of a fault; still counts in M
   };
-  /// What a holder has to tell before anything else.
+  /// The event that a group has to record before any other.
   enum class Due : std::uint8_t { nothing, start, join };
   struct Holder {
     Phase phase = Phase::absent;
@@ -123,10 +125,10 @@ class TraceChecker {
   }
   [[nodiscard]] bool all_arrived() const { return arrived_ == active_; }
   [[nodiscard]] std::string refuse(const TraceEvent& event, const std::string& why) const;
-  /// Where the event's group is, and that it cannot do this there.
+  /// The place of the event's group, and that it cannot do this there.
   [[nodiscard]] std::string out_of_place(const TraceEvent& event) const;
   [[nodiscard]] std::string too_early(const TraceEvent& event) const;
-  /// The last group has gone: was it allowed to?
+  /// The last group has left: was it allowed to?
   Refusal empty(const TraceEvent& event);
   void begin_run();
   void admit(std::uint32_t id, Phase phase, Due due);
@@ -136,26 +138,26 @@ class TraceChecker {
   std::vector<Holder> holders_;  // by id
   std::uint64_t events_ = 0;
   std::uint32_t runs_ = 0;
-  std::uint32_t started_ = 0;   // M at the start of this run; 0: nobody has told yet
+  std::uint32_t started_ = 0;   // M at the start of this run; 0: not yet known
   std::uint32_t active_ = 0;    // M
   std::uint32_t settled_ = 0;   // M as of the last release
   std::uint32_t gen_ = 0;       // the generation that groups arrive at
   std::uint32_t arrived_ = 0;   // groups that have arrived at it
-  std::uint32_t forked_ = 0;    // and those among them that were forked inside the barrier
+  std::uint32_t forked_ = 0;    // those of them that were forked inside the barrier
   std::uint32_t inside_ = 0;    // groups that have not ended
-  std::uint32_t leaving_ = 0;   // those among them that a barrier has sent away
+  std::uint32_t leaving_ = 0;   // those of them that a barrier has removed
   std::uint32_t finished_ = 0;  // groups that have returned
-  std::uint32_t unnamed_ = 0;   // forked under KillOrder::any: their ids are not known yet
+  std::uint32_t unnamed_ = 0;   // forked under KillOrder::any, with ids that are not known yet
   bool faulted_ = false;
-  bool emptied_ = false;  // the last group has left: what follows is another run
-  bool kept_ = false;     // and the job's state was kept
+  bool emptied_ = false;  // the last group has left: further events belong to another run
+  bool kept_ = false;     // the job's state was kept then
 };
 
-/// Judges the log of a real run, in which groups ran at the same time. What a group does is logged
-/// a moment before or after it happens, so the log need not be in the order of the protocol's
-/// steps: that order is found first, from the order of each group's own events, from what the log
-/// says about who came before whom, and from M in the events. Nothing if it is legal, else a
-/// sentence about the first event that is not.
+/// Judges the log of a real run, in which groups ran at the same time. A group's action is logged a
+/// moment before or after it happens, so the log need not be in the order of the protocol's steps.
+/// That order is reconstructed first: from the order of each group's own events, from the order
+/// between groups that the log implies, and from M in the events. Returns nothing if the run is
+/// legal, else a sentence about the first illegal event.
 [[nodiscard]] std::optional<std::string> check_trace(std::span<const LoggedEvent> log,
                                                      const TraceRules& rules,
                                                      std::optional<Status> status = {});

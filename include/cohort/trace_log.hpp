@@ -1,5 +1,6 @@
-// A Tracer that keeps everything, for judgement after the run.
-// Invariant: an event that was recorded before another began to be recorded comes before it.
+// A Tracer that keeps all events, to be judged after the run.
+// Invariant: if one event was recorded before the recording of another began, it comes first in the
+// log.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace cohort {
 
-/// An event and the worker that recorded it. A worker runs one group at a time, so the events of a
-/// worker from a start or join to the next one are those of one group.
+/// An event and the worker that recorded it. A worker runs one group at a time, so a worker's
+/// events from one start or join to the next belong to one group.
 struct LoggedEvent {
   TraceEvent event;
   std::uint32_t worker = 0;
@@ -27,9 +28,10 @@ class TraceLog final : public Tracer {
 
   void record(const TraceEvent& event) noexcept override;
 
-  /// What was recorded. Only while nobody records: after the job's end, or while it is suspended.
+  /// The recorded events. Call it only while nothing is recorded: after the job's end, or while the
+  /// job is suspended.
   [[nodiscard]] const std::vector<LoggedEvent>& events() const noexcept { return events_; }
-  /// Events beyond the limit, which were not kept.
+  /// Number of events beyond the limit, which were dropped.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:

@@ -1,4 +1,4 @@
-// How to explore, and what came of it.
+// The options and the result of an exploration.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ namespace cohort::explore {
 
 /// How schedules are chosen.
 enum class Search : std::uint8_t {
-  random,      ///< by a seed: any thread may be next at any access
-  pct,         ///< by a seed: random priorities, changed at `depth` - 1 random accesses (Burckhardt
-               ///< et al., ASPLOS 2010): good at bugs that need few particular switches
-  exhaustive,  ///< all schedules that differ (dynamic partial-order reduction), or with
-               ///< `preemptions` all that interrupt a thread at most so often
+  random,  ///< by a seed: any thread may be next at any access
+  pct,     ///< by a seed: random priorities, changed at `depth` - 1 random accesses (Burckhardt et
+           ///< al., ASPLOS 2010). Good at bugs that need few particular switches
+  exhaustive,  ///< all schedules that differ (dynamic partial-order reduction); with `preemptions`,
+               ///< all that interrupt a thread at most that often
 };
 
-/// When a thread that waits looks again.
+/// When a waiting thread checks its condition again.
 enum class Waiting : std::uint8_t {
-  polled,    ///< when a word it looks at has changed, as on a GPU
-  notified,  ///< when it has been notified, as on a CPU: finds wake-ups that are lost
+  polled,    ///< when a word that it reads has changed, as on a GPU
+  notified,  ///< when it has been notified, as on a CPU: finds lost wake-ups
 };
 
 /// How groups come to the job.
 enum class Start : std::uint8_t {
   sent,       ///< the engine sends units as it needs them; the first ones check in
-  by_itself,  ///< the first ones check in, the others come when they like: less to search through
-  gathered,   ///< the same, and the first ones have checked in already
+  by_itself,  ///< the first ones check in, the others come at any time: a smaller search
+  gathered,   ///< the same, but the first ones have already checked in
 };
 
 class Host;
@@ -37,20 +37,20 @@ class Host;
 struct Options {
   Search search = Search::random;
   std::uint64_t seed = 1;
-  /// Schedules to try; an exhaustive search ends earlier if it has seen all. 0: no limit.
+  /// Schedules to try. An exhaustive search ends earlier once it has tried all. 0: no limit.
   std::uint64_t schedules = 1000;
-  /// Exhaustive search: how often a thread may be interrupted in a schedule. Default: any number.
+  /// Exhaustive search: how often a thread may be interrupted in a schedule. Default: no limit.
   std::optional<std::uint32_t> preemptions = {};
-  std::uint32_t depth = 3;  ///< of PCT: how many orderings a bug needs
+  std::uint32_t depth = 3;  ///< PCT: the number of orderings a bug needs
 
-  std::uint32_t capacity = 3;                      ///< units, that is groups active at a time
-  std::uint32_t local_size = 1;                    ///< threads in a group
+  std::uint32_t capacity = 3;                      ///< units, that is, groups active at a time
+  std::uint32_t local_size = 1;                    ///< threads per group
   std::optional<std::uint32_t> max_groups = {};    ///< default: the capacity
   std::optional<std::uint32_t> start_groups = {};  ///< default: chosen by the schedule
-  std::uint32_t visits = 3;                        ///< how often a unit may come to the job
+  std::uint32_t visits = 3;                        ///< how often a unit may enter the job
 
-  /// What the scheduler does: `host(h)` calls h.set_target and the like, each at a moment that the
-  /// schedule chooses. Default: `changes` targets and `suspends` suspends, chosen by the schedule.
+  /// The actions of the scheduler: `host(h)` calls h.set_target and so on, each at a moment chosen
+  /// by the schedule. Default: `changes` targets and `suspends` suspends, chosen by the schedule.
   std::function<void(Host&)> host = {};
   std::uint32_t changes = 3;
   std::uint32_t suspends = 0;
@@ -60,32 +60,32 @@ struct Options {
   bool weak_memory = false;
   Waiting waiting = Waiting::polled;
   Start start = Start::sent;
-  /// The first group waits for the others of the check-in only for a time that the schedule
-  /// chooses; who is late joins, if there is something to join.
+  /// The first group waits for the others of the check-in only for a time chosen by the schedule. A
+  /// group that comes later joins if it can.
   bool start_deadline = false;
-  /// A surplus group waits in its offer, for a time that the schedule chooses.
+  /// A surplus group waits in its offer for a time chosen by the schedule.
   bool offer_wait = true;
-  /// In step kernels the State must be the same in all groups at the end of a step.
+  /// Step kernels: at the end of a step, the State must be the same in all groups.
   bool uniform_state = true;
-  /// A schedule with more accesses than this makes no progress.
+  /// A schedule with more accesses than this is reported as without progress.
   std::uint32_t max_steps = 20000;
-  /// Make a failing schedule shorter before it is reported.
+  /// Shorten a failing schedule before it is reported.
   bool shrink = true;
-  /// Run this one schedule, as a failure reported it.
+  /// Run only this schedule, as printed in a report.
   std::string replay = {};
-  /// Timelines also show the protocol's own words and the units that groups run on.
+  /// Show the protocol's own words, and the units that groups run on, in timelines.
   bool verbose = false;
 };
 
 /// What an exploration found.
 struct Result {
   bool ok = true;
-  std::uint64_t schedules = 0;  ///< run, the failing one included
-  std::uint64_t steps = 0;      ///< accesses, over all of them
-  bool complete = false;        ///< an exhaustive search has seen everything
+  std::uint64_t schedules = 0;  ///< number run, including the failing one
+  std::uint64_t steps = 0;      ///< number of accesses, over all schedules
+  bool complete = false;        ///< an exhaustive search has tried every schedule
   std::string failure;          ///< what went wrong, in a sentence
   std::uint64_t seed = 0;       ///< of the failing schedule
-  std::string replay;           ///< the failing schedule, made short
+  std::string replay;           ///< the failing schedule, shortened
   std::string timeline;         ///< what happened in it
 
   explicit operator bool() const { return ok; }

@@ -1,6 +1,6 @@
-// The world that a run takes place in: its threads, its memory, and the schedule. It knows nothing
-// of the protocol. Invariant: one thread runs at a time, from one access to the next, so a run is a
-// function of the choices that were made.
+// The world of a run: its threads, its memory and the schedule. It knows nothing of the protocol.
+// Invariant: one thread runs at a time, from one access to the next, so a run is a function of the
+// choices made.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace cohort::explore {
 
-/// One at a time may be alive on an operating-system thread.
+/// At most one may be alive per operating-system thread.
 class World {
  public:
   explicit World(const Options& options);
@@ -24,47 +24,49 @@ class World {
 
   /// Starts a new schedule: no threads, no history.
   void begin();
-  /// A thread for this schedule. `what` names it in reports.
+  /// Adds a thread to this schedule. Reports call it `what`.
   void spawn(std::uint32_t actor, std::string_view what, void (*body)(void* context),
              void* context);
-  /// The threads `first .. first + size - 1` can meet each other, as `team`.
+  /// Makes the threads `first .. first + size - 1` a `team`: they can meet each other.
   void enlist(std::uint32_t team, std::uint32_t first, std::uint32_t size);
-  /// Checks the events of the coming run against the rules of the model, and passes them on.
+  /// Checks the events of the coming run against the rules of the model, and forwards them to
+  /// `tracer`.
   void expect(const TraceRules& rules, Tracer* tracer = nullptr);
-  /// So far the scheduler has never wanted fewer groups than `least`, nor more than `most`.
+  /// The range of targets that the scheduler has published so far.
   void wanted(std::uint32_t least, std::uint32_t most);
-  /// No more events: how the job ended.
+  /// Call after the last event, with the job's final status.
   void expect_end(Status status);
   /// Runs the schedule to its end.
   void go();
-  /// Takes up the schedule after this one. False: there is none.
+  /// Advances to the next schedule. Returns false if there is none.
   bool next();
 
-  /// One of `options` values, chosen by the schedule. The first is the usual one.
+  /// One of `options` values, chosen by the schedule. 0 is the usual choice.
   std::uint32_t choose(std::uint32_t options);
-  /// Something is wrong: the schedule ends here. The first complaint counts.
+  /// Reports a failure: the schedule ends here. Only the first one counts.
   void fail(std::string sentence);
   [[nodiscard]] const std::string& failure() const;
-  /// Everything so far happens before whatever comes now: all is at rest.
+  /// Everything so far happens before everything that follows: all threads are at rest.
   void settle();
-  /// Waiting threads look again: something they look at has changed that is no atomic word.
+  /// Makes waiting threads check again: a part of their conditions that is not an atomic word has
+  /// changed.
   void stir();
 
-  /// The thread that runs.
+  /// The running thread.
   [[nodiscard]] std::uint32_t running() const;
   [[nodiscard]] std::uint64_t steps() const;
-  /// Whether this schedule only repeats others, which an exhaustive search may find out on its way.
+  /// Whether this schedule only repeats others. An exhaustive search may find this out on the way.
   [[nodiscard]] bool redundant() const;
   [[nodiscard]] std::uint64_t seed() const;
-  /// The choices of this schedule, as Options::replay takes them.
+  /// The choices of this schedule, in the format of Options::replay.
   [[nodiscard]] std::string schedule() const;
   [[nodiscard]] const std::vector<TraceEvent>& events() const;
 
-  /// Names a word of the protocol in timelines. `format` writes its values there. A word without a
-  /// name ("") is left out.
+  /// Names a word of the protocol in timelines. `format` writes its values there. A word with the
+  /// name "" is left out.
   void name(const detail::Location& location, std::string name,
             std::string (*format)(std::uint64_t value) = nullptr);
-  /// Whose memory is named: that of the kernel's author, or of the protocol.
+  /// The owner of memory: the kernel's author or the protocol.
   enum class Owner : std::uint8_t { kernel, protocol };
   /// Names memory that consists of elements of `element` bytes.
   void name(const void* memory, std::size_t bytes, std::size_t element, std::string name,
@@ -76,9 +78,9 @@ class World {
   void note(std::string text);
   [[nodiscard]] std::string timeline() const;
 
-  /// From now on: this schedule, and after its end what is usual.
+  /// Follows this schedule from now on, and makes the usual choices after its end.
   void follow(const std::string& schedule);
-  /// The choices of a schedule as a list, `usual` where the usual was chosen.
+  /// The choices of a schedule as a list, `usual` for each usual choice.
   static constexpr std::uint8_t usual = 255;
   [[nodiscard]] std::vector<std::uint8_t> choices() const;
   void follow(const std::vector<std::uint8_t>& choices);

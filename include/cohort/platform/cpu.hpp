@@ -1,6 +1,7 @@
 // The CPU platform: atomics, waiting and the threads of a group, for groups that are
-// operating-system threads. Invariant: whoever changes a word that others may sleep on calls
-// notify() afterwards, and no wake-up is lost.
+// operating-system threads.
+// Invariant: a thread that changes a word calls notify() afterwards if others may sleep on it, and
+// no wake-up is lost.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@
 
 namespace cohort::cpu {
 
-/// Thrown through a kernel to end it; never seen by users unless they catch everything, and then
-/// they must rethrow.
+/// Thrown through a kernel to end it. Only a kernel that catches everything sees it, and must
+/// rethrow it.
 struct Unwind {};
 
 /// Nanoseconds of the engine's clock.
@@ -36,21 +37,21 @@ inline void relax() noexcept {
 #endif
 }
 
-/// How long a waiter looks before it sleeps: first on the spot, then letting others run.
+/// How long a waiter checks its condition before it sleeps: first spinning, then yielding.
 struct alignas(8) Patience {
   std::uint32_t spins = 0;
   std::uint32_t yields = 0;
 };
 
-/// A place to wait at: an event count. Waiters look at any words they like, and sleep when those
-/// stay as they are.
+/// A place to wait: an event count. Waiters check any words they like, and sleep while those do not
+/// change.
 class Event {
  public:
-  /// May change while groups wait: the next wait goes by it.
+  /// May change while groups wait; it takes effect at the next wait.
   std::atomic<Patience> patience{Patience{}};
 
-  /// Returns when `done()` is true. `done` reads with Order::acquire, and somebody notifies after
-  /// making it true.
+  /// Returns when `done()` is true. `done` reads with Order::acquire, and the thread that makes it
+  /// true calls notify() afterwards.
   template <class Done>
   void await(Done&& done) noexcept {
     if (look(done)) return;
@@ -64,7 +65,7 @@ class Event {
     retract();
   }
 
-  /// The same, for at most `nanoseconds`. Returns whether it became true.
+  /// The same, for at most `nanoseconds`. Returns whether `done()` became true.
   template <class Done>
   bool await_for(std::uint64_t nanoseconds, Done&& done) noexcept {
     if (look(done)) return true;
@@ -80,9 +81,10 @@ class Event {
     }
   }
 
-  /// Wakes the sleepers, if any. After a change made with at least Order::release.
+  /// Wakes the sleepers, if any. Call it after a change made with at least Order::release.
   void notify() noexcept {
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();  // in one order with announce()
+    if (sleepers_.load(std::memory_order_seq_cst) != 0)
+      wake();  // in one total order with announce()
   }
 
  private:
@@ -102,8 +104,8 @@ class Event {
   }
 
   std::uint32_t announce() noexcept {
-    sleepers_.fetch_add(
-        1, std::memory_order_seq_cst);  // before the last look at the words: pairs with notify()
+    // Before the last check of the words: pairs with notify().
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
     return epoch_.load(std::memory_order_seq_cst);
   }
   void retract() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
@@ -118,10 +120,10 @@ class Event {
 };
 
 /// The threads of one group as fibres of one worker. A conductor runs each of them to its next
-/// meeting, checks that all are at the same one, acts for them, and sends them on.
+/// meeting, checks that all are at the same one, acts for them, and lets them continue.
 class Team {
  public:
-  /// What happens at a meeting: once, with every thread's slot, after all have come.
+  /// The action of a meeting. It runs once, after all threads have come, with every thread's slot.
   using Act = void (*)(void* context, std::span<void* const> slots);
 
   explicit Team(std::uint32_t local_size);
@@ -131,11 +133,11 @@ class Team {
 
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
 
-  /// Runs `body(context, local_id)` on every thread to its end. False: the threads called different
-  /// functions. Rethrows what a thread threw.
+  /// Runs `body(context, local_id)` on every thread to its end. Returns false if the threads called
+  /// different functions. Rethrows a thread's exception.
   bool run(void (*body)(void* context, std::uint32_t local_id), void* context);
 
-  /// Called by the threads. `act` and `context` of thread 0 are the ones used.
+  /// Called by each thread. Those of thread 0 are used as `act` and `context`.
   void meet(std::uint32_t local_id, protocol::Point point, void* slot, Act act, void* context);
 
  private:
@@ -155,10 +157,10 @@ class Threads {
 
   [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
-  /// A group of one thread: it need not ask others before it acts.
+  /// A group of one thread need not consult others before it acts.
   [[nodiscard]] bool alone() const noexcept { return team_ == nullptr; }
 
-  /// Neighbours have nothing to share here.
+  /// On a CPU, neighbouring threads do not share an addition.
   template <class Ref>
   auto claim(Ref counter) const {
     return counter.fetch_add(1);
@@ -176,7 +178,7 @@ class Threads {
     return lead_team(*team_, local_id_, point, false, [act](bool) { return act(); });
   }
 
-  /// The same; `act` is told whether any thread said true.
+  /// The same, but `act` is told whether any thread said true.
   template <class Function>
   auto lead_any(Point point, bool mine, Function act) const {
     if (team_ == nullptr) [[likely]]
@@ -235,7 +237,7 @@ class Threads {
   }
 
  private:
-  /// Out of line and all by value, so that a group of one thread can stay in registers.
+  /// Out of line and with arguments by value, so that a group of one thread can stay in registers.
   template <class Function>
   [[gnu::noinline, gnu::cold]] static auto lead_team(Team& team, std::uint32_t local_id,
                                                      Point point, bool mine, Function act) {
@@ -271,10 +273,10 @@ class Threads {
   std::uint32_t local_size_ = 1;
 };
 
-/// The worker that the calling thread is. Read only when there is a Tracer.
+/// The worker of the calling thread. Used only if there is a Tracer.
 inline thread_local std::uint32_t this_unit = no_unit;
 
-/// Hands events to a Tracer, when there is one.
+/// Passes events to a Tracer, if there is one.
 struct Recorder {
   Tracer* tracer = nullptr;
 
@@ -285,14 +287,14 @@ struct Recorder {
   }
 };
 
-/// Measures the intervals between a group's offers: short ones are sampled, so that reading the
-/// clock costs no more than about a hundredth of them.
+/// Measures the intervals between a group's offers. Short intervals are sampled, so that reading
+/// the clock takes at most about a hundredth of the time.
 class Sampler {
  public:
   Sampler() noexcept = default;
   Sampler(Samples& samples, bool tracing) noexcept : samples_(&samples), tracing_(tracing) {}
 
-  /// At an offer. Returns how many offers from now the next one is to be told.
+  /// Called at an offer. Returns after how many offers it has to be called again.
   template <class Member>
   [[gnu::noinline, gnu::cold]] std::uint32_t sample(Member& member) noexcept {
     constexpr std::uint64_t long_enough =
@@ -310,19 +312,20 @@ class Sampler {
 
  private:
   Samples* samples_ = nullptr;
-  std::uint64_t since_ = 0;  // the offer an interval began with, 0 between intervals
+  std::uint64_t since_ = 0;  // the offer that began an interval; 0 between intervals
   bool tracing_ = false;
 };
 
-/// Counts a thread's offers down to the next one the Sampler is told of. It is kept in the Group,
-/// so that a kernel that takes its Group by value has it in a register.
+/// Counts a thread's offers down to the next one that the Sampler measures. It is part of the
+/// Group, so that a kernel that takes its Group by value keeps it in a register.
 class Probe {
  public:
   explicit Probe(const Threads& threads) noexcept
       : countdown_(threads.local_id() == 0 ? 1 : 0), each_(threads.alone() ? 0 : 1) {}
 
-  /// At an offer. True: it has to look closely. Every one of a team's does, since its threads must
-  /// all go the same way; of the others those that are sampled, which is often enough for faults.
+  /// Called at an offer. Returns true if the offer has to take the longer path. A group with
+  /// several threads always does, since its threads must all go the same way. A group of one thread
+  /// does so at sampled offers, which is often enough to notice faults.
   template <class Member>
   COHORT_DETAIL_INLINE bool offer(Member& member) const noexcept {
     if (--countdown_ != 0) [[likely]]
@@ -336,7 +339,7 @@ class Probe {
   std::uint32_t each_;
 };
 
-/// Everything the protocol asks of a platform.
+/// Everything that the protocol requires of a platform.
 struct Platform {
   template <class T>
   using Atomic = cpu::Atomic<T>;
@@ -362,7 +365,7 @@ struct Platform {
     return memory;
   }
 
-  /// The engine works all demands into the share before it publishes it.
+  /// The engine subtracts all demands from the share before it publishes it.
   static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,
                                     std::uint32_t share) noexcept {
     return share;

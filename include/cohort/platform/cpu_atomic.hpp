@@ -7,8 +7,8 @@
 
 namespace cohort::cpu {
 
-/// std::atomic with the protocol's orders. Everything stronger than relaxed is strengthened to
-/// seq_cst: on x86-64 and ARMv8 that costs loads and read-modify-writes nothing, and the sleepers'
+/// std::atomic with the protocol's orders. Every order stronger than relaxed is strengthened to
+/// seq_cst, which costs nothing for loads and read-modify-writes on x86-64 and ARMv8. The sleepers'
 /// count of Event relies on one total order of "change the word, then look for sleepers" and
 /// "announce a sleeper, then look at the word".
 template <class T>
@@ -53,7 +53,7 @@ class AtomicRef {
   T exchange(T value, Order order = Order::relaxed) const noexcept {
     return word_.exchange(value, map(order));
   }
-  /// On failure `expected` is what was found.
+  /// On failure, `expected` becomes the value found.
   bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const noexcept {
     return word_.compare_exchange_strong(expected, desired, map(order));
   }
@@ -69,7 +69,7 @@ class AtomicRef {
   T fetch_and(T value, Order order = Order::relaxed) const noexcept {
     return word_.fetch_and(value, map(order));
   }
-  /// A read alone when the word is small enough already.
+  /// Only a read if the word is small enough already.
   T fetch_min(T value, Order order = Order::relaxed) const noexcept {
     T seen = load(order);
     while (value < seen && !word_.compare_exchange_weak(seen, value, map(order))) {

@@ -1,6 +1,6 @@
 // The CUDA platform: a group is a thread block, its first thread leads, and waiting is polling.
-// Invariant: the block meets before its leader releases anything and after it has acquired
-// something, so that what one thread of a group learns all of them may rely on.
+// Invariant: the block meets before its leader releases anything and after its leader has acquired
+// anything. So what one thread of a group has learned holds for all of them.
 #pragma once
 
 #include <cstdint>
@@ -14,58 +14,61 @@
 
 namespace cohort::cuda {
 
-/// Leases that can be open at a time: one word each in a line that every job reads.
+/// Leases that can be open at a time: each has one word in a line that every job reads.
 inline constexpr std::uint32_t demand_slots = 32;
 
-/// In place of a share: the job is cancelled. Whoever reads it raises the fault for everybody, as
-/// only the device can change the roster.
+/// Stored instead of a share: the job is cancelled. A group that reads it raises the fault for the
+/// whole job, since only the device may change the roster.
 inline constexpr std::uint32_t stop_share = 1U << 31U;
 
-/// SMs wanted by each lease. Written by streams, in their order.
+/// SMs wanted by each lease. Written by streams, in stream order.
 struct alignas(128) Demands {
   std::uint32_t slot[demand_slots] = {};
 };
 
-/// What a block tells the host about itself, in any combination.
+/// What a block reports to the host, in any combination.
 enum News : std::uint32_t {
   came_in = 1,        ///< a group has checked in or been admitted
-  joined_later = 2,   ///< not by the check-in of a first run
-  came_out = 4,       ///< a group is out again
-  taken_away = 8,     ///< by an offer or a barrier
-  has_returned = 16,  ///< from the kernel
-  found_closed = 32,  ///< the job admits nobody any more
-  is_gone = 64,       ///< the block is done with everything
+  joined_later = 2,   ///< by other means than the check-in of a first run
+  came_out = 4,       ///< a group has left
+  taken_away = 8,     ///< removed by an offer or a barrier
+  has_returned = 16,  ///< returned from the kernel
+  found_closed = 32,  ///< the job admits no more groups
+  is_gone = 64,       ///< the block does nothing more
 };
 inline constexpr std::uint32_t news_bits = 8;
 
-/// A place to wait at. Nobody sleeps on a GPU: notify() is nothing.
+/// A place to wait. Groups on a GPU do not sleep, so notify() does nothing.
 struct Event {
-  std::uint32_t pause = 0;  ///< nanoseconds between two looks, after the first few
-  void* job = nullptr;      ///< its Shared, to hear of a cancel while nobody else moves
+  std::uint32_t pause = 0;  ///< nanoseconds between two polls, after the first few
+  void* job = nullptr;      ///< its Shared, to notice a cancel when no group moves
 };
 
-/// Where a job keeps what is the platform's own.
+/// A job's data that only this platform needs.
 struct Recorder {
-  Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases before this one does
-  std::uint32_t bundle = 1;         ///< groups that share an SM
-  std::uint32_t* lines = nullptr;   ///< a log in pinned host memory
-  std::uint32_t last_line = 0;      ///< a power of two, less one
+  Atomic<std::uint32_t> before{
+      0};                    ///< SMs that other jobs give to the leases before this job gives any
+  std::uint32_t bundle = 1;  ///< groups that share an SM
+  std::uint32_t* lines = nullptr;  ///< a log in pinned host memory
+  std::uint32_t last_line = 0;     ///< line count - 1; the count is a power of two
   alignas(128) Atomic<std::uint32_t> turns{0};
 
-  /// Of what a primitive tells only what is rare goes onto a tape here, so that nothing is added
-  /// to the others: a block notes its own comings and goings, and its last thread the arrivals.
+  /// Of the events in primitives, only rare ones are written to a tape here, so that the others
+  /// stay as fast: a block records its own arrival and departure elsewhere, and its last thread the
+  /// arrivals at barriers.
   COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
                         std::uint64_t value) const;
 
-  /// The next line of the log. Blocks take turns in device memory and then write a line of their
-  /// own: additions to a word of the host would wait for each other on the bus, a microsecond each.
+  /// Writes the next line of the log. Blocks take turns in device memory and then each writes its
+  /// own line: additions to one word of the host would wait for each other on the bus, a
+  /// microsecond each.
   COHORT_FN void tell(std::uint32_t news) {
     const std::uint32_t turn = turns.fetch_add(1, Order::relaxed);
     *const_cast<volatile std::uint32_t*>(lines + (turn & last_line)) =
         ((turn + 1) << news_bits) | news;
   }
 
-  /// The target: a share, less this job's part of `demanded` SMs; a lease never takes all of it.
+  /// The target: a share minus this job's part of `demanded` SMs. A lease never takes all of it.
   [[nodiscard]] COHORT_FN std::uint32_t target(std::uint32_t share, std::uint32_t demanded,
                                                std::uint32_t others) const {
     if (demanded <= others || share <= 1) return share;
@@ -74,30 +77,31 @@ struct Recorder {
   }
 };
 
-/// The target as group 0 saw it in an earlier barrier, or any group in an earlier offer. Those that
-/// follow closely rely on it rather than wait for a load.
+/// The target as read by group 0 in an earlier barrier, or by any group in an earlier offer.
+/// Barriers and offers that follow closely use it instead of waiting for a load.
 struct alignas(16) Sampler {
-  static constexpr std::uint32_t something = ~0U;  ///< for a target: there is something to do
+  static constexpr std::uint32_t something =
+      ~0U;  ///< stored as a target: the next offer has something to do
 
   std::uint32_t target = 0;
-  long long at = -(1LL << 62);  ///< by the SM's clock; at first, long ago
+  long long at = -(1LL << 62);  ///< by the SM's clock; initially long ago
 };
 
 struct Platform;
 
-/// What one block knows of its job, for functions that are told nothing.
+/// What a block knows of its job, for functions without parameters.
 struct Here {
   protocol::Shared<Platform>* shared;
-  const Demands* demands;  // null: no lease can want anything of this job
-  Sampler* recent;         // of who looks ahead in barriers; else null
+  const Demands* demands;  // null: no lease can want SMs of this job
+  Sampler* recent;         // of the group that looks ahead in barriers; else null
   Tape tape = {};
   Sampler* offers = nullptr;  // the group's own
 };
 
 #ifdef __CUDACC__
-/// A pointer into shared memory of which the compiler knows just that. It would work out the
-/// address anew at every use otherwise, from a special register that takes longer to read than the
-/// memory.
+/// A pointer that the compiler knows to point into shared memory, and nothing more. Otherwise it
+/// would recompute the address at every use, from a special register that takes longer to read than
+/// the memory.
 template <class T>
 __device__ T* opaque(T* pointer) {
   auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
@@ -108,10 +112,10 @@ __device__ T* opaque(T* pointer) {
 
 /// One thread's view of its group's threads.
 struct Threads {
-  std::uint32_t* answer = nullptr;  ///< in shared memory: what the leader says
+  std::uint32_t* answer = nullptr;  ///< in shared memory: the leader's result
 
 #ifdef __CUDACC__
-  /// Of this block.
+  /// Those of this block.
   [[nodiscard]] static __device__ Threads here() {
     __shared__ std::uint32_t word;
     return {opaque(&word)};
@@ -128,20 +132,20 @@ struct Threads {
     __syncthreads();
     return lead_all(point, act);
   }
-  /// The same with a vote: whether any thread says `mine`.
+  /// The same with a vote: `act` is told whether any thread passed true.
   template <class Function>
   __device__ auto lead_any(protocol::Point point, bool mine, Function act) const {
     const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
     return lead_all(point, [&act, any] { return act(any); });
   }
 
-  /// Whether an offer is over at a glance: the last thread has looked just now at what it would
-  /// look at, and found nothing to do. As if the offer had been made then. One meeting of the
-  /// threads instead of lead()'s two.
+  /// Quick check whether an offer is over: a moment ago, the last thread read everything that the
+  /// offer would read, and found nothing to do. The effect is as if the offer had been made then.
+  /// The threads meet once instead of twice as in lead().
   template <class Member>
   __device__ bool calm(const Member& member) const;
 
-  /// One addition for all lanes that are here together and count on the same counter.
+  /// One addition for all lanes that arrive together with the same counter.
   template <class T>
   __device__ T claim(AtomicRef<T> counter) const {
     const auto which = reinterpret_cast<std::uintptr_t>(counter.address());
@@ -159,7 +163,7 @@ struct Threads {
     if (local_id() == from) *slot = value;
     __syncthreads();
     const T result = *slot;
-    __syncthreads();  // before somebody writes the next one
+    __syncthreads();  // before another thread writes the next value
     return result;
   }
   template <class T, class Op>
@@ -203,7 +207,7 @@ struct Threads {
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
   [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
   [[nodiscard]] static __device__ std::uint32_t warps() { return (blockDim.x + 31) / 32; }
-  /// The lanes of this warp: the last one of a block may have fewer.
+  /// The lanes of this warp. A block's last warp may have fewer.
   [[nodiscard]] static __device__ std::uint32_t lanes() {
     const std::uint32_t rest = blockDim.x - warp() * 32;
     return rest >= 32 ? ~0U : (1U << rest) - 1U;
@@ -217,7 +221,7 @@ struct Threads {
     __shared__ alignas(T) unsigned char bytes[32 * sizeof(T)];
     return reinterpret_cast<T*>(bytes);
   }
-  /// The value of the lane `by` below; this lane's own where there is none.
+  /// The value of the lane `by` below, or this lane's own if there is none.
   template <class T>
   static __device__ T up(const T& value, std::uint32_t by) {
     constexpr std::size_t words = (sizeof(T) + 3) / 4;
@@ -236,7 +240,7 @@ struct Threads {
     }
     return value;
   }
-  /// The first `count` of them combined, at least one. Four loads are under way at a time.
+  /// Combines the first `count` of them, at least one. Four loads are in flight at a time.
   template <class T, class Op>
   static __device__ T fold(const T* sums, std::uint32_t count, Op op) {
     T result = sums[0];
@@ -251,7 +255,7 @@ struct Threads {
     }
     return result;
   }
-  /// Each warp's last value, for all threads.
+  /// The last value of each warp, for all threads.
   template <class T>
   static __device__ const T* warp_sums(const T& scanned) {
     T* const sums = room<T>();
@@ -262,7 +266,7 @@ struct Threads {
 #endif
 };
 
-/// Nothing is sampled on a GPU, and an offer's glance is that of Threads::calm.
+/// Nothing is sampled on a GPU. The quick check of an offer is Threads::calm.
 struct Probe {
   COHORT_FN explicit Probe(const Threads& /*threads*/) {}
   template <class Member>
@@ -271,7 +275,7 @@ struct Probe {
   }
 };
 
-/// Everything the protocol asks of a platform.
+/// Everything that the protocol requires of a platform.
 struct Platform {
   template <class T>
   using Atomic = cuda::Atomic<T>;
@@ -283,7 +287,7 @@ struct Platform {
   using Sampler = cuda::Sampler;
   using Probe = cuda::Probe;
 
-  /// On the host too: protocol::Shared lies as it does where this is Fenced.
+  /// Also on the host: protocol::Shared has the layout of a Fenced platform there.
   COHORT_FN static void fence() {
     ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
   }
@@ -294,38 +298,40 @@ struct Platform {
   }
 
 #ifdef __CUDACC__
-  /// Cycles for which a target that was seen in an earlier barrier will do: some 12 us. It is
-  /// looked at again after two thirds of them.
+  /// Cycles for which a target that was read in an earlier barrier may be used: about 12 us. It is
+  /// read again after two thirds of them.
   static constexpr unsigned long long recent = 24'000;
-  /// The same after an offer: some 8 us.
+  /// The same after an offer: about 8 us.
   static constexpr unsigned long long recent_offer = 16'000;
 
-  /// By the SM's clock. Many, should the block have been moved to an SM whose clock is behind.
+  /// By the SM's clock. The result is huge if the block was moved to an SM whose clock is behind.
   __device__ static unsigned long long cycles_since(long long at) {
     return static_cast<unsigned long long>(clock64() - at);
   }
 
-  /// Whether the last thread, which asks, has seen after an offer just now that all is as wanted.
+  /// Called by the last thread: whether it has seen recently, after an offer, that nothing is to be
+  /// done.
   template <class Member>
   __device__ static bool looked_lately(const Member& member) {
     const Sampler last = member.sampler;
     return last.target == member.active && cycles_since(last.at) < recent_offer && !member.left;
   }
 
-  /// Whether the leader has to look at the target itself: only that of group 0, and only if the
-  /// last look was long ago, or saw something. In a block of one warp nobody else looks meanwhile.
+  /// Whether the leader has to read the target itself: only the leader of group 0, and only if the
+  /// last reading is old or showed something to do. In a block of one warp, no other thread reads
+  /// it meanwhile.
   template <class Member>
   __device__ static bool looks(const Member& member) {
     const Sampler last = member.sampler;
     const bool stale = cycles_since(last.at) > recent;
-    // Without branches: the loads overlap with those of the rest of the member.
+    // Without branches, so that the loads overlap with those of the rest of the member.
     return (member.id == 0) & ((blockDim.x <= 32) | (last.target != member.active) | stale);
   }
 
   template <class Done, class Meanwhile>
   __device__ static void await(Event& event, Done done, Meanwhile meanwhile) {
     for (std::uint32_t looks = 1; !done(); ++looks) {
-      if (looks % 16 != 0) continue;  // a release is mostly a look or two away
+      if (looks % 16 != 0) continue;  // a release usually comes within a poll or two
       meanwhile();
       if (looks >= 32) pause(event, looks);
     }
@@ -344,7 +350,7 @@ struct Platform {
     return true;
   }
 
-  /// The share, less what leases want of it. Raises the fault of a cancelled job on the way.
+  /// The share minus what leases want of it. Also raises the fault of a cancelled job.
   template <class Shared>
   __device__ static std::uint32_t less_demands(const Shared& shared, std::uint32_t share) {
     const Demands* const demands = here().demands;
@@ -368,7 +374,7 @@ struct Platform {
                                   demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
   }
 
-  /// Where a block keeps what it knows of its job.
+  /// The block's data about its job.
   [[nodiscard]] __device__ static Here& here() {
     __shared__ Here block;
     return block;
@@ -387,13 +393,14 @@ struct Platform {
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block will do nothing more: tells the host. `how`: taken_away,
-  /// has_returned, or neither after a fault. What a group that was taken away wrote, others have
-  /// seen and will publish.
+  /// The group is out, and the block does nothing more: tells the host. `how`: taken_away,
+  /// has_returned, or neither after a fault. Other groups have seen the writes of a group that was
+  /// taken away, and will publish them.
   __device__ static void depart(std::uint32_t how) {
     auto& shared = *here().shared;
     const bool closed = shared.closed.load(Order::acquire) != 0;
-    if (closed || how != taken_away) __threadfence_system();  // before the host may find it over
+    if (closed || how != taken_away)
+      __threadfence_system();  // before the host may consider the job over
     if (here().tape.head != nullptr) {
       const bool returned = how == has_returned;
       here().tape.note(how == 0 ? Trace::fault : returned ? Trace::finish : Trace::kill, 0, 0);
@@ -447,8 +454,8 @@ __device__ __forceinline__ void Threads::read_ahead(Sampler& recent, bool writes
   recent = {Platform::here().shared->target(), at};
 }
 
-/// All that the next offer would look at. If there is anything to do, the leader has to see it
-/// itself.
+/// Reads everything that the next offer would read. If there is anything to do, the leader has to
+/// see it itself.
 __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
   const bool lately = Platform::cycles_since(offers.at) < Platform::recent_offer / 2;
   if (lately && offers.target != Sampler::something) return;
@@ -462,7 +469,8 @@ __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
 
 template <class Member>
 __device__ bool Threads::calm(const Member& member) const {
-  if (blockDim.x <= 32) return false;  // the leader's warp would wait for who looks ahead
+  if (blockDim.x <= 32)
+    return false;  // the leader's warp would wait for the thread that looks ahead
   const bool last = threadIdx.x + 1 == blockDim.x;
   if (__syncthreads_or(last && !Platform::looked_lately(member) ? 1 : 0) != 0) return false;
   if (last) {
@@ -472,15 +480,15 @@ __device__ bool Threads::calm(const Member& member) const {
   return true;
 }
 
-/// While the leader is in a barrier the last thread of group 0 looks at the target, and after an
-/// offer, while the leader goes on, that of any group: so that the next one knows it without
-/// waiting. Each look is a round trip.
+/// Reads the target ahead of its use, so that the next barrier or offer need not wait for it: each
+/// reading is a round trip. The last thread does it: of group 0, while its leader is in a barrier;
+/// of any group after an offer, while its leader continues.
 template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
   if (threadIdx.x == 0) {
-    // The other primitives look at the share themselves. Relaxed, so it overlaps with what follows.
+    // The other primitives read the share themselves. Relaxed, so it overlaps with what follows.
     if (point == Point::request_fork) Platform::listen(*Platform::here().shared);
     *answer = static_cast<std::uint32_t>(act());
   }
@@ -494,7 +502,8 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   if (offers && last && blockDim.x > 32) Platform::here().tape.arrive_if_open(Trace::offer);
   __syncthreads();
   if (offers && last && blockDim.x > 32) look_ahead(*Platform::here().offers);
-  return static_cast<Result>(*answer);  // stays until all meet again, in the next primitive
+  return static_cast<Result>(
+      *answer);  // unchanged until all threads meet again, in the next primitive
 }
 #endif
 

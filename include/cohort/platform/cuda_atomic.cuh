@@ -30,19 +30,20 @@ inline constexpr bool in_device_code = true;
 #else
 inline constexpr bool in_device_code = false;
 #endif
-/// Words for CUDA's own atomics, which are relaxed: the compiler knows by their pointers whether
-/// they are of global or of shared memory. Those of libcu++ find out when they run, each time.
+/// Types for CUDA's own atomics, which are relaxed. The compiler knows from their pointers whether
+/// an address is in global or in shared memory; libcu++'s atomics find that out at run time, each
+/// time.
 template <class T>
 inline constexpr bool has_own = std::is_integral_v<T> &&
                                 (sizeof(T) == 4 || sizeof(T) == 8) && in_device_code;
 
-/// A word as these want it, and one that is compared as a number.
+/// The word types that these functions take: for bits, and for comparisons as numbers.
 template <class T>
 using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
 template <class T>
 using Number = std::conditional_t<std::is_unsigned_v<T>, Word<T>, std::make_signed_t<Word<T>>>;
 
-/// There is no such load, so this is in words of our own for global memory.
+/// CUDA has no such load, so it is written in PTX for global memory.
 template <class T>
 COHORT_FN T load_relaxed(const T* word) {
   if (!__isGlobal(word)) return DeviceRef<const T>{*word}.load(::cuda::std::memory_order_relaxed);
@@ -63,8 +64,8 @@ COHORT_FN T load_relaxed(const T* word) {
 
 }  // namespace detail
 
-/// A word of the protocol, in device memory. Changed with device scope. The words of 32 bits are
-/// read with system scope: the host's streams write some of them.
+/// A word of the protocol, in device memory. Changed with device scope. 32-bit words are read with
+/// system scope, since the host's streams write some of them.
 template <class T>
 class Atomic {
  public:
@@ -99,15 +100,15 @@ class Atomic {
                                          ::cuda::std::memory_order_relaxed);
   }
 
-  /// For a stream's write.
+  /// For a write by a stream.
   [[nodiscard]] COHORT_FN T* address() const { return &value_; }
 
  private:
   COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{value_}; }
 
 #ifdef __CUDA_ARCH__
-  // A barrier's two accesses. In words of our own, since those of libcu++ have to find out first
-  // whether an address is one of shared memory.
+  // The two accesses of a barrier. Written in PTX, since libcu++ first checks whether an address is
+  // in shared memory.
   __device__ T load_acquire() const {
     T result;
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
@@ -155,7 +156,7 @@ class AtomicRef {
     }
     return ref().exchange(value, detail::map(order));
   }
-  /// On failure `expected` is what was found.
+  /// On failure, `expected` becomes the value found.
   COHORT_FN bool compare_exchange(T& expected, T desired, Order order = Order::relaxed) const {
     if constexpr (detail::has_own<T>) {
       if (order == Order::relaxed) {

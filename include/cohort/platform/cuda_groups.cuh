@@ -1,6 +1,6 @@
 // The kernel that every block of a job runs: check in or wait in the lobby, live, leave.
-// Invariant: a block that was not let in touches nothing but the run's arguments, and the last
-// thing any block does is to count itself gone.
+// Invariant: a block that was not admitted touches nothing but the run's arguments, and the last
+// action of every block is to count itself gone.
 #pragma once
 
 #include <new>
@@ -12,23 +12,24 @@
 
 namespace cohort::cuda::detail {
 
-/// Where a run of a job is, in device memory. A resumed job has a new one, so that a block of the
-/// last run that starts late finds that one's.
+/// Where a run of a job is, in device memory. A resumed job gets a new one, so that a late block of
+/// the previous run still finds the old one.
 struct RunArguments {
   protocol::Shared<Platform>* shared = nullptr;
   void* states = nullptr;  ///< States<State>
   const Demands* demands = nullptr;
-  std::uint32_t* places = nullptr;  ///< by id of the check-in: its SM + 1, where groups share SMs
+  std::uint32_t* places = nullptr;  ///< by check-in id: the SM + 1; used where groups share SMs
   Tapes tapes = {};
   std::uint32_t bundle = 1;
-  bool first = false;  ///< to the check-in rather than the lobby
+  bool first = false;  ///< to the check-in, not to the lobby
 };
 
 #ifdef __CUDACC__
 
-// Never called, only compiled. A kernel's functions are called by functions for either side, where
-// one without COHORT_FN is a warning that nvcc does not show for system headers, and an empty
-// kernel. From a function of the device it is an error, which has this function's name in it.
+// Never called, only compiled. The functions of a kernel are otherwise called by functions for both
+// host and device. There, a missing COHORT_FN is a warning that nvcc does not show for system
+// headers, and results in an empty kernel. In a device function it is an error, whose message
+// contains this function's name.
 template <protocol::Role role, class Kernel>
 __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
     const Kernel& kernel, StateOf<Kernel>& state, Group<Platform, Kernel, role>* group = nullptr,
@@ -57,8 +58,9 @@ __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
   return id;
 }
 
-/// Names the first groups anew, so that those of one SM have neighbouring ids and leave together.
-/// Called by all threads of all groups that have checked in. False: the job has ended meanwhile.
+/// Renames the first groups, so that groups on one SM have neighbouring ids and leave together.
+/// Called by all threads of all groups that have checked in. Returns false if the job has ended
+/// meanwhile.
 template <class Member>
 __device__ bool order_by_sm(Member& member, std::uint32_t* places) {
   __shared__ std::uint32_t before;
@@ -87,7 +89,7 @@ __device__ bool order_by_sm(Member& member, std::uint32_t* places) {
   return !over;
 }
 
-/// More than this of Kernel::Local comes from the launch rather than from the kernel's own memory.
+/// A larger Kernel::Local is allocated by the launch, not by the kernel's own static memory.
 inline constexpr std::size_t static_local = 16 * 1024;
 
 /// One stay: from the check-in or the lobby until the group is out.
@@ -120,18 +122,19 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
     Platform::here() = {run.shared, run.demands, nullptr};
     Platform::here().offers = &member->sampler;
     checked_in = run.first && protocol::check_in(*member);
-    // Neighbours on an SM take neighbouring boxes, and so get neighbouring ids.
+    // Groups on one SM take neighbouring boxes, and thus get neighbouring ids.
     const std::uint32_t hint = this_sm() * run.bundle;
     in = checked_in ||
          protocol::wait_in_lobby(*member, run.shared->serial.load(Order::relaxed), hint);
     if (in) {
       run.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
-      // Who told before that a fault has closed the job may have let the host find it over.
-      Platform::fence();  // pairs with the fence of who did
+      // A block that reported earlier that a fault has closed the job may have let the host
+      // consider the job over.
+      Platform::fence();  // pairs with the fence of that block
       if (run.shared->look().faulted()) protocol::abandon(*member);
     } else {
       const bool closed = run.shared->closed.load(Order::acquire) != 0;
-      if (closed) Platform::fence();  // pairs with the fence of who tells after this
+      if (closed) Platform::fence();  // pairs with the fence of a block that reports after this one
       run.shared->recorder.tell((closed ? found_closed : 0U) | is_gone);
     }
   }
@@ -140,7 +143,7 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
 
   const bool bundled = run.bundle > 1 && traits.kill_order == KillOrder::highest_first;
   bool good = true;
-  // The other threads read it only where a barrier follows: thread 0 may write it below.
+  // The other threads read `left` only if a barrier follows: thread 0 may write it below.
   if (bundled || threadIdx.x == 0) good = !member->left;
   if (good && bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
     good = order_by_sm(*member, run.places);
@@ -152,8 +155,8 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
       tape.group = member->id;
       tape.note(member->joined ? Trace::join : Trace::start, member->active, member->gen);
     }
-    // The last thread looks ahead for group 0, which is also how quick barriers hear of a cancel,
-    // and writes down the arrivals of all that are traced.
+    // The last thread looks ahead for group 0, which is also how fast barriers notice a cancel. It
+    // also writes the arrivals of all traced groups.
     if (member->id == 0 || tape.head != nullptr) Platform::here().recent = &member->sampler;
   }
   __syncthreads();

@@ -1,6 +1,7 @@
-// What groups on a GPU write down for a tracer: a tape for each lane, which is an SM, or a place on
-// one where groups share SMs. Invariant: one block at a time holds a lane's tape; the stays on it
-// are the first ones, the arrivals the last ones.
+// What groups on a GPU record for a tracer: one tape per lane. A lane is an SM, or a place on an SM
+// where groups share SMs.
+// Invariant: one block at a time holds a lane's tape. A full tape keeps the first stays and the
+// last arrivals.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +10,30 @@
 
 namespace cohort::cuda {
 
-/// An event as it lies on a tape. Ids and M have 13 bits, as in the roster.
+/// An event on a tape. Ids and M have 13 bits, as in the roster.
 struct alignas(16) TapeEvent {
   std::uint64_t time = 0;  ///< nanoseconds of the device's timer
   std::uint32_t value = 0;
   std::uint32_t word = 0;  ///< what, group, active
 };
 
-/// Events that a tape has room for: comings and goings, and arrivals at barriers or offers.
+/// Capacity of a tape: for arrivals and departures of groups, and for arrivals at barriers or
+/// offers.
 inline constexpr std::uint32_t tape_stays = 256;
 inline constexpr std::uint32_t tape_arrivals = 1024;  ///< a power of two
 
-/// The state of a tape while nobody holds it.
+/// The state of a tape that is not held.
 struct TapeHead {
   std::uint32_t held = 0;
-  std::uint32_t stays = 0;  ///< so far, also those there was no room for
+  std::uint32_t stays = 0;  ///< so far, including those that did not fit
   std::uint32_t arrivals = 0;
 };
 
-/// All tapes of a run, in device memory; none without a tracer.
+/// All tapes of a run, in device memory. Empty without a tracer.
 struct Tapes {
   TapeHead* heads = nullptr;
-  TapeEvent* stays = nullptr;     ///< tape_stays of each lane
-  TapeEvent* arrivals = nullptr;  ///< tape_arrivals of each lane
+  TapeEvent* stays = nullptr;     ///< tape_stays per lane
+  TapeEvent* arrivals = nullptr;  ///< tape_arrivals per lane
   std::uint32_t lanes = 0;
 };
 
@@ -40,18 +42,18 @@ struct Tape {
   TapeHead* head = nullptr;  ///< null: nothing is traced
   TapeEvent* stays_at = nullptr;
   TapeEvent* arrivals_at = nullptr;
-  const std::uint32_t* gen = nullptr;  ///< of the group's barrier
+  const std::uint32_t* gen = nullptr;  ///< the group's barrier generation
   std::uint32_t stays = 0;
   std::uint32_t arrivals = 0;
   std::uint32_t group = 0;
 
 #ifdef __CUDACC__
-  /// Takes the first free tape from `lane` on: there are as many as blocks can be alive.
+  /// Takes the first free tape from `lane` on. There are as many tapes as blocks that can be alive.
   __device__ void open(const Tapes& tapes, std::uint32_t lane, const std::uint32_t& its_gen) {
     for (lane %= tapes.lanes; atomicCAS(&tapes.heads[lane].held, 0U, 1U) != 0;) {
       lane = lane + 1 == tapes.lanes ? 0 : lane + 1;
     }
-    __threadfence();  // pairs with the one in close(): what its last holder wrote
+    __threadfence();  // pairs with the one in close(): the writes of the previous holder
     head = &tapes.heads[lane];
     stays_at = tapes.stays + std::size_t{lane} * tape_stays;
     arrivals_at = tapes.arrivals + std::size_t{lane} * tape_arrivals;
@@ -62,17 +64,19 @@ struct Tape {
   __device__ void close() {
     head->stays = stays;
     head->arrivals = arrivals;
-    __threadfence_system();  // pairs with open(), and with the host that hears of our end
+    __threadfence_system();  // pairs with open(), and with the host when it learns that this block
+                             // has ended
     atomicExch(&head->held, 0U);
     head = nullptr;
   }
 
-  /// By the leader.
+  /// Called by the leader.
   __device__ void note(Trace what, std::uint32_t active, std::uint32_t value) {
     if (stays < tape_stays) stays_at[stays] = event(what, active, value);
     ++stays;
   }
-  /// By the last thread of the block, while the leader is in the barrier or its offer, or goes on.
+  /// Called by the last thread of the block, while the leader is in the barrier or its offer, or
+  /// continues.
   __device__ void arrive_if_open(Trace at) {
     if (head == nullptr) return;
     arrivals_at[arrivals++ % tape_arrivals] =

@@ -1,6 +1,7 @@
 // The explorer's platform: every atomic access is a scheduling point, and every thread of every
-// group is a fibre of one operating-system thread. Invariant: outside a run the same types are
-// plain memory, so that hosts and tests can set things up without a schedule.
+// group is a fibre of one operating-system thread.
+// Invariant: outside a run the same types are plain memory, so that hosts and tests can set things
+// up without a schedule.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +23,11 @@ struct Unwind {};
 
 namespace detail {
 
-/// One atomic word. What the explorer knows of it beyond its value is kept per run, under `slot`.
+/// One atomic word. What else the explorer knows of it is kept per run, under `slot`.
 struct Location {
   std::uint64_t value = 0;
   mutable std::uint32_t slot = 0;
-  mutable std::uint32_t run = 0;  // in which `slot` was given; 0: none
+  mutable std::uint32_t run = 0;  // the run in which `slot` was given; 0: none
   bool in_kernel = false;         // stands for a word of a kernel's memory
 };
 
@@ -41,30 +42,30 @@ struct SourceLine {
   }
 };
 
-// Accesses of the running thread. Each is a scheduling point first, and takes effect then.
+// Accesses of the running thread. Each is first a scheduling point, and then takes effect.
 [[nodiscard]] std::uint64_t load(const Location& location, Order order);
 void store(Location& location, std::uint64_t value, Order order);
 /// The first half of a read-modify-write: the latest value.
 [[nodiscard]] std::uint64_t begin_update(Location& location, Order order);
-/// The second half; there is no scheduling point in between. `changes`: false for a swap that
+/// The second half. There is no scheduling point in between. `changes` is false for a swap that
 /// failed.
 void end_update(Location& location, std::uint64_t value, Order order, bool changes);
-/// An acquire and a release fence. No scheduling point: it changes what the thread's own accesses
-/// mean.
+/// An acquire and a release fence. Not a scheduling point: it only changes the meaning of the
+/// thread's own accesses.
 void fence();
 /// One of `options` values, chosen by the schedule.
 [[nodiscard]] std::uint32_t choose(std::uint32_t options);
 
-/// The explorer's word for a word of a kernel's memory, brought up to date with that memory.
+/// The explorer's word for a word of a kernel's memory, updated from that memory.
 [[nodiscard]] Location& word_at(const void* memory, std::size_t bytes, SourceLine source);
-/// A plain access, to be checked against all others by happens-before.
+/// A plain access, to be checked for races with all others.
 void touch(const void* memory, std::size_t bytes, bool writes, SourceLine source = {});
 
-/// Waits until `done(context)`. With `timed` it may give up; false then.
+/// Waits until `done(context)`. With `timed` it may give up and return false.
 bool await(Location& event, bool timed, bool (*done)(void* context), void* context);
 void notify(Location& event);
 
-/// What happens at a meeting of a group's threads: once, with every thread's slot.
+/// The action of a meeting of a group's threads. It runs once, with every thread's slot.
 using Act = void (*)(void* context, std::span<void* const> slots);
 void meet(std::uint32_t team, std::uint32_t local_id, protocol::Point point, void* slot, Act act,
           void* context);
@@ -86,7 +87,7 @@ T unpack(std::uint64_t word) {
   return value;
 }
 
-/// Read-modify-writes in terms of the two halves; `Word` says where the location is.
+/// Read-modify-writes, made of the two halves. `Word` tells where the location is.
 template <class T, class Word>
 class Updates {
  public:
@@ -118,7 +119,7 @@ class Updates {
 
 }  // namespace detail
 
-/// An atomic of the protocol.
+/// An atomic word of the protocol.
 template <class T>
 class Atomic : private detail::Updates<T, Atomic<T>> {
   friend detail::Updates<T, Atomic<T>>;
@@ -150,7 +151,7 @@ class Atomic : private detail::Updates<T, Atomic<T>> {
     return this->swap_if(expected, desired, order);
   }
 
-  /// The latest value, for whoever stands outside the schedule.
+  /// The latest value, for code outside the schedule.
   [[nodiscard]] T peek() const noexcept { return detail::unpack<T>(location_.value); }
   [[nodiscard]] const detail::Location& where() const noexcept { return location_; }
   /// Sets it outside the schedule.
@@ -217,7 +218,7 @@ class AtomicRef : private detail::Updates<T, AtomicRef<T>> {
   T* word_;
 };
 
-/// One element of a View: each use is a read or a write that is checked for races.
+/// One element of a View. Each use is a read or a write that is checked for races.
 template <class T>
 class Element {
   using Value = std::remove_const_t<T>;
@@ -253,7 +254,7 @@ class Element {
     return old;
   }
 
-  /// Members of a structure: read and written as a whole.
+  /// Access to members of a structure: it counts as one access to the whole structure.
   class Arrow {
    public:
     explicit Arrow(T* item) noexcept : item_(item) {}
@@ -277,7 +278,7 @@ class Element {
   detail::SourceLine source_;
 };
 
-/// The index of an access, with its line: operator[] has no room for a second parameter.
+/// The index of an access and its line. A class, because operator[] cannot have a second parameter.
 struct Index {
   template <class Value>
   Index(const Value& its_value,  // NOLINT(google-explicit-constructor): stands for the value
@@ -288,7 +289,7 @@ struct Index {
   detail::SourceLine source;
 };
 
-/// An array whose plain accesses are watched: what group.view(pointer) gives.
+/// An array whose plain accesses are checked for races: what group.view(pointer) gives.
 template <class T>
 class View {
  public:
@@ -305,9 +306,9 @@ class View {
   T* items_;
 };
 
-/// A place to wait at.
+/// A place to wait.
 struct Event {
-  detail::Location word;  // counts the notifications, where waiters sleep until they are notified
+  detail::Location word;  // counts notifications, if waiters sleep until they are notified
 };
 
 /// One thread's view of its group's threads.
@@ -325,7 +326,7 @@ class Threads {
 
   template <class Ref>
   auto claim(Ref counter) const {
-    return counter.fetch_add(1, Order::relaxed, {});  // the line would be this one
+    return counter.fetch_add(1, Order::relaxed, {});  // without a line: it would be this one
   }
 
   void barrier() const {
@@ -337,7 +338,7 @@ class Threads {
     return lead_any(point, false, [&act](bool) { return act(); });
   }
 
-  /// The leader acts when all threads are there; `act` is told whether any of them said true.
+  /// The leader acts when all threads are there. `act` is told whether any of them passed true.
   template <class Function>
   auto lead_any(Point point, bool mine, Function act) const {
     using Answer = decltype(act(mine));
@@ -425,21 +426,22 @@ class Threads {
   std::uint32_t local_size_ = 1;
 };
 
-/// Hands events to the explorer, which checks and prints them.
+/// Passes events to the explorer, which checks and prints them.
 struct Recorder {
   void record(Trace what, std::uint32_t group, std::uint32_t active, std::uint64_t value) const {
     detail::record(what, group, active, value);
   }
 };
 
-/// There is no time here, so nothing to sample.
+/// A run has no time, so nothing is sampled.
 struct Sampler {};
 class Probe {
  public:
   explicit Probe(const Threads& threads) noexcept
       : leads_(threads.local_id() == 0), alone_(threads.alone()) {}
 
-  /// At an offer. True: it has to look closely; as on the CPU a thread that is alone need not.
+  /// Called at an offer. Returns true if the offer has to take the longer path. As on the CPU, a
+  /// group of one thread need not.
   template <class Member>
   bool offer(Member& member) const {
     if (leads_ && !member.left) member.trace(Trace::offer);  // else the protocol refuses it
@@ -451,7 +453,7 @@ class Probe {
   bool alone_;
 };
 
-/// Everything the protocol asks of a platform.
+/// Everything that the protocol requires of a platform.
 struct Platform {
   template <class T>
   using Atomic = explore::Atomic<T>;
@@ -494,21 +496,21 @@ struct Platform {
   }
 };
 
-/// Whether group 0 arrived at its last barrier without a look at the target.
+/// Whether group 0 arrived at its last barrier without reading the target.
 struct LastLook {
   mutable bool skipped = false;
 };
 
-/// The same for a machine like a GPU, where the protocol has branches of its own: one fence for
-/// many ordered accesses, and barriers at which only group 0 looks at the target, before it arrives
-/// or while it waits.
+/// A platform like a GPU's, for which the protocol has its own branches: one fence for many ordered
+/// accesses, and barriers at which only group 0 reads the target, before it arrives or while it
+/// waits.
 struct FencedPlatform : Platform {
   using Sampler = LastLook;
   using Platform::await;
 
   static void fence() { detail::fence(); }
 
-  /// The schedule decides, but not twice against a look.
+  /// The schedule decides, but does not skip two readings in a row.
   template <class Member>
   static bool looks(const Member& member) {
     if (member.id != 0) return false;
