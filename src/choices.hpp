@@ -1,4 +1,4 @@
-// Looking something up by name; a name that is not there is answered with those that are.
+// Lookup by name. For an unknown name, the error lists the known ones.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace cohort {
 
-/// The one of `choices` whose `name` is `name`. Throws Error{bad_options}; `kind` says what it is.
+/// The element of `choices` whose `name` is `name`. Throws Error{bad_options}; `kind` says what the
+/// elements are.
 template <class Choices>
 const auto& choose(const std::string& kind, std::string_view name, const Choices& choices) {
   const auto found =

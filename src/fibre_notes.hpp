@@ -1,5 +1,6 @@
-// What a switch between stacks has to tell others: the sanitizers, and the C++ runtime's
-// exceptions. Invariant: without sanitizers it costs nothing but the copy of two words.
+// What a switch between stacks has to announce: to the sanitizers, and to the C++ runtime's
+// exception handling.
+// Invariant: without sanitizers it costs nothing but the copy of two words.
 #pragma once
 
 #include <cxxabi.h>
@@ -18,30 +19,31 @@
 
 namespace cohort {
 
-/// Tells the sanitizers which stack runs. One for the conductor's side and one for each fibre.
-class Whereabouts {
+/// Tells the sanitizers which stack runs. There is one for the conductor and one for each fibre.
+class FibreNotes {
  public:
-  Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
+  FibreNotes() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
 #if COHORT_THREAD_SANITIZER
     tsan_ = __tsan_create_fiber(0);
 #endif
   }
-  explicit Whereabouts(bool /*here*/) {
+  explicit FibreNotes(bool /*here*/) {
 #if COHORT_THREAD_SANITIZER
     tsan_ = __tsan_get_current_fiber();
     borrowed_ = true;
 #endif
   }
-  Whereabouts(const Whereabouts&) = delete;
-  Whereabouts& operator=(const Whereabouts&) = delete;
-  ~Whereabouts() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
+  FibreNotes(const FibreNotes&) = delete;
+  FibreNotes& operator=(const FibreNotes&) = delete;
+  ~FibreNotes() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
 #if COHORT_THREAD_SANITIZER
     if (!borrowed_) __tsan_destroy_fiber(tsan_);
 #endif
   }
 
-  /// A fibre is about to begin on these bytes, which end at `top`. Who ran there before may have
-  /// left without a word (a fibre's first functions never return): what it marked is void.
+  /// Called before a fibre starts on these bytes, which end at `top`. The previous fibre on this
+  /// stack may have ended without returning from its first functions, so the marks it left are
+  /// void.
   void begin_on(void* top, std::size_t bytes) {
     bottom_ = static_cast<char*>(top) - bytes;
     size_ = bytes;
@@ -49,8 +51,8 @@ class Whereabouts {
     __asan_unpoison_memory_region(bottom_, bytes);
 #endif
   }
-  /// Just before this side switches to `other`; `ends`: it will not come back.
-  void before_switch_to([[maybe_unused]] Whereabouts& other, [[maybe_unused]] bool ends = false) {
+  /// Called just before this side switches to `other`. `ends`: this side will not run again.
+  void before_switch_to([[maybe_unused]] FibreNotes& other, [[maybe_unused]] bool ends = false) {
 #if COHORT_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom_, other.size_);
 #endif
@@ -58,8 +60,9 @@ class Whereabouts {
     __tsan_switch_to_fiber(other.tsan_, 0);
 #endif
   }
-  /// Just after this side has got control; `from` learns its own bounds if it did not know them.
-  void after_switch_from([[maybe_unused]] Whereabouts& from) {
+  /// Called just after this side has got control. `from` learns its own bounds if it did not know
+  /// them.
+  void after_switch_from([[maybe_unused]] FibreNotes& from) {
 #if COHORT_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.size_);
 #endif
@@ -77,8 +80,8 @@ class Whereabouts {
 #endif
 };
 
-/// What the C++ runtime keeps for each thread about exceptions being handled (Itanium C++ ABI,
-/// __cxa_eh_globals). Fibres share a thread, so each has to bring its own.
+/// What the C++ runtime stores per thread about exceptions being handled (Itanium C++ ABI,
+/// __cxa_eh_globals). Fibres share a thread, so each needs its own.
 struct Handling {
   void* caught = nullptr;
   unsigned int uncaught = 0;

@@ -1,4 +1,4 @@
-// A value over and over, in memory that the host writes.
+// Fills host-writable memory with copies of a value.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 namespace cohort {
 
-/// `total` bytes, a multiple of `size`, of copies of the `size` bytes at `value`.
+/// Fills `total` bytes, a multiple of `size`, with copies of the `size` bytes at `value`.
 inline void repeat(void* to, const void* value, std::size_t size, std::size_t total) {
   if (total == 0) return;
   auto* const bytes = static_cast<std::byte*>(to);
   std::memcpy(bytes, value, size);
-  for (std::size_t done = size; done < total;) {  // each copy is as long as what is there already
+  for (std::size_t done = size; done < total;) {  // each copy doubles the part that is done
     const std::size_t more = std::min(done, total - done);
     std::memcpy(bytes + done, bytes, more);
     done += more;

@@ -1,5 +1,5 @@
-// Samples: reservoir sampling (Vitter's algorithm R), so that what is kept is uniform over
-// everything seen.
+// Samples: reservoir sampling (Vitter's algorithm R), so that the kept values are uniform over all
+// values seen.
 #include "cohort/samples.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace cohort {
 
 std::uint64_t Samples::random() {
-  random_ ^= random_ << 13U;  // xorshift64: quality hardly matters here, speed does
+  random_ ^= random_ << 13U;  // xorshift64: speed matters here, quality hardly does
   random_ ^= random_ >> 7U;
   random_ ^= random_ << 17U;
   return random_;
@@ -35,7 +35,8 @@ void Samples::merge(const Samples& other) {
   if (all_kept && kept_.size() + other.kept_.size() <= capacity) {
     kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
   } else {
-    // Each place goes to either side with the weight of what that side saw, not of what it kept.
+    // Each place goes to either side with the weight of the number of values seen there, not kept
+    // there.
     const std::vector<std::uint64_t> mine = std::exchange(kept_, {});
     const std::uint64_t seen = count_ + other.count_;
     for (std::size_t i = 0; i < capacity; ++i) {

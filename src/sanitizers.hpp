@@ -1,5 +1,5 @@
-// Which sanitizer this code is compiled with. GCC defines a macro for each, Clang answers a
-// question.
+// Which sanitizer this code is compiled with. GCC defines a macro for each; Clang has
+// __has_feature.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

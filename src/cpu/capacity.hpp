@@ -1,4 +1,4 @@
-// How many CPUs this process may use.
+// The number of CPUs that this process may use.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace cohort::cpu {
 
-/// The CPU quota of this process's cgroups, in CPUs rounded up, the tightest on the way to the
-/// root; nothing where there is none. `root` stands for `/`, so that a test can bring its own.
+/// The CPU quota of this process's cgroups in CPUs, rounded up: the smallest on the path to the
+/// root. Empty if there is none. `root` stands for `/`, so that a test can supply its own.
 [[nodiscard]] std::optional<std::uint32_t> cgroup_quota(const std::filesystem::path& root = "/");
 
 }  // namespace cohort::cpu

@@ -12,17 +12,18 @@
 namespace cohort::cpu {
 namespace {
 
-/// Small buffers are aligned to two cache lines, so that two of them never share what the processor
-/// moves at once; large ones to huge pages.
+/// Small buffers are aligned to two cache lines, so that no two share what the processor moves at
+/// once. Large ones are aligned to huge pages.
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
 constexpr std::align_val_t alignment(std::size_t bytes) {
   return std::align_val_t{bytes < huge_page ? 128 : huge_page};
 }
 
-/// Kernels look at large buffers in no order, and would miss the page tables at every other access.
+/// Kernels access large buffers in no particular order, and would otherwise miss the TLB at every
+/// other access.
 void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  if (bytes >= huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: it may be refused
+  if (bytes >= huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);  // a hint, which may be ignored
 #endif
 }
 
@@ -54,7 +55,7 @@ void HostMemory::fill(void* to, const void* value, std::size_t size, std::size_t
   repeat(to, value, size, size * count);
 }
 
-/// So that no page is missing when the kernel wants it.
+/// Touches every page now, so that the kernel takes no page faults.
 void HostMemory::touch(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
 
 }  // namespace cohort::cpu

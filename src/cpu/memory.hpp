@@ -1,4 +1,4 @@
-// The CPU engine's memory: the process's own.
+// The CPU engine's memory: that of the process.
 #pragma once
 
 #include "cohort/buffer.hpp"

@@ -1,5 +1,5 @@
-// The sleeping half of Event: futexes, since std::atomic::wait neither waits for 64-bit words nor
-// ends at a deadline.
+// The sleeping half of Event. It uses futexes, since std::atomic::wait neither waits for 64-bit
+// words nor supports a deadline.
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -34,7 +34,7 @@ void Event::sleep_for(std::uint32_t ticket, std::uint64_t nanoseconds) noexcept 
 
 void Event::wake() noexcept {
   epoch_.fetch_add(
-      1, std::memory_order_seq_cst);  // pairs with announce(): a ticket drawn before this is stale
+      1, std::memory_order_seq_cst);  // pairs with announce(): tickets drawn before this are stale
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&epoch_), FUTEX_WAKE_PRIVATE, INT_MAX,
             nullptr, nullptr, 0);
 }

@@ -1,6 +1,7 @@
-// The threads of a group as fibres (Boost.Context), with the notes that the sanitizers need to
-// follow a stack switch. Invariant: fibres run one at a time on their worker's thread, and switch
-// only to and from the conductor.
+// The threads of a group as fibres (Boost.Context), with the annotations that sanitizers need to
+// follow a stack switch.
+// Invariant: fibres run one at a time on their worker's thread, and switch only to and from the
+// conductor.
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <utility>
@@ -14,11 +15,11 @@ namespace {
 
 namespace context = boost::context;
 
-// Deep enough for kernels that call the C++ library; only touched pages cost memory. A guard page
+// Deep enough for kernels that call the C++ library; only touched pages use memory. A guard page
 // lies below.
 constexpr std::size_t stack_bytes = 256UL * 1024UL;
 
-/// Stacks belong to the team and are used again: a fibre's end must not free its own.
+/// Stacks belong to the team and are reused: the end of a fibre must not free its stack.
 struct KeepStack {
   static void deallocate(context::stack_context& /*stack*/) noexcept {}
 };
@@ -28,9 +29,9 @@ struct KeepStack {
 struct Team::Fibres {
   struct Thread {
     context::stack_context stack;
-    context::fiber fibre;      // where this thread goes on
+    context::fiber fibre;      // where this thread continues
     context::fiber conductor;  // where it came from
-    std::unique_ptr<Whereabouts> whereabouts;
+    std::unique_ptr<FibreNotes> notes;
     Handling handling;
     bool done = true;
     protocol::Point point{};
@@ -62,12 +63,12 @@ struct Team::Fibres {
     Thread& thread = threads[local_id];
     thread.done = false;
     thread.handling = {};
-    thread.whereabouts = std::make_unique<Whereabouts>();
-    thread.whereabouts->begin_on(thread.stack.sp, thread.stack.size);
+    thread.notes = std::make_unique<FibreNotes>();
+    thread.notes->begin_on(thread.stack.sp, thread.stack.size);
     thread.fibre = context::fiber{
         std::allocator_arg, context::preallocated{thread.stack.sp, thread.stack.size, thread.stack},
         KeepStack{}, [this, &thread, local_id, body, with](context::fiber&& conductor) {
-          thread.whereabouts->after_switch_from(*home);
+          thread.notes->after_switch_from(*home);
           thread.conductor = std::move(conductor);
           try {
             body(with, local_id);
@@ -78,7 +79,7 @@ struct Team::Fibres {
             unwinding = true;
           }
           thread.done = true;
-          thread.whereabouts->before_switch_to(*home, true);
+          thread.notes->before_switch_to(*home, true);
           return std::move(thread.conductor);
         }};
   }
@@ -86,15 +87,15 @@ struct Team::Fibres {
   /// Runs one thread until its next meeting or its end.
   void advance(Thread& thread) {
     const Handling mine = std::exchange(Handling::current(), thread.handling);
-    home->before_switch_to(*thread.whereabouts);
+    home->before_switch_to(*thread.notes);
     thread.fibre = std::move(thread.fibre).resume();
-    home->after_switch_from(*thread.whereabouts);
+    home->after_switch_from(*thread.notes);
     thread.handling = std::exchange(Handling::current(), mine);
   }
 
   std::vector<Thread> threads;
   std::vector<void*> slots;
-  std::unique_ptr<Whereabouts> home;
+  std::unique_ptr<FibreNotes> home;
   std::exception_ptr thrown;
   bool unwinding = false;  // every thread leaves its kernel function at its next turn
 };
@@ -105,7 +106,7 @@ Team::~Team() { delete fibres_; }
 
 bool Team::run(void (*body)(void* context, std::uint32_t local_id), void* context) {
   Fibres& all = *fibres_;
-  all.home = std::make_unique<Whereabouts>(true);
+  all.home = std::make_unique<FibreNotes>(true);
   all.thrown = nullptr;
   all.unwinding = false;
   for (std::uint32_t i = 0; i < local_size_; ++i) all.begin(i, body, context);
@@ -147,9 +148,9 @@ void Team::meet(std::uint32_t local_id, protocol::Point point, void* slot, Act a
   thread.act = act;
   thread.context = context;
   all.slots[local_id] = slot;
-  thread.whereabouts->before_switch_to(*all.home);
+  thread.notes->before_switch_to(*all.home);
   thread.conductor = std::move(thread.conductor).resume();
-  thread.whereabouts->after_switch_from(*all.home);
+  thread.notes->after_switch_from(*all.home);
   if (all.unwinding) throw Unwind{};
 }
 

@@ -1,4 +1,4 @@
-// Which worker is sent where, and what it reports when it comes back.
+// Where workers are sent, and what they report when they return.
 #include "cpu/workers.hpp"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 namespace cohort::cpu {
 namespace {
 
-/// Spinning pays only while the group that is waited for has a CPU of its own.
+/// Spinning pays off only while the awaited group has its own CPU.
 Patience patience_for(std::uint32_t capacity, std::uint32_t cpus) {
   return capacity <= cpus ? Patience{.spins = 2000, .yields = 20}
                           : Patience{.spins = 0, .yields = 40};
@@ -61,13 +61,13 @@ void Workers::resize(std::uint32_t units) {
   check_capacity(units, max_groups_limit);
   const bool first = workers_.empty();
   hire(units);
-  if (first) std::reverse(idle_.begin(), idle_.end());  // worker 0 is sent first
+  if (first) std::reverse(idle_.begin(), idle_.end());  // so that worker 0 is sent first
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) set_patience(*job, units);
 }
 
-/// Starts threads until there are that many.
+/// Starts threads until there are `workers` of them.
 void Workers::hire(std::uint32_t workers) {
-  workers_.reserve(workers);  // once a thread runs there is no way back: nothing may throw then
+  workers_.reserve(workers);  // a running thread cannot be undone: nothing may throw after this
   idle_.reserve(workers);
   try {
     while (workers_.size() < workers) {
@@ -97,7 +97,7 @@ void Workers::stop() {
   for (const auto& worker : workers_) worker->thread.join();
 }
 
-// ---- a worker's life
+// ---- A worker's life
 
 void Workers::work(std::uint32_t index) {
   this_unit = index;
@@ -113,7 +113,7 @@ void Workers::work(std::uint32_t index) {
     lock.unlock();
     const detail::Stay stay = visit(self, *job);
     lock.lock();
-    // The tracer is told before the return counts, so the job is not at rest earlier.
+    // The tracer gets its events before the return counts, so the job is not at rest earlier.
     do {
       dispatcher_.look_at_demand(*job, job->inside - 1);
     } while (tell_tracer(*job, lock));
@@ -121,15 +121,15 @@ void Workers::work(std::uint32_t index) {
     --job->inside;
     job->leaves += stay == detail::Stay::left ? 1 : 0;
     job->offers.merge(self.visit.offers);
-    idle_.push_back(index);  // before the job is seen to be at rest
+    idle_.push_back(index);  // before other threads see the job at rest
     dispatcher_.news(*job);
     dispatcher_.rebalance();
-    job.reset();  // the dispatcher has it still
+    job.reset();  // the dispatcher still holds a reference
     locked.perform_effects();
   }
 }
 
-/// One worker's visit to a job, with a team for it if its groups have several threads.
+/// One worker's visit to a job. Uses a team if the job's groups have several threads.
 detail::Stay Workers::visit(Worker& worker, JobRecord& job) {
   const std::uint32_t local_size = job.options.local_size.value_or(1);
   if (local_size > 1 && (worker.team == nullptr || worker.team->local_size() != local_size)) {
@@ -144,11 +144,12 @@ detail::Stay Workers::visit(Worker& worker, JobRecord& job) {
   return body_of(job).run_group(worker.visit);
 }
 
-void Workers::tell(JobRecord& job, const TraceGather& gather) {
+void Workers::trace_gather(JobRecord& job, const TraceGather& gather) {
   body_of(job).untold.push_back(gather);
 }
 
-/// Without the lock, which is held again in the end. False: there was nothing to tell.
+/// Releases the lock meanwhile; it is held again on return. Returns false if there were no events
+/// to pass on.
 bool Workers::tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock) {
   if (body_of(job).untold.empty()) return false;
   const std::vector<TraceGather> gathers = std::exchange(body_of(job).untold, {});
@@ -158,9 +159,9 @@ bool Workers::tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-// ---- what the dispatcher asks for
+// ---- Requests of the dispatcher
 
-/// Units that may be given out now: workers without work, but no more than the capacity leaves.
+/// Units that may be assigned now: idle workers, limited by what the capacity leaves.
 std::uint32_t Workers::free_units() const {
   const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
   return dispatcher_.units() > busy ? dispatcher_.units() - busy : 0;
@@ -180,7 +181,7 @@ void Workers::start(JobRecord& job, std::uint32_t groups) {
   protocol::reset_words(shared, groups, job.kept, Order::relaxed);
   set_patience(job, dispatcher_.units());
   publish(job);
-  send(job, groups, true);  // the mutex carries it all to the workers
+  send(job, groups, true);  // the mutex publishes all of this to the workers
 }
 
 void Workers::set_patience(JobRecord& job, std::uint32_t capacity) const {
@@ -190,15 +191,15 @@ void Workers::set_patience(JobRecord& job, std::uint32_t capacity) const {
   shared.offer_event.patience.store(patience, std::memory_order_relaxed);
 }
 
-/// Groups poll these words; those that sleep over them are woken.
+/// Groups poll these words. Sleeping groups are woken.
 void Workers::publish(JobRecord& job) {
   auto& shared = body_of(job).shared;
   const Roster roster = shared.look();
   if (job.cancelled && !roster.faulted()) protocol::raise(shared, Fault::cancelled);
-  // A target of 0 must come with its flag: pairs with target(acquire).
+  // The flag must come with a target of 0: pairs with target(acquire).
   if (job.suspending && !shared.suspending())
     shared.flags.store(protocol::suspend_flag, Order::release);
-  // Groups that have returned count in M, but use no unit: the target has to count them too.
+  // Groups that have returned count in M but use no unit, so the target has to include them.
   const std::uint32_t target =
       job.share + (roster.draining() && job.share > 0 ? roster.arrived() : 0);
   if (shared.share.load(Order::relaxed) == target) return;
@@ -243,13 +244,13 @@ std::optional<Ending> Workers::ending(JobRecord& job) {
                            shared.kept.load(Order::acquire) != 0);
 }
 
-// ---- waiting
+// ---- Waiting
 
 bool Workers::called_by_group() const {
   return current_ != nullptr && current_->dispatcher.get() == &dispatcher_;
 }
 
-/// Whether the job can start while so many groups wait and keep their units.
+/// Whether the job can start while `waiting` groups wait and keep their units.
 bool Workers::can_start_next_to(std::size_t waiting, const JobRecord& job) const {
   if (job.status != Status::pending) return true;
   const std::uint32_t least = job.resizable() ? 1 : job.body->max_groups;
@@ -258,7 +259,7 @@ bool Workers::can_start_next_to(std::size_t waiting, const JobRecord& job) const
   return needed + waiting <= dispatcher_.units();
 }
 
-/// A group that waits keeps its unit meanwhile.
+/// A group that waits keeps its unit.
 void Workers::check_wait(const JobRecord& job, const char* call, bool endless) const {
   if (!endless || !called_by_group()) return;
   if (current_ == &job) {

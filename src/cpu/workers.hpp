@@ -1,5 +1,5 @@
 // The CPU engine's backend: worker threads, each a unit that runs one group at a time.
-// Invariant: a worker touches the bookkeeping only when it comes or goes, never inside a kernel.
+// Invariant: a worker touches the bookkeeping only when it comes or leaves, never inside a kernel.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,7 @@ using protocol::Roster;
 
 class Workers final : public engine::Backend {
  public:
-  /// `pin`: binds each worker to one CPU.
+  /// `pin`: bind each worker to one CPU.
   Workers(engine::Dispatcher& dispatcher, bool pin);
 
   void resize(std::uint32_t units) override;
@@ -30,7 +30,7 @@ class Workers final : public engine::Backend {
   void start(JobRecord& job, std::uint32_t groups) override;
   void publish(JobRecord& job) override;
   void refill(JobRecord& job) override;
-  void tell(JobRecord& job, const TraceGather& gather) override;
+  void trace_gather(JobRecord& job, const TraceGather& gather) override;
   [[nodiscard]] Census census(const JobRecord& job) const override;
   [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
   [[nodiscard]] Ending conclude(JobRecord& job) override { return *ending(job); }
@@ -42,9 +42,9 @@ class Workers final : public engine::Backend {
   struct Worker {
     std::thread thread;
     std::condition_variable called;
-    std::shared_ptr<JobRecord> job;  // where to go next
+    std::shared_ptr<JobRecord> job;  // its next job
     detail::Visit visit;
-    std::unique_ptr<Team> team;  // kept for the next group of as many threads
+    std::unique_ptr<Team> team;  // kept for the next group with the same number of threads
   };
 
   void hire(std::uint32_t workers);
@@ -60,11 +60,11 @@ class Workers final : public engine::Backend {
   engine::Dispatcher& dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<const JobRecord*> awaited_;  // by groups that do nothing else until these have ended
-  std::uint32_t usable_cpus_;              // when the engine was made
-  std::vector<std::size_t> cpus_;          // to bind workers to; empty: they go where they like
+  std::vector<const JobRecord*> awaited_;  // by groups that are blocked until these have ended
+  std::uint32_t usable_cpus_;              // as of the engine's construction
+  std::vector<std::size_t> cpus_;          // to bind workers to; empty: not bound
   static thread_local const JobRecord*
-      current_;  // whose group this thread runs; null on a host thread
+      current_;  // the job whose group this thread runs; null on a host thread
 };
 
 }  // namespace cohort::cpu

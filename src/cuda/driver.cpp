@@ -21,7 +21,7 @@ OnDevice::~OnDevice() {
 
 cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t value) noexcept {
   using Write = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
-  static const Write write = [] {  // from the driver itself, so that nobody has to link it
+  static const Write write = [] {  // through the runtime, so that users need not link the driver
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
     const cudaError_t error = cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &function,
@@ -31,7 +31,7 @@ cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t va
   }();
   if (write == nullptr) return cudaErrorNotSupported;
   const CUresult result = write(stream, reinterpret_cast<CUdeviceptr>(word), value, 0);
-  // The runtime's numbers of the errors we tell apart are the driver's.
+  // The runtime uses the driver's numbers for the errors that the engine distinguishes.
   return static_cast<cudaError_t>(result);
 }
 

@@ -1,4 +1,5 @@
-// Calls of CUDA, checked. Invariant: an error becomes an Error that names the call.
+// Checked calls of CUDA.
+// Invariant: an error becomes an Error that names the call.
 #pragma once
 
 #include <cuda.h>
@@ -11,11 +12,11 @@
 
 namespace cohort::cuda {
 
-/// Throws Error{out_of_memory} or Error{device_lost} for what is not success.
+/// Throws Error{out_of_memory} or Error{device_lost} unless `result` is success.
 void check(cudaError_t result, const char* what);
 
-/// What the calling thread does until the end of the scope does not count as a danger to captures
-/// that are under way, here or in other threads: our calls touch no stream of theirs unasked.
+/// Until the end of the scope, calls by this thread do not invalidate stream captures in progress,
+/// here or in other threads: the engine's calls touch no captured stream unless asked to.
 class BesideCaptures {
  public:
   BesideCaptures() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -24,10 +25,10 @@ class BesideCaptures {
   ~BesideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
 
  private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then: the thread's own
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // later: the thread's previous mode
 };
 
-/// Makes `device` the calling thread's, until the end of the scope.
+/// Makes `device` the calling thread's device until the end of the scope.
 class OnDevice {
  public:
   explicit OnDevice(int device);
@@ -41,12 +42,11 @@ class OnDevice {
   int now_ = -1;
 };
 
-/// Writes a word of device memory, or of pinned host memory, in the order of the stream. Can be
-/// captured.
+/// Writes a word of device memory or of pinned host memory, in stream order. Can be captured.
 cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t value) noexcept;
 
-/// Tries that a high-priority kernel gets the SMs which blocks of a low-priority one leave, while
-/// the others stay. Throws Error{unsupported} if not. Once in a process for each device.
+/// Verifies once per process and device that SMs left by blocks of a low-priority kernel are given
+/// to a waiting high-priority one, while the other blocks stay. Throws Error{unsupported} if not.
 void try_hand_over(int device);
 
 }  // namespace cohort::cuda

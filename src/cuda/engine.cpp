@@ -7,8 +7,8 @@
 namespace cohort::cuda {
 namespace {
 
-/// Kernels are to be loaded with the program: one that is loaded by its first launch waits for the
-/// end of whatever runs. Works before the first call of CUDA only.
+/// Makes CUDA load kernels with the program: a kernel that is loaded by its first launch waits for
+/// the end of what runs. Has an effect only before the first call of CUDA.
 void load_eagerly() {
   static const bool once = [] {
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // NOLINT(concurrency-mt-unsafe)
@@ -17,7 +17,7 @@ void load_eagerly() {
   static_cast<void>(once);
 }
 
-/// The driver's own texts are for those who know its parts.
+/// Text for errors whose driver text assumes knowledge of the driver.
 std::string in_words(cudaError_t error) {
   switch (error) {
     case cudaSuccess:

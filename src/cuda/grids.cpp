@@ -1,4 +1,4 @@
-// What blocks are told, what they report, and when more of them are launched.
+// What blocks are told, what they report, and when more blocks are launched.
 #include "cuda/grids.hpp"
 
 #include "engine/options.hpp"
@@ -15,7 +15,7 @@ constexpr const char* control_write = "a write of a control word";
 
 std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms,
                     std::uint32_t others) {
-  Recorder own;  // as the device works it out
+  Recorder own;  // so that the target is computed as on the device
   own.bundle = job.body->groups_per_unit;
   return own.target(share, sms, others);
 }
@@ -79,9 +79,9 @@ void Grids::attend_on_agent() {
   PolledBackend::attend_on_agent();
 }
 
-// ---- what blocks report
+// ---- Reports of blocks
 
-/// By the agent, or by a thread that waits; on this device.
+/// Called by the agent or by a waiting thread, with this device current.
 std::chrono::microseconds Grids::look() {
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) {
     if (job->status != Status::running || job->concluding) continue;
@@ -98,7 +98,7 @@ std::chrono::microseconds Grids::look() {
   std::erase(retired_, nullptr);
   free_slots();
   dispatcher_.rebalance();
-  const auto under_way = [this](const auto& job) {  // should be seen as soon as it is there
+  const auto under_way = [this](const auto& job) {  // the host should see its end at once
     if (job->status != Status::running) return false;
     return job->demand_at != 0 || job->cancelled || job->suspending || job->inside != target(*job);
   };
@@ -108,28 +108,29 @@ std::chrono::microseconds Grids::look() {
   return hurry ? 3us : 40us;
 }
 
-/// Takes over what the groups of a job have told of themselves.
+/// Processes what the groups of a job have reported.
 void Grids::observe(JobRecord& job) {
   detail::DeviceJob& own = on_device(job);
   Run& run = *own.run;
   const std::uint32_t joined = run.joined;
   const std::uint32_t left = run.left;
   const std::uint32_t refused = run.refused;
-  reap(run);  // first: of a grid that has ended all lines are there to read
+  reap(run);  // first: once a grid has ended, all its lines can be read
   run.catch_up();
   job.inside = run.in - run.out;
   job.count(job.inside, run.joined - joined);
   job.leaves += run.left - left;
   if (!job.kept) job.start_groups = run.in - run.joined;
-  if (run.refused != refused) run.refill_after = now() + 50'000;  // do not storm a closed door
+  if (run.refused != refused)
+    run.refill_after = now() + 50'000;  // the job is closed for now: do not retry at once
   if (job.demand_at != 0 && !own.gather_range) own.gather_range.emplace("gather from a job");
   if (job.demand_at == 0 && !job.priority) own.gather_range.reset();
   if (job.has_units && job.priority) own.gather_range.reset();
 }
 
-/// Streams whose grid has ended can be used again. A grid ends soon after its last block has said
-/// that it goes. Later on mostly the youngest alone is looked at: CUDA wants to be called, but each
-/// call takes its time, and callers have to wait for the mutex meanwhile.
+/// Makes streams available again whose grids have ended. A grid ends soon after its last block has
+/// reported that it is gone. After a while mostly the youngest grid is checked: CUDA makes progress
+/// only when called, but each call takes time during which callers wait for the mutex.
 void Grids::reap(Run& run) {
   if (run.gone != run.gone_before || run.gone == run.launched) run.looks = 0;
   run.gone_before = run.gone;
@@ -167,7 +168,7 @@ Census Grids::census(const JobRecord& job) const {
           .over = run.empty() || run.grids.empty()};
 }
 
-/// As a rule all groups have returned, and the log says so: the roster need not be fetched.
+/// Usually all groups have returned, and the log says so: then the roster need not be copied.
 std::optional<Ending> Grids::ending(JobRecord& job) {
   const Run& run = *on_device(job).run;
   const bool returned = run.empty() && run.finished > 0 && run.finished + run.left == run.out;
@@ -199,7 +200,7 @@ void Grids::retire(JobRecord& job) {
   job.inside = 0;
 }
 
-// ---- what blocks are told
+// ---- Orders to blocks
 
 std::uint32_t Grids::startable(const JobRecord& job, std::uint32_t groups) const {
   if (grids_ >= (job.priority ? most_grids : most_grids - task_grids)) return 0;
@@ -210,13 +211,13 @@ std::uint32_t Grids::startable(const JobRecord& job, std::uint32_t groups) const
 void Grids::start(JobRecord& job, std::uint32_t groups) {
   const OnDevice here{device_};
   detail::DeviceJob& own = on_device(job);
-  own.run = std::make_unique<Run>();  // is retired also if it cannot start
+  own.run = std::make_unique<Run>();  // also retired if the start fails
   try {
     furnish(*own.run, job, groups);
     own.range.emplace(job.priority ? "task" : "job");
     launch_grid(job, groups, true);
   } catch (const Error&) {
-    static_cast<void>(cudaStreamSynchronize(control_));  // what is written comes from the run
+    static_cast<void>(cudaStreamSynchronize(control_));  // the written data is part of the run
     throw;
   }
 }
@@ -229,7 +230,7 @@ void Grids::publish(JobRecord& job) {
   }
   std::uint32_t word = job.suspending ? 0 : job.share;
   if (run.thin_to != 0) word = std::min(word, run.thin_to);
-  // Groups that have returned count in M, but use no SM: the target has to count them too.
+  // Groups that have returned count in M but use no SM, so the target has to include them.
   if (word > 0) word += run.finished;
   if (job.cancelled) word = stop_share;
   const bool suspends = job.suspending && !std::exchange(run.told_to_suspend, true);
@@ -242,7 +243,8 @@ void Grids::publish(JobRecord& job) {
   run.share_word = word;
 }
 
-/// Which job gives to the leases first: the lightest, the youngest among equals.
+/// The order in which jobs give SMs to leases: the lowest weight first and, among equals, the
+/// youngest.
 void Grids::published_all() {
   std::vector<const JobRecord*> order;
   for (const auto& job : dispatcher_.jobs()) {
@@ -265,9 +267,9 @@ void Grids::published_all() {
   }
 }
 
-/// Where groups leave in any order a job ends up as many grids of a block each, and then no grid is
-/// left for refills. So half of the groups go, and half of those if that was not enough; all come
-/// back as one grid.
+/// Where groups leave in any order, a job ends up as many grids of one block each, and then no grid
+/// is left for refills. So half of the groups leave, half of the rest if that was not enough, and
+/// all return as one grid.
 void Grids::refill(JobRecord& job) {
   Run& run = *on_device(job).run;
   if (now() < run.refill_after) return;
@@ -280,15 +282,15 @@ void Grids::refill(JobRecord& job) {
       launch_grid(job, wanted - present, false);
     } catch (const Error& error) {
       if (error.code() != Errc::out_of_memory) throw;
-      run.refill_after = now() + 1'000'000;  // the job goes on as it is
+      run.refill_after = now() + 1'000'000;  // the job continues as it is
     }
   } else if (run.grids.size() > 1) {
     run.thin_to = std::max(job.inside / 2, 1U);
   }
 }
 
-/// A thread that waits looks itself at first: many a job is over before the agent would wake
-/// anybody. Ever more rarely, so that what is missed is small compared with what has passed.
+/// At first the waiting thread polls: many a job is over before the agent would wake a thread. It
+/// polls less and less often, so that the delay stays small compared with the time that has passed.
 void Grids::await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
                   const std::function<bool()>& done) {
   using Clock = std::chrono::steady_clock;

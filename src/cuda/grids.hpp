@@ -1,5 +1,6 @@
-// The CUDA engine's backend: the grids that it has launched, the log by which their blocks report,
-// and leases. Invariant: nothing here waits for a running kernel to move.
+// The CUDA engine's backend: the grids that it has launched, the log in which their blocks report,
+// and leases.
+// Invariant: nothing here waits for a running kernel to make progress.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +25,13 @@ using engine::now;
 using protocol::FaultRecord;
 using protocol::Roster;
 
-/// A word that the device or a stream writes, read by the host.
+/// Reads a word that the device or a stream writes.
 [[nodiscard]] inline std::uint32_t seen(const std::uint32_t& word) noexcept {
   return std::atomic_ref{const_cast<std::uint32_t&>(word)}.load(std::memory_order_acquire);
 }
 
-/// Streams of one priority, each for one grid at a time: nothing is ever queued behind a grid of
-/// ours, which could hold up the writes of other streams.
+/// Streams of one priority, each for one grid at a time. Nothing is ever queued behind one of the
+/// engine's grids, since that could delay the writes of other streams.
 class Streams {
  public:
   void open(int priority) { priority_ = priority; }
@@ -43,50 +44,51 @@ class Streams {
   std::vector<cudaStream_t> idle_;
 };
 
-/// One run of a job: from a start to its rest. The numbers are as of the host's last look at the
+/// One run of a job, from a start to its rest. The counts are as of the host's last look at the
 /// log.
 struct Run {
   detail::RunArguments arguments;
-  std::uint32_t* lines = nullptr;  // the log; null: it could not even be started
+  std::uint32_t* lines = nullptr;  // the log; null: the run could not be started
   std::uint32_t last_line = 0;
-  std::uint32_t read = 0;                      // lines, so far
-  std::uint32_t in = 0;                        // groups checked in or admitted
-  std::uint32_t joined = 0;                    // of those: not by the check-in of a first run
-  std::uint32_t out = 0;                       // groups that are out again
-  std::uint32_t left = 0;                      // of those: taken away
-  std::uint32_t finished = 0;                  // of those: returned
+  std::uint32_t read = 0;  // lines read so far
+  std::uint32_t in = 0;    // groups checked in or admitted
+  std::uint32_t joined =
+      0;                  // those of them that came by other means than the check-in of a first run
+  std::uint32_t out = 0;  // groups that have left
+  std::uint32_t left = 0;                      // those of them that were killed
+  std::uint32_t finished = 0;                  // those of them that returned
   std::uint32_t refused = 0;                   // blocks that were not admitted
-  std::uint32_t gone = 0;                      // blocks that are done with everything
-  bool closed = false;                         // the job admits no group any more
-  std::vector<std::vector<std::byte>> images;  // of its memory, until it is there
+  std::uint32_t gone = 0;                      // blocks that do nothing more
+  bool closed = false;                         // the job admits no more groups
+  std::vector<std::vector<std::byte>> images;  // of its memory, until the copies are done
   std::size_t states_size = 0;
-  std::vector<std::uint64_t> heard;  // by the host's clock, of groups that are out; if traced
+  std::vector<std::uint64_t> heard;  // when each group was out, by the host's clock; only if traced
   std::uint32_t launched = 0;        // blocks
-  std::uint32_t gone_before = 0;     // as of the last look at the grids
-  std::uint32_t looks = 0;           // at the grids since then
+  std::uint32_t gone_before = 0;     // as of the last check of the grids
+  std::uint32_t looks = 0;           // polls since the last check of the grids
   std::vector<cudaStream_t> grids;
   bool high = false;
-  std::uint32_t thin_to = 0;  // groups, until it has no more; then it comes back with fewer grids
+  std::uint32_t thin_to = 0;      // shrink to this many groups, then return with fewer grids
   std::uint32_t share_word = 0;   // as published
   std::uint32_t before_word = 0;  // as published
   std::uint64_t refill_after = 0;
   bool told_to_suspend = false;
 
-  /// Reads what blocks have written into the log since the last look.
+  /// Reads what blocks have written to the log since the last call.
   void catch_up();
-  /// No group is inside, and those that start later find the job closed.
+  /// Whether no group is inside, and blocks that start later find the job closed.
   [[nodiscard]] bool empty() const { return closed && in == out; }
 };
 
 namespace detail {
 
-/// What the engine knows of a job beyond its record.
+/// The engine's data of a job, in addition to its record.
 struct DeviceJob {
-  std::uint32_t threads = 32;  // in a block
-  std::size_t memory = 0;      // shared memory that the launch brings
+  std::uint32_t threads = 32;  // per block
+  std::size_t memory = 0;      // shared memory allocated by the launch
   std::unique_ptr<Run> run;
-  std::optional<Range> range;         // of its run
-  std::optional<Range> gather_range;  // of a demand
+  std::optional<Range> range;         // in a profiler: its run
+  std::optional<Range> gather_range;  // in a profiler: a demand
 };
 
 }  // namespace detail
@@ -95,7 +97,7 @@ class Grids final : public engine::PolledBackend {
  public:
   Grids(engine::Dispatcher& dispatcher, const EngineOptions& options);
   ~Grids() override { close(); }
-  /// Before the first job.
+  /// Called before the first job.
   void open();
 
   [[nodiscard]] std::uint32_t sms() const { return sms_; }
@@ -126,10 +128,10 @@ class Grids final : public engine::PolledBackend {
   std::chrono::microseconds look() override;
 
  private:
-  /// The most grids that run or wait at a time. With some 40 of them, each in its stream, a call of
-  /// CUDA may not return before one has ended.
+  /// The maximum number of grids that run or wait at a time. With about 40, each in its own stream,
+  /// a call of CUDA may not return before one of them has ended.
   static constexpr std::size_t most_grids = 24;
-  /// Of those, kept for tasks.
+  /// Number of those that are reserved for tasks.
   static constexpr std::size_t task_grids = 8;
 
   enum class Slot : std::uint8_t { free, open, closing, captured };
@@ -137,7 +139,7 @@ class Grids final : public engine::PolledBackend {
   void attend_on_agent() override;
   void close() noexcept;
 
-  // grids.cpp: what blocks are told, and what they report
+  // grids.cpp: orders to blocks, and their reports
   void observe(JobRecord& job);
   void reap(Run& run);
   [[nodiscard]] std::uint32_t demanded() const;
@@ -158,22 +160,22 @@ class Grids final : public engine::PolledBackend {
   const bool exclusive_;
   std::uint32_t sms_ = 0;
   std::size_t sm_memory_ = 0;      // shared memory of an SM
-  std::size_t block_memory_ = 0;   // the most of it for one block
-  std::size_t block_reserve_ = 0;  // what the system takes of it for each block
+  std::size_t block_memory_ = 0;   // the most that one block can have
+  std::size_t block_reserve_ = 0;  // what the system takes per block
   int low_ = 0;
   int high_ = 0;
   ControlMemory control_memory_;
   PinnedMemory pinned_memory_;
-  std::vector<std::unique_ptr<Run>> retired_;  // at rest, but a grid has yet to end
+  std::vector<std::unique_ptr<Run>> retired_;  // at rest, but a grid has not ended yet
   std::size_t grids_ = 0;
 
   cudaStream_t control_ = nullptr;  // for writes of control words
-  cudaEvent_t written_ = nullptr;   // there: the memory of all runs so far
+  cudaEvent_t written_ = nullptr;   // recorded in `control_` after the memory of all runs so far
   Streams low_streams_;
   Streams high_streams_;
   Demands* demands_ = nullptr;           // on the device
-  std::uint32_t* leased_ = nullptr;      // pinned: the same, for the agent
-  std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot was given back
+  std::uint32_t* leased_ = nullptr;      // pinned: a copy for the agent
+  std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot has been given back
   Slot slots_[demand_slots] = {};
   std::uint32_t slot_serial_[demand_slots] = {};
   cudaStream_t slot_stream_[demand_slots] = {};
@@ -186,7 +188,7 @@ class Grids final : public engine::PolledBackend {
 [[nodiscard]] inline detail::DeviceJob& on_device(const JobRecord& job) {
   return *body_of(job).on_device;
 }
-/// What a job keeps of a share when so many SMs are wanted of it, less what others give first.
+/// What a job keeps of its share if leases want `sms` SMs of it, minus what other jobs give first.
 [[nodiscard]] std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms,
                                   std::uint32_t others = 0);
 

@@ -3,7 +3,7 @@
 
 namespace cohort::cuda {
 
-/// Slots whose stream has passed the end of their lease.
+/// Frees the slots whose stream has passed the end of their lease.
 void Grids::free_slots() {
   for (std::uint32_t i = 0; i < demand_slots; ++i) {
     if (slots_[i] == Slot::closing && seen(lease_ends_[i]) == slot_serial_[i]) {
@@ -12,7 +12,8 @@ void Grids::free_slots() {
   }
 }
 
-/// A slot that nobody uses; or one whose lease ends in the same stream, and so before the new one.
+/// A slot that is not used, or one whose lease ends in the same stream and thus before the new
+/// lease.
 std::uint32_t Grids::free_slot(cudaStream_t stream) const {
   for (std::uint32_t i = 0; i < demand_slots; ++i) {
     if (slots_[i] == Slot::free) return i;
@@ -71,17 +72,18 @@ void Grids::close_lease(std::uint32_t slot, cudaStream_t stream) noexcept {
     const engine::Dispatcher::Locked locked{dispatcher_, "lease"};
     const OnDevice here{device_};
     slot_range_[slot].reset();
-    if (demands_ == nullptr || dispatcher_.lost()) return;  // the engine has gone before its lease
+    if (demands_ == nullptr || dispatcher_.lost())
+      return;  // the engine was destroyed before its lease
     const auto withdraw = [&](cudaStream_t with) {
       const bool first = stream_write(with, &demands_->slot[slot], 0) == cudaSuccess;
       return stream_write(with, &leased_[slot], 0) == cudaSuccess && first;
     };
     const bool captured = slots_[slot] == Slot::captured;
     const std::uint32_t serial = ++slot_serial_[slot];
-    // A stream that fails cannot keep the SMs: the demand goes by our own.
+    // A stream that fails must not keep the SMs: the control stream withdraws the demand.
     cudaStream_t const with = withdraw(stream) ? stream : control_;
     if (with == control_) withdraw(control_);
-    if (captured && with == stream) return;  // a graph may replay it: the slot stays its own
+    if (captured && with == stream) return;  // a graph may replay it: the slot is never reused
     static_cast<void>(stream_write(with, &lease_ends_[slot], serial));
     slots_[slot] = Slot::closing;
   } catch (...) {  // NOLINT(bugprone-empty-catch): the mutex, which does not fail

@@ -13,8 +13,8 @@
 namespace cohort::cuda {
 namespace {
 
-/// A pool and a stream of its own: allocating and freeing in stream order waits for no kernel,
-/// where cudaFree would.
+/// Has its own pool and stream: stream-ordered allocating and freeing wait for no kernel, while
+/// cudaFree would.
 class DeviceMemory final : public cohort::detail::Memory {
  public:
   explicit DeviceMemory(int device) : device_(device) {
@@ -29,10 +29,11 @@ class DeviceMemory final : public cohort::detail::Memory {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device_;
     check(cudaMemPoolCreate(&pool_, &properties), "memory: a pool");
-    std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back to the driver may wait
+    std::uint64_t keep_all =
+        ~std::uint64_t{0};  // returning memory to the driver may wait for kernels
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
-    // Now and not when it is needed: while kernels run, allocating it may wait for them.
+    // Allocated now, not when it is needed: while kernels run, allocating it may wait for them.
     check(cudaHostAlloc(&pattern_, pattern_size, cudaHostAllocDefault), "memory: a pattern");
   }
   DeviceMemory(const DeviceMemory&) = delete;
@@ -69,7 +70,7 @@ class DeviceMemory final : public cohort::detail::Memory {
   void read(void* to, const void* from, std::size_t bytes) override {
     copy(to, from, bytes, cudaMemcpyDeviceToHost);
   }
-  /// By copies from the host: a memset may be a kernel, which would wait for a free SM.
+  /// Copies from the host: a memset may be a kernel, which would wait for a free SM.
   void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
     auto* const bytes = static_cast<std::byte*>(to);
     if (size > pattern_size) {
@@ -129,7 +130,7 @@ void* ControlMemory::take(std::size_t bytes) {
   if (void* const memory = reuse(bytes)) return memory;
   void* memory = nullptr;
   const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes, 4096));
-  pieces_.reserve(pieces_.size() + 1);  // so that nothing can fail once there is memory
+  pieces_.reserve(pieces_.size() + 1);  // so that nothing can fail after the allocation
   check(cudaMalloc(&memory, room), "control memory");
   pieces_.push_back({memory, room, true});
   return memory;

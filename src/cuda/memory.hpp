@@ -1,5 +1,5 @@
-// Device memory: behind Buffer, and for the words that streams write. Invariant: nothing here waits
-// for a running kernel.
+// Device memory: for Buffer, and for the words that streams write.
+// Invariant: nothing here waits for a running kernel.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace cohort::cuda {
 
 [[nodiscard]] std::shared_ptr<cohort::detail::Memory> device_memory(int device);
 
-/// Pieces of memory that are never freed before the end, since that would wait for running kernels:
-/// what is given back is kept for the next taker.
+/// Pieces of memory that are not freed before the end, since freeing would wait for running
+/// kernels. A piece that is given back is kept for reuse.
 class Pieces {
  public:
-  void give(void* memory);  // or null
+  void give(void* memory);  // `memory` may be null
 
  protected:
   struct Piece {
@@ -31,22 +31,22 @@ class Pieces {
   std::vector<Piece> pieces_;
 };
 
-/// Device memory that streams may write single words of, which they cannot in a pool's.
+/// Device memory in which streams may write single words. In a pool's memory they cannot.
 class ControlMemory : public Pieces {
  public:
   /// At least `bytes`, on the current device. Throws Error{out_of_memory}.
   [[nodiscard]] void* take(std::size_t bytes);
-  /// When no kernel of the engine runs any more.
+  /// Called when no kernel of the engine runs any more.
   void free_all() noexcept;
 };
 
-/// Host memory that the device can write: one block, taken at the start.
+/// Host memory that the device can write: one block, allocated at the start.
 class PinnedMemory : public Pieces {
  public:
   void open();
   /// At least `bytes`. Throws Error{out_of_memory}.
   [[nodiscard]] void* take(std::size_t bytes);
-  /// When no kernel of the engine runs any more.
+  /// Called when no kernel of the engine runs any more.
   void free_all() noexcept;
 
  private:

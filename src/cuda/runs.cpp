@@ -25,7 +25,7 @@ cudaStream_t Streams::take() {
   return stream;
 }
 
-/// Decides on the size of a job's blocks, and on how many of them share an SM.
+/// Chooses the size of a job's blocks, and how many of them share an SM.
 void Grids::admit(JobRecord& job) {
   detail::GridBody& body = body_of(job);
   if (body.on_device != nullptr) return;  // resumed
@@ -55,7 +55,8 @@ void Grids::admit(JobRecord& job) {
                              static_cast<int>(block_memory_ - own)),
         "launch: the kernel's shared memory");
 
-  // Just over half of the SM's shared memory for those on it, so that nobody else fits.
+  // The blocks on one SM reserve just over half of its shared memory together, so that no other
+  // fits.
   const auto memory_for = [&](std::uint32_t bundle) {
     const std::size_t fixed = own + block_reserve_;
     const std::size_t part = exclusive_ ? (sm_memory_ / 2 + 2048) / bundle : 0;
@@ -77,7 +78,7 @@ void Grids::admit(JobRecord& job) {
         body.groups_per_unit = bundle;
         shape.threads = threads;
         shape.memory = memory_for(bundle);
-        // No more than so many on an SM, where the threads alone would allow it.
+        // Limits the blocks per SM where the number of threads alone would allow more.
         const std::size_t alone = sm_memory_ / (bundle + 1) + 1024;
         const std::size_t fixed = own + block_reserve_;
         if (exclusive_ && fits(bundle + 1, threads, shape.memory) && alone > fixed &&
@@ -109,8 +110,8 @@ void Run::catch_up() {
   }
 }
 
-/// Writes what the blocks of a run will find, in the order of the control words that are written
-/// later; its grids wait for it.
+/// Writes memory that the blocks of a run will read. Later writes of control words come after it,
+/// and the run's grids wait for it.
 void Grids::write(Run& run, void* to, std::vector<std::byte> bytes) {
   const auto& kept = run.images.emplace_back(std::move(bytes));
   check(cudaMemcpyAsync(to, kept.data(), kept.size(), cudaMemcpyHostToDevice, control_),
@@ -118,7 +119,7 @@ void Grids::write(Run& run, void* to, std::vector<std::byte> bytes) {
   check(cudaEventRecord(written_, control_), "a run's memory");
 }
 
-/// The memory of a run that starts with `quorum` groups, ready for its blocks.
+/// Prepares the memory of a run that starts with `quorum` groups.
 void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   const detail::GridBody& body = body_of(job);
   const std::uint32_t groups = body.max_groups;
@@ -140,7 +141,7 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   run.states_size = states_size;
   run.share_word = job.share;
   run.high = job.priority.has_value();
-  // Blocks launched and not known to be gone are never more than the groups; each writes two lines.
+  // The blocks launched and not known to be gone never outnumber the groups; each writes two lines.
   const std::uint32_t lines = std::bit_ceil(2 * groups);
   run.lines = static_cast<std::uint32_t*>(pinned_memory_.take(lines * sizeof(std::uint32_t)));
   run.last_line = lines - 1;
@@ -158,7 +159,8 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   shared.max_groups = groups;
   protocol::reset_words(shared, quorum, job.kept, Order::relaxed);
   shared.share.store(job.share, Order::relaxed);
-  // A static launch needs all its groups; the others begin with those that a busy device lets in.
+  // A static launch needs all its groups. Other jobs begin with the groups that a busy device
+  // admits.
   shared.start_deadline = job.resizable() ? 1'000'000 : 0;
   shared.offer_wait =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.options.offer_wait.count()));
@@ -200,7 +202,7 @@ void Grids::launch_grid(JobRecord& job, std::uint32_t blocks, bool first) {
   ++grids_;
 }
 
-/// A tape for each block that can be alive at a time; those of an SM are neighbours.
+/// Allocates a tape for each block that can be alive at a time; those of one SM are neighbours.
 Tapes Grids::make_tapes(const JobRecord& job, Run& run) {
   const std::size_t lanes = std::size_t{sms_} * job.body->groups_per_unit;
   const std::size_t stays = lanes * tape_stays;
@@ -219,7 +221,7 @@ Tapes Grids::make_tapes(const JobRecord& job, Run& run) {
   return tapes;
 }
 
-/// Tells the tracer what is on the tapes of the job's run, by the host's clock.
+/// Passes the events on the tapes of the job's run to the tracer, by the host's clock.
 void Grids::play_tapes(const JobRecord& job) const {
   const Run& run = *on_device(job).run;
   const Tapes& tapes = run.arguments.tapes;
@@ -237,7 +239,7 @@ void Grids::play_tapes(const JobRecord& job) const {
   play(recording, ahead_of(recording, run.heard), *job.options.tracer);
 }
 
-/// No block of the run is left, nor will one start.
+/// Called when no block of the run is left and none will start.
 void Grids::reuse_memory(const Run& run) {
   control_memory_.give(run.arguments.tapes.stays);
   control_memory_.give(run.arguments.shared);

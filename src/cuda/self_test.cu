@@ -1,5 +1,6 @@
-// The one thing the engine needs that CUDA does not promise: that an SM which a block has left goes
-// to a waiting kernel of higher priority, while the other blocks of that grid run on.
+// Tests the one property that the engine needs and CUDA does not promise: an SM that a block has
+// left goes to a waiting kernel of higher priority, while the other blocks of that grid keep
+// running.
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -15,7 +16,7 @@ __device__ std::uint64_t timer() {
   return now;
 }
 
-/// Stays until its number is not below `target`, or its time is up: it cannot hang.
+/// Stays until its number is at least `target`, or its time is up, so it cannot hang.
 __global__ void occupy(const volatile std::uint32_t* target, std::uint32_t* begun,
                        std::uint64_t budget) {
   if (threadIdx.x == 0) {
@@ -30,7 +31,7 @@ __global__ void arrive(std::uint32_t* begun) {
   if (threadIdx.x == 0) atomicAdd(begun, 1U);
 }
 
-/// Polls pinned memory; the runtime has to be called meanwhile, or a launch may not be passed on.
+/// Polls pinned memory. Calls the runtime meanwhile: otherwise it may not submit a launch.
 bool comes_to(const volatile std::uint32_t* word, std::uint32_t value, cudaStream_t stream,
               std::chrono::microseconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
@@ -38,7 +39,7 @@ bool comes_to(const volatile std::uint32_t* word, std::uint32_t value, cudaStrea
     static_cast<void>(cudaStreamQuery(stream));
     if (std::chrono::steady_clock::now() > until) break;
   }
-  return *word >= value;  // a last look, should the host have been held up
+  return *word >= value;  // a last check, in case the host was delayed
 }
 
 enum class Seen { hands_over, keeps, busy };
@@ -60,7 +61,7 @@ Seen look(int device) {
         "self-test");
 
   // Not freed: that would wait for whatever else runs on a busy device.
-  std::uint32_t* words = nullptr;  // 0: begun below, 1: begun above
+  std::uint32_t* words = nullptr;  // 0: started at low priority, 1: started at high priority
   std::uint32_t* target = nullptr;
   cudaStream_t low = nullptr;
   cudaStream_t high = nullptr;
@@ -100,11 +101,11 @@ void try_hand_over(int device) {
   auto found = results.find(device);
   if (found == results.end() || found->second == Seen::busy) {
     Seen seen = look(device);
-    // Again, and again: under compute-sanitizer a launch may wait for the kernels before it.
+    // Try several times: under compute-sanitizer a launch may wait for the kernels before it.
     for (int more = 2; more > 0 && seen == Seen::keeps; --more) seen = look(device);
     found = results.insert_or_assign(device, seen).first;
   }
-  if (found->second != Seen::keeps) return;  // a busy device tells nothing
+  if (found->second != Seen::keeps) return;  // a busy device proves nothing
   throw Error{Errc::unsupported,
               "device " + std::to_string(device) +
                   " does not hand freed SMs to kernels of higher priority, which jobs rely on"};

@@ -22,13 +22,13 @@ class Lane {
         begin_(end_ - std::min(end_, tape_arrivals)) {}
 
   [[nodiscard]] std::span<const TapeEvent> stays() const { return stays_; }
-  /// Whether there was no room for the last ones.
+  /// Whether the last events did not fit.
   [[nodiscard]] bool lost() const { return lost_; }
   template <class Visit>
   void each_arrival(Visit visit) const {
     for (std::uint32_t i = begin_; i != end_; ++i) visit(ring_[i % tape_arrivals]);
   }
-  /// The time before which arrivals are missing.
+  /// The time before which arrivals may be missing.
   [[nodiscard]] std::uint64_t complete_from() const {
     return begin_ == 0 ? 0 : ring_[begin_ % tape_arrivals].time;
   }
@@ -61,7 +61,8 @@ std::int64_t ahead_of(const Recording& recording, const std::vector<std::uint64_
     if (lane.lost()) complete_until = std::min(complete_until, lane.stays().back().time);
   }
   std::sort(ends.begin(), ends.end());
-  // Whoever was heard of first, that was not before somebody had gone; and so on.
+  // The host hears of a departure after it has happened: the i-th time in `heard` is not before
+  // the i-th of `ends`.
   constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
   std::int64_t result = unknown;
   for (std::size_t i = 0; i < std::min(ends.size(), heard.size()); ++i) {
@@ -86,7 +87,7 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
 
   std::vector<TraceEvent> all;
   for (std::uint32_t unit = 0; unit < lanes.size(); ++unit) {
-    const auto tell = [&](const TapeEvent& event, Trace which, std::uint64_t time,
+    const auto emit = [&](const TapeEvent& event, Trace which, std::uint64_t time,
                           std::uint32_t value) {
       all.push_back({.nanoseconds = time + static_cast<std::uint64_t>(ahead),
                      .what = which,
@@ -97,24 +98,24 @@ void play(const Recording& recording, std::int64_t ahead, Tracer& tracer) {
     };
     const std::span<const TapeEvent> stays = lanes[unit].stays();
     std::size_t told = 0;
-    const auto tell_stays_before = [&](std::uint64_t time) {
+    const auto emit_stays_before = [&](std::uint64_t time) {
       for (; told < stays.size() && stays[told].time <= time; ++told) {
         const TapeEvent& event = stays[told];
-        tell(event, what(event), event.time, event.value);
+        emit(event, what(event), event.time, event.value);
       }
     };
     lanes[unit].each_arrival([&](const TapeEvent& arrival) {
       if (arrival.time < complete_from) return;
-      tell_stays_before(arrival.time);
-      tell(arrival, what(arrival), arrival.time, arrival.value);
+      emit_stays_before(arrival.time);
+      emit(arrival, what(arrival), arrival.time, arrival.value);
       if (what(arrival) != Trace::arrive) return;
       const std::uint64_t release = releases[arrival.value];
-      tell_stays_before(release - 1);  // a resize is told of by one who is inside
-      tell(arrival, Trace::pass, release, arrival.value + 1);
+      emit_stays_before(release - 1);  // a resize is recorded by a group that is inside
+      emit(arrival, Trace::pass, release, arrival.value + 1);
     });
-    tell_stays_before(~std::uint64_t{0});
+    emit_stays_before(~std::uint64_t{0});
   }
-  // Stable: what a lane tells of one moment stays in its order.
+  // Stable: events of one lane at the same time keep their order.
   std::stable_sort(all.begin(), all.end(), [](const TraceEvent& a, const TraceEvent& b) {
     return a.nanoseconds < b.nanoseconds;
   });

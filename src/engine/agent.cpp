@@ -16,7 +16,7 @@ void Agent::attend() {
     }
     const std::chrono::microseconds pause = dispatcher_.look();
     locked.perform_effects();
-    if (!backend.busy()) continue;  // nobody may call again
+    if (!backend.busy()) continue;  // no further call may come
     if (pause > at_once) {
       called_.wait_for(locked.lock(), pause);
       continue;

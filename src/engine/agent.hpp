@@ -1,5 +1,5 @@
-// The thread that looks after the jobs of a device, which cannot wake the host. Invariant: it lets
-// every other thread have the mutex first.
+// The thread that polls a device on behalf of its jobs, since the device cannot wake the host.
+// Invariant: it lets every other thread have the mutex first.
 #pragma once
 
 #include <condition_variable>
@@ -13,13 +13,13 @@ class Agent {
  public:
   explicit Agent(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
 
-  /// `main` calls attend().
+  /// Starts the thread, which runs `main`. `main` calls attend().
   void start(std::function<void()> main) { thread_ = std::thread{std::move(main)}; }
-  /// Looks after the jobs until the dispatcher stops.
+  /// Polls on behalf of the jobs until the dispatcher stops.
   void attend();
-  /// There may be something to look after.
+  /// Wakes the thread: there may be something to poll.
   void call() { called_.notify_all(); }
-  /// When the dispatcher is stopping: returns when there is nothing to look after any more.
+  /// Called when the dispatcher stops. Returns when there is nothing left to poll.
   void join() {
     call();
     if (thread_.joinable()) thread_.join();
@@ -31,19 +31,19 @@ class Agent {
   std::thread thread_;
 };
 
-/// A backend that is looked after by an agent. Tracers are called by whichever thread looks, so
-/// they must not wait for a job.
+/// A backend whose device is polled by an agent. The thread that polls calls the tracers, so a
+/// tracer must not wait for a job.
 class PolledBackend : public Backend {
  public:
   explicit PolledBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher), agent_(dispatcher) {}
 
-  /// Starts the agent, once the dispatcher is open.
+  /// Starts the agent once the dispatcher is open.
   void attend() {
     agent_.start([this] { attend_on_agent(); });
   }
 
-  void tell(JobRecord& job, const TraceGather& gather) override {
-    dispatcher_.tell_later(job, gather);
+  void trace_gather(JobRecord& job, const TraceGather& gather) override {
+    dispatcher_.trace_gather_later(job, gather);
   }
   void check_wait(const JobRecord& /*job*/, const char* call, bool /*endless*/) const override {
     Effects::refuse_wait(call);
@@ -55,7 +55,7 @@ class PolledBackend : public Backend {
   void called() override { agent_.call(); }
 
  protected:
-  /// What the agent's thread does.
+  /// The main function of the agent's thread.
   virtual void attend_on_agent() { agent_.attend(); }
 
   Dispatcher& dispatcher_;

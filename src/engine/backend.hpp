@@ -1,6 +1,6 @@
-// What differs between engines: how groups start, are counted, are told what to do, and end.
+// What differs between engines: how groups start, are counted, learn what to do, and end.
 // Invariant: functions marked `held` are called with the dispatcher's mutex; they are bounded and
-// run no code of users. The others are called without it, and may take their time.
+// run no user code. The others are called without it and may block.
 #pragma once
 
 #include <chrono>
@@ -18,20 +18,20 @@ namespace cohort::engine {
 
 class JobRecord;
 
-/// What the groups of a running job are doing.
+/// The state of a running job's groups.
 struct Census {
-  bool has_units = true;  ///< all groups of the start have their units
+  bool has_units = true;  ///< every group of the start has its unit
   bool open = true;       ///< groups may still join
-  bool over = false;      ///< no group is inside or can come in
+  bool over = false;      ///< no group is inside or can enter
 };
 
-/// How a run has ended. `suspended`: the State is kept, so that the job can go on.
+/// How a run has ended. `suspended`: the State is kept, so the job can continue.
 struct Ending {
   Status status = Status::finished;
   protocol::FaultRecord fault = {};
 };
 
-/// The same, read from what the groups shared.
+/// The same, computed from the words that the groups share.
 [[nodiscard]] inline Ending ending_of(protocol::Roster roster, protocol::FaultRecord fault,
                                       bool kept) {
   using protocol::Fault;
@@ -52,63 +52,64 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  /// Before a launch and a resume: what is slow, or refuses the job with an Error.
+  /// Called before a launch and a resume: does slow preparations, or refuses the job with an Error.
   virtual void admit(JobRecord& /*job*/) {}
-  /// Held, right after that. False: admit() has to be called again.
+  /// Held, right after admit(). Returns false if admit() has to be called again.
   [[nodiscard]] virtual bool accept(JobRecord& /*job*/) { return true; }
-  /// Held: the engine is to have so many units. Throws an Error where it cannot.
+  /// Held: sets the engine's number of units. Throws an Error if that is impossible.
   virtual void resize(std::uint32_t units) = 0;
-  /// All jobs have been told to end: returns when nothing runs any more.
+  /// Called when all jobs have been told to end. Returns when nothing runs any more.
   virtual void stop() = 0;
 
-  /// Held: units to plan with, of those that the engine is to have.
+  /// Held: how many of the engine's `units` the scheduler may plan with.
   [[nodiscard]] virtual std::uint32_t plannable(std::uint32_t units) const { return units; }
-  /// Held: the shares of all jobs have been published.
+  /// Held: called after the shares of all jobs have been published.
   virtual void published_all() {}
   /// Held: how many of these groups can start now.
   [[nodiscard]] virtual std::uint32_t startable(const JobRecord& job,
                                                 std::uint32_t groups) const = 0;
-  /// Held: starts a run with so many groups, and publishes the job's share. Throws an Error if it
+  /// Held: starts a run with `groups` groups and publishes the job's share. Throws an Error if it
   /// fails.
   virtual void start(JobRecord& job, std::uint32_t groups) = 0;
-  /// Held: tells the groups the job's share, and whether it is suspending or cancelled. Idempotent.
+  /// Held: publishes the job's share, and whether the job is suspended or cancelled, to its groups.
+  /// Idempotent.
   virtual void publish(JobRecord& job) = 0;
-  /// Held: sends groups to the lobby of an open job that has fewer than its share, as far as units
-  /// are free.
+  /// Held: if the job is open and has fewer groups than its share, sends more to its lobby, as far
+  /// as units are free.
   virtual void refill(JobRecord& job) = 0;
-  /// Held, of a running job.
+  /// Held; for a running job.
   [[nodiscard]] virtual Census census(const JobRecord& job) const = 0;
-  /// Held: groups that a running job is to have, as its groups see it.
+  /// Held: the target of a running job, as its groups read it.
   [[nodiscard]] virtual std::uint32_t target(const JobRecord& job) const;
-  /// Held, when the run is over: how it has ended; nothing where that takes conclude().
+  /// Held, when the run is over: how it has ended. Empty if that requires conclude().
   [[nodiscard]] virtual std::optional<Ending> ending(JobRecord& job) = 0;
-  /// The same, and tells the tracer what it has not heard yet.
+  /// The same without the mutex. Also passes the remaining events to the tracer.
   [[nodiscard]] virtual Ending conclude(JobRecord& job) = 0;
   /// Held: the run has ended, and nothing of it is needed any more.
   virtual void retire(JobRecord& /*job*/) {}
 
-  /// Held: tells the job's tracer of a demand that has been met, before the job comes to rest.
-  virtual void tell(JobRecord& job, const TraceGather& gather) = 0;
+  /// Held: passes a demand that has been met to the job's tracer, before the job comes to rest.
+  virtual void trace_gather(JobRecord& job, const TraceGather& gather) = 0;
   /// Held: throws Error{bad_state} if this thread must not wait for the job.
   virtual void check_wait(const JobRecord& job, const char* call, bool endless) const = 0;
-  /// Held, as the lock is again in the end: waits for the job until `done` or the deadline.
+  /// Held on entry and on return: waits for the job until `done` or the deadline.
   virtual void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
                      const std::function<bool()>& done) = 0;
 
-  /// Held: the device is lost. What a kernel may still touch must stay.
+  /// Held: the device is lost. Memory that a kernel may still access must stay allocated.
   virtual void abandon() {}
-  /// Precedes the reason in the errors of calls after that.
+  /// Prefix of the reason in the errors of calls after the device was lost.
   [[nodiscard]] virtual std::string lost_prefix() const { return {}; }
 
-  /// A call may have made work for a thread that looks after the jobs.
+  /// Called after a call that may have made work for a polling thread.
   virtual void called() {}
-  /// Held: whether there is something to look after.
+  /// Held: whether there is something to poll.
   [[nodiscard]] virtual bool busy() const { return false; }
-  /// Held: looks for groups that have come and gone. Returns when to look again.
+  /// Held: looks for groups that have come or left. Returns the time until the next poll.
   virtual std::chrono::microseconds look() { return std::chrono::hours{1}; }
 };
 
-/// Waits for `changed` until `done`, or the deadline if there is one.
+/// Waits for `changed` until `done`, or until the deadline if there is one.
 void wait_for_change(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                      Backend::Deadline deadline, const std::function<bool()>& done);
 

@@ -1,5 +1,5 @@
-// The file: magic, version, kernel, State, buffers (each with its name and size), CRC-32 of all
-// that.
+// The file: magic, version, kernel, State, buffers (each with its name and size), and a CRC-32 of
+// all of these.
 #include "cohort/checkpoint.hpp"
 
 #include <fcntl.h>
@@ -28,11 +28,11 @@ constexpr std::uint32_t version = 1;
 }
 
 std::uint32_t checksum(std::uint32_t so_far, const void* data, std::size_t size) {
-  if (size == 0) return so_far;  // an empty buffer may be null, at which zlib would start anew
+  if (size == 0) return so_far;  // an empty buffer may be null, which makes zlib start again
   return static_cast<std::uint32_t>(crc32_z(so_far, static_cast<const Bytef*>(data), size));
 }
 
-/// What the system says about the last call.
+/// The system's message for errno.
 std::string system_says() { return std::generic_category().message(errno); }
 
 class Descriptor {
@@ -50,7 +50,8 @@ class Descriptor {
   int value_;
 };
 
-/// Writes next to the file and takes its place at the end; until then the file is as it was.
+/// Writes a draft next to the file, which replaces the file at the end. Until then the file stays
+/// as it was.
 class Writer {
  public:
   explicit Writer(const fs::path& file) : file_(file), out_(create()) {}
@@ -76,7 +77,7 @@ class Writer {
     number(value.size());
     bytes(value.data(), value.size());
   }
-  /// The sum last; then the file is there.
+  /// Writes the checksum last; then the draft replaces the file.
   void finish() {
     number(sum_);
     if (::fsync(out_.get()) != 0 || ::rename(draft_.c_str(), file_.c_str()) != 0) fail();
@@ -86,7 +87,8 @@ class Writer {
  private:
   [[noreturn]] void fail() const { refuse(file_, "cannot be written: " + system_says()); }
 
-  /// A name that is free: other jobs, processes and containers may write the same checkpoint.
+  /// Creates the draft under a free name: other jobs, processes and containers may write the same
+  /// checkpoint.
   int create() {
     std::error_code error;
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error))
@@ -108,7 +110,8 @@ class Writer {
   std::uint32_t sum_ = 0;
 };
 
-/// Walks through a file and sums up. Allocates nothing that a damaged file could make large.
+/// Walks through a file and computes its checksum. A damaged file cannot make it allocate much
+/// memory.
 class Reader {
  public:
   explicit Reader(const fs::path& file) : file_(file), in_(open()), size_(length()) {}
@@ -123,7 +126,7 @@ class Reader {
     bytes(&value, sizeof value);
     return value;
   }
-  /// A name that should be `expected`; another one is good for a message.
+  /// Reads a name that should be `expected`. If it is another one, returns it for the message.
   std::string name(const std::string& expected) {
     const std::uint64_t size = number();
     if (size > std::max<std::size_t>(expected.size(), 4096))
@@ -132,7 +135,7 @@ class Reader {
     bytes(value.data(), value.size());
     return value;
   }
-  /// Goes past the next bytes. Returns where they are.
+  /// Skips the next `size` bytes. Returns their position.
   std::uint64_t skip(std::uint64_t size) {
     const std::uint64_t begin = at_;
     if (size > size_ - at_) refuse(file_, "it ends too early");
@@ -243,7 +246,7 @@ void read_checkpoint(const fs::path& file, const CheckpointParts& parts, Memory&
   if (in.number() != sum) refuse(file, "damaged: wrong checksum");
   if (!in.done()) refuse(file, "there is more in it than there should be");
 
-  // All of it fits and is as it was written: now it may touch the kernel's memory.
+  // The whole file fits and its checksum is right: only now change the kernel's memory.
   in.read_at(state_at, state.data(), state.size());
   std::vector<std::byte> copy;
   for (std::size_t i = 0; i < buffers.size(); ++i) {

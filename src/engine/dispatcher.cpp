@@ -36,7 +36,8 @@ void Dispatcher::open(std::unique_ptr<Backend> backend, std::uint32_t units) {
 
 void Dispatcher::stop() {
   if (left_behind()) {
-    // Here are no threads to join, and the memory on which they waited must not be freed.
+    // A child of fork() has no threads to join, and the memory on which they waited must not be
+    // freed.
     new std::shared_ptr<Dispatcher>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
     return;
   }
@@ -87,7 +88,7 @@ bool Dispatcher::has_work() const {
                                         [](const auto& job) { return !at_rest(job->status); });
 }
 
-// ---- in
+// ---- Arrival
 
 std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::JobBody> body,
                                               const LaunchOptions& options,
@@ -95,7 +96,7 @@ std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::Jo
   const char* const call = priority ? "submit" : "launch";
   {
     const Locked locked{*this, call};
-    check_alive(call);  // before the backend looks at a device that is lost
+    check_alive(call);  // before the backend accesses a device that is lost
   }
   auto job = std::make_shared<JobRecord>(shared_from_this(), std::move(body), options, priority);
   job->kept = restored;
@@ -129,7 +130,7 @@ void Dispatcher::enqueue(JobRecord& job) {
   rebalance();
 }
 
-// ---- who has what
+// ---- Distribution of units
 
 /// Whether groups may still join a running job.
 bool Dispatcher::may_join(const JobRecord& job) const {
@@ -139,7 +140,7 @@ bool Dispatcher::may_join(const JobRecord& job) const {
 scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
   std::uint32_t most = job.groups_on(~0U);
   const bool running = job.status == Status::running;
-  // Units beyond those inside would only wait.
+  // Units beyond the groups inside would stay idle.
   if (running && !may_join(job)) most = std::min(most, std::max(job.inside, 1U));
   return {.max_groups = job.units_for(most),
           .weight = job.options.weight,
@@ -180,7 +181,8 @@ void Dispatcher::share_out() {
   backend_->published_all();
   for (std::uint32_t i = 0; i < plan.granted; ++i) {
     const auto task = tasks_.front();
-    if (!begin(*task, task->ticket.groups)) break;  // what comes free is for this one
+    if (!begin(*task, task->ticket.groups))
+      break;  // units that become free are reserved for this task
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     JobRecord& job = *jobs[i];
@@ -189,7 +191,7 @@ void Dispatcher::share_out() {
   }
 }
 
-/// Starts a job, or starts it again, with the units that are free; all or none if it is rigid.
+/// Starts or restarts a job with the units that are free; a rigid one with all or none.
 bool Dispatcher::begin(JobRecord& job, std::uint32_t units) {
   const std::uint32_t share = job.groups_on(units);
   const std::uint32_t most = std::min(share, job.options.start_groups.value_or(share));
@@ -212,20 +214,20 @@ bool Dispatcher::begin(JobRecord& job, std::uint32_t units) {
   return true;
 }
 
-/// Tells a job its share.
+/// Publishes a job's share.
 void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
   const std::uint32_t before = job.share;
   job.units = units;
   job.share = job.groups_on(units);
   backend_->publish(job);
   if (job.inside > backend_->target(job)) {
-    if (job.demand_at == 0) job.demand_at = now();  // a demand that grows keeps its beginning
+    if (job.demand_at == 0) job.demand_at = now();  // a demand that grows keeps its start time
   } else if (job.share > before) {
-    job.demand_at = 0;  // withdrawn
+    job.demand_at = 0;  // the demand was withdrawn
   }
 }
 
-// ---- what becomes of it
+// ---- Progress and end
 
 void Dispatcher::news(JobRecord& job) {
   if (job.status != Status::running || job.concluding) return;
@@ -251,7 +253,7 @@ void Dispatcher::note_start(JobRecord& job, const Census& census) {
 void Dispatcher::look_at_demand(JobRecord& job, std::uint32_t inside) {
   if (job.priority) return;
   if (inside > backend_->target(job)) {
-    if (job.demand_at == 0) job.demand_at = now();  // by a lease
+    if (job.demand_at == 0) job.demand_at = now();  // the demand of a lease
   } else if (job.demand_at != 0) {
     met(job, std::exchange(job.demand_at, 0), inside);
   }
@@ -261,17 +263,17 @@ void Dispatcher::met(JobRecord& job, std::uint64_t since, std::uint32_t groups) 
   const std::uint64_t at = now();
   job.gather.add(at - since);
   if (job.options.tracer == nullptr) return;
-  backend_->tell(job, {.begin = since, .end = at, .groups = groups});
+  backend_->trace_gather(job, {.begin = since, .end = at, .groups = groups});
 }
 
-void Dispatcher::tell_later(JobRecord& job, const TraceGather& gather) {
+void Dispatcher::trace_gather_later(JobRecord& job, const TraceGather& gather) {
   effects_.add([self = job.shared_from_this(), gather] { self->options.tracer->gathered(gather); });
 }
 
-/// Without the mutex: while a job is `concluding` its run is left alone otherwise.
+/// Runs without the mutex: nothing else touches a run while its job is `concluding`.
 void Dispatcher::conclude(JobRecord& job) {
   Ending ending;
-  std::string why;  // the device is lost
+  std::string why;  // set if the device is lost
   try {
     ending = backend_->conclude(job);
   } catch (const Error& error) {
@@ -300,7 +302,7 @@ void Dispatcher::settle(JobRecord& job, const Ending& ending) {
   }
   job.kept = true;
   const Status out = job.held ? Status::suspended : Status::pending;
-  rest(job, job.cancelled ? Status::cancelled : out);  // a cancel may have come since
+  rest(job, job.cancelled ? Status::cancelled : out);  // it may have been cancelled meanwhile
 }
 
 void Dispatcher::cancel(JobRecord& job) {
@@ -308,7 +310,7 @@ void Dispatcher::cancel(JobRecord& job) {
     rest(job, Status::cancelled);
     return;
   }
-  job.cancelled = true;  // the job is settled when its last group is out
+  job.cancelled = true;  // the job comes to rest when its last group is out
   if (job.concluding) return;
   try {
     backend_->publish(job);
@@ -329,12 +331,12 @@ void Dispatcher::rest(JobRecord& job, Status status) {
   }
   job.units = job.share = 0;
   job.demand_at = 0;
-  job.suspending = false;  // it has been served, or has come too late
+  job.suspending = false;  // the request has been served, or came too late
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
   if (ended(status)) {
-    effects_.drop(job.shared_from_this());  // its kernel's destructor may call us
+    effects_.drop(job.shared_from_this());  // the kernel's destructor may call this dispatcher
     if (job.priority) {
       tasks_.remove(job);
     } else {
@@ -353,10 +355,10 @@ void Dispatcher::lose(const std::string& why) {
   lost_ = Error{Errc::device_lost, why};
   backend_->abandon();
   for (const auto& job : all()) {
-    if (job->concluding) continue;  // that ends it
+    if (job->concluding) continue;  // the thread that concludes it ends it
     if (job->options.tracer == nullptr) {
       fail(*job, *lost_);
-    } else {  // after the calls of its tracer that are under way
+    } else {  // after calls of its tracer that are in progress
       job->concluding = true;
       effects_.add([job] {
         const Locked locked{*job->dispatcher, "engine"};

@@ -1,7 +1,7 @@
-// A job's life, the same on every engine: which job and task has how many units, when it starts,
-// and how it comes to rest. A backend does what differs. Invariant: all bookkeeping is under one
-// mutex. No thread holds it while a tracer or another piece of a user's code runs, a device is
-// waited for, or a file is written.
+// A job's life, the same on every engine: how many units each job and task has, when it starts, and
+// how it comes to rest. A backend does what differs between engines.
+// Invariant: one mutex guards all bookkeeping. No thread holds it while user code (such as a
+// tracer) runs, while it waits for a device, or while it writes a file.
 //
 //   launch, submit, restore
 //           │
@@ -30,11 +30,11 @@
 
 namespace cohort::engine {
 
-/// Everything of an engine that may outlive its handle: jobs refer to it.
+/// The part of an engine that may outlive its handle: jobs refer to it.
 class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
  public:
-  /// The mutex. Its end runs the effects. Throws Error{engine_gone} in a child of fork(), where it
-  /// may be locked for ever.
+  /// Holds the mutex. Its destructor runs the effects. Throws Error{engine_gone} in a child of
+  /// fork(), where the mutex may be locked for ever.
   class Locked {
    public:
     Locked(const Dispatcher& dispatcher, const char* call);
@@ -54,12 +54,12 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   explicit Dispatcher(std::shared_ptr<cohort::detail::Memory> memory)
       : memory_(std::move(memory)) {}
 
-  /// Before the first job: what runs them, and how many units it has.
+  /// Called before the first job: sets the backend and the number of units.
   void open(std::unique_ptr<Backend> backend, std::uint32_t units);
-  /// Ends all jobs, and waits for that. Their records stay, for handles that are left.
+  /// Ends all jobs and waits until they have ended. Their records stay for the remaining handles.
   void stop();
 
-  /// `priority`: of a task; a job has none. `restored`: it starts with the kept State.
+  /// `priority`: of a task; empty for a job. `restored`: the job starts with the kept State.
   std::shared_ptr<JobRecord> launch(std::unique_ptr<cohort::detail::JobBody> body,
                                     const LaunchOptions& options, std::optional<int> priority,
                                     bool restored);
@@ -67,50 +67,53 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void set_capacity(std::uint32_t units);
   [[nodiscard]] const std::shared_ptr<cohort::detail::Memory>& memory() const { return memory_; }
   [[nodiscard]] Backend& backend() const { return *backend_; }
-  /// Whether this is a child of the process that made the engine: nothing of it runs here.
+  /// Whether this process is a child of the one that made the engine. None of the engine's threads
+  /// run here.
   [[nodiscard]] bool left_behind() const { return process_.left_behind(); }
-  /// Threads that want the mutex. One that polls under it lets them pass.
+  /// Number of threads that wait for the mutex. A thread that polls under it lets them go first.
   [[nodiscard]] std::uint32_t callers() const { return callers_.load(std::memory_order_relaxed); }
 
-  // What follows is called with the mutex, by records and backends.
+  // The functions below are called with the mutex, by records and backends.
 
   /// Throws if the engine is lost or destroyed.
   void check_alive(const char* call) const;
-  /// Makes a new or suspended job pending, once `check` has not thrown and the backend accepts it.
+  /// Makes a new or suspended job pending, once `check` has not thrown and the backend has accepted
+  /// the job.
   template <class Check>
   void enter(JobRecord& job, const char* call, Check check);
-  /// Groups of a running job may have come or gone: has a demand been met, is the run over?
+  /// Called when groups of a running job may have come or left: checks whether a demand has been
+  /// met and whether the run is over.
   void news(JobRecord& job);
-  /// Has a demand been met, now that so many groups hold units?
+  /// Checks whether a demand has been met, given that `inside` groups hold units.
   void look_at_demand(JobRecord& job, std::uint32_t inside);
   void cancel(JobRecord& job);
   void rest(JobRecord& job, Status status);
-  /// Ends a job for a reason that is not its kernel's.
+  /// Ends a job for a reason outside its kernel.
   void fail(JobRecord& job, const Error& error);
-  /// Decides what every job and task is to have, and starts what is missing. Throws nothing: a
-  /// device that does not obey is lost.
+  /// Decides the units of every job and task, and starts what is missing. Does not throw: if the
+  /// device does not obey, it is lost.
   void rebalance();
-  /// The device will not work any more: all jobs and all calls from now on fail with `why`.
+  /// The device does not work any more: all jobs and all later calls fail with `why`.
   void lose(const std::string& why);
-  /// Has the backend look for groups that have come and gone. Returns when to look again.
+  /// Has the backend look for groups that have come or left. Returns the time until the next poll.
   std::chrono::microseconds look();
-  /// Without the lock, which is held again in the end.
+  /// Releases the lock meanwhile; it is held again on return.
   void perform_effects(std::unique_lock<std::mutex>& lock) const { effects_.perform(lock); }
-  /// Calls the job's tracer later, without the mutex.
-  void tell_later(JobRecord& job, const TraceGather& gather);
+  /// Schedules a call of the job's tracer for when the mutex is released.
+  void trace_gather_later(JobRecord& job, const TraceGather& gather);
 
   [[nodiscard]] std::mutex& mutex() const { return mutex_; }
   [[nodiscard]] std::uint32_t units() const { return capacity_; }
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] bool lost() const { return lost_.has_value(); }
-  /// Some job or task runs or wants to.
+  /// Whether a job or task runs or waits to run.
   [[nodiscard]] bool has_work() const;
-  /// Not yet ended, in launch order; no tasks.
+  /// The jobs that have not ended, in launch order; no tasks.
   [[nodiscard]] const std::vector<std::shared_ptr<JobRecord>>& jobs() const { return jobs_; }
   [[nodiscard]] const TaskQueue<JobRecord>& tasks() const { return tasks_; }
-  /// All that may have groups.
+  /// Everything that may have groups.
   [[nodiscard]] std::vector<JobRecord*> jobs_and_running_tasks() const;
-  /// What a job asks for.
+  /// The job's request to the scheduler.
   [[nodiscard]] scheduler::Claim claim(const JobRecord& job) const;
 
  private:
@@ -134,7 +137,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   TaskQueue<JobRecord> tasks_;
   std::uint32_t capacity_ = 0;
   bool stopping_ = false;
-  std::optional<Error> lost_;  // what jobs fail with
+  std::optional<Error> lost_;  // the error that jobs fail with
   std::unique_ptr<Backend> backend_;
 };
 

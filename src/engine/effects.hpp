@@ -1,6 +1,6 @@
 // Work that an engine decides on under its mutex but does without it: calls of tracers, reads of a
-// device's memory, destructors of kernels. Invariant: effects run one at a time, in the order in
-// which they were added.
+// device's memory, destructors of kernels.
+// Invariant: effects run one at a time, in the order in which they were added.
 #pragma once
 
 #include <deque>
@@ -20,11 +20,11 @@ class Effects {
   using Effect = std::function<void()>;
 
   void add(Effect effect) { waiting_.push_back(std::move(effect)); }
-  /// Lets go of it without the mutex.
+  /// Releases `item` without the mutex.
   void drop(std::shared_ptr<void> item) { dropped_.push_back(std::move(item)); }
 
-  /// Runs what there is, without the lock, which is held again in the end. Where another thread is
-  /// at it, that thread runs these too.
+  /// Runs the pending effects. Releases the lock meanwhile; it is held again on return. If another
+  /// thread is running effects, that thread runs these too.
   void perform(std::unique_lock<std::mutex>& lock) {
     if (!dropped_.empty()) {
       std::vector<std::shared_ptr<void>> items = std::exchange(dropped_, {});
@@ -38,17 +38,18 @@ class Effects {
       Effect effect = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      const bool nested = std::exchange(in_effect(), true);  // in that of another engine
+      const bool nested = std::exchange(
+          in_effect(), true);  // this effect may run inside an effect of another engine
       effect();
-      effect = nullptr;  // with what it holds
+      effect = nullptr;  // destroys what it captured
       in_effect() = nested;
       lock.lock();
     }
     performing_ = false;
   }
 
-  /// Throws Error{bad_state} in an effect, that is in a tracer: a call that waits for a job would
-  /// keep the engine from ever seeing that job's end.
+  /// Throws Error{bad_state} in an effect, and so in a tracer: a call that waits for a job would
+  /// keep the engine from ever noticing that the job has ended.
   static void refuse_wait(const char* call) {
     if (!in_effect()) return;
     throw Error{Errc::bad_state,

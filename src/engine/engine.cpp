@@ -1,5 +1,5 @@
-// The half of an engine's handle that is the same for each: checks what users ask for, and passes
-// it on to the dispatcher.
+// The part of an engine's handle that is the same for all engines: checks the options and passes
+// them to the dispatcher.
 #include "cohort/engine.hpp"
 
 #include "engine/dispatcher.hpp"

@@ -1,4 +1,4 @@
-// Faults in words, for the errors of every engine.
+// Text for faults, in the errors of every engine.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A job's life as its handles see it: wait, cancel, suspend, resume, checkpoint, report.
+// A job's life as seen by its handles: wait, cancel, suspend, resume, checkpoint, report.
 #include "engine/job_record.hpp"
 
 #include <algorithm>
@@ -41,7 +41,8 @@ Status JobRecord::wait_until(std::optional<std::chrono::steady_clock::time_point
 }
 
 void JobRecord::cancel() {
-  if (dispatcher->left_behind()) return;  // nothing runs here; stop tokens call this
+  if (dispatcher->left_behind())
+    return;  // the engine's threads do not run here; stop tokens call this
   const Dispatcher::Locked locked{*dispatcher, "cancel"};
   if (ended(status)) return;
   dispatcher->cancel(*this);
@@ -130,7 +131,8 @@ Report JobRecord::report() const {
     report.sizes = sizes.all();
   }
   if (status == Status::failed) {
-    locked.lock().unlock();  // exceptions are the user's own code; these words stay as they are
+    locked.lock().unlock();  // what() of an exception is user code; the members read below do not
+                             // change any more
     report.error = why_failed();
   }
   return report;

@@ -1,5 +1,6 @@
-// A job or task as the engine knows it, and its handles' calls. Invariant: guarded by the
-// dispatcher's mutex, but for what `moves` guards and what never changes.
+// A job or task as the engine knows it, and the calls of its handles.
+// Invariant: the dispatcher's mutex guards it, except for members guarded by `moves` and members
+// that never change.
 #pragma once
 
 #include <condition_variable>
@@ -18,11 +19,11 @@ namespace cohort::engine {
 
 class Dispatcher;
 
-/// No group is running, and none will without a call by the host.
+/// Whether no group is running and none will without a call by the host.
 [[nodiscard]] inline bool at_rest(Status status) {
   return status != Status::pending && status != Status::running;
 }
-/// At rest for good.
+/// Whether the job is at rest for good.
 [[nodiscard]] inline bool ended(Status status) {
   return at_rest(status) && status != Status::suspended;
 }
@@ -50,18 +51,20 @@ class JobRecord final : public cohort::detail::JobControl,
   [[nodiscard]] Report report() const override;
   void rethrow() const override;
 
-  /// A group has come in or gone out. Called by any thread, without the mutex.
+  /// Counts a group that has come in or left. Called by any thread, without the mutex.
   void moved(bool in, bool joined);
-  /// So many groups are in the kernel; `joined` of them are new and came later than the start.
+  /// Sets the number of groups in the kernel to `groups`; `joined` of them are new and came after
+  /// the start.
   void count(std::uint32_t groups, std::uint32_t joined);
 
-  /// Groups that so many units are good for.
+  /// How many groups fit on that many units.
   [[nodiscard]] std::uint32_t groups_on(std::uint32_t its_units) const;
   [[nodiscard]] std::uint32_t units_for(std::uint32_t groups) const {
     return (groups + body->groups_per_unit - 1) / body->groups_per_unit;
   }
   [[nodiscard]] bool resizable() const { return options.resizable; }
-  /// At rest, and its memory is not being written to a file any more unless it is only suspended.
+  /// Whether wait() may return: the job is at rest and, unless it is only suspended, no checkpoint
+  /// of it is being written.
   [[nodiscard]] bool waited_for() const {
     return at_rest(status) && !(ended(status) && saving > 0);
   }
@@ -69,38 +72,38 @@ class JobRecord final : public cohort::detail::JobControl,
   const std::shared_ptr<Dispatcher> dispatcher;
   const std::unique_ptr<cohort::detail::JobBody> body;
   const LaunchOptions options;
-  const std::optional<int> priority;    // of a task; a job has none
-  std::optional<std::uint32_t> target;  // set by hand
+  const std::optional<int> priority;    // of a task; empty for a job
+  std::optional<std::uint32_t> target;  // set by Job::set_target
   Ticket ticket;                        // of a task
 
   Status status = Status::pending;
-  Status last_rest = Status::pending;  // how it last came to rest, should it have gone on since
+  Status last_rest = Status::pending;  // how it last came to rest, if it has continued since
   std::uint64_t rests = 0;
   bool kept = false;         // the next run continues from the kept State
   bool held = false;         // suspended by the host, not for a task: stays out until resumed
-  bool owed = false;         // a task was served while this job waited: its turn now
-  bool suspending = false;   // has been told so
-  bool cancelled = false;    // has been told so
+  bool owed = false;         // a task was served while this job waited: its turn is next
+  bool suspending = false;   // the groups have been told to suspend
+  bool cancelled = false;    // the groups have been told that the job is cancelled
   bool concluding = false;   // its groups are out, and its run is read without the mutex
-  bool has_units = false;    // all groups of the start
+  bool has_units = false;    // every group of the start has its unit
   std::uint32_t units = 0;   // as published
-  std::uint32_t share = 0;   // groups that these are good for
+  std::uint32_t share = 0;   // groups that fit on these units
   std::uint32_t inside = 0;  // groups that hold units; counted by the backend
-  mutable std::uint32_t saving = 0;  // checkpoints that are being written: it must not run
+  mutable std::uint32_t saving = 0;  // checkpoints being written: the job must not run
   mutable std::condition_variable changed;
   protocol::FaultRecord fault;
-  std::optional<Error> error;  // of the engine rather than of the kernel
+  std::optional<Error> error;  // of the engine, not of the kernel
 
   const std::uint64_t launched_at = now();
   std::uint64_t started_at = 0;
   std::uint64_t ran_before = 0;  // nanoseconds of earlier runs
-  std::uint64_t demand_at = 0;   // when a demand that is not yet met was published
+  std::uint64_t demand_at = 0;   // when the demand that is not yet met was published
   std::uint32_t start_groups = 0;
   std::uint64_t leaves = 0;
   Samples gather;
   Samples offers;
 
-  mutable std::mutex moves;  // the few words that groups may write as they come and go
+  mutable std::mutex moves;  // guards the members that groups may change as they come and leave
   SizeHistory sizes;
   std::uint32_t in_kernel = 0;
   std::uint64_t joins = 0;

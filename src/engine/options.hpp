@@ -1,4 +1,4 @@
-// What users ask for when they launch and submit, checked: the same on every engine.
+// Checks of launch and submit options, the same on every engine.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace cohort {
 
-/// Throws Error{bad_options} unless `value` is `least` to `most`.
+/// Throws Error{bad_options} unless `value` is in `least` to `most`.
 void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
                  std::uint32_t most);
 

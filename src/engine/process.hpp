@@ -11,11 +11,11 @@
 
 namespace cohort::engine {
 
-/// Remembers the process in which it was made.
+/// Remembers the process in which it was constructed.
 class HomeProcess {
  public:
-  /// This is a child of that process: nothing of the engine runs here, and its mutex may be locked
-  /// for ever.
+  /// Whether this process is a child of that one. None of the engine's threads run here, and its
+  /// mutex may be locked for ever.
   [[nodiscard]] bool left_behind() const { return forks() != made_in_; }
   /// Throws Error{engine_gone} in a child.
   void check(const char* call) const {
@@ -26,7 +26,7 @@ class HomeProcess {
   }
 
  private:
-  /// Forks between the process that asked first and this one.
+  /// The number of forks between the first process that called this and the current one.
   static std::uint32_t forks() {
     static std::atomic<std::uint32_t> count{0};
     static const int registered =

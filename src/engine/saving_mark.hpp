@@ -1,5 +1,5 @@
-// Marks a job while a checkpoint of it is written without the engine's mutex: it must not run, and
-// its memory must stay.
+// Marks a job while a checkpoint of it is written without the engine's mutex: the job must not run,
+// and its memory must stay.
 #pragma once
 
 #include <mutex>
@@ -9,7 +9,7 @@ namespace cohort::engine {
 template <class Record>
 class SavingMark {
  public:
-  /// Lets go of the lock, and takes it again in the end.
+  /// Releases the lock; the destructor takes it again.
   SavingMark(const Record& record, std::unique_lock<std::mutex>& lock)
       : record_(record), lock_(lock) {
     ++record_.saving;

@@ -1,4 +1,5 @@
-// M over time, for a job's report. Thinned out evenly when it gets long: what stays is exact.
+// M over time, for a job's report. Thinned out evenly when it grows long; the remaining points are
+// exact.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace cohort::engine {
 
-/// A bounded record of how many groups a job had.
+/// A bounded record of a job's number of groups.
 class SizeHistory {
  public:
   void push(std::uint64_t nanoseconds, std::uint32_t groups) {

@@ -1,6 +1,6 @@
-// The tasks of an engine: waiting ones by priority, then age; and those that run.
-// Invariant: the cost of a submit and of a task's end grows with the logarithm of the waiting
-// tasks. Guarded by the engine's mutex.
+// The tasks of an engine: waiting ones by priority, then age, and running ones.
+// Invariant: the cost of a submit and of a task's end grows with the logarithm of the number of
+// waiting tasks. Guarded by the engine's mutex.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace cohort::engine {
 
-/// The place of a task in the queue. Records have one as their `ticket`.
+/// A task's place in the queue. Each record has one as its `ticket`.
 struct Ticket {
   int priority = 0;
-  std::uint64_t age = 0;  ///< the number of the submit
+  std::uint64_t age = 0;  ///< the sequence number of the submit
   std::uint32_t groups = 0;
 
   /// Whether this task is served before the other one.
@@ -30,8 +30,8 @@ struct Ticket {
 template <class Task>
 class TaskQueue {
  public:
-  /// False: the task waits behind one that the last plan had no room for, so that a new plan would
-  /// change nothing.
+  /// Returns false if the task waits behind one that the last plan had no room for. A new plan
+  /// would then change nothing.
   bool push(std::shared_ptr<Task> task, int priority, std::uint32_t groups) {
     task->ticket = {.priority = priority, .age = ++submits_, .groups = groups};
     const bool behind = blocked_ && blocked_->before(task->ticket);
@@ -39,19 +39,19 @@ class TaskQueue {
     return !behind;
   }
 
-  /// What every job and task is to have. Looks at the tasks that are granted and one more.
+  /// Plans the units of every job and task. Reads only the granted tasks and one more.
   [[nodiscard]] scheduler::Plan plan(std::uint32_t capacity,
                                      std::span<const scheduler::Claim> jobs) {
     auto next = waiting_.begin();
     return scheduler::plan(capacity, jobs, running_units_, [&]() -> std::optional<std::uint32_t> {
       blocked_.reset();
       if (next == waiting_.end()) return {};
-      blocked_ = next->first;  // unless the one after it is asked for
+      blocked_ = next->first;  // unless the next one is asked for
       return (next++)->first.groups;
     });
   }
 
-  /// The next one to be served; null if none waits.
+  /// The next task to be served; null if none waits.
   [[nodiscard]] std::shared_ptr<Task> front() const {
     return waiting_.empty() ? nullptr : waiting_.begin()->second;
   }
@@ -60,7 +60,7 @@ class TaskQueue {
     running_units_ += task.ticket.groups;
     running_.push_back(std::move(started.mapped()));
   }
-  /// The task has ended, whether it has run or not.
+  /// Removes a task that has ended, whether it has run or not.
   void remove(const Task& task) {
     blocked_.reset();
     if (waiting_.erase(task.ticket) != 0) return;
@@ -71,13 +71,13 @@ class TaskQueue {
   [[nodiscard]] bool empty() const { return waiting_.empty() && running_.empty(); }
   [[nodiscard]] bool waits() const { return !waiting_.empty(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Task>>& running() const { return running_; }
-  /// All of them, the running ones first.
+  /// All tasks, the running ones first.
   [[nodiscard]] std::vector<std::shared_ptr<Task>> all() const {
     std::vector<std::shared_ptr<Task>> result = running_;
     for (const auto& [ticket, task] : waiting_) result.push_back(task);
     return result;
   }
-  /// The most groups of any waiting task up to this one, which all start before it.
+  /// The maximum number of groups of any waiting task up to this one. All of these start before it.
   [[nodiscard]] std::uint32_t most_groups_before(const Ticket& ticket) const {
     std::uint32_t most = ticket.groups;
     for (auto each = waiting_.begin(); each != waiting_.end() && each->first.before(ticket); ++each)
@@ -94,7 +94,8 @@ class TaskQueue {
   std::vector<std::shared_ptr<Task>> running_;
   std::uint32_t running_units_ = 0;
   std::uint64_t submits_ = 0;
-  std::optional<Ticket> blocked_;  // the first that the last plan had no room for, if still so
+  std::optional<Ticket>
+      blocked_;  // the first task that the last plan had no room for, if that still holds
 };
 
 }  // namespace cohort::engine

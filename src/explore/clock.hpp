@@ -8,7 +8,7 @@
 
 namespace cohort::explore {
 
-/// Threads that a run can have, the host among them.
+/// The maximum number of threads of a run, including the host.
 inline constexpr std::uint32_t max_actors = 16;
 
 struct Clock {

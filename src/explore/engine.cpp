@@ -1,4 +1,5 @@
-// The engine and the loop of check(): one schedule after another, until one fails or all are seen.
+// The engine and the loop of check(): runs one schedule after another, until one fails or all have
+// been tried.
 #include <algorithm>
 #include <cstring>
 #include <sstream>
@@ -13,10 +14,10 @@ namespace detail {
 
 std::string describe(protocol::FaultRecord fault) { return protocol::describe(fault); }
 
-/// Memory whose buffers have names in the world.
+/// Memory whose buffers are named in the world.
 class WatchedMemory final : public cpu::HostMemory {
  public:
-  /// A new schedule.
+  /// Starts a new schedule.
   void begin(World& world) {
     world_ = &world;
     buffers_ = 0;
@@ -31,7 +32,7 @@ class WatchedMemory final : public cpu::HostMemory {
   }
 
  private:
-  World* world_ = nullptr;  // used by its engine only
+  World* world_ = nullptr;  // only its engine uses it
   std::uint32_t buffers_ = 0;
 };
 
@@ -52,7 +53,7 @@ std::string show_roster(std::uint64_t word) {
 
 }  // namespace detail
 
-/// The job of an engine: waiting for it is running it.
+/// The job of an engine. Waiting for it runs it.
 class Engine::Ticket final : public cohort::detail::JobControl {
  public:
   explicit Ticket(Engine& engine) : engine_(engine) {}
@@ -154,13 +155,13 @@ void Engine::run() { session_->run(); }
 namespace detail {
 namespace {
 
-/// What kind of failure it is: the sentence up to its first colon or number.
+/// The kind of a failure: its sentence up to the first colon or number.
 std::string kind(const std::string& failure) {
   return failure.substr(0, failure.find_first_of(":0123456789"));
 }
 
-/// Makes a failing list of choices shorter: takes unusual choices out, in ever smaller pieces, as
-/// long as it still fails in the same way.
+/// Shortens a failing list of choices: replaces unusual choices by usual ones, in ever smaller
+/// pieces, as long as the run still fails in the same way.
 std::vector<std::uint8_t> shrink(
     std::vector<std::uint8_t> choices, const std::string& failure,
     const std::function<std::string(const std::vector<std::uint8_t>&, std::vector<std::uint8_t>&)>&

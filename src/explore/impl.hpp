@@ -1,6 +1,6 @@
-// The inside of a World: fibres, words, the choices made so far.
-// Invariant: `running` is the thread whose stack is in use; everybody else stands at a scheduling
-// point.
+// The inside of a World: fibres, words, and the choices made so far.
+// Invariant: `running` is the thread whose stack is in use; every other thread stands at a
+// scheduling point.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -28,34 +28,34 @@ using detail::Location;
 struct Store {
   std::uint64_t value = 0;
   std::uint32_t version = 0;
-  Clock released;  // what an acquire load of it learns
-  /// When each thread first saw it: who knows of that moment can not see older values.
+  Clock released;  // what an acquire load of this value learns
+  /// When each thread first saw it. A thread that knows of such a moment cannot see older values.
   std::array<std::uint32_t, max_actors> seen{};
 };
 
-/// What is known of a word in this run.
+/// What the explorer knows of a word in this run.
 struct Word {
   std::uint32_t version = 0;
-  Actors watchers = 0;         // threads in an await that looks at it
+  Actors watchers = 0;         // threads in an await that reads it
   Clock released;              // of the latest value
   std::vector<Store> history;  // the latest last; only with weak memory
 };
 
-/// What is known of a piece of plain memory in this run.
+/// What the explorer knows of a piece of plain memory in this run.
 struct Cell {
-  Location word;  // for atomic accesses; first, so that a Location leads to its cell
+  Location word;  // for atomic accesses. The first member, so that a Location leads to its cell
   const void* memory = nullptr;
-  std::size_t bytes = 0;  // of the word
+  std::size_t bytes = 0;  // size of the word
   std::uint32_t writer = max_actors;
-  std::uint32_t written = 0;                        // the writer's clock then
-  std::array<std::uint32_t, max_actors> read{};     // plain reads since, by clock
+  std::uint32_t written = 0;                        // the writer's clock at that time
+  std::array<std::uint32_t, max_actors> read{};     // plain reads since then, by clock
   std::array<std::uint32_t, max_actors> swapped{};  // atomic writes
   std::array<std::uint32_t, max_actors> loaded{};   // atomic reads
 };
 
 enum class Stance : std::uint8_t { ended, ready, awaiting, meeting };
 
-/// In place of a group id.
+/// Used instead of a group id.
 inline constexpr std::uint32_t no_group = ~0U;
 
 /// A thread of the run.
@@ -68,36 +68,36 @@ struct Actor {
 
   boost::context::stack_context stack{};
   boost::context::fiber fibre;
-  Whereabouts whereabouts;
+  FibreNotes notes;
   Handling handling;
-  bool fresh = true;  // its fibre has not been started, or was given up
+  bool fresh = true;  // its fibre has not been started, or was abandoned
 
   std::uint32_t group = no_group;  // the group whose thread it is, or was last
   bool inside = false;             // that group has not left
   TraceEvent last;                 // what that group did last
   detail::SourceLine source;       // of its next access to an atomic word of the kernel's memory
 
-  Clock clock;  // happens-before, as the program's memory orders make it
-  Clock
-      unfenced;  // what it would know had its relaxed reads been acquires: an acquire fence's gain
-  Clock fenced;  // what it knew at its last release fence, which its relaxed writes pass on
-  Clock strong;  // what it had done at its last write that was not relaxed: what a notification
-                 // covers
-  Clock notified;  // what was notified before it announced that it will sleep
-  // In an await.
+  Clock clock;     // happens-before, as the program's memory orders make it
+  Clock unfenced;  // what it would know if its relaxed reads had been acquires: an acquire fence
+                   // adds this
+  Clock fenced;    // what it knew at its last release fence: its relaxed writes pass this on
+  Clock strong;  // what it had done at its last write stronger than relaxed: a notification covers
+                 // this
+  Clock notified;  // what had been notified before it announced that it will sleep
+  // For an await.
   bool (*done)(void*) = nullptr;
   void* done_context = nullptr;
   Location* event = nullptr;
   bool timed = false;
   bool awake = false;
-  std::uint64_t heard = 0;  // the event's count of notifications when it last looked
-  bool listens = false;     // sleeps until `event` goes beyond `heard`
-  // In a split await: what it has read.
+  std::uint64_t heard = 0;  // the event's count of notifications at the last check
+  bool listens = false;     // sleeps until `event` exceeds `heard`
+  // For a split await: what it has read.
   bool recording = false;
   bool latest_only = false;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> read;  // slot, version
 
-  std::uint32_t idle_loads = 0;  // loads since anything was written by anybody
+  std::uint32_t idle_loads = 0;  // loads since the last write by any thread
   std::uint32_t idle_since = 0;
 
   Actor() = default;
@@ -106,7 +106,7 @@ struct Actor {
   ~Actor();
 };
 
-/// Threads that can meet.
+/// Threads that can meet each other.
 struct Meeting {
   std::uint32_t first = 0;
   std::uint32_t size = 0;
@@ -115,16 +115,16 @@ struct Meeting {
   std::array<void*, max_actors> slots{};
   detail::Act act = nullptr;
   void* context = nullptr;
-  Location ground;  // stands for the group's local memory: who runs first after a meeting matters
+  Location ground;  // stands for the group's local memory: the order after a meeting matters
   Clock clock;
 };
 
-/// An access to a kernel's memory, in words.
+/// Kinds of access to a kernel's memory.
 enum class Access : std::uint8_t { read, write, atomic_read, atomic_write };
 
 enum class Mode : std::uint8_t {
   step,  // an access is a scheduling point
-  peek,  // looks whether an await is over; leaves no trace
+  peek,  // checks whether an await is over; leaves no trace
   poll,  // the one step of an await
 };
 
@@ -166,6 +166,7 @@ struct World::Impl {
   void touch_atomically(const Location& location, bool writes);
   void race(const void* memory, Access mine, std::uint32_t other, Access its);
   bool await(Location& event, bool timed, bool (*done)(void*), void* context);
+  void stand_in_await(Actor& self);
   bool await_in_steps(Location& event, bool timed, bool (*done)(void*), void* context);
   void notify(Location& event);
   void fence();
@@ -194,31 +195,31 @@ struct World::Impl {
 
   const Options options;
   const bool weak;
-  const bool split;  // awaits read word by word
+  const bool split;  // awaits read one word at a time
   std::unique_ptr<Strategy> strategy;
   bool reduced = false;
 
   std::uint32_t run = 0;
-  std::array<Actor, max_actors + 1> actors;  // the last one is whoever calls go()
-  Actor* running = nullptr;                  // nobody outside go()
+  std::array<Actor, max_actors + 1> actors;  // the last one is the caller of go()
+  Actor* running = nullptr;                  // null outside go()
   Actor* previous = nullptr;
   Actor* home = &actors[max_actors];
   Actors ready = 0;
   Actors awaiting = 0;
   Actors awake = 0;
-  Actors stale = 0;  // of those awaiting: have to look again
-  Actors lazy = 0;   // have only looked around for a while: others first
+  Actors stale = 0;  // of the awaiting threads: must check again
+  Actors lazy = 0;   // have only read for a while: others run first
   Outlook outlook;
   std::array<Meeting, max_actors> meetings;
 
   Mode mode = Mode::step;
-  Footprint seen;  // of the await being looked at
+  Footprint seen;  // by the condition of the await that is checked
   std::deque<Word> words;
   std::uint32_t words_used = 0;
   std::vector<std::uint32_t> table;  // cells by address: open addressing, index + 1
   std::deque<Cell> cells;
   std::uint32_t cells_used = 0;
-  std::uint32_t writes = 0;  // by anybody
+  std::uint32_t writes = 0;  // by any thread
 
   std::uint32_t steps = 0;
   std::uint64_t all_steps = 0;
@@ -231,7 +232,7 @@ struct World::Impl {
   std::vector<std::uint8_t> choices;  // with `usual` where it was
   std::vector<TraceEvent> events;
   std::optional<TraceChecker> checker;
-  std::uint32_t least_wanted = 0;  // groups, by all targets so far
+  std::uint32_t least_wanted = 0;  // minimum of all targets so far
   std::uint32_t most_wanted = ~0U;
   Tracer* tracer = nullptr;
 
@@ -241,7 +242,8 @@ struct World::Impl {
     std::string text;
   };
   std::vector<Line> lines;
-  /// Where each thread last accessed the kernel's memory in which way. Only while logging.
+  /// The source line of each thread's last access to a piece of the kernel's memory, by kind of
+  /// access. Recorded only while logging.
   std::map<std::tuple<const void*, std::uint32_t, Access>, detail::SourceLine> accessed;
   struct Name {
     std::string text;

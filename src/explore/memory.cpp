@@ -1,8 +1,8 @@
-// Memory: what a load may return, who happens before whom, and races on plain memory.
-// The model is C++'s without sequential consistency: per word a modification order; a load returns
-// any value of it that is not older than one the thread knows of; release and acquire carry
-// knowledge; read-modify-writes see the latest value and carry on what was released before them; a
-// fence makes the relaxed reads before it acquire, and the relaxed writes after it release.
+// Memory: what a load may return, the happens-before relation, and races on plain memory.
+// The model is C++'s without sequential consistency. Each word has a modification order; a load
+// returns any value of it that is not older than one the thread knows of. Release and acquire carry
+// knowledge. Read-modify-writes see the latest value and continue the release sequence. A fence
+// makes the relaxed reads before it acquire, and the relaxed writes after it release.
 #include <cstring>
 #include <utility>
 
@@ -35,7 +35,7 @@ Word& World::Impl::word(const Location& location) {
   return fresh;
 }
 
-/// What a read of a value that carries `released` tells.
+/// Updates a thread's knowledge after it has read a value that carries `released`.
 void World::Impl::learn(Actor& self, const Clock& released, Order order) {
   (acquires(order) ? self.clock : self.unfenced).join(released);
 }
@@ -89,15 +89,15 @@ std::uint64_t World::Impl::load(const Location& location, Order order) {
   return value;
 }
 
-/// Any value that this thread cannot know to be outdated.
+/// Returns any value that this thread cannot know to be outdated.
 const Store& World::Impl::read_some(Word& its, Order order) {
   Actor& self = *running;
   const auto known = [&self, order](const Store& store) {
     for (std::uint32_t i = 0; i < max_actors; ++i) {
       if (store.seen[i] == 0) continue;
       if (self.clock.covers(i, store.seen[i])) return true;
-      // Who announces that it will sleep, and looks then by more than a relaxed load, sees what was
-      // changed, by more than a relaxed write, before the last notification.
+      // A thread that has announced its sleep and then checks with more than a relaxed load sees
+      // what was written, with more than a relaxed store, before the last notification.
       if (order != Order::relaxed && self.notified.covers(i, store.seen[i])) return true;
     }
     return false;
@@ -119,7 +119,8 @@ void World::Impl::commit(Location& location, Word& its, std::uint64_t value, Ord
   lazy = 0;
   stale |= its.watchers;
   location.value = value;
-  if (!update) its.released = {};  // a plain store begins anew; an update carries on
+  if (!update)
+    its.released = {};  // a plain store starts a new release sequence; an update continues it
   its.released.join(releases(order) ? self.clock : self.fenced);
   if (order != Order::relaxed) self.strong = self.clock;
   if (weak) {
@@ -255,7 +256,7 @@ void World::Impl::touch(const void* memory, bool writes_it, detail::SourceLine s
 
 void World::Impl::touch_atomically(const Location& location, bool writes_it) {
   Cell& its = const_cast<Cell&>(reinterpret_cast<const Cell&>(location));  // NOLINT: see Cell::word
-  // Plain writes go to the memory alone.
+  // Plain writes change only the memory itself.
   std::uint64_t now = 0;
   std::memcpy(&now, its.memory, its.bytes);
   if (now != its.word.value) {

@@ -1,10 +1,11 @@
 // Exhaustive search with dynamic partial-order reduction: source sets and sleep sets (Abdulla,
 // Aronsson, Jonsson and Sagonas, POPL 2014). Schedules that differ only in the order of independent
-// steps are run once. Invariant: whenever two steps of a run are in a race, and could have come the
-// other way round, a run in which they do is made as well, or was.
+// steps are run once.
+// Invariant: for any two steps of a run that race and could have come in the other order, a run
+// with the other order has been or will be made.
 //
-// Awaits need care: a thread that waits is enabled only while its condition holds. A step that may
-// have made it hold cannot be swapped with it, but an earlier one may have made it false.
+// Awaits need care: a waiting thread is enabled only while its condition holds. A step that may
+// have made it hold cannot be swapped with the await, but an earlier step may have made it false.
 #include <bit>
 
 #include "explore/strategy.hpp"
@@ -42,7 +43,7 @@ class ReducedSearch final : public Strategy {
     }
     if (at_ == path_.size()) {
       const Actors open = enabled & ~asleep;
-      if (open == 0) {  // whatever comes has been seen already
+      if (open == 0) {  // every continuation has been tried already
         races_of_waiting(outlook.alive & ~enabled);
         redundant_ = true;
         return usual_pick(enabled, last);
@@ -145,11 +146,11 @@ class ReducedSearch final : public Strategy {
  private:
   static constexpr std::uint32_t none = ~0U;
 
-  /// A choice that was made. `options` is 0 where it was among threads.
+  /// A choice that was made. `options` is 0 if it was a choice among threads.
   struct Node {
     Actors enabled;
-    Actors sleep;      // whose steps from here lead to nothing new
-    Actors backtrack;  // to be tried
+    Actors sleep;      // threads whose steps from here lead to nothing new
+    Actors backtrack;  // threads to be tried
     Actors done;
     std::uint32_t taken;
     std::uint32_t options;
@@ -157,15 +158,15 @@ class ReducedSearch final : public Strategy {
 
   struct Event {
     std::uint32_t actor;
-    std::uint32_t number;  // of this thread's events
-    std::uint32_t node;    // where it was picked
+    std::uint32_t number;  // counts this thread's events
+    std::uint32_t node;    // the choice that picked it
     Footprint touched;
     Clock clock;
   };
 
   struct Word {
     Clock written;
-    Clock read;  // since written
+    Clock read;  // reads since `written`
     std::uint32_t writer = none;
     std::array<std::uint32_t, max_actors> readers;
 
@@ -177,7 +178,7 @@ class ReducedSearch final : public Strategy {
     return words_[slot];
   }
 
-  /// Remembers since when threads have been standing in an await.
+  /// Records since when each waiting thread has stood in its await.
   void note_waits(const Outlook& outlook) {
     const auto now = static_cast<std::uint32_t>(events_.size());
     for (Actors fresh = outlook.waiting & ~waiting_; fresh != 0; fresh &= fresh - 1) {
@@ -192,8 +193,8 @@ class ReducedSearch final : public Strategy {
     }
   }
 
-  /// A condition need not look at all its words each time; what it looked at while it did not hold
-  /// matters too.
+  /// A condition need not read all its words each time. What it read while it did not hold matters
+  /// too.
   static void merge(Footprint& into, const Footprint& from) {
     for (std::uint32_t i = 0; i < from.count; ++i) {
       into.add(from.touches[i].slot, from.touches[i].writes);
@@ -204,7 +205,7 @@ class ReducedSearch final : public Strategy {
     return clock.covers(event.actor, event.number);
   }
 
-  /// The step about to be recorded, with everything it is in a race with.
+  /// Handles the races of the step about to be recorded.
   void races_of(std::uint32_t actor, const Footprint::Touch& touch, const Footprint& touched) {
     const Word& word = word_at(touch.slot);
     bool read_since = false;
@@ -224,8 +225,8 @@ class ReducedSearch final : public Strategy {
     reverse(index, actor, touched);
   }
 
-  /// An await that is over, or never will be: for each word it looks at, the steps it might have
-  /// come before.
+  /// For an await that is over, or that will never be: handles, for each word it reads, the steps
+  /// that it might have come before.
   void races_of_await(std::uint32_t actor, const Footprint& touched) {
     for (std::uint32_t i = 0; i < touched.count; ++i) {
       for (auto index = static_cast<std::uint32_t>(events_.size()); index-- > 0;) {
@@ -235,12 +236,13 @@ class ReducedSearch final : public Strategy {
         const bool stood_there = waits_since_[actor] <= index;
         const bool could = (path_[event.node].enabled >> actor & 1U) != 0;
         reverse(index, actor, touched, stood_there && !could);
-        if (stood_there && could) break;  // otherwise it may not have gone on there
+        if (stood_there && could) break;  // otherwise it may not have continued there
       }
     }
   }
 
-  /// Those who wait, here or for ever, might have gone on, had they looked before somebody's step.
+  /// A thread that waits, at this point or for ever, might have continued if it had checked before
+  /// the step of another thread.
   void races_of_waiting(Actors who) {
     for (Actors rest = waiting_ & who; rest != 0; rest &= rest - 1) {
       const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -255,9 +257,9 @@ class ReducedSearch final : public Strategy {
     return false;
   }
 
-  /// Sees to it that, from where event `index` was taken, a run is made in which the pending step
-  /// of `actor` comes first: some thread that can begin what leads there has to be tried. `stuck`:
-  /// it waited in vain there, so that something else has to come first.
+  /// Ensures that a run is made in which the pending step of `actor` comes before event `index`: a
+  /// thread that can begin a sequence leading there must be tried. `stuck`: `actor` waited in vain
+  /// at that point, so another step has to come first.
   void reverse(std::uint32_t index, std::uint32_t actor, const Footprint& touched,
                bool stuck = false) {
     const Event& event = events_[index];

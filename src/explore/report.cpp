@@ -1,4 +1,4 @@
-// What is said about a schedule: its choices as a word to replay it by, and its timeline.
+// The output about a schedule: its choices as a text to replay it by, and its timeline.
 #include <cctype>
 #include <iomanip>
 #include <ostream>
@@ -9,8 +9,8 @@
 
 namespace cohort::explore {
 
-// A schedule is written as counts of usual choices and letters for the others: "17B3C" is 17 usual
-// ones, thread (or value) 1, 3 usual ones, thread 2.
+// A schedule is written as counts of usual choices, with letters for the others: "17B3C" means 17
+// usual choices, thread (or value) 1, 3 usual choices, thread 2.
 std::string World::schedule() const {
   std::string text;
   std::uint32_t usual_ones = 0;
@@ -97,7 +97,8 @@ const char* in_words(Trace what) {
   return "?";
 }
 
-/// Whether `active` of such an event is M. An offer, an arrival or a return has not looked at M.
+/// Whether `active` of such an event is M. At an offer, an arrival or a return, the group has not
+/// read M.
 bool knows_active(Trace what) {
   return what != Trace::offer && what != Trace::arrive && what != Trace::finish &&
          what != Trace::fault;
@@ -249,7 +250,7 @@ void World::Impl::record(const TraceEvent& event) {
   }
   if (event.group == self.group) self.last = event;
   if (logging) {
-    // A group may record what happens to another one.
+    // A group may record an event of another group.
     const bool names_group = options.verbose || event.group != self.group;
     const std::string group = names_group ? "group " + std::to_string(event.group) + " " : "";
     note((options.verbose ? "** " : "") + group + in_words(event));

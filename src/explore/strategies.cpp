@@ -1,4 +1,4 @@
-// Random walks, PCT, depth-first search with a bound on preemptions, and following a given list.
+// Random walks, PCT, depth-first search with bounded preemptions, and following a given list.
 #include <algorithm>
 #include <bit>
 #include <random>
@@ -15,7 +15,7 @@ std::uint32_t usual_pick(Actors enabled, std::uint32_t last) {
 
 namespace {
 
-/// Small and quick: a run makes thousands of choices.
+/// Small and fast: a run makes thousands of choices.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) { roll(); }
@@ -39,8 +39,8 @@ std::uint32_t nth(Actors set, std::uint32_t n) {
   return static_cast<std::uint32_t>(std::countr_zero(set));
 }
 
-/// Any thread may be next. How likely it is to be another one than before differs from run to run:
-/// some bugs need many switches, others few.
+/// Any thread may be next. The probability of a switch differs from run to run: some bugs need many
+/// switches, others few.
 class RandomWalk final : public Strategy {
  public:
   explicit RandomWalk(std::uint64_t seed) : seed_(seed) {}
@@ -92,7 +92,7 @@ class Pct final : public Strategy {
       const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
       if (priority_[each] > priority_[best]) best = each;
     }
-    // Strict priorities never let a thread go on that a spinning one waits for.
+    // With strict priorities, a thread that a spinning thread waits for might never run.
     if (length_so_far_ % 1024 == 0) priority_[best] = 0;
     return best;
   }
@@ -114,7 +114,7 @@ class Pct final : public Strategy {
   std::uint32_t length_so_far_ = 0;
 };
 
-/// Everything that interrupts a thread at most `preemptions` times (Musuvathi and Qadeer, PLDI
+/// All schedules that interrupt a thread at most `preemptions` times (Musuvathi and Qadeer, PLDI
 /// 2007).
 class BoundedSearch final : public Strategy {
  public:
@@ -160,7 +160,8 @@ class BoundedSearch final : public Strategy {
   std::vector<Branch> path_;
 };
 
-/// A given list of choices; where one is not possible, or there is none, the usual.
+/// Follows a list of choices. Makes the usual choice where the listed one is impossible or the list
+/// has ended.
 class Follower final : public Strategy {
  public:
   explicit Follower(std::vector<std::uint8_t> choices) : choices_(std::move(choices)) {}

@@ -1,5 +1,5 @@
 // How the next thread is chosen at each access, and the next value at each choice.
-// Invariant: a strategy that is given the same options makes the same choices.
+// Invariant: with the same options, a strategy makes the same choices.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ namespace cohort::explore {
 /// A set of threads.
 using Actors = std::uint32_t;
 
-/// What a step touches. Two steps of different threads depend on each other if they touch a word
-/// and one of them writes it.
+/// What a step touches. Steps of different threads depend on each other if both touch the same word
+/// and at least one of them writes it.
 struct Footprint {
   struct Touch {
     std::uint32_t slot = 0;
@@ -49,7 +49,7 @@ struct Footprint {
   }
 };
 
-/// What a strategy may look at: the next step of every thread.
+/// What a strategy can see: the next step of every thread.
 struct Outlook {
   std::array<Footprint, max_actors> next;  ///< of threads that have not ended
   Actors waiting = 0;                      ///< threads in an await
@@ -66,25 +66,25 @@ class Strategy {
   virtual ~Strategy() = default;
 
   virtual void begin() = 0;
-  /// One of `enabled`; `last` ran before, if it is among them.
+  /// Returns one of `enabled`. `last` ran before, and may be among them.
   virtual std::uint32_t pick(Actors enabled, std::uint32_t last, const Outlook& outlook) = 0;
   virtual std::uint32_t choose(std::uint32_t options) = 0;
-  /// `actor` has taken the step it was picked for.
+  /// `actor` has taken the step that it was picked for.
   virtual void stepped(std::uint32_t /*actor*/, const Footprint& /*touched*/) {}
-  /// `actor` can go on because of what `by` has done, without any word in between.
+  /// `actor` can continue because of what `by` has done, without a word in between.
   virtual void woke(std::uint32_t /*actor*/, std::uint32_t /*by*/) {}
-  /// The run is over; who is still alive waits for ever.
+  /// The run is over. A thread that is still alive waits for ever.
   virtual void end(const Outlook& /*outlook*/) {}
   /// Whether there is another run to make.
   virtual bool next() = 0;
 
   [[nodiscard]] virtual std::uint64_t seed() const { return 0; }
   [[nodiscard]] virtual bool redundant() const { return false; }
-  /// Whether `stepped` is to be called.
+  /// Whether `stepped` has to be called.
   [[nodiscard]] virtual bool watches() const { return false; }
 };
 
-/// The usual choice: whoever ran before, else the first.
+/// The usual choice: the thread that ran before, else the first one.
 [[nodiscard]] std::uint32_t usual_pick(Actors enabled, std::uint32_t last);
 
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const Options& options);

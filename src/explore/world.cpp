@@ -1,4 +1,4 @@
-// Scheduling: who runs, who waits, what to do when nobody can go on.
+// Scheduling: which thread runs, which ones wait, and what to do when none can continue.
 #include "cohort/explore/world.hpp"
 
 #include <bit>
@@ -13,11 +13,11 @@ namespace {
 namespace context = boost::context;
 
 constexpr std::size_t stack_bytes = 256UL * 1024UL;
-constexpr std::uint32_t patience = 4000;  // accesses of threads that only look around
+constexpr std::uint32_t patience = 4000;  // accesses by threads that only read
 
 thread_local World::Impl* world = nullptr;
 
-/// Stacks belong to the actors and are used again.
+/// Stacks belong to the actors and are reused.
 struct KeepStack {
   static void deallocate(context::stack_context& /*stack*/) noexcept {}
 };
@@ -133,13 +133,13 @@ void World::Impl::start_fibre(Actor& actor) {
     context::protected_fixedsize_stack allocator{stack_bytes};
     actor.stack = allocator.allocate();
   }
-  actor.whereabouts.begin_on(actor.stack.sp, actor.stack.size);
+  actor.notes.begin_on(actor.stack.sp, actor.stack.size);
   actor.fresh = false;
   actor.handling = {};
   actor.fibre = context::fiber{std::allocator_arg,
                                context::preallocated{actor.stack.sp, actor.stack.size, actor.stack},
                                KeepStack{}, [this, &actor](context::fiber&& from) {
-                                 actor.whereabouts.after_switch_from(previous->whereabouts);
+                                 actor.notes.after_switch_from(previous->notes);
                                  previous->fibre = std::move(from);
                                  while (!quitting) {  // one turn for each run
                                    if (!draining) stepped(Footprint{});
@@ -155,7 +155,7 @@ void World::Impl::start_fibre(Actor& actor) {
                                    ready &= ~(1U << actor.index);
                                    switch_to(draining ? *home : actors[choose_next()]);
                                  }
-                                 actor.whereabouts.before_switch_to(home->whereabouts, true);
+                                 actor.notes.before_switch_to(home->notes, true);
                                  return std::move(home->fibre);
                                }};
 }
@@ -168,13 +168,13 @@ void World::Impl::switch_to(Actor& other) {
   running = &other;
   Handling& handling = Handling::current();
   self.handling = std::exchange(handling, other.handling);
-  self.whereabouts.before_switch_to(other.whereabouts);
+  self.notes.before_switch_to(other.notes);
   context::fiber from = std::move(other.fibre).resume();
-  self.whereabouts.after_switch_from(previous->whereabouts);
-  if (from) previous->fibre = std::move(from);  // not if it has ended
+  self.notes.after_switch_from(previous->notes);
+  if (from) previous->fibre = std::move(from);  // empty if it has ended
 }
 
-/// Whether the await of `actor` would be over, and what that depends on.
+/// Whether the await of `actor` is over, and what that depends on.
 bool World::Impl::look(Actor& actor) {
   const Actors bit = 1U << actor.index;
   if (split) {
@@ -260,7 +260,7 @@ void World::Impl::fail(std::string sentence) {
   stopping = true;
 }
 
-/// While a run that has ended is being cleared away: accesses go on, but not for ever.
+/// Called while the threads of an ended run are unwound: accesses continue, but not for ever.
 void World::Impl::check_draining() {
   if (++drained > 100000) throw Unwind{};
 }
@@ -296,7 +296,7 @@ void World::Impl::go() {
   running = nullptr;
 }
 
-/// Ends the threads that are still there: each goes on until it would wait, and is unwound there.
+/// Ends the remaining threads: each runs until it would wait, and is unwound there.
 void World::Impl::drain() {
   draining = true;
   for (std::uint32_t i = 0; i < max_actors; ++i) {
@@ -336,6 +336,21 @@ std::string World::Impl::stuck() const {
   return groups.empty() ? list(true) : groups;
 }
 
+/// Lets other threads run until this one's await may be over.
+void World::Impl::stand_in_await(Actor& self) {
+  const Actors bit = 1U << self.index;
+  self.stance = Stance::awaiting;
+  ready &= ~bit;
+  awaiting |= bit;
+  stale |= bit;
+  reschedule();
+  if (draining) throw Unwind{};
+  awaiting &= ~bit;
+  awake &= ~bit;
+  ready |= bit;
+  self.stance = Stance::ready;
+}
+
 bool World::Impl::await(Location& event, bool timed, bool (*done)(void*), void* with) {
   if (draining) {
     if (done(with)) return true;
@@ -343,23 +358,13 @@ bool World::Impl::await(Location& event, bool timed, bool (*done)(void*), void* 
   }
   if (split) return await_in_steps(event, timed, done, with);
   Actor& self = *running;
-  const Actors bit = 1U << self.index;
   self.done = done;
   self.done_context = with;
   self.event = &event;
   self.timed = timed;
   self.listens = false;
   for (;;) {
-    self.stance = Stance::awaiting;
-    ready &= ~bit;
-    awaiting |= bit;
-    stale |= bit;
-    reschedule();
-    if (draining) throw Unwind{};
-    awaiting &= ~bit;
-    awake &= ~bit;
-    ready |= bit;
-    self.stance = Stance::ready;
+    stand_in_await(self);
     seen.count = 0;
     mode = Mode::poll;
     const bool met = done(with);
@@ -390,7 +395,7 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
     if (options.waiting == Waiting::notified) self.notified.join(word(event).released);
     self.read.clear();
     self.recording = true;
-    self.latest_only = again;  // a value that stays old for ever would be no memory
+    self.latest_only = again;  // a value that stays old for ever would not model memory
     const bool met = done(with);
     self.recording = false;
     self.latest_only = false;
@@ -409,27 +414,18 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
     } else {
       for (const auto& [slot, version] : self.read) words[slot].watchers |= bit;
     }
-    self.stance = Stance::awaiting;
-    ready &= ~bit;
-    awaiting |= bit;
-    stale |= bit;
     outlook.next[self.index].count = 0;
-    reschedule();
-    if (draining) throw Unwind{};
-    awaiting &= ~bit;
-    awake &= ~bit;
-    ready |= bit;
-    self.stance = Stance::ready;
+    stand_in_await(self);
   }
 }
 
-/// Where waiters sleep, a notification is a step of its own; where they poll it is nothing.
+/// If waiters sleep, a notification is a step of its own. If they poll, it does nothing.
 void World::Impl::notify(Location& event) {
   if (draining || options.waiting == Waiting::polled) return;
   point(event, true);
   if (draining) return;
   Word& its = word(event);
-  // The notifier looks for sleepers, in one order with all that is more than relaxed.
+  // The notifier looks for sleepers, in one total order with every access stronger than relaxed.
   its.released.join(running->strong);
   commit(event, its, event.value + 1, Order::relaxed, true);
   Footprint touched;
@@ -513,7 +509,7 @@ void World::Impl::meet(std::uint32_t team, std::uint32_t local_id, protocol::Poi
   stepped(touched);
 }
 
-// The face.
+// The public functions.
 
 World::World(const Options& options) : impl_(std::make_unique<Impl>(options)) {
   if (world != nullptr) {

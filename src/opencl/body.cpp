@@ -9,9 +9,9 @@ namespace cohort::opencl {
 namespace {
 
 constexpr std::size_t line = 128;
-/// What a job with a tracer keeps; later events are dropped.
+/// The number of events kept for a job with a tracer; later events are dropped.
 constexpr std::uint32_t event_limit = 1U << 20U;
-/// A look at the roster takes a group about that long.
+/// Approximate time of one poll of the roster by a group.
 constexpr std::int64_t nanoseconds_per_poll = 10;
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
@@ -59,7 +59,7 @@ void JobMemory::replay(Tracer& tracer) {
       std::min(job.event_count.load(std::memory_order_acquire), job.event_limit);
   for (; replayed_ < recorded; ++replayed_) {
     const Event& event = job.events[replayed_];
-    // The device has no clock that the host knows: the events come in their order, at this time.
+    // The device has no clock that the host knows: all events get this time, in their order.
     tracer.record({.nanoseconds = cpu::now(),
                    .what = static_cast<Trace>(event.what),
                    .group = event.group,

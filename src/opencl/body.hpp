@@ -1,5 +1,5 @@
-// A job of the OpenCL engine: a kernel of the megakernel with its arguments, and what the groups of
-// the job share with each other and the host.
+// A job of the OpenCL engine: a kernel of the megakernel with its arguments, and the memory that
+// the job's groups share with each other and the host.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class JobMemory {
   JobMemory(const std::shared_ptr<SharedMemory>& memory, const BoundKernel& bound,
             std::uint32_t state_size, std::uint32_t max_groups, const LaunchOptions& options);
 
-  /// Hands the events since the last call on to the tracer.
+  /// Passes the events since the last call to the tracer.
   void replay(Tracer& tracer);
 
   [[nodiscard]] Words& words() const { return *reinterpret_cast<Words*>(block_.data()); }
@@ -48,10 +48,10 @@ class WorkgroupBody final : public cohort::detail::JobBody {
 
   const BoundKernel bound;
   const Shape shape;
-  std::optional<JobMemory> memory;  // once the kernel is compiled
+  std::optional<JobMemory> memory;  // set once the kernel is compiled
   std::uint64_t fault_at = 0;       // when a fault was first seen
-  /// Where a scheduler group schedules: the number of its context while it runs, whether its start
-  /// is still to come, and what has been seen there.
+  /// With a scheduler group: the number of the job's context while it runs, whether its start is
+  /// still pending, and the counts last read there.
   std::optional<std::uint32_t> context;
   bool ordered = false;
   std::uint32_t joins_seen = 0;

@@ -1,5 +1,5 @@
-// OpenCL's C++ bindings, as we use them: errors are exceptions, turned into ours where they are
-// met.
+// OpenCL's C++ bindings as the engine uses them: errors are exceptions, which are translated to
+// Error where they are caught.
 #pragma once
 
 #define CL_HPP_ENABLE_EXCEPTIONS
@@ -14,7 +14,7 @@
 
 namespace cohort::opencl {
 
-/// Calls `call`; what OpenCL throws becomes an Error that begins with `doing`.
+/// Calls `call`. An OpenCL exception becomes an Error that begins with `doing`.
 template <class Call>
 auto checked_call(const std::string& doing, Call call) {
   try {
@@ -25,7 +25,7 @@ auto checked_call(const std::string& doing, Call call) {
   }
 }
 
-/// Waits for the end of a command, which flush() has sent on its way. False: not within the time.
+/// Waits for the end of a command that flush() has submitted. Returns false on a timeout.
 inline bool completed(const cl::Event& event, std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {

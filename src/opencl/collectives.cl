@@ -1,4 +1,5 @@
-// work_group_reduce, scan, broadcast, any and all, for devices without them: thread 0 folds what all have put into local memory.
+// work_group_reduce, scan, broadcast, any and all, for devices without them: every thread puts its value into local
+// memory, and thread 0 folds them.
 
 #if defined(__opencl_c_work_group_collective_functions)
 #define COHORT_COLLECTIVE(name, ...) work_group_##name(__VA_ARGS__)
@@ -9,7 +10,7 @@
 #define COHORT_LEAST(a, b) ((b) < (a) ? (b) : (a))
 #define COHORT_MOST(a, b) ((a) < (b) ? (b) : (a))
 
-// Replaces each thread's value by the fold of those before it, and leaves the fold of all behind the last.
+// Replaces each thread's value by the fold of the values before it, and puts the fold of all values behind the last.
 #define COHORT_FOLD(T, name, combine, zero)                                                               \
   static void __attribute__((overloadable)) cohort_fold_##name(cohort_group* group, T value) {            \
     __local T* values = (__local T*)group->scratch;                                                       \

@@ -12,12 +12,13 @@ namespace cohort::opencl {
 struct Chosen {
   cl::Device device;
   Device info;
-  std::uint32_t most_groups = 1;   ///< never more work-groups than that
-  std::uint32_t usual_groups = 1;  ///< unless more are asked for: those that run side by side
-  std::string standard;            ///< for the compiler's -cl-std
+  std::uint32_t most_groups = 1;  ///< upper limit on work-groups
+  std::uint32_t usual_groups =
+      1;                 ///< default number of work-groups: those that can run at the same time
+  std::string standard;  ///< for the compiler's -cl-std
 };
 
-/// What the engine asks a device.
+/// Properties that the engine queries from a device.
 struct Features {
   int version = 0;  ///< 30: OpenCL 3.0
   bool compiler = false;
@@ -30,10 +31,10 @@ struct Features {
   bool host_atomics = false;     ///< in the scope of all devices
 };
 
-/// Those that are missing, in words; empty: none.
+/// The missing features as text; empty if there are none.
 [[nodiscard]] std::string missing(const Features& features);
 
-/// By EngineOptions::device. Throws as the engine's constructor does.
+/// Chooses a device by EngineOptions::device. Throws as the engine's constructor does.
 [[nodiscard]] Chosen choose_device(const std::string& wanted);
 
 }  // namespace cohort::opencl

@@ -1,4 +1,4 @@
-// The engine's handle: opens a device, and binds kernels to their arguments.
+// The engine's handle: opens a device and binds kernels to their arguments.
 #include <cstring>
 
 #include "cohort/opencl.hpp"
@@ -7,8 +7,8 @@
 namespace cohort::opencl {
 namespace {
 
-/// The arguments, laid out as the kernel reads them. Pointers have to lead to memory that the
-/// device reaches.
+/// The arguments, laid out as the kernel reads them. Pointers must lead to memory that the device
+/// can access.
 std::vector<std::byte> pack(const KernelInfo& kernel, const std::vector<const void*>& values,
                             const SharedMemory& memory) {
   std::vector<std::byte> result(1);

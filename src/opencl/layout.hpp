@@ -1,6 +1,6 @@
-// The words that host and device share, as protocol.cl and pool.cl declare them.
-// Invariant: offsets are compared with those of the device's compiler before anything is shared
-// (Megakernel).
+// The words that host and device share, as declared by protocol.cl and pool.cl.
+// Invariant: before anything is shared, the offsets are compared with those of the device's
+// compiler (Megakernel).
 #pragma once
 
 #include <atomic>
@@ -35,10 +35,10 @@ struct Event {
 
 enum Trait : std::uint32_t { kill_any = 1, may_all_leave = 2, fixed = 4 };
 
-/// protocol::Shared, and what is typed there.
+/// protocol::Shared, and the data that is typed on the host.
 struct Words {
   alignas(128) std::atomic<std::uint64_t> roster;
-  Word vote[4];  // of no use here: kernels of the dialect have no steps
+  Word vote[4];  // unused: kernels of the dialect have no steps
 
   alignas(128) Word share;
   Word flags;
@@ -50,7 +50,7 @@ struct Words {
   Word departing;
   Word deposit_gen;
   Word settled;
-  Word kept;                         // kept_flag there
+  Word kept;                         // called kept_flag in protocol.cl
   std::atomic<std::uint64_t> fault;  // protocol::FaultRecord::word
 
   alignas(128) std::uint32_t which;
@@ -64,7 +64,7 @@ struct Words {
   Box* boxes;
   std::atomic<std::uint64_t>* free_ids;
   std::byte* deposit;
-  std::byte* kept_state;  // kept there
+  std::byte* kept_state;  // called kept in protocol.cl
   std::byte* box_states;
   std::byte* arguments;
   Event* events;
@@ -88,7 +88,7 @@ struct Desk {
   std::uint32_t serial;
   Words* job;
   std::byte* state;
-  std::uint32_t visit;  // the scheduler group's own, like the two that follow
+  std::uint32_t visit;  // owned by the scheduler group, like the next two members
   std::uint32_t at;
   std::uint32_t in;
 
@@ -97,7 +97,7 @@ struct Desk {
   std::uint32_t joined;
 };
 
-/// What the host wants of the scheduler group for one job, and how far that has come.
+/// The host's requests to the scheduler group for one job, and their progress.
 struct Context {
   alignas(128) Word start;
   Word wanted;
@@ -122,7 +122,7 @@ struct Pool {
   Word limit;
 };
 
-/// Ends the job for everybody, as protocol::raise does.
+/// Ends the job for all groups, as protocol::raise does.
 inline void raise(Words& words, Fault fault) {
   std::uint64_t none = 0;
   const bool first = words.fault.compare_exchange_strong(none, protocol::FaultRecord{fault}.word,

@@ -11,7 +11,7 @@
 namespace cohort::opencl {
 namespace {
 
-/// As cohort_layout in pool.cl writes them.
+/// In the order in which cohort_layout in pool.cl writes them.
 constexpr std::array<std::uint32_t, 22> our_layout{offsetof(Words, roster),
                                                    offsetof(Words, share),
                                                    offsetof(Words, serial),
@@ -43,7 +43,7 @@ std::string prefix_of(std::size_t module) {
 
 std::string standard_options(const Chosen& device) {
   std::string result = "-w -cl-std=" + device.standard;
-  // The device has said that it can (see lacks()); the headers of PoCL 3.1 forget to say so.
+  // The device supports it (see lacks()), but the headers of PoCL 3.1 do not announce it.
   if (device.standard == "CL3.0") result += " -D__opencl_c_atomic_scope_all_devices=1";
   if (device.info.platform == "Portable Computing Language") result += " -DCOHORT_HOST_THREADS";
   return result;

@@ -1,6 +1,6 @@
 // The megakernel: the protocol, the programs and the pool as one OpenCL program, built for a
-// device. Invariant: once it is built, host and device agree on the layout of everything they
-// share.
+// device.
+// Invariant: once it is built, host and device agree on the layout of everything they share.
 #pragma once
 
 #include <memory>
@@ -24,23 +24,23 @@ struct KernelOf {
   friend bool operator==(const KernelOf&, const KernelOf&) = default;
 };
 
-/// The texts it is made of, from the .cl files beside this one.
+/// The sources that it consists of, from the .cl files in this folder.
 extern const char* const protocol_source;
 extern const char* const collectives_source;
 extern const char* const pool_source;
 
 class Megakernel {
  public:
-  /// `alone`: for groups of one thread. Throws Error{bad_file} with the compiler's text if it
-  /// refuses a program.
+  /// `alone`: for groups of one thread. Throws Error{bad_file} with the compiler's text if the
+  /// compiler rejects a program.
   Megakernel(const cl::Context& context, const Chosen& device, const std::string& build_options,
              std::vector<KernelOf> kernels, bool alone,
              const std::shared_ptr<SharedMemory>& memory);
 
-  /// The number of a kernel; nothing: it is not part of this one.
+  /// The number of a kernel; empty if it is not part of this megakernel.
   [[nodiscard]] std::optional<std::uint32_t> find(const KernelOf& kernel) const;
   [[nodiscard]] std::uint32_t state_size(std::uint32_t which) const { return state_sizes_[which]; }
-  /// The largest of all.
+  /// The size of the largest State.
   [[nodiscard]] std::uint32_t state_room() const;
   [[nodiscard]] const std::vector<KernelOf>& kernels() const { return kernels_; }
   [[nodiscard]] bool alone() const { return alone_; }
@@ -57,7 +57,7 @@ class Megakernel {
   std::vector<std::uint32_t> state_sizes_;
 };
 
-/// The options that every program of ours is compiled with.
+/// The options for compiling any program of the engine.
 [[nodiscard]] std::string standard_options(const Chosen& device);
 
 }  // namespace cohort::opencl

@@ -1,4 +1,4 @@
-// Memory that the device and the host both reach: fine-grained shared virtual memory.
+// Memory that both device and host can access: fine-grained shared virtual memory.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ class SharedMemory final : public cpu::HostMemory {
   void* allocate(std::size_t bytes) override;
   void release(void* memory, std::size_t bytes) noexcept override;
 
-  /// Whether it points into something that was allocated here.
+  /// Whether `pointer` points into an allocation made here.
   [[nodiscard]] bool owns(const void* pointer) const;
-  /// Everything that is allocated, for a kernel that reaches it by pointers in memory.
+  /// All allocations, for a kernel that reaches them by pointers in memory.
   [[nodiscard]] std::vector<void*> all() const;
-  /// Nothing is released any more: the device may still use it.
+  /// From now on nothing is released: the device may still use it.
   void abandon();
 
  private:
@@ -31,7 +31,7 @@ class SharedMemory final : public cpu::HostMemory {
   bool abandoned_ = false;
 };
 
-/// An allocation that goes when it is destroyed.
+/// An allocation that is released when this object is destroyed.
 class Block {
  public:
   Block() = default;

@@ -10,8 +10,8 @@
 namespace cohort::opencl {
 namespace {
 
-// Word 0: groups that are here; word 1: the gate is closed, everybody may go. A group that starts
-// after that goes uncounted.
+// Word 0: groups that have come. Word 1: the gate is closed, and every group may exit. A group that
+// starts later is not counted.
 constexpr const char* census = R"(
 __kernel void cohort_census(__global atomic_uint* words) {
   if (atomic_load_explicit(&words[1], memory_order_acquire, memory_scope_all_svm_devices) != 0) return;
@@ -21,9 +21,9 @@ __kernel void cohort_census(__global atomic_uint* words) {
 }
 )";
 
-/// Nobody new for that long: nobody else comes.
+/// If no new group comes for this long, no other will come.
 constexpr std::chrono::milliseconds quiet{100};
-/// How long it may take to enqueue a kernel, which some drivers compile then.
+/// Time limit for enqueuing a kernel, since some drivers compile it then.
 constexpr std::chrono::seconds enqueuing{10};
 
 }  // namespace
@@ -31,7 +31,7 @@ constexpr std::chrono::seconds enqueuing{10};
 std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::uint32_t groups,
                         const std::shared_ptr<SharedMemory>& memory,
                         std::chrono::milliseconds patience) {
-  // On the heap, to be left there for a kernel that has not ended.
+  // On the heap, so that it can be leaked for a kernel that has not ended.
   struct Census {
     Block block;
     cl::Program program;
@@ -49,14 +49,15 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
     count->kernel.setArg(0, static_cast<void*>(count->block.data()));
     count->queue = cl::CommandQueue{context, device.device};
   });
-  // Some devices run a kernel in the thread that enqueues it: then only another can end it.
+  // Some devices run a kernel in the thread that enqueues it: then only another thread can end it.
   std::atomic<bool> late{false};
   std::jthread gatekeeper{[&](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any told;
     std::unique_lock lock{mutex};
     late = !told.wait_for(lock, stop, enqueuing, [&] { return stop.stop_requested(); });
-    words[1].store(1, std::memory_order_release);  // pairs with the census: it may go
+    words[1].store(1,
+                   std::memory_order_release);  // pairs with the census kernel: its groups may exit
   }};
   checked_call("counting the work-groups that run at a time", [&] {
     count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
@@ -72,7 +73,8 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
   std::uint32_t here = 0;
   for (auto since = Clock::now(); here < groups;) {
     std::this_thread::sleep_for(std::chrono::microseconds{100});
-    const std::uint32_t now = words[0].load(std::memory_order_acquire);  // pairs with the census
+    const std::uint32_t now =
+        words[0].load(std::memory_order_acquire);  // pairs with the census kernel
     const auto waited = Clock::now() - since;
     if (now != here) {
       here = now;

@@ -1,65 +1,66 @@
-// The megakernel: a pool of workers, each a work-group that goes where the host sends it. The host's orders and the workers'
-// answers are atomics in fine-grained SVM. Comes after the protocol, the programs, and two things made for them:
-// cohort_locals, the local memory of any of their kernels, and cohort_enter, which calls the kernel of a job.
-// Invariant: only work-groups that have checked in are sent anywhere, so nobody waits for one that the device never starts.
+// The megakernel: a pool of workers, each a work-group that the host sends into jobs and tasks. The host's orders and
+// the workers' answers are atomics in fine-grained SVM. This text follows the protocol, the programs, and two generated
+// parts: cohort_locals, the local memory of any of their kernels, and cohort_enter, which calls the kernel of a job.
+// Invariant: only work-groups that have checked in are sent anywhere, so nothing waits for a work-group that the device
+// never starts.
 
 #define COHORT_GATE_CLOSED 0x80000000u
 #define COHORT_GO_HOME 0xffffffffu
 
-enum { cohort_sent, cohort_in_first, cohort_in_joined, cohort_done };             // how far a visit has come
-enum { cohort_refused, cohort_has_left, cohort_has_finished, cohort_has_ended };  // how it went
+enum { cohort_sent, cohort_in_first, cohort_in_joined, cohort_done };  // the progress of a visit
+enum { cohort_refused, cohort_has_left, cohort_has_finished, cohort_has_ended };  // how a visit ended
 
-// One worker's orders and answers. A visit has a number, from 1 on. Whoever schedules gives the orders: the host or the
+// One worker's orders and answers. Visits are numbered from 1. The orders come from the scheduler: the host or the
 // scheduler group.
 typedef struct {
-  atomic_uint order __attribute__((aligned(128)));  // the visit to make, after the fields that follow
-  uint first;                                       // to the check-in rather than the lobby
+  atomic_uint order __attribute__((aligned(128)));  // the visit to make; written after the next fields
+  uint first;  // to the check-in, not to the lobby
   uint serial;
   __global cohort_job* job;
   __global uchar* state;  // room for any State
-  uint visit;             // the scheduler group's own, like the two that follow
-  uint at;                // 1 + the number of the context that it is at; 0: idle
+  uint visit;  // owned by the scheduler group, like the next two fields
+  uint at;  // 1 + the number of its context; 0: idle
   uint in;                // inside the kernel
 
-  atomic_uint answer __attribute__((aligned(128)));  // 4 * visit + how far; by the worker, after the fields that follow
+  atomic_uint answer __attribute__((aligned(128)));  // 4 * visit + progress; written by the worker, after the next fields
   uint stay;
   uint joined;
 } cohort_desk;
 
-// A job or a task as the scheduler group knows it (section 4.2 of the paper): what the host wants, and how far it has come.
+// A job or a task as the scheduler group knows it (section 4.2 of the paper): the host's requests, and their progress.
 typedef struct {
-  atomic_uint start __attribute__((aligned(128)));  // first groups, to be sent all at once, after the fields that follow; then 0
-  atomic_uint wanted;                               // workers there, once it has started
+  atomic_uint start __attribute__((aligned(128)));  // first groups, to be sent all at once; written after the next fields; then 0
+  atomic_uint wanted;  // number of workers wanted once it has started
   uint serial;
   __global cohort_job* job;
 
-  atomic_uint inside __attribute__((aligned(128)));  // workers sent and not yet back; by the scheduler, like all that follow
-  atomic_uint over;                                  // the last has come back
-  atomic_uint members;                               // inside the kernel
+  atomic_uint inside __attribute__((aligned(128)));  // workers sent and not yet back; written by the scheduler, like the rest
+  atomic_uint over;  // the last worker has come back
+  atomic_uint members;  // workers inside the kernel
   atomic_uint joins;
   atomic_uint leaves;
 } cohort_context;
 
 typedef struct {
-  atomic_uint gate;  // groups that have checked in
+  atomic_uint gate;  // number of groups that have checked in
   uint desk_count;
   __global cohort_desk* desks;
   __global cohort_context* contexts;
-  uint context_count;  // 0: the host schedules. Else the first group to check in does
-  atomic_uint limit;   // workers that may be busy at a time
+  uint context_count;  // 0: the host schedules; else the first group to check in does
+  atomic_uint limit;  // maximum number of busy workers
 } cohort_pool;
 
-// This group's desk; null: the gate is closed.
+// Returns this group's desk, or null if the gate is closed.
 static __global cohort_desk* cohort_sign_on(__global cohort_pool* pool, uint* unit) {
   uint count = COHORT_LOAD(pool->gate, relaxed);
   do {
     if (count >= pool->desk_count) return 0;  // COHORT_GATE_CLOSED too
-  } while (!COHORT_SWAP(pool->gate, count, count + 1, acq_rel));  // the host's acquire: it is here
+  } while (!COHORT_SWAP(pool->gate, count, count + 1, acq_rel));  // pairs with the host's acquire: this group has come
   *unit = count;
   return &pool->desks[count];
 }
 
-// Goes into a job: to its check-in or its lobby.
+// Enters a job, by its check-in or its lobby.
 static bool cohort_go_in(cohort_group* group, __global cohort_desk* desk, uint unit, uint visit) {
   group->job = desk->job;
   group->state = desk->state;
@@ -85,17 +86,17 @@ static void cohort_come_out(cohort_group* group, __global cohort_desk* desk, boo
     }
   }
   desk->stay = stay;
-  COHORT_STORE(desk->answer, 4 * visit + cohort_done, release);  // pairs with the host's acquire: all its work is seen
+  COHORT_STORE(desk->answer, 4 * visit + cohort_done, release);  // pairs with the host's acquire: it sees all of the worker's writes
 }
 
-// ---- the scheduler group
+// ---- The scheduler group
 
 static uint cohort_here(__global cohort_pool* pool) {
   return COHORT_LOAD(pool->gate, acquire) & ~COHORT_GATE_CLOSED;  // pairs with their check-in
 }
 
-// Whoever has gone in or come back. Only this group changes these words of a context: loads and stores will do. Returns how
-// many are busy.
+// Processes workers that have entered or come back. Only this group changes these words of a context, so loads and
+// stores suffice. Returns the number of busy workers.
 static uint cohort_collect(__global cohort_pool* pool, uint here, bool* moved) {
   uint busy = 0;
   for (uint i = 1; i < here; ++i) {
@@ -117,7 +118,8 @@ static uint cohort_collect(__global cohort_pool* pool, uint here, bool* moved) {
     desk->at = desk->in = 0;
     --busy;
     *moved = true;
-    // Pairs with the host's acquire: it sees all that the worker did. Not over while the first are still to be sent.
+    // Pairs with the host's acquire: it sees all of the worker's writes. Not over while the first groups are still to
+    // be sent.
     if (COHORT_SUB(context->inside, 1u, acq_rel) == 1) COHORT_STORE(context->over, 1u, release);
   }
   return busy;
@@ -125,7 +127,7 @@ static uint cohort_collect(__global cohort_pool* pool, uint here, bool* moved) {
 
 static void cohort_dispatch(__global cohort_pool* pool, uint here, uint which, uint count, uint first) {
   __global cohort_context* context = &pool->contexts[which];
-  COHORT_ADD(context->inside, count, acq_rel);  // before any can be back
+  COHORT_ADD(context->inside, count, acq_rel);  // before any of them can be back
   for (uint i = 1; i < here && count > 0; ++i) {
     __global cohort_desk* desk = &pool->desks[i];
     if (desk->at != 0) continue;
@@ -139,7 +141,8 @@ static void cohort_dispatch(__global cohort_pool* pool, uint here, uint which, u
   }
 }
 
-// Idle workers go where they are wanted: first to whom is to start, then to whom has fewer than it should.
+// Sends idle workers where they are wanted: first to jobs that are to start, then to jobs with fewer than they should
+// have.
 static bool cohort_hand_out(__global cohort_pool* pool, uint here, uint busy) {
   const uint limit = min(here - 1, COHORT_LOAD(pool->limit, relaxed));
   uint idle = limit > busy ? limit - busy : 0;
@@ -149,7 +152,7 @@ static bool cohort_hand_out(__global cohort_pool* pool, uint here, uint busy) {
     const uint start = COHORT_LOAD(context->start, acquire);  // pairs with the host's release
     if (start == 0 || start > idle) continue;
     cohort_dispatch(pool, here, i, start, 1);
-    COHORT_STORE(context->start, 0u, release);  // pairs with the host's acquire: they are counted
+    COHORT_STORE(context->start, 0u, release);  // pairs with the host's acquire: the workers are counted
     idle -= start;
     moved = true;
   }
@@ -166,7 +169,7 @@ static bool cohort_hand_out(__global cohort_pool* pool, uint here, uint busy) {
   return moved;
 }
 
-// Until the host sends it home, and it everybody else.
+// Runs until the host sends this group home, and then sends all others home.
 static void cohort_schedule(__global cohort_pool* pool) {
   uint polls = 0;
   while (COHORT_LOAD(pool->desks[0].order, acquire) != COHORT_GO_HOME) {  // pairs with the host's release
@@ -181,7 +184,7 @@ static void cohort_schedule(__global cohort_pool* pool) {
   for (uint i = 1; i < here; ++i) COHORT_STORE(pool->desks[i].order, COHORT_GO_HOME, release);
 }
 
-// `scratch`: a word for each thread, and one.
+// `scratch`: a word per thread, and one more.
 __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scratch) {
   __local cohort_member member;
   __local cohort_locals locals;
@@ -219,7 +222,7 @@ __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scrat
   }
 }
 
-// What the host has to know of how this compiler lays things out.
+// Tells the host how this compiler lays out the shared structures.
 __kernel void cohort_layout(__global uint* sizes) {
   __global cohort_job* job = 0;
   __global cohort_desk* desk = 0;

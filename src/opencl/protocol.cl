@@ -1,7 +1,8 @@
-// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork, barrier, in this order, each as there.
-// What are template parameters there are fields of the job here. Host and device share these words by fine-grained SVM.
-// Invariant: thread 0 of a group acts for it, between two meetings of the group; everything atomic is visible to the host.
-// It is C++ too, for the explorer, which has its own words for atomics, waiting and what is watched
+// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork, barrier, in this order, each as
+// in that header. Template parameters become fields of the job. Host and device share these words by fine-grained SVM.
+// Invariant: thread 0 of a group acts for it, between two meetings of the group. Everything atomic is visible to the
+// host.
+// This text is also C++, for the explorer, which supplies its own atomics, waiting and watched memory
 // (tests/opencl/protocol_test.cpp).
 
 #if !defined(COHORT_EXPLORED)
@@ -16,13 +17,14 @@
 #define COHORT_SWAP(word, old, value, order) \
   atomic_compare_exchange_strong_explicit(&(word), &(old), value, memory_order_##order, memory_order_relaxed, COHORT_SCOPE)
 
-// On PoCL a group is a thread of the host: one that waits in vain for a while lets others run.
+// On PoCL a group is a thread of the host: after waiting in vain for a while, it lets other threads run.
 #if defined(COHORT_HOST_THREADS) && defined(__linux__) && defined(__x86_64__)
 static void cohort_relax(uint polls) {
   long result;
   if (polls >= 500) __asm__ volatile("syscall" : "=a"(result) : "a"(24l) : "rcx", "r11", "memory");  // sched_yield
 }
-// Who sleeps is served at once when it wakes; who has only yielded waits for its turn among those who compute.
+// A thread that sleeps runs at once when it wakes. A thread that has only yielded waits for its turn among the
+// computing threads.
 static void cohort_doze(uint polls) {
   long result;
   const long time[2] = {0, 20000};  // nanoseconds
@@ -33,18 +35,18 @@ static void cohort_doze(uint polls) {
 static void cohort_relax(uint polls) {}
 static void cohort_doze(uint polls) {}
 #endif
-// Waits until `done`, an expression that looks at words; at most so many looks.
+// Waits until `done`, an expression that loads words; at most a given number of times.
 #define COHORT_AWAIT(done) \
   for (uint polls = 0; !(done); ++polls) cohort_relax(polls)
 #define COHORT_AWAIT_FOR(looks, done) \
   for (uint polls = 0; polls < (looks) && !(done); ++polls) cohort_relax(polls)
 #endif
 
-#if defined(COHORT_ALONE)  // groups of one thread: nobody to meet, and less for the compiler to do
+#if defined(COHORT_ALONE)  // groups of one thread have no meetings, and the compiler has less to do
 #define barrier(...)
 #define work_group_barrier(...)
 #endif
-// Every thread's writes are in what thread 0 releases next, and what it has acquired is seen by every thread.
+// Thread 0's next release covers every thread's writes, and every thread sees what thread 0 has acquired.
 #define COHORT_MEET() work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, COHORT_SCOPE)
 
 // ---- roster.hpp: gen:30 | arrived:16 | kind:2 | FAULT DRAIN GATHER | active:13
@@ -71,7 +73,7 @@ static bool cohort_finished(cohort_roster roster) {
   return cohort_draining(roster) && cohort_arrived_of(roster) == cohort_active_of(roster);
 }
 static cohort_roster cohort_with_active(cohort_roster roster, uint active) { return (roster & ~0x1ffful) | active; }
-// The next generation: nobody has arrived, `active` groups go on.
+// The next generation: no group has arrived, `active` groups continue.
 static cohort_roster cohort_released(cohort_roster roster, uint active) {
   return cohort_with_active(roster - ((ulong)cohort_arrived_of(roster) << 18) + (1ul << 34), active);
 }
@@ -105,7 +107,7 @@ enum {                                                                   // Trac
   cohort_t_finish,
   cohort_t_fault
 };
-enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };  // traits, as the host writes them
+enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };  // traits, as written by the host
 
 #define COHORT_SUSPEND 1u
 #define COHORT_NO_ID 0xffffffffu
@@ -127,7 +129,7 @@ typedef struct {
   ulong value;
 } cohort_event;
 
-// protocol::Shared, and behind it what is typed there: the host compares the offsets before it trusts them.
+// protocol::Shared, followed by data that is typed in C++. The host compares the offsets before it uses them.
 typedef struct {
   atomic_ulong roster __attribute__((aligned(128)));
   atomic_uint vote[4];
@@ -145,13 +147,13 @@ typedef struct {
   atomic_uint kept_flag;
   atomic_ulong fault;  // FaultRecord of shared.hpp: gen:32 | group + 1:24 | fault:8
 
-  uint which __attribute__((aligned(128)));  // of the kernels in the megakernel
+  uint which __attribute__((aligned(128)));  // index of the kernel in the megakernel
   uint traits;
   uint state_size;
   uint state_stride;  // from one State to the next
   uint max_groups;
   uint quorum;
-  uint offer_polls;  // how often a surplus group looks whether it is its turn, in one offer
+  uint offer_polls;  // how often a surplus group polls for its turn, in one offer
   uint restarted;
   __global cohort_box* boxes;
   __global atomic_ulong* free_ids;
@@ -165,7 +167,7 @@ typedef struct {
   atomic_uint event_count __attribute__((aligned(128)));
 } cohort_job;
 
-// One group's own view, in local memory; changed by thread 0 inside a primitive only.
+// One group's own view, in local memory. Only thread 0 changes it, inside a primitive.
 typedef struct {
   __global cohort_job* job;
   __global uchar* state;  // what the kernel starts with
@@ -176,8 +178,8 @@ typedef struct {
   uint kinds;
   uint joined;
   uint left;
-  uint answer;             // of the last primitive, for all threads
-  __local ulong* scratch;  // a word for each thread, and one
+  uint answer;  // result of the last primitive, for all threads
+  __local ulong* scratch;  // a word per thread, and one more
 } cohort_member;
 typedef __local cohort_member cohort_group;
 
@@ -197,13 +199,13 @@ static bool cohort_suspending(__global cohort_job* job) {
 static void cohort_trace(cohort_group* group, uint what, ulong value) {
   __global cohort_job* job = group->job;
   if (job->event_limit == 0) return;
-  const uint at = COHORT_ADD(job->event_count, 1u, acq_rel);  // who records after this one has a higher number
+  const uint at = COHORT_ADD(job->event_count, 1u, acq_rel);  // an event recorded after this one has a higher number
   if (at >= job->event_limit) return;
   const cohort_event event = {what, group->id, group->active, group->unit, value};
   job->events[at] = event;
 }
 
-// States are copied byte by byte, which may alias anything; it is done for joins and suspends only.
+// States are copied byte by byte, since bytes may alias anything. This happens only for joins and suspends.
 static void cohort_keep(__global uchar* to, const void* from, uint size) {
   for (uint i = 0; i < size; ++i) to[i] = ((const uchar*)from)[i];
 }
@@ -216,17 +218,18 @@ static void cohort_close(__global cohort_job* job) {
   COHORT_STORE(job->closed, 1u, release);  // pairs with the acquire load in the lobby
 }
 
-// Ends the job for everybody: waiters leave, the others leave at their next primitive.
+// Ends the job for all groups: waiting groups leave, the others leave at their next primitive.
 static void cohort_raise(__global cohort_job* job, ulong fault) {
   ulong none = cohort_no_fault;
   const bool first = COHORT_SWAP(job->fault, none, fault, relaxed);
   COHORT_OR(job->roster, COHORT_FAULT, acq_rel);             // pairs with the acquire polls of all waiters
-  // So that a fork looks twice. Added once: the count may be below 0 for a moment, when a group is claimed before it is counted.
+  // Makes forks take their slow path, which checks for faults. Added only once: the count may be below 0 for a moment,
+  // when a group is claimed before it is counted.
   if (first) COHORT_ADD(job->waiting, COHORT_FAULT_WAITING, relaxed);
   cohort_close(job);
 }
 
-// The group is out, by a fault that somebody raised.
+// This group leaves because of a fault that was raised by any group or by the host.
 static void cohort_abandon(cohort_group* group) {
   if (group->left) return;
   cohort_trace(group, cohort_t_fault, COHORT_LOAD(group->job->fault, relaxed) & 0xFF);
@@ -240,9 +243,9 @@ static uint cohort_break_contract(cohort_group* group, uint fault) {
   return cohort_gone;
 }
 
-// ---- ids.hpp: for kill order any, a bitmap of free ids
+// ---- ids.hpp: a bitmap of free ids, for kill order any
 
-// Under fork_lock.
+// Called under fork_lock.
 static uint cohort_take_id(__global cohort_job* job) {
   for (uint word = 0; word < (job->max_groups + 63) / 64; ++word) {
     const ulong free = COHORT_LOAD(job->free_ids[word], relaxed);
@@ -257,13 +260,13 @@ static uint cohort_take_id(__global cohort_job* job) {
 }
 
 static void cohort_free_id(__global cohort_job* job, uint id) {
-  // Release pairs with cohort_take_id's acquire: the id's next holder comes after everything its last one did.
+  // Release pairs with cohort_take_id's acquire: the next holder of the id comes after everything the last one did.
   COHORT_OR(job->free_ids[id / 64], 1ul << (id % 64), acq_rel);
 }
 
 // ---- lobby.hpp
 
-// Takes an id of the first set while GATHER is up. All of the quorum are on their way: the host sent them.
+// Takes an id of the first set while GATHER is up. The whole quorum is on its way: the host has sent it.
 static bool cohort_check_in(cohort_group* group) {
   __global cohort_job* job = group->job;
   cohort_roster old = cohort_look(job);
@@ -285,7 +288,7 @@ static bool cohort_check_in(cohort_group* group) {
     return false;
   }
   group->gen = cohort_gen_of(now);
-  // Not from the roster: a quicker group may have left again, and the first set works with one M.
+  // Not from the roster: a quick group may have left again, and the first set works with one M.
   group->active = COHORT_LOAD(job->settled, relaxed);
   group->joined = job->restarted;
   cohort_copy(group->state, job->kept, job->state_size);
@@ -293,7 +296,7 @@ static bool cohort_check_in(cohort_group* group) {
   return true;
 }
 
-// Whether a group in the lobby should go: nobody will admit it, or its unit is wanted elsewhere.
+// Whether a group in the lobby should leave: no group will admit it, or its unit is wanted elsewhere.
 static bool cohort_unwanted(__global cohort_job* job, uint serial) {
   if (COHORT_LOAD(job->closed, acquire) != 0 || COHORT_LOAD(job->serial, acquire) != serial) return true;
   const cohort_roster now = cohort_look_acquire(job);
@@ -301,7 +304,7 @@ static bool cohort_unwanted(__global cohort_job* job, uint serial) {
   return cohort_draining(now) || active + COHORT_LOAD(job->waiting, acquire) > COHORT_LOAD(job->share, acquire);
 }
 
-// True: admitted, the member is filled in. False: not wanted, nothing was touched.
+// Returns true if admitted, with the group filled in. Returns false if not wanted; then nothing was changed.
 static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
   __global cohort_job* job = group->job;
   uint seat = hint % job->max_groups;
@@ -329,7 +332,7 @@ static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
   group->id = box->id;
   group->gen = box->gen;
   cohort_copy(group->state, job->box_states + seat * job->state_stride, job->state_size);
-  COHORT_STORE(box->seat, cohort_empty, release);  // pairs with the next waiter's acquire: our reads are done
+  COHORT_STORE(box->seat, cohort_empty, release);  // pairs with the next waiter's acquire: this group has read the box
 
   const cohort_roster roster = cohort_look_acquire(job);
   if (cohort_faulted(roster)) {
@@ -342,7 +345,7 @@ static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
   return true;
 }
 
-// Claims up to `wanted` waiting groups. Under fork_lock.
+// Claims up to `wanted` waiting groups. Called under fork_lock.
 static uint cohort_claim(__global cohort_job* job, uint wanted) {
   uint claimed = 0;
   for (uint i = 0; i < job->max_groups && claimed < wanted; ++i) {
@@ -360,7 +363,7 @@ static void cohort_unclaim(__global cohort_job* job, __global cohort_box* box) {
   COHORT_ADD(job->waiting, 1u, acq_rel);
 }
 
-// Lets every claimed group in, with ids from `id` on, or with those that kill order any has named them by.
+// Admits every claimed group, with ids from `id` on or, with kill order any, with the ids they have been given.
 static void cohort_admit(cohort_group* group, __global const uchar* deposited, const void* state, uint gen, uint id) {
   __global cohort_job* job = group->job;
   const bool any = (job->traits & cohort_kill_any) != 0;
@@ -381,7 +384,8 @@ static void cohort_admit(cohort_group* group, __global const uchar* deposited, c
 
 // ---- kill.hpp
 
-// Takes the group away for good: one swap. False when the roster has moved on; `old` is then fresh.
+// Removes this group from the roster, in one swap. Returns false if the roster has changed; `old` then holds its
+// current value.
 static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
   __global cohort_job* job = group->job;
   const uint active = cohort_active_of(*old) - 1;
@@ -389,12 +393,12 @@ static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
   const bool releases = !cohort_draining(*old) && active > 0 && cohort_arrived_of(*old) == active;
   if (releases) {
     next = cohort_released(*old, active);
-    // Published by the swap. Everybody else waits in the barrier, so nobody else writes these.
+    // Published by the swap. Every other group is waiting in the barrier, so this is the only writer.
     COHORT_STORE(job->settled, active, relaxed);
     COHORT_STORE(job->deposit_gen, COHORT_NO_DEPOSIT, relaxed);  // no resize takes it
   }
-  // Release: what this group did is seen by those it releases and by the next holder of its id.
-  // Acquire: it is the last touch of the roster, and pairs with the arrivals it may complete.
+  // Release: the groups that this swap releases, and the next holder of this id, see what this group did. Acquire: this
+  // is the group's last access to the roster, and pairs with the arrivals that the swap may complete.
   if (!COHORT_SWAP(job->roster, *old, next, acq_rel)) return false;
   group->active = active;
   cohort_trace(group, cohort_t_kill, active == 0 ? COHORT_LOAD(job->kept_flag, relaxed) : 0u);
@@ -417,15 +421,15 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
       return cohort_leave;
     }
     group->active = cohort_active_of(old);
-    const uint target = COHORT_LOAD(job->share, acquire);  // pairs with the host's release: flags come first
+    const uint target = COHORT_LOAD(job->share, acquire);  // pairs with the host's release: it writes the flags first
     const bool surplus = any ? group->active > target : group->id >= target;
     if (!surplus) return cohort_stay;
 
     if (any || group->active == group->id + 1) {
       if (cohort_live_of(old) == 1) {
-        // The last group leaves its state behind for a resume. Not under DRAIN: what has returned cannot be resumed.
+        // The last group saves its state for a resume. Not under DRAIN: a group that has returned cannot be resumed.
         if (cohort_suspending(job) && !cohort_draining(old)) {
-          cohort_look_acquire(job);  // pairs with the leavers' release: at their start they read what was kept before
+          cohort_look_acquire(job);  // pairs with the release of the groups that have left: at their start they read the previous value of `kept`
           cohort_keep(job->kept, state, job->state_size);
           COHORT_STORE(job->kept_flag, 1u, relaxed);  // read by the host after this group is out
         } else if (!(job->traits & cohort_may_all_leave)) {
@@ -435,8 +439,8 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
       if (cohort_take_away(group, &old)) return cohort_leave;
       continue;
     }
-    // Waiting in the offer: not when somebody waits for us in a barrier or has returned, and never for long: the group
-    // whose turn it is may be waiting for something this one has yet to do.
+    // Wait in the offer for this group's turn. Not if another group waits for it in a barrier or has returned, and
+    // never for long: the group whose turn it is may itself be waiting for something that this one has yet to do.
     if (waited || cohort_arrived_of(old) != 0) return cohort_stay;
     waited = true;
     cohort_roster now;
@@ -447,22 +451,23 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
   }
 }
 
-// The group has returned from the kernel. When all have, the job is finished.
+// Called when the group has returned from the kernel. The job is finished when all groups have.
 static void cohort_finish(cohort_group* group) {
   __global cohort_job* job = group->job;
   cohort_roster old = cohort_look(job);
   bool counted = false;
   while (!counted && !cohort_draining(old) && !cohort_faulted(old)) {
-    if (cohort_arrived_of(old) != 0) {  // they wait for a group that will never come
+    if (cohort_arrived_of(old) != 0) {  // groups in a barrier wait for this one, which will never arrive
       cohort_break_contract(group, cohort_returned_in_barrier);
       return;
     }
-    // The first to return starts the count, in one step with having found nobody in a barrier.
-    // Release pairs with the last finisher's acquire, which closes the job after everybody's work.
+    // The first group to return sets DRAIN and starts the count. The same swap confirms that no group is in a barrier.
+    // Release pairs with the acquire of the last group to return: it closes the job after the work of all groups.
     const cohort_roster first = (old | COHORT_DRAIN) + COHORT_ONE_ARRIVAL;
     counted = COHORT_SWAP(job->roster, old, first, acq_rel);
   }
-  // The others need not swap. Who comes to a barrier now ends the job by a fault, so all that count are finishers.
+  // Later groups need not swap. A group that arrives at a barrier now ends the job with a fault, so `arrived` counts
+  // only groups that have returned.
   if (!counted && !cohort_faulted(old)) old = COHORT_ADD(job->roster, COHORT_ONE_ARRIVAL, acq_rel);
   if (cohort_faulted(old)) {
     cohort_abandon(group);
@@ -474,15 +479,16 @@ static void cohort_finish(cohort_group* group) {
 
 // ---- fork.hpp
 
-// Not after a return (they would never meet the others), not under a suspend, and not while a leaver of an earlier barrier
-// has yet to look: it would take the new M for its own.
+// No growth after a group has returned: new groups would never meet it. None under a suspend. None while a group
+// removed at an earlier barrier has yet to notice: it would take the new M for its own.
 static bool cohort_may_grow(__global cohort_job* job, cohort_roster roster) {
   return !cohort_draining(roster) && !cohort_faulted(roster) &&
          cohort_active_of(roster) < COHORT_LOAD(job->share, relaxed) && !cohort_suspending(job) &&
          COHORT_LOAD(job->departing, acquire) == 0;  // pairs with the leavers' release
 }
 
-// Names the claimed groups (kill order any): one whose id a leaver has yet to free goes back to waiting.
+// Gives ids to the claimed groups (kill order any). A group goes back to waiting if a leaver has yet to free the id
+// that it needs.
 static uint cohort_name_claimed(__global cohort_job* job) {
   uint named = 0;
   for (uint i = 0; i < job->max_groups; ++i) {
@@ -523,7 +529,7 @@ static void cohort_fork_locked(cohort_group* group, const void* state, uint gen)
       return;
     }
     next = cohort_with_active(old, cohort_active_of(old) + claimed);
-    // Acquire: the new holders of these ids come after their last ones, who left by a release of this word.
+    // Acquire: the new holders of these ids come after the last ones, which left by a release of this word.
   } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
   group->active = cohort_active_of(next);
   cohort_trace(group, cohort_t_fork, claimed);
@@ -547,9 +553,9 @@ static uint cohort_request_fork_led(cohort_group* group, const void* state) {
   return cohort_stay;
 }
 
-// ---- barrier.hpp, where M may change meanwhile: whoever makes the count full takes the next step
+// ---- barrier.hpp, for kernels whose M may change meanwhile: the group that completes the count takes the next step
 
-// Group 0 announces the kind of barrier it stands at, which is what it adds to the roster. Nothing for the others.
+// Group 0 announces the kind of the barrier; the result is what it adds to the roster. 0 for the others.
 static ulong cohort_announcement(cohort_group* group, uint kind) {
   if (group->id != 0) return 0;
   const uint bit = group->gen & 1u;
@@ -558,7 +564,7 @@ static ulong cohort_announcement(cohort_group* group, uint kind) {
   return ((ulong)kind - was) << (16 + bit);
 }
 
-// After the release: the group goes on into the next generation, or finds that it is to leave.
+// Called after the release: the group enters the next generation, or finds that it has to leave.
 static uint cohort_pass(cohort_group* group, cohort_roster now, uint kind) {
   __global cohort_job* job = group->job;
   if (cohort_faulted(now)) {
@@ -572,28 +578,28 @@ static uint cohort_pass(cohort_group* group, cohort_roster now, uint kind) {
     cohort_trace(group, cohort_t_shed, COHORT_LOAD(job->kept_flag, relaxed));
     group->left = 1;
     group->id = COHORT_NO_ID;
-    COHORT_SUB(job->departing, 1u, release);  // pairs with may_grow and resize: ids are free to be given again
+    COHORT_SUB(job->departing, 1u, release);  // pairs with may_grow and resize: ids may be given again
     return cohort_leave;
   }
   if (cohort_kind_of(now, group->gen) != kind) return cohort_break_contract(group, cohort_divergent_barrier);
   group->gen = (group->gen + 1) & COHORT_GEN_MASK;
-  // M as of the release. The roster may be ahead of it where a quick group has already been taken again; `settled` is
-  // not: the next release has to wait for this group.
+  // M as of the release. The roster may be ahead of it if a quick group has already been killed. `settled` is not: the
+  // next release has to wait for this group.
   group->active = COHORT_LOAD(job->settled, relaxed);
   cohort_trace(group, cohort_t_pass, group->gen);
   return cohort_stay;
 }
 
-// The last arriver sets M and releases, in one read-modify-write. `now` is the full roster.
+// The last group to arrive sets M and releases the barrier, in one read-modify-write. `now` is the full roster.
 static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
   __global cohort_job* job = group->job;
   const uint gen = group->gen;
   const uint active = cohort_active_of(now);
   __global uchar* deposited = job->deposit + (gen & 1u) * job->state_stride;
   const bool has_deposit = COHORT_LOAD(job->deposit_gen, relaxed) == gen;  // ordered by group 0's arrival
-  // A deposit serves one barrier: the generation comes again after 2^30 of them.
+  // A deposit serves one barrier only: its generation number comes again after 2^30 barriers.
   COHORT_STORE(job->deposit_gen, COHORT_NO_DEPOSIT, relaxed);  // published by the release below
-  const uint target = COHORT_LOAD(job->share, acquire);        // pairs with the host: flags come first
+  const uint target = COHORT_LOAD(job->share, acquire);  // pairs with the host's release: it writes the flags first
   uint next = active;
   if (target < active) {
     const bool keeps = target == 0 && cohort_suspending(job) && has_deposit;
@@ -604,15 +610,15 @@ static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
       COHORT_STORE(job->kept_flag, 1u, relaxed);  // read by the host after all groups are out
     }
     COHORT_ADD(job->departing, active - next, relaxed);  // published by the release below
-  } else if (target > active && has_deposit && COHORT_LOAD(job->departing, acquire) == 0) {  // pairs with the leavers
-    // Free now, since everybody is inside. Held until all are admitted: a group that we release may fork at once, and
-    // would take the boxes we have claimed for its own.
+  } else if (target > active && has_deposit && COHORT_LOAD(job->departing, acquire) == 0) {  // pairs with the groups that leave
+    // The lock is free, since all groups are in the barrier. Hold it until all joining groups are admitted: a group
+    // that is released here may fork at once, and would take the boxes claimed here for its own.
     COHORT_EXCHANGE(job->fork_lock, 1u, acq_rel);  // pairs with the unlock
     next = active + cohort_claim(job, min(target, job->max_groups) - active);
     if (next == active) COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder
   }
   group->active = next;
-  cohort_trace(group, cohort_t_resize, active);  // before anybody can act on it
+  cohort_trace(group, cohort_t_resize, active);  // before another group can act on it
   const cohort_roster released = cohort_released(now, next);
   COHORT_STORE(job->settled, next, relaxed);  // published by the next line
   COHORT_ADD(job->roster, released - now, acq_rel);  // pairs with the waiters' acquire
@@ -625,7 +631,7 @@ static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
 }
 
 static cohort_roster cohort_release(cohort_group* group, cohort_roster now) {
-  // Everybody is inside, so nothing but FAULT can change the word: an addition leaves that bit alone.
+  // All groups are in the barrier, so only FAULT can change the word. An addition leaves that bit alone.
   const cohort_roster released = cohort_released(now, cohort_active_of(now));
   COHORT_STORE(group->job->settled, cohort_active_of(now), relaxed);  // published by the next line
   COHORT_ADD(group->job->roster, released - now, acq_rel);            // pairs with the waiters' acquire
@@ -643,7 +649,7 @@ static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state
     COHORT_STORE(job->deposit_gen, gen, relaxed);  // published by the arrival that follows
   }
   const ulong add = COHORT_ONE_ARRIVAL + cohort_announcement(group, kind);
-  // Release: this group's writes; acquire: those of all before it, should this arrival be the last.
+  // Release: publishes this group's writes. Acquire: shows those of all earlier arrivals, in case this one is the last.
   const cohort_roster old = COHORT_ADD(job->roster, add, acq_rel);
   if (cohort_faulted(old)) {
     cohort_abandon(group);
@@ -665,7 +671,7 @@ static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state
   return cohort_pass(group, now, kind);
 }
 
-// ---- group.hpp: what kernels call. `state` is in private memory of every thread; thread 0's counts.
+// ---- group.hpp: what kernels call. `state` is in every thread's private memory; thread 0's is used.
 
 static bool cohort_passes(const cohort_group* group, uint skip) {
   return skip != 0 || (group->job->traits & cohort_fixed) != 0;
@@ -736,5 +742,5 @@ uint cohort_query(cohort_group* group) {
   return group->answer;
 }
 
-// The job has ended under this group: what called a barrier returns.
+// Whether the job has ended under this group: the function that called a barrier then returns.
 bool cohort_is_gone(const cohort_group* group) { return group->left != 0; }

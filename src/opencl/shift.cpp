@@ -7,7 +7,7 @@ constexpr std::chrono::minutes build_limit{10};
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-/// As few as the shape needs: kernels can ask.
+/// As few dimensions as the shape needs, since kernels can query them.
 int dimensions(const Shape& shape) { return shape[2] > 1 ? 3 : shape[1] > 1 ? 2 : 1; }
 
 cl::NDRange range(const Shape& shape, int dimensions) {
@@ -24,7 +24,7 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
              const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
              std::uint32_t contexts)
     : shape_(shape) {
-  if (contexts != 0) ++groups;  // the one that schedules
+  if (contexts != 0) ++groups;  // the scheduler group
   const std::size_t state_room = lines(megakernel.state_room());
   memory_ = Block{memory, lines(sizeof(Pool)) + contexts * sizeof(Context) +
                               groups * (sizeof(Desk) + state_room)};
@@ -51,15 +51,15 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
                                          std::to_string(most)};
     }
     kernel_.setArg(1, cl::Local(sizeof(cl_ulong) * (threads + 1)));
-    // Everything else is reached by pointers in memory.
+    // All other memory is reached by pointers in memory.
     const std::vector<void*> reached = memory->all();
     clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),
                         static_cast<const void*>(reached.data()));
     queue_ = cl::CommandQueue{context, device};
     const cl::NDRange all = range({groups * shape[0], shape[1], shape[2]}, dimensions(shape));
     const cl::NDRange group = range(shape, dimensions(shape));
-    // Once without desks: some devices compile for a shape when they first see it, which can take
-    // long, and then nobody has to guess why no worker comes.
+    // First run it without desks: some devices compile for a shape when they first see it. That can
+    // take long, and would otherwise look like workers that do not come.
     queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
     queue_.flush();
     if (!over(build_limit)) {
@@ -75,7 +75,7 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
 }
 
 std::uint32_t Shift::here() const {
-  // Pairs with the check-in: the worker polls its desk.
+  // Pairs with the check-in: from then on the worker polls its desk.
   const std::uint32_t all = pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
   return schedules_itself() && all > 0 ? all - 1 : all;
 }
@@ -83,7 +83,7 @@ std::uint32_t Shift::here() const {
 void Shift::dismiss() {
   const std::uint32_t here =
       pool().gate.fetch_or(Pool::gate_closed, std::memory_order_acq_rel) & ~Pool::gate_closed;
-  // The scheduler group sends the others home: its orders and ours must not cross.
+  // The scheduler group sends the others home: its orders must not conflict with the host's.
   for (std::uint32_t i = 0; i < (schedules_itself() ? std::min(here, 1U) : here); ++i)
     desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
 }

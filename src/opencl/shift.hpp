@@ -1,4 +1,4 @@
-// A shift: one launch of the megakernel, from its workers' check-in until they have all gone home.
+// A shift: one launch of the megakernel, from its workers' check-in until all of them have exited.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ using Shape = std::array<std::uint32_t, 3>;
 
 class Shift {
  public:
-  /// Starts `groups` workers of that shape; with `contexts`, also a group that schedules so many
-  /// jobs and tasks.
+  /// Starts `groups` workers of that shape. With `contexts`, also starts a scheduler group for that
+  /// many jobs and tasks.
   Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
         const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
         std::uint32_t contexts);
 
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] std::uint32_t groups() const { return pool().desk_count; }
-  /// Workers that have checked in, and can be sent.
+  /// Number of workers that have checked in and can be sent.
   [[nodiscard]] std::uint32_t here() const;
   [[nodiscard]] Desk& desk(std::uint32_t worker) const { return pool().desks[worker]; }
   [[nodiscard]] bool schedules_itself() const { return pool().context_count != 0; }
@@ -31,11 +31,11 @@ class Shift {
   [[nodiscard]] cohort::opencl::Context& context(std::uint32_t which) const {
     return pool().contexts[which];
   }
-  /// The most workers that its scheduler group keeps busy at a time.
+  /// Limits the number of workers that the scheduler group keeps busy at a time.
   void limit(std::uint32_t workers) { pool().limit.store(workers, std::memory_order_relaxed); }
-  /// Sends everybody home: each goes when it has nothing else to do.
+  /// Sends all workers home: each exits when it is idle.
   void dismiss();
-  /// Waits for the end of the launch. False: it did not come within the time.
+  /// Waits for the end of the launch. Returns false on a timeout.
   [[nodiscard]] bool over(std::chrono::milliseconds patience) const;
 
  private:

@@ -1,4 +1,4 @@
-// Megakernels and their shifts, and which worker is sent where.
+// Megakernels and their shifts, and where workers are sent.
 #include "opencl/workgroups.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace {
 
 using cpu::now;
 
-/// The megakernel stays that long without work: the next launch finds its workers waiting.
+/// How long the megakernel stays without work, so that the next launch finds its workers waiting.
 constexpr std::uint64_t linger = 20'000'000;
-/// How often the agent looks at the desks: while somebody waits for groups, and else.
+/// How often the agent polls the desks: while a thread waits for groups, and otherwise.
 constexpr std::chrono::microseconds hurried{20};
 constexpr std::chrono::microseconds calm{200};
-/// Jobs and tasks that a scheduler group serves at a time; more wait.
+/// Jobs and tasks that a scheduler group serves at a time. Further ones wait.
 constexpr std::uint32_t context_limit = 64;
 
 std::uint64_t nanoseconds(std::chrono::milliseconds time) {
@@ -62,7 +62,7 @@ void Workgroups::load(const std::vector<KernelOf>& kernels) {
   }
 }
 
-/// Whether the megakernel that runs serves this kernel. Throws if it does not, and has work.
+/// Whether the running megakernel serves this kernel. Throws if it does not and is busy.
 bool Workgroups::is_open_for(const KernelOf& kernel, Shape shape) const {
   if (!shift_) return false;
   if (megakernel_->find(kernel) && shift_->shape() == shape) return true;
@@ -78,14 +78,14 @@ bool Workgroups::is_open_for(const KernelOf& kernel, Shape shape) const {
                                      ": all that run at a time have the same shape"};
 }
 
-/// What a megakernel that is started for this kernel consists of.
+/// The kernels of a megakernel that is started for this kernel.
 std::vector<KernelOf> Workgroups::kernels_with(const KernelOf& kernel) const {
   std::vector<KernelOf> kernels = loaded_;
   if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
   return kernels;
 }
 
-/// Null if it has to be built first.
+/// Null if it has yet to be built.
 std::shared_ptr<Megakernel> Workgroups::find_built(const KernelOf& kernel, Shape shape) const {
   const std::vector<KernelOf> kernels = kernels_with(kernel);
   const bool alone = threads_of(shape) == 1;
@@ -95,7 +95,7 @@ std::shared_ptr<Megakernel> Workgroups::find_built(const KernelOf& kernel, Shape
   return found != built_.end() ? *found : nullptr;
 }
 
-/// A megakernel that serves this kernel. Called without the mutex: compiling one takes seconds.
+/// A megakernel that serves this kernel. Called without the mutex: compiling takes seconds.
 std::shared_ptr<Megakernel> Workgroups::build(const KernelOf& kernel, Shape shape) {
   const std::lock_guard building{building_};
   std::vector<KernelOf> kernels;
@@ -115,8 +115,8 @@ std::shared_ptr<Megakernel> Workgroups::build(const KernelOf& kernel, Shape shap
   return built;
 }
 
-/// Sees to it that a megakernel with this kernel runs, in groups of this shape. Its number there;
-/// nothing: build() it first.
+/// Ensures that a megakernel with this kernel runs, with groups of this shape. Returns the kernel's
+/// number there; empty if build() has to be called first.
 std::optional<std::uint32_t> Workgroups::open_shift(const KernelOf& kernel, Shape shape) {
   if (is_open_for(kernel, shape)) return *megakernel_->find(kernel);
   const auto built = find_built(kernel, shape);
@@ -135,7 +135,7 @@ std::optional<std::uint32_t> Workgroups::open_shift(const KernelOf& kernel, Shap
 /// All workers must be idle.
 void Workgroups::close_shift() {
   if (!shift_) return;
-  collect();  // some may have come late
+  collect();  // some workers may have checked in late
   shift_->dismiss();
   if (!shift_->over(options_.patience)) {
     dispatcher_.lose("opencl: the megakernel has not ended within " +
@@ -159,15 +159,15 @@ void Workgroups::admit(JobRecord& job) {
 bool Workgroups::accept(JobRecord& job) {
   WorkgroupBody& body = body_of(job);
   const auto which = open_shift(body.bound.kernel, body.shape);
-  if (!which) return false;  // others were loaded meanwhile
+  if (!which) return false;  // other kernels were loaded meanwhile
   body.words().which = *which;
   collect();
   return true;
 }
 
-/// A kernel cannot be stopped: what it may still touch is leaked.
+/// A kernel cannot be stopped, so memory that it may still access is leaked.
 void Workgroups::abandon() {
-  if (shift_) shift_->dismiss();  // those who can, go
+  if (shift_) shift_->dismiss();  // workers that still poll will exit
   memory_->abandon();
   new std::shared_ptr<SharedMemory>{memory_};  // NOLINT
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks())
@@ -179,7 +179,7 @@ void Workgroups::abandon() {
   idle_.clear();
 }
 
-// ---- what the agent sees
+// ---- Polling by the agent
 
 std::chrono::microseconds Workgroups::look() {
   if (collect()) dispatcher_.rebalance();
@@ -196,13 +196,13 @@ std::chrono::microseconds Workgroups::look() {
   return hurry ? hurried : calm;
 }
 
-/// True: a worker has checked in or come back.
+/// Returns true if a worker has checked in or come back.
 bool Workgroups::collect() {
   if (!shift_) return false;
   return shift_->schedules_itself() ? look_at_contexts() : look_at_desks();
 }
 
-/// What the scheduler group has done.
+/// Processes the progress of the scheduler group.
 bool Workgroups::look_at_contexts() {
   bool changed = workers_.size() < shift_->here();
   workers_.resize(shift_->here());
@@ -210,7 +210,8 @@ bool Workgroups::look_at_contexts() {
     WorkgroupBody& body = body_of(*job);
     if (!body.context) continue;
     Context& context = shift_->context(*body.context);
-    if (context.start.load(std::memory_order_acquire) == 0) body.ordered = false;  // as it is sent
+    if (context.start.load(std::memory_order_acquire) == 0)
+      body.ordered = false;  // it has been sent
     if (body.ordered) continue;
     const bool over = context.over.load(std::memory_order_acquire) != 0;  // pairs with its release
     const std::uint32_t inside = context.inside.load(std::memory_order_acquire);
@@ -240,14 +241,15 @@ bool Workgroups::look_at_desks() {
     Desk& desk = shift_->desk(i);
     const std::uint32_t answer =
         desk.answer.load(std::memory_order_acquire);  // pairs with the worker's releases
-    const std::uint32_t how = answer - 4 * worker.visit;
-    if (how > Desk::done || how == Desk::sent) continue;
-    const bool was_in = how != Desk::done || desk.stay != Desk::refused;
+    const std::uint32_t progress = answer - 4 * worker.visit;
+    if (progress > Desk::done || progress == Desk::sent) continue;
+    const bool was_in = progress != Desk::done || desk.stay != Desk::refused;
     if (was_in && !worker.in) {
       worker.in = true;
-      worker.job->moved(true, how == Desk::done ? desk.joined != 0 : how == Desk::in_joined);
+      worker.job->moved(true,
+                        progress == Desk::done ? desk.joined != 0 : progress == Desk::in_joined);
     }
-    if (how == Desk::done) {
+    if (progress == Desk::done) {
       back(i, desk);
       changed = true;
     }
@@ -255,7 +257,7 @@ bool Workgroups::look_at_desks() {
   return changed;
 }
 
-/// A worker has come back.
+/// Handles a worker that has come back.
 void Workgroups::back(std::uint32_t index, Desk& desk) {
   Worker& worker = workers_[index];
   JobRecord& job = *std::exchange(worker.job, nullptr);
@@ -266,7 +268,7 @@ void Workgroups::back(std::uint32_t index, Desk& desk) {
   dispatcher_.news(job);
 }
 
-/// Gives up on what will never come.
+/// Gives up on groups that will never come.
 void Workgroups::watch() {
   if (!shift_) return;
   const std::uint64_t at = now();
@@ -304,9 +306,10 @@ void Workgroups::watch() {
   }
 }
 
-// ---- what the dispatcher asks for
+// ---- Requests of the dispatcher
 
-/// What the capacity allows, of the workers that are here once they have had time to come.
+/// The units that the capacity allows, but at most the workers present once they have had time to
+/// come.
 std::uint32_t Workgroups::plannable(std::uint32_t units) const {
   const auto here = static_cast<std::uint32_t>(workers_.size());
   const bool settled = now() - opened_at_ > nanoseconds(options_.patience);
@@ -332,7 +335,8 @@ std::optional<std::uint32_t> Workgroups::free_context() const {
 
 std::uint32_t Workgroups::startable(const JobRecord& job, std::uint32_t groups) const {
   if (!shift_ || (shift_->schedules_itself() && !free_context())) return 0;
-  // A scheduler group waits for all of them itself, but not for what the device has not started.
+  // A scheduler group waits for all workers itself, but not for workers that the device has not
+  // started.
   if (shift_->schedules_itself() && !job.resizable() && groups <= workers_.size()) return groups;
   return std::min(free_units(), groups);
 }
@@ -349,12 +353,12 @@ void Workgroups::start(JobRecord& job, std::uint32_t groups) {
   }
 }
 
-/// Has the scheduler group start it.
+/// Has the scheduler group start the job.
 void Workgroups::order(JobRecord& job, std::uint32_t count) {
   WorkgroupBody& body = body_of(job);
   body.context = free_context();
   Context& context = shift_->context(*body.context);
-  constexpr auto relaxed = std::memory_order_relaxed;  // `start` carries it all
+  constexpr auto relaxed = std::memory_order_relaxed;  // `start` publishes all of it
   context.job = &body.words();
   context.serial = body.words().serial.load(relaxed);
   for (Word* each : {&context.over, &context.members, &context.joins, &context.leaves})
@@ -373,9 +377,9 @@ void Workgroups::publish(JobRecord& job) {
   Words& words = body.words();
   const Roster roster = words.look();
   if (job.cancelled && !roster.faulted()) raise(words, Fault::cancelled);
-  // A target of 0 must come with its flag.
+  // The flag must come with a target of 0.
   if (job.suspending) words.flags.store(protocol::suspend_flag, std::memory_order_release);
-  // Groups that have returned count in M, but use no unit: the target has to count them too.
+  // Groups that have returned count in M but use no unit, so the target has to include them.
   const std::uint32_t returned = roster.draining() && job.share > 0 ? roster.arrived() : 0;
   words.share.store(job.share + returned,
                     std::memory_order_release);  // after the flags; pairs with the offers
@@ -422,7 +426,7 @@ Ending Workgroups::conclude(JobRecord& job) {
   WorkgroupBody& body = body_of(job);
   if (job.options.tracer != nullptr) body.memory->replay(*job.options.tracer);
   const Words& words = body.words();
-  constexpr auto relaxed = std::memory_order_relaxed;  // the desks and contexts carry it
+  constexpr auto relaxed = std::memory_order_relaxed;  // published by the desks and contexts
   const Roster roster = words.look();
   return engine::ending_of(roster, protocol::FaultRecord{words.fault.load(relaxed)},
                            words.kept.load(relaxed) != 0);

@@ -1,6 +1,7 @@
-// The OpenCL engine's backend: the work-groups of the running megakernel, each a worker with a desk
-// that the agent watches, since a kernel cannot wake the host. Invariant: no program is compiled
-// under the mutex; groups touch only what they share with the host (layout.hpp).
+// The OpenCL engine's backend: the work-groups of the running megakernel. Each is a worker with a
+// desk that the agent polls, since a kernel cannot wake the host.
+// Invariant: no program is compiled under the mutex. Groups access only what they share with the
+// host (layout.hpp).
 #pragma once
 
 #include <mutex>
@@ -21,9 +22,9 @@ class Workgroups final : public engine::PolledBackend {
   Workgroups(engine::Dispatcher& dispatcher, EngineOptions options, Chosen chosen,
              cl::Context context, std::shared_ptr<SharedMemory> memory);
 
-  /// Makes these part of every megakernel from now on.
+  /// Makes these kernels part of every later megakernel.
   void load(const std::vector<KernelOf>& kernels);
-  /// That run at a time.
+  /// Maximum number of groups that run at a time.
   [[nodiscard]] std::uint32_t most_groups() const { return most_groups_; }
   [[nodiscard]] const Device& device() const { return chosen_.info; }
   [[nodiscard]] const SharedMemory& memory() const { return *memory_; }
@@ -48,8 +49,8 @@ class Workgroups final : public engine::PolledBackend {
   /// A work-group of the running megakernel.
   struct Worker {
     std::uint32_t visit = 0;
-    JobRecord* job = nullptr;  // where it is
-    bool in = false;           // and inside the kernel
+    JobRecord* job = nullptr;  // the job it is in
+    bool in = false;           // inside the kernel of that job
   };
 
   [[nodiscard]] bool is_open_for(const KernelOf& kernel, Shape shape) const;
@@ -76,10 +77,10 @@ class Workgroups final : public engine::PolledBackend {
   const std::shared_ptr<SharedMemory> memory_;
   std::uint32_t most_groups_;
 
-  std::mutex building_;           // one build at a time; taken before the dispatcher's
-  std::vector<KernelOf> loaded_;  // part of every megakernel
+  std::mutex building_;           // one build at a time; locked before the dispatcher's mutex
+  std::vector<KernelOf> loaded_;  // part of every later megakernel
   std::vector<std::shared_ptr<Megakernel>> built_;
-  std::shared_ptr<Megakernel> megakernel_;  // of the shift
+  std::shared_ptr<Megakernel> megakernel_;  // of the current shift
   std::unique_ptr<Shift> shift_;
   std::uint64_t opened_at_ = 0;
   std::uint64_t idle_since_ = 0;

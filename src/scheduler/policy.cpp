@@ -5,25 +5,25 @@
 namespace cohort::scheduler {
 namespace {
 
-/// The least a job can start or go on with.
+/// The minimum number of units that a job can start or continue with.
 std::uint32_t least(const Claim& claim) {
   return claim.rigid ? claim.max_groups : std::min(claim.max_groups, 1U);
 }
 
-/// Whether one more unit should go to `a` rather than to `b`: the lower share for its weight.
+/// Whether the next unit should go to `a` instead of `b`: `a` has the lower share for its weight.
 bool poorer(std::uint32_t share_a, const Claim& a, std::uint32_t share_b, const Claim& b) {
   return std::uint64_t{share_a} * b.weight < std::uint64_t{share_b} * a.weight;
 }
 
-/// Which jobs have to leave, and what is reserved for the others.
+/// Which jobs have to leave, and which units are reserved for the others.
 class Reserve {
  public:
   explicit Reserve(std::span<const Claim> jobs) : jobs_(jobs), suspended_(jobs.size(), false) {
     for (const Claim& job : jobs) units_ += job.running ? least(job) : 0;
   }
 
-  /// Adds the jobs whose turn it is. One that could not start even without tasks is left out: tasks
-  /// would wait for it in vain.
+  /// Adds the jobs whose turn it is. Leaves out a job that could not start even without tasks:
+  /// tasks would wait for it in vain.
   void add_owed(std::uint32_t capacity) {
     for (const Claim& job : jobs_) {
       if (job.running || !job.owed) continue;
@@ -32,7 +32,7 @@ class Reserve {
     }
   }
 
-  /// Suspends jobs until the reserve fits into `room`. False: it does not, even without them.
+  /// Suspends jobs until the reserve fits into `room`. Returns false if it does not fit even then.
   bool shrink_to(std::uint64_t room) {
     while (units_ > room) {
       const auto job = next_to_suspend();
@@ -46,7 +46,7 @@ class Reserve {
   [[nodiscard]] const std::vector<bool>& suspended() const { return suspended_; }
 
  private:
-  /// The lowest weight, the youngest among equals.
+  /// The job with the lowest weight, the youngest among equals.
   [[nodiscard]] std::optional<std::size_t> next_to_suspend() const {
     std::optional<std::size_t> lightest;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {

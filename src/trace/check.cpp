@@ -121,7 +121,7 @@ TraceChecker::Refusal TraceChecker::start(const TraceEvent& event) {
     ++runs_;
     started_ = active_ = settled_ = groups;
     for (std::uint32_t id = 0; id < groups; ++id) {
-      // A fault may have ended one while it waited for the others.
+      // A fault may have ended a group while it waited for the others.
       if (holders_[id].phase == Phase::absent) admit(id, Phase::running, Due::start);
     }
   }
@@ -150,7 +150,7 @@ TraceChecker::Refusal TraceChecker::join(const TraceEvent& event) {
         event, "in generation " + number(event.value) + "; it was forked in " + number(holder.gen));
   }
   const std::uint32_t least = rules_.kill_order == KillOrder::any ? 1 : event.group + 1;
-  // A barrier may already have sent away a group that it forked: then M is below its id.
+  // A barrier may already have removed a group that it forked: then M is not above its id.
   if (holder.phase != Phase::leaving && (event.active < least || event.active > rules_.max_groups))
     return refuse(event, "it saw M = " + number(event.active) + ", which cannot be with its id");
   holder.due = Due::nothing;
@@ -262,7 +262,7 @@ TraceChecker::Refusal TraceChecker::resize(const TraceEvent& event) {
   const std::uint32_t joiners = event.active > active_ ? event.active - active_ : 0;
   const Resizing resizing{
       .before = active_ - forked_, .after = event.active, .forked = forked_ + joiners};
-  // Beyond the model, M = 0: whether that may be is judged when group 0 goes.
+  // M = 0 is beyond the model: whether it is legal is judged when group 0 leaves.
   if (event.active != 0 && !modelled_allows(resizing, rules_.max_groups)) {
     return refuse(event, "to M = " + number(event.active) +
                              "; it may be 1 to N = " + number(rules_.max_groups));
@@ -337,7 +337,7 @@ TraceChecker::Refusal TraceChecker::fault(const TraceEvent& event) {
         --unnamed_;
       } else if (started_ != 0 || emptied_) {
         return out_of_place(event);
-      }  // else it ended before the first groups could tell of their start
+      }  // else the job ended before the first groups could record their start
       break;
     case Phase::leaving:
     case Phase::parting: --leaving_; [[fallthrough]];

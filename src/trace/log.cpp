@@ -5,7 +5,7 @@
 namespace cohort {
 namespace {
 
-/// A number for the calling thread, which no other one has.
+/// A number that only the calling thread has.
 std::uint32_t this_worker() noexcept {
   static std::atomic<std::uint32_t> workers{0};
   thread_local const std::uint32_t worker = workers.fetch_add(1, std::memory_order_relaxed);

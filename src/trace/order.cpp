@@ -1,9 +1,10 @@
-// The order of the protocol's steps behind the log of a real run.
+// Reconstructs the order of the protocol's steps from the log of a real run.
 //
 // A group logs arrive and resize right before the step, everything else right after it. So the step
-// of a late event lies between the group's previous event and its own place in the log: its window.
-// Only kills and forks can have been overtaken in a way that matters, and M tells where they
-// belong. Invariant: a legal run has an order in which every step is in its window, and one is
+// of an event logged afterwards lies in a window: between the group's previous event and the
+// event's own place in the log. Only kills and forks can be logged out of order in a way that
+// matters, and M tells where they belong.
+// Invariant: a legal run has an order in which every step is in its window, and one such order is
 // found.
 #include <algorithm>
 #include <deque>
@@ -24,12 +25,13 @@ bool ends_stay(Trace what) {
          what == Trace::fault;
 }
 
-/// The log as stays: each a group's events from its start or join to its end, of one worker, but
-/// for the kill of a group that another one takes along, and logs after its own.
+/// The log divided into stays: the events of one group, recorded by one worker, from its start or
+/// join to its end. A group that removes another one together with itself also logs that group's
+/// kill, after its own.
 struct Stays {
-  std::vector<std::size_t> stay;      // by event: which one it belongs to
-  std::vector<std::size_t> previous;  // by event: the one before in its stay, or none
-  std::vector<std::size_t> next;      // by event: the one after
+  std::vector<std::size_t> stay;      // by event: the stay that it belongs to
+  std::vector<std::size_t> previous;  // by event: the previous one of its stay, or none
+  std::vector<std::size_t> next;      // by event: the next one of its stay
   std::vector<std::size_t> first;     // by stay: its first event
 
   explicit Stays(std::span<const LoggedEvent> log)
@@ -39,7 +41,7 @@ struct Stays {
       bool inside = false;
     };
     std::map<std::uint32_t, Worker> workers;
-    std::vector<std::size_t> for_others;  // kills that a group logged besides its own
+    std::vector<std::size_t> for_others;  // kills that a group logged for other groups
     for (std::size_t i = 0; i < log.size(); ++i) {
       Worker& worker = workers[log[i].worker];
       const Trace what = log[i].event.what;
@@ -54,7 +56,7 @@ struct Stays {
       }
       worker = {.last = i, .inside = !ends_stay(what)};
     }
-    std::map<std::uint32_t, std::deque<std::size_t>> endless;  // stays, by id
+    std::map<std::uint32_t, std::deque<std::size_t>> endless;  // stays that have not ended, by id
     for (std::size_t each = 0; each < first.size(); ++each) {
       if (!ends_stay(log[last_[each]].event.what))
         endless[log[first[each]].event.group].push_back(each);
@@ -62,7 +64,7 @@ struct Stays {
     for (const std::size_t kill : for_others) {
       auto& stays = endless[log[kill].event.group];
       if (stays.empty() || first[stays.front()] > kill) {
-        begin(kill);  // nobody's: the checker will say so
+        begin(kill);  // of no group: the checker will report it
       } else {
         append(stays.front(), kill);
         stays.pop_front();
@@ -70,7 +72,7 @@ struct Stays {
     }
   }
 
-  /// Whether the step of `event`, whose stay has come up to it, may lie before place `at`.
+  /// Whether the step of `event`, the next one of its stay, may lie before place `at`.
   [[nodiscard]] bool open(std::size_t event, std::size_t at) const {
     return previous[event] != none && previous[event] < at;
   }
@@ -95,8 +97,8 @@ struct Stays {
 std::uint64_t before_fork(const TraceEvent& fork) { return fork.active - fork.value; }
 
 /// Kill order highest first. Forks and resizes are logged in their order, and between two of them M
-/// only falls, from the top: so whenever an event says what M was, the kills that must have come
-/// before it are known, and nothing has to be tried.
+/// only falls, from the top. So whenever an event contains M, the kills that must have come before
+/// it are known: no search is needed.
 class HighestFirst {
  public:
   HighestFirst(std::span<const LoggedEvent> log, const TraceRules& rules, TraceChecker& checker)
@@ -116,10 +118,10 @@ class HighestFirst {
         case Trace::kill: take(at, std::uint64_t{event.group} + 1); break;
         case Trace::fork: take(at, before_fork(event)); break;
         case Trace::resize: take(at, event.value); break;
-        case Trace::pass:  // the first one tells with which M the barrier was released
+        case Trace::pass:  // the first one tells the M with which the barrier was released
           if (event.value != checker_.generation()) take(at, event.active);
           break;
-        case Trace::finish: forks(at); break;  // nobody forks after it
+        case Trace::finish: forks(at); break;  // no group forks after it
         default: break;
       }
       see(at);
@@ -144,7 +146,7 @@ class HighestFirst {
     }
   }
 
-  /// The groups from id `bound` on were killed before place `at`, highest first.
+  /// Applies the kills, before place `at`, of the groups with ids from `bound` on, highest first.
   void take(std::size_t at, std::uint64_t bound) {
     while (top_ > bound && !refusal_) {
       const std::size_t event = next_[holder_[top_ - 1]];
@@ -156,7 +158,7 @@ class HighestFirst {
     }
   }
 
-  /// The forks that may have come before place `at` did.
+  /// Applies the forks that may have come before place `at`.
   void forks(std::size_t at) {
     std::vector<std::size_t> open;
     for (std::uint64_t id = 0; id < top_; ++id) {
@@ -175,16 +177,16 @@ class HighestFirst {
   std::span<const LoggedEvent> log_;
   TraceChecker& checker_;
   Stays stays_;
-  std::vector<bool> done_;           // by event
+  std::vector<bool> done_;           // by event: already applied
   std::vector<std::size_t> next_;    // by stay: its next event that the checker has not seen
   std::vector<std::size_t> holder_;  // by id: the stay that has it
-  std::uint64_t top_ = 0;            // the highest id that somebody has, and one
+  std::uint64_t top_ = 0;            // one more than the highest id that a group has
   std::optional<std::string> refusal_;
 };
 
-/// Kill order any, one run of the job: an order of kills and forks in which each finds the M that
-/// it says it found. Several may be possible at a time, so this is a search, but a narrow one:
-/// forks are logged in their order, and of two kills that leave the same M behind the one whose
+/// Kill order any, one run of the job: finds an order of kills and forks in which each finds the M
+/// that its event contains. Several may be possible at a time, so this is a search, but a narrow
+/// one: forks are logged in their order, and of two kills that leave the same M, the one whose
 /// window ends first may always go first.
 class AnyOrder {
  public:
@@ -219,7 +221,7 @@ class AnyOrder {
     link();
   }
 
-  /// The order, or as much of it as there is: what follows then does not fit.
+  /// The order, or as much of it as exists: the next step then does not fit.
   std::vector<Step> find() {
     std::vector<Step> longest;
     struct Choice {
@@ -231,7 +233,7 @@ class AnyOrder {
     while (path.size() < ops_.size()) {
       while (done(first)) ++first;
       auto [one, other] = failed_.count(key_) != 0 ? std::pair{none, none} : options(first);
-      while (one == none) {  // back to where there was another way
+      while (one == none) {  // go back to the last alternative
         if (path.size() > longest.size()) {
           longest.clear();
           for (const Choice& each : path) longest.push_back(step(each.chosen));
@@ -258,7 +260,7 @@ class AnyOrder {
     std::size_t event;
     std::size_t opens;     // its step comes after this event
     std::size_t deadline;  // and before this one
-    std::uint64_t mix;     // a random number, for the set of ops that are done
+    std::uint64_t mix;     // a random number; their XOR identifies the set of ops that are done
     std::size_t before = none;
     std::size_t after = none;
     bool done = false;
@@ -275,7 +277,8 @@ class AnyOrder {
     return x ^ (x >> 31U);
   }
 
-  /// A list of what is not done, by opening: whoever is taken out can be put back in its place.
+  /// Links the ops that are not done, in order of opening. An op that is taken out can be put back
+  /// in its place.
   void link() {
     std::size_t last = none;
     for (const std::size_t op : by_opening_) {
@@ -285,7 +288,7 @@ class AnyOrder {
     }
   }
 
-  /// What can come next, the more urgent one first: a kill, a fork.
+  /// The ops that can come next, the more urgent one first: a kill, a fork.
   [[nodiscard]] std::pair<std::size_t, std::size_t> options(std::size_t first) const {
     std::size_t kill = none;
     std::size_t fork = none;
@@ -325,14 +328,14 @@ class AnyOrder {
   std::vector<std::size_t> by_opening_;
   std::size_t head_ = none;
   std::uint64_t active_;   // M
-  std::uint64_t key_ = 0;  // of the set of ops that are done
+  std::uint64_t key_ = 0;  // identifies the set of ops that are done
   std::unordered_set<std::uint64_t> failed_;
 };
 
 std::optional<std::string> check_any_order(std::span<const LoggedEvent> log,
                                            TraceChecker& checker) {
   const Stays stays{log};
-  // Where a run of the job begins: everything of the one before it has been logged.
+  // The starts of the job's runs: everything of the previous run has been logged before.
   std::vector<std::size_t> runs;
   std::uint64_t inside = 0;
   bool over = true;
@@ -357,7 +360,7 @@ std::optional<std::string> check_any_order(std::span<const LoggedEvent> log,
       placed[step.event] = true;
     }
   }
-  // Who comes before an urgent one is as urgent.
+  // A step before an urgent one is as urgent.
   for (std::size_t i = steps.size(); i-- > 1;) {
     steps[i - 1].deadline = std::min(steps[i - 1].deadline, steps[i].deadline);
   }

@@ -63,8 +63,8 @@ class FakeBackend final : public Backend {
     if (while_concluding) while_concluding(job);
     return ending_;
   }
-  void tell(JobRecord& job, const TraceGather& gather) override {
-    dispatcher_.tell_later(job, gather);
+  void trace_gather(JobRecord& job, const TraceGather& gather) override {
+    dispatcher_.trace_gather_later(job, gather);
   }
   void check_wait(const JobRecord& /*job*/, const char* call, bool /*endless*/) const override {
     Effects::refuse_wait(call);

@@ -8,10 +8,9 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
-#include <type_traits>
-#include <utility>
 
 #include "cohort/platform/cpu_atomic.hpp"
+#include "cohort/platform/team_threads.hpp"
 #include "cohort/protocol/group.hpp"
 #include "cohort/samples.hpp"
 #include "cohort/trace.hpp"
@@ -147,9 +146,7 @@ class Team {
 };
 
 /// One thread's view of its group's threads. A group of one thread has no team and pays nothing.
-class Threads {
-  using Point = protocol::Point;
-
+class Threads : public cohort::detail::TeamThreads<Threads> {
  public:
   Threads() noexcept = default;
   Threads(Team& team, std::uint32_t local_id) noexcept
@@ -166,108 +163,11 @@ class Threads {
     return counter.fetch_add(1);
   }
 
-  void barrier() const {
-    if (team_ != nullptr) team_->meet(local_id_, Point::barrier, nullptr, nullptr, nullptr);
-  }
-
-  /// The leader calls `act` when all threads are there; each gets its result.
-  template <class Function>
-  auto lead(Point point, Function act) const {
-    if (team_ == nullptr) [[likely]]
-      return act();
-    return lead_team(*team_, local_id_, point, false, [act](bool) { return act(); });
-  }
-
-  /// The same, but `act` is told whether any thread said true.
-  template <class Function>
-  auto lead_any(Point point, bool mine, Function act) const {
-    if (team_ == nullptr) [[likely]]
-      return act(mine);
-    return lead_team(*team_, local_id_, point, mine, act);
-  }
-
-  template <class T>
-  T broadcast(T value, std::uint32_t from) const {
-    if (team_ == nullptr) return value;
-    meet(*team_, local_id_, Point::broadcast, value, from,
-         [](std::uint32_t source, std::span<void* const> slots) {
-           const T sent = *static_cast<T*>(slots[source]);
-           for (void* each : slots) *static_cast<T*>(each) = sent;
-         });
-    return value;
-  }
-
-  template <class T, class Op>
-  T reduce(T value, Op op) const {
-    if (team_ == nullptr) return value;
-    meet(*team_, local_id_, Point::reduce, value, op,
-         [](Op& combine, std::span<void* const> slots) {
-           T sum = *static_cast<T*>(slots[0]);
-           for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
-           for (void* each : slots) *static_cast<T*>(each) = sum;
-         });
-    return value;
-  }
-
-  template <class T, class Op>
-  T inclusive_scan(T value, Op op) const {
-    if (team_ == nullptr) return value;
-    meet(*team_, local_id_, Point::scan, value, op, [](Op& combine, std::span<void* const> slots) {
-      for (std::size_t i = 1; i < slots.size(); ++i) {
-        T& here = *static_cast<T*>(slots[i]);
-        here = combine(*static_cast<T*>(slots[i - 1]), here);
-      }
-    });
-    return value;
-  }
-
-  template <class T, class Op>
-  T exclusive_scan(T value, T zero, Op op) const {
-    if (team_ == nullptr) return zero;
-    meet(*team_, local_id_, Point::scan, value, std::pair{zero, op},
-         [](auto& with, std::span<void* const> slots) {
-           T before = with.first;
-           for (void* each : slots) {
-             const T here = *static_cast<T*>(each);
-             *static_cast<T*>(each) = before;
-             before = with.second(before, here);
-           }
-         });
-    return value;
+  void meet(protocol::Point point, void* slot, Team::Act act, void* context) const {
+    team_->meet(local_id_, point, slot, act, context);
   }
 
  private:
-  /// Out of line and with arguments by value, so that a group of one thread can stay in registers.
-  template <class Function>
-  [[gnu::noinline, gnu::cold]] static auto lead_team(Team& team, std::uint32_t local_id,
-                                                     Point point, bool mine, Function act) {
-    using Result = decltype(act(mine));
-    struct Slot {
-      bool said;
-      Result result;
-    } slot{mine, {}};
-    meet(team, local_id, point, slot, act, [](auto& function, std::span<void* const> slots) {
-      bool any = false;
-      for (void* each : slots) any |= static_cast<Slot*>(each)->said;
-      const Result result = function(any);
-      for (void* each : slots) static_cast<Slot*>(each)->result = result;
-    });
-    return slot.result;
-  }
-
-  template <class Slot, class Context, class Function>
-  static void meet(Team& team, std::uint32_t local_id, Point point, Slot& slot, Context&& context,
-                   Function /*act: stateless*/) {
-    using Held = std::remove_reference_t<Context>;
-    team.meet(
-        local_id, point, &slot,
-        [](void* held, std::span<void* const> slots) {
-          Function{}(*static_cast<Held*>(held), slots);
-        },
-        const_cast<void*>(
-            static_cast<const void*>(&context)));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  }
-
   Team* team_ = nullptr;
   std::uint32_t local_id_ = 0;
   std::uint32_t local_size_ = 1;

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cohort/platform/team_threads.hpp"
 #include "cohort/protocol/group.hpp"
 #include "cohort/trace.hpp"
 
@@ -312,9 +313,7 @@ struct Event {
 };
 
 /// One thread's view of its group's threads.
-class Threads {
-  using Point = protocol::Point;
-
+class Threads : public cohort::detail::TeamThreads<Threads> {
  public:
   Threads() noexcept = default;
   Threads(std::uint32_t team, std::uint32_t local_id, std::uint32_t local_size) noexcept
@@ -329,98 +328,11 @@ class Threads {
     return counter.fetch_add(1, Order::relaxed, {});  // without a line: it would be this one
   }
 
-  void barrier() const {
-    if (local_size_ > 1) detail::meet(team_, local_id_, Point::barrier, nullptr, nullptr, nullptr);
-  }
-
-  template <class Function>
-  auto lead(Point point, Function act) const {
-    return lead_any(point, false, [&act](bool) { return act(); });
-  }
-
-  /// The leader acts when all threads are there. `act` is told whether any of them passed true.
-  template <class Function>
-  auto lead_any(Point point, bool mine, Function act) const {
-    using Answer = decltype(act(mine));
-    if (local_size_ == 1) return act(mine);
-    struct Slot {
-      bool said;
-      Answer result;
-    } slot{mine, {}};
-    meet(point, slot, act, [](Function& function, std::span<void* const> slots) {
-      bool any = false;
-      for (void* each : slots) any |= static_cast<Slot*>(each)->said;
-      const Answer result = function(any);
-      for (void* each : slots) static_cast<Slot*>(each)->result = result;
-    });
-    return slot.result;
-  }
-
-  template <class T>
-  T broadcast(T value, std::uint32_t from) const {
-    if (local_size_ == 1) return value;
-    meet(Point::broadcast, value, from, [](std::uint32_t& source, std::span<void* const> slots) {
-      const T sent = *static_cast<T*>(slots[source]);
-      for (void* each : slots) *static_cast<T*>(each) = sent;
-    });
-    return value;
-  }
-
-  template <class T, class Op>
-  T reduce(T value, Op op) const {
-    if (local_size_ == 1) return value;
-    meet(Point::reduce, value, op, [](Op& combine, std::span<void* const> slots) {
-      T sum = *static_cast<T*>(slots[0]);
-      for (void* each : slots.subspan(1)) sum = combine(sum, *static_cast<T*>(each));
-      for (void* each : slots) *static_cast<T*>(each) = sum;
-    });
-    return value;
-  }
-
-  template <class T, class Op>
-  T inclusive_scan(T value, Op op) const {
-    if (local_size_ == 1) return value;
-    meet(Point::scan, value, op, [](Op& combine, std::span<void* const> slots) {
-      for (std::size_t i = 1; i < slots.size(); ++i) {
-        T& here = *static_cast<T*>(slots[i]);
-        here = combine(*static_cast<T*>(slots[i - 1]), here);
-      }
-    });
-    return value;
-  }
-
-  template <class T, class Op>
-  T exclusive_scan(T value, T zero, Op op) const {
-    if (local_size_ == 1) return zero;
-    std::pair with{zero, op};
-    meet(Point::scan, value, with, [](std::pair<T, Op>& start, std::span<void* const> slots) {
-      T before = start.first;
-      for (void* each : slots) {
-        const T here = *static_cast<T*>(each);
-        *static_cast<T*>(each) = before;
-        before = start.second(before, here);
-      }
-    });
-    return value;
+  void meet(protocol::Point point, void* slot, detail::Act act, void* context) const {
+    detail::meet(team_, local_id_, point, slot, act, context);
   }
 
  private:
-  template <class Slot, class Context>
-  void meet(Point point, Slot& slot, Context& context,
-            void (*act)(std::type_identity_t<Context>&, std::span<void* const>)) const {
-    struct Call {
-      Context& context;
-      void (*act)(Context&, std::span<void* const>);
-    } call{context, act};
-    detail::meet(
-        team_, local_id_, point, &slot,
-        [](void* held, std::span<void* const> slots) {
-          Call& its = *static_cast<Call*>(held);
-          its.act(its.context, slots);
-        },
-        &call);
-  }
-
   std::uint32_t team_ = 0;
   std::uint32_t local_id_ = 0;
   std::uint32_t local_size_ = 1;
