@@ -216,8 +216,8 @@ struct Contract {
                 "(step style) or `template <class Group> COHORT_FN void run(Group&, State) const` "
                 "(direct style)");
   static_assert(!(detail::HasStep<Kernel> && detail::HasRun<Kernel>),
-                "cohort: a kernel has step() or run(), not both: the library would not know who "
-                "owns the loop");
+                "cohort: a kernel has step() or run(), not both: the library would not know "
+                "which of them owns the loop");
   static_assert(
       !detail::HasStep<Kernel> || StepKernel<Kernel>,
       "cohort: step() must be const (kernel parameters are immutable) and return cohort::Next");

@@ -33,8 +33,7 @@ struct TaskOptions {
 /// Statistics of a task.
 struct TaskReport {
   Status status = Status::pending;
-  std::chrono::nanoseconds gather{
-      0};  ///< from publishing the demand until the task had all its units
+  std::chrono::nanoseconds gather{0};    ///< from publishing the demand to having all units
   std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
   std::string error;                     ///< why it failed
 };

@@ -39,8 +39,7 @@ struct TraceRules {
 struct Resizing {
   std::uint32_t before = 0;  ///< M when all groups had arrived
   std::uint32_t after = 0;   ///< M of the groups that continue
-  std::uint32_t forked =
-      0;  ///< groups that joined inside the barrier; the highest may have left already
+  std::uint32_t forked = 0;  ///< joined inside the barrier; the highest may have left already
 
   friend constexpr bool operator==(const Resizing&, const Resizing&) = default;
   friend constexpr bool operator<(const Resizing& a, const Resizing& b) {

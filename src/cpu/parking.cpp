@@ -33,8 +33,8 @@ void Event::sleep_for(std::uint32_t ticket, std::uint64_t nanoseconds) noexcept 
 }
 
 void Event::wake() noexcept {
-  epoch_.fetch_add(
-      1, std::memory_order_seq_cst);  // pairs with announce(): tickets drawn before this are stale
+  // Pairs with announce(): tickets drawn before this are stale.
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&epoch_), FUTEX_WAKE_PRIVATE, INT_MAX,
             nullptr, nullptr, 0);
 }

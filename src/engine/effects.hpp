@@ -38,8 +38,8 @@ class Effects {
       Effect effect = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      const bool nested = std::exchange(
-          in_effect(), true);  // this effect may run inside an effect of another engine
+      // An effect of another engine may be what runs this one.
+      const bool nested = std::exchange(in_effect(), true);
       effect();
       effect = nullptr;  // destroys what it captured
       in_effect() = nested;

@@ -454,9 +454,10 @@ void World::Impl::meet(std::uint32_t team, std::uint32_t local_id, protocol::Poi
   if (all) {
     for (std::uint32_t i = 1; i < meeting.size; ++i) {
       if (meeting.points[i] == meeting.points[0]) continue;
-      fail("threads of one group went different ways: thread 0 stands at " +
-           std::string{in_words(meeting.points[0])} + ", thread " + std::to_string(i) + " at " +
-           in_words(meeting.points[i]));
+      const std::uint32_t group = actors[meeting.first].group;
+      fail("threads of " + (group == no_group ? "one group" : "group " + std::to_string(group)) +
+           " went different ways: thread 0 stands at " + std::string{in_words(meeting.points[0])} +
+           ", thread " + std::to_string(i) + " at " + in_words(meeting.points[i]));
       break;
     }
   }

@@ -42,8 +42,8 @@ Workgroups::Workgroups(engine::Dispatcher& dispatcher, EngineOptions options, Ch
                              memory_, options_.patience)) {
   if (options_.scheduler == Scheduler::group && --most_groups_ == 0) {
     throw Error{Errc::unsupported, "opencl engine: " + chosen_.info.name +
-                                       " runs one work-group at a time, which leaves none beside "
-                                       "one that schedules; use Scheduler::host"};
+                                       " runs one work-group at a time, so a scheduler group "
+                                       "would leave none for jobs; use Scheduler::host"};
   }
 }
 

@@ -144,7 +144,7 @@ TraceChecker::Refusal TraceChecker::join(const TraceEvent& event) {
     --unnamed_;
     admit(event.group, Phase::running, Due::join);
   }
-  if (holder.due != Due::join) return refuse(event, "nobody has forked it");
+  if (holder.due != Due::join) return refuse(event, "no group has forked it");
   if (event.value != holder.gen) {
     return refuse(
         event, "in generation " + number(event.value) + "; it was forked in " + number(holder.gen));
@@ -208,7 +208,7 @@ TraceChecker::Refusal TraceChecker::fork(const TraceEvent& event) {
   if (!in_barrier && !is(event, Phase::running)) return out_of_place(event);
   if (in_barrier && !all_arrived()) return too_early(event);
   if (event.value < 1 || event.value > rules_.max_groups - active_) {
-    return refuse(event, number(event.value) + " groups beside M = " + number(active_) +
+    return refuse(event, number(event.value) + " groups in addition to M = " + number(active_) +
                              "; N = " + number(rules_.max_groups));
   }
   const auto joiners = static_cast<std::uint32_t>(event.value);
@@ -216,7 +216,7 @@ TraceChecker::Refusal TraceChecker::fork(const TraceEvent& event) {
     return refuse(event, number(joiners) + " groups make M = " + number(event.active) + "; M was " +
                              number(active_));
   }
-  if (finished_ > 0) return refuse(event, "a group has returned: nobody may join any more");
+  if (finished_ > 0) return refuse(event, "a group has returned: no group may join any more");
   if (leaving_ > 0) return refuse(event, "groups that a barrier has sent away are still there");
   if (rules_.kill_order == KillOrder::any) {
     unnamed_ += joiners;

@@ -7,6 +7,7 @@
 namespace cohort::engine {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -148,7 +149,9 @@ TEST_F(JobsLife, EndsAsItsGroupsSay) {
   }
   const auto job = launch(4);
   backend->all_leave(*job, {Status::failed, FaultRecord{Fault::divergent_group, 2}});
-  EXPECT_THAT(job->report().error, HasSubstr("group 2"));
+  EXPECT_THAT(job->report().error,
+              AllOf(HasSubstr("the threads of group 2"), HasSubstr("before barrier 0"),
+                    HasSubstr("cohort::explore"), HasSubstr("cohort check")));
   EXPECT_THROW(job->rethrow(), Error);
 }
 

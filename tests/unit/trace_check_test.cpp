@@ -188,23 +188,27 @@ TEST(TraceCheck, AnyGroupMayGoInAnyOrder) {
                              Events{kill(1, 2), finish(3), finish(0)});
   expect_last_refused(four_any, starts(3) + Events{kill(0, 2), fork(1, 3, 1), join(2, 3)},
                       "another group has this id");
-  expect_last_refused(four_any, starts(3) + Events{kill(0, 2), join(0, 3)}, "nobody has forked it");
+  expect_last_refused(four_any, starts(3) + Events{kill(0, 2), join(0, 3)},
+                      "no group has forked it");
 }
 
 // ---- FORK
 
 TEST(TraceCheck, JoinersGetTheNextIds) {
   expect_legal(four, starts(1) + Events{fork(0, 3, 2), join(2, 3), join(1, 3)} + finishes(3));
-  expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(3, 3)}, "nobody has forked it");
+  expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(3, 3)},
+                      "no group has forked it");
   expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), join(1, 3), join(1, 3)},
-                      "nobody has forked it");
+                      "no group has forked it");
   expect_last_refused(four, starts(1) + Events{fork(0, 3, 2), offer(1)}, "has not joined yet");
 }
 
 TEST(TraceCheck, ForksStayWithinN) {
-  expect_last_refused(four, starts(3) + Events{fork(0, 5, 2)}, "2 groups beside M = 3; N = 4");
-  expect_last_refused(four_any, starts(3) + Events{fork(0, 5, 2)}, "2 groups beside M = 3; N = 4");
-  expect_last_refused(four, starts(3) + Events{fork(0, 3, 0)}, "0 groups beside");
+  expect_last_refused(four, starts(3) + Events{fork(0, 5, 2)},
+                      "2 groups in addition to M = 3; N = 4");
+  expect_last_refused(four_any, starts(3) + Events{fork(0, 5, 2)},
+                      "2 groups in addition to M = 3; N = 4");
+  expect_last_refused(four, starts(3) + Events{fork(0, 3, 0)}, "0 groups in addition");
   expect_last_refused(four, starts(2) + Events{fork(0, 4, 1)}, "1 groups make M = 4; M was 2");
 }
 
@@ -223,7 +227,7 @@ TEST(TraceCheck, JoinersAreInTheGenerationTheyWereForkedIn) {
 
 TEST(TraceCheck, NobodyJoinsAfterAReturn) {
   expect_last_refused(four, starts(2) + Events{finish(1), fork(0, 3, 1)},
-                      "nobody may join any more");
+                      "no group may join any more");
 }
 
 TEST(TraceCheck, AnIdIsHeldByOneGroupAtATime) {
@@ -318,7 +322,8 @@ TEST(TraceCheck, AResizingBarrierLetsTheNextOnesIn) {
   expect_last_refused(four, full + Events{resize(1, 2, 5)}, "it may be 1 to N = 4");
   expect_last_refused(four, full + Events{resize(1, 2, 3), join(2, 3, 0)},
                       "in generation 0; it was forked in 1");
-  expect_last_refused(four, full + Events{resize(1, 2, 3), join(3, 3, 1)}, "nobody has forked it");
+  expect_last_refused(four, full + Events{resize(1, 2, 3), join(3, 3, 1)},
+                      "no group has forked it");
 }
 
 TEST(TraceCheck, AResizingBarrierNeedsEverybody) {
@@ -506,14 +511,14 @@ TEST(TraceOrder, AForkMayBeLoggedAfterAReturnButNotDoneAfterIt) {
   EXPECT_THAT(judge_log(four, 2,
                         {on(0, finish(0)), on(1, offer(1)), on(1, fork(1, 3, 1)), on(2, join(2, 3)),
                          on(1, finish(1)), on(2, finish(2))}),
-              HasSubstr("nobody may join any more"));
+              HasSubstr("no group may join any more"));
   expect_legal_log(four_any, 2,
                    {on(0, finish(0)), on(1, fork(1, 3, 1)), on(2, join(3, 3)), on(1, finish(1)),
                     on(2, finish(3))});
   EXPECT_THAT(judge_log(four_any, 2,
                         {on(0, finish(0)), on(1, offer(1)), on(1, fork(1, 3, 1)), on(2, join(3, 3)),
                          on(1, finish(1)), on(2, finish(3))}),
-              HasSubstr("nobody may join any more"));
+              HasSubstr("no group may join any more"));
 }
 
 TEST(TraceOrder, AnyOrderIsFoundWhereTheFirstChoiceIsWrong) {

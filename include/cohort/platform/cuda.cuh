@@ -46,11 +46,10 @@ struct Event {
 
 /// A job's data that only this platform needs.
 struct Recorder {
-  Atomic<std::uint32_t> before{
-      0};                    ///< SMs that other jobs give to the leases before this job gives any
-  std::uint32_t bundle = 1;  ///< groups that share an SM
-  std::uint32_t* lines = nullptr;  ///< a log in pinned host memory
-  std::uint32_t last_line = 0;     ///< line count - 1; the count is a power of two
+  Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases first
+  std::uint32_t bundle = 1;         ///< groups that share an SM
+  std::uint32_t* lines = nullptr;   ///< a log in pinned host memory
+  std::uint32_t last_line = 0;      ///< line count - 1; the count is a power of two
   alignas(128) Atomic<std::uint32_t> turns{0};
 
   /// Of the events in primitives, only rare ones are written to a tape here, so that the others
@@ -502,8 +501,8 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   if (offers && last && blockDim.x > 32) Platform::here().tape.arrive_if_open(Trace::offer);
   __syncthreads();
   if (offers && last && blockDim.x > 32) look_ahead(*Platform::here().offers);
-  return static_cast<Result>(
-      *answer);  // unchanged until all threads meet again, in the next primitive
+  // Unchanged until all threads meet again, in the next primitive.
+  return static_cast<Result>(*answer);
 }
 #endif
 

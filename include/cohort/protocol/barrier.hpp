@@ -165,8 +165,8 @@ COHORT_FN Roster await_release(const Place<P>& place, Meanwhile meanwhile) {
   Roster now;
   const auto done = [&] {
     const bool voted = asks && !place.again && shared.vote[gen & 3U].load(Order::relaxed) != 0;
-    now = shared.look(
-        Order::acquire);  // pairs with the releaser's read-modify-write, and so with all arrivals
+    // Pairs with the releaser's read-modify-write, and so with all arrivals.
+    now = shared.look(Order::acquire);
     if (voted) place.again = true;
     return now.gen() != gen || now.faulted();
   };
@@ -295,8 +295,7 @@ COHORT_FN Roster arrive(Member<P, State>& member, const Place<P>& place) {
   const Roster now = arrive_by(place.shared, place.arrival);
   member.kinds = place.kinds;
   if (now.arrived() != now.active())
-    P::notify(
-        place.shared.offer_event);  // wake groups waiting in an offer: this barrier needs them
+    P::notify(place.shared.offer_event);  // this barrier needs groups that wait in offers
   return now;
 }
 

@@ -45,8 +45,8 @@ COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
     return break_contract(member, Fault::divergent_barrier);
   const bool last_step = !goes_on(member, member.gen);
   member.gen = (member.gen + 1) & Roster::gen_mask;
-  member.active = member.shared.settled.load(
-      Order::relaxed);  // ordered by the release; stable until this group arrives again
+  // Relaxed: ordered by the release, and stable until this group arrives again.
+  member.active = member.shared.settled.load(Order::relaxed);
   member.trace(Trace::pass, member.gen);
   if (member.id >= member.active) return leave_in_turn<P, traits>(member);
   return last_step ? Verdict::halt : Verdict::stay;

@@ -116,20 +116,17 @@ struct Shared {
   Atomic<std::uint32_t> flags{0};               // suspend_flag
   Atomic<std::uint32_t> waiting{0};  // boxes in Seat::waiting: a fork need not look at each box
   Atomic<std::uint32_t> closed{0};   // no more groups will be admitted
-  Atomic<std::uint32_t> serial{
-      0};  // of the current run; a group of an older run must not touch anything else
+  Atomic<std::uint32_t> serial{0};   // of the run; groups of older runs must not touch the rest
 
   // Written by the check-in and by resizes.
   alignas(128) Atomic<std::uint32_t> tickets{0};  // handed out at the check-in
   Atomic<std::uint32_t> fork_lock{0};
   Atomic<std::uint32_t> departing{0};  // groups removed by another group that have not yet noticed
-  Atomic<std::uint32_t> deposit_gen{
-      no_deposit};                   // the generation for which group 0 has deposited its State
-  Atomic<std::uint32_t> settled{0};  // M as of the check-in or of the last release
+  Atomic<std::uint32_t> deposit_gen{no_deposit};  // generation of group 0's deposit
+  Atomic<std::uint32_t> settled{0};               // M as of the check-in or of the last release
   Atomic<std::uint32_t> staying{0};  // active groups that are not about to leave, see kill.hpp
-  Atomic<std::uint32_t> kept{
-      0};  // States::kept holds the job's state: the last group left for a suspend
-  Atomic<std::uint64_t> fault{0};  // FaultRecord::word
+  Atomic<std::uint32_t> kept{0};     // States::kept is set: the last group left for a suspend
+  Atomic<std::uint64_t> fault{0};    // FaultRecord::word
 
   alignas(128)
       typename P::Event barrier_event;  // its waiters watch the generation, GATHER and FAULT
