@@ -29,8 +29,7 @@ class DeviceMemory final : public cohort::detail::Memory {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device_;
     check(cudaMemPoolCreate(&pool_, &properties), "memory: a pool");
-    std::uint64_t keep_all =
-        ~std::uint64_t{0};  // returning memory to the driver may wait for kernels
+    std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back may wait for kernels
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
     // Allocated now, not when it is needed: while kernels run, allocating it may wait for them.

@@ -12,10 +12,9 @@ namespace cohort::opencl {
 struct Chosen {
   cl::Device device;
   Device info;
-  std::uint32_t most_groups = 1;  ///< upper limit on work-groups
-  std::uint32_t usual_groups =
-      1;                 ///< default number of work-groups: those that can run at the same time
-  std::string standard;  ///< for the compiler's -cl-std
+  std::uint32_t most_groups = 1;   ///< upper limit on work-groups
+  std::uint32_t usual_groups = 1;  ///< the default: those that can run at the same time
+  std::string standard;            ///< for the compiler's -cl-std
 };
 
 /// Properties that the engine queries from a device.

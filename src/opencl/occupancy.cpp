@@ -56,8 +56,7 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
     std::condition_variable_any told;
     std::unique_lock lock{mutex};
     late = !told.wait_for(lock, stop, enqueuing, [&] { return stop.stop_requested(); });
-    words[1].store(1,
-                   std::memory_order_release);  // pairs with the census kernel: its groups may exit
+    words[1].store(1, std::memory_order_release);  // pairs with the kernel: groups may exit
   }};
   checked_call("counting the work-groups that run at a time", [&] {
     count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
@@ -73,8 +72,7 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
   std::uint32_t here = 0;
   for (auto since = Clock::now(); here < groups;) {
     std::this_thread::sleep_for(std::chrono::microseconds{100});
-    const std::uint32_t now =
-        words[0].load(std::memory_order_acquire);  // pairs with the census kernel
+    const std::uint32_t now = words[0].load(std::memory_order_acquire);  // pairs with the kernel
     const auto waited = Clock::now() - since;
     if (now != here) {
       here = now;

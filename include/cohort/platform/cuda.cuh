@@ -52,9 +52,8 @@ struct Recorder {
   std::uint32_t last_line = 0;      ///< line count - 1; the count is a power of two
   alignas(128) Atomic<std::uint32_t> turns{0};
 
-  /// Of the events in primitives, only rare ones are written to a tape here, so that the others
-  /// stay as fast: a block records its own arrival and departure elsewhere, and its last thread the
-  /// arrivals at barriers.
+  /// Primitives write only rare events to a tape here, so that the others stay fast. A block
+  /// records its own arrival and departure elsewhere, and its last thread the arrivals at barriers.
   COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
                         std::uint64_t value) const;
 
@@ -79,8 +78,7 @@ struct Recorder {
 /// The target as read by group 0 in an earlier barrier, or by any group in an earlier offer.
 /// Barriers and offers that follow closely use it instead of waiting for a load.
 struct alignas(16) Sampler {
-  static constexpr std::uint32_t something =
-      ~0U;  ///< stored as a target: the next offer has something to do
+  static constexpr std::uint32_t something = ~0U;  ///< as a target: there is something to do
 
   std::uint32_t target = 0;
   long long at = -(1LL << 62);  ///< by the SM's clock; initially long ago

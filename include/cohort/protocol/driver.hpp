@@ -13,8 +13,8 @@ COHORT_FN void run_steps(const Kernel& kernel, Group<P, Kernel, role>& group,
                          StateOf<Kernel> state) {
   for (;;) {
     const Next vote = kernel.step(group, state);
-    const StateOf<Kernel> kept =
-        state;  // passed by reference, so that `state` can stay in registers
+    // The barrier takes the address of the copy, so that `state` can stay in registers.
+    const StateOf<Kernel> kept = state;
     if (group.next_step(kept, vote) != Verdict::stay) return;
   }
 }

@@ -182,8 +182,7 @@ class Group {
     if (calm(true)) [[likely]]
       return false;
     return left(threads_.lead(Point::offer, [member = member_, &state] {
-      const bool nobody =
-          protocol::nobody_waits(member->shared);  // this load overlaps the following ones
+      const bool nobody = protocol::nobody_waits(member->shared);  // overlaps the next loads
       const Verdict verdict = protocol::offer_kill<P, traits>(*member, &state);
       if (verdict != Verdict::stay || nobody) return verdict;
       const std::uint32_t forked =

@@ -120,9 +120,8 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   member.entry = box.entry;
   member.gen = box.gen;
   member.state = read<P>(member.states.boxes[seat]);
-  box.seat.store(
-      Seat::empty,
-      Order::release);  // pairs with the next claimer's acquire: this group has read the box
+  // Pairs with the next claimer's acquire: this group has read the box.
+  box.seat.store(Seat::empty, Order::release);
 
   member.joined = true;
   member.active = shared.look().active();

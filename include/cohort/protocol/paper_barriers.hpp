@@ -27,9 +27,8 @@ COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
       return Verdict::leave;
     }
     if (!leave<P, traits>(member, now)) continue;
-    shared.departing.fetch_sub(
-        1,
-        Order::release);  // pairs with growth(): no group may join above this one
+    // Pairs with growth(): no group may join above this one.
+    shared.departing.fetch_sub(1, Order::release);
     return Verdict::leave;
   }
 }
