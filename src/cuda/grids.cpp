@@ -98,7 +98,7 @@ std::chrono::microseconds Grids::look() {
   std::erase(retired_, nullptr);
   free_slots();
   dispatcher_.rebalance();
-  const auto under_way = [this](const auto& job) {  // the host should see its end at once
+  const auto under_way = [this](const auto& job) {  // a change that is due
     if (job->status != Status::running) return false;
     return job->demand_at != 0 || job->cancelled || job->suspending || job->inside != target(*job);
   };
@@ -121,8 +121,7 @@ void Grids::observe(JobRecord& job) {
   job.count(job.inside, run.joined - joined);
   job.leaves += run.left - left;
   if (!job.kept) job.start_groups = run.in - run.joined;
-  if (run.refused != refused)
-    run.refill_after = now() + 50'000;  // the job is closed for now: do not retry at once
+  if (run.refused != refused) run.refill_after = now() + 50'000;  // do not retry at once
   if (job.demand_at != 0 && !own.gather_range) own.gather_range.emplace("gather from a job");
   if (job.demand_at == 0 && !job.priority) own.gather_range.reset();
   if (job.has_units && job.priority) own.gather_range.reset();
