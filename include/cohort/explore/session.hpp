@@ -172,7 +172,7 @@ class SessionOn : public Session {
   }
 
   void set_target(std::uint32_t groups) override {
-    world.note("wants " + count_of(groups));
+    world.note("the scheduler wants " + count_of(groups));
     publish(groups);  // before a unit is sent because of it
     move([&] { target_ = groups; });
   }
