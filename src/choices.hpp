@@ -1,4 +1,4 @@
-// Looking something up by name; a name that is not there is answered with those that are.
+// Lookup by name. An unknown name is answered with the known ones.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace cohort {
 
-/// The one of `choices` whose `name` is `name`. Throws Error{bad_options}; `kind` says what it is.
+/// The entry of `choices` with that `name`. Throws Error{bad_options}, which calls it a `kind`.
 template <class Choices>
 const auto& choose(const std::string& kind, std::string_view name, const Choices& choices) {
   const auto found =
@@ -17,7 +17,8 @@ const auto& choose(const std::string& kind, std::string_view name, const Choices
   if (found != choices.end()) return *found;
   std::string known;
   for (const auto& each : choices) known += (known.empty() ? "" : ", ") + std::string{each.name};
-  throw Error{Errc::bad_options, "no " + kind + " '" + std::string{name} + "'; there is " + known};
+  throw Error{Errc::bad_options,
+              "no " + kind + " '" + std::string{name} + "'; choose one of " + known};
 }
 
 }  // namespace cohort
