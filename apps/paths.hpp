@@ -1,5 +1,5 @@
-// Shortest paths: what the host sides of both apps share. The verifier is Dijkstra's algorithm; it
-// shares no code with the kernels.
+// Shortest paths: shared by the host sides of p-sssp and l-sssp. The verifier is Dijkstra's
+// algorithm; it shares no code with the kernels.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/distance.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/registry.hpp"
 #include "cohort/buffer.hpp"
 #include "graph/csr.hpp"
@@ -19,7 +20,7 @@ struct SsspResult {
   Report report;
 };
 
-/// Nothing is known yet but where a search starts. The largest `Length` is infinite.
+/// Distances at the start: 0 of the source, else infinite, which is the largest `Length`.
 template <class Length, class Engine>
 Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
   auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));
@@ -40,7 +41,20 @@ std::vector<Distance> read_distances(const Buffer<Length>& distances) {
 [[nodiscard]] std::optional<std::string> check_paths(const Csr& graph, Node source,
                                                      const std::vector<Distance>& distances);
 
-/// The largest distance, the sum of all, and how many nodes have one.
-[[nodiscard]] Numbers paths_in_numbers(const std::vector<Distance>& distances);
+/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
+/// finished.
+struct SsspApp : AppOnGraph {
+  static constexpr std::string_view paper = "algorithm=paper";
+  static constexpr std::string_view dialect_options = "source";
+  using Result = SsspResult;
+
+  Node source;
+
+  /// The largest distance, the sum of all, and how many nodes have one.
+  [[nodiscard]] static Numbers numbers(const SsspResult& result);
+  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
+    return check_paths(graph->csr(), source, result.distances);
+  }
+};
 
 }  // namespace cohort::apps

@@ -1,4 +1,4 @@
-// Scenario "cpu": each graph app beside a plain OpenMP version of the same algorithm, two threads.
+// Scenario "cpu": each graph app next to a plain OpenMP version of the algorithm, two threads.
 #include "cohort/cpu.hpp"
 
 #include <iomanip>
@@ -25,14 +25,15 @@ std::vector<double> cohort_time(cpu::Engine& engine, const Variant& variant) {
   return {static_cast<double>(variant.run(engine, options).run_time.count())};
 }
 
-/// Threads of OpenMP spin for a while after their last region: they must not disturb who is next.
+/// OpenMP's threads spin for a while after their last region, and must not disturb the next
+/// contender.
 std::vector<double> openmp_time(OpenMpApp& app) {
   const double time = app.run(threads);
   std::this_thread::sleep_for(std::chrono::milliseconds{20});
   return {time};
 }
 
-/// Our algorithm on inputs for which times of other people's programs are known.
+/// Our algorithms on inputs for which times of other programs are known.
 nlohmann::ordered_json well_known(cpu::Engine& engine, const Repetitions& plan) {
   std::vector<Pair> pairs;
   for (const auto& [app, input] :
@@ -46,12 +47,9 @@ nlohmann::ordered_json well_known(cpu::Engine& engine, const Repetitions& plan) 
   auto measurements = nlohmann::ordered_json::array();
   for (const Variant& variant : variants_of(pairs)) {
     if (variant.algorithm == "paper") continue;
-    const Measurement measurement = measure(
+    measurements.push_back(reported(measure(
         variant.name(), "ns",
-        {{.name = "cohort", .measure = [&] { return cohort_time(engine, variant); }}}, plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
-    measurements.push_back(to_json(measurement));
+        {{.name = "cohort", .measure = [&] { return cohort_time(engine, variant); }}}, plan)));
   }
   return measurements;
 }
@@ -90,12 +88,10 @@ nlohmann::ordered_json run_cpu(const ScenarioOptions& options) {
       }
     }
     const Measurement measurement = measure(name, "ns", contenders, plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
+    auto entry = reported(measurement);
     const auto times_openmp = [&](const std::string& ours, const std::string& theirs) {
       return median(ratios(measurement.at(theirs), measurement.at(ours)));
     };
-    auto entry = to_json(measurement);
     for (const Variant& variant : by_name[name]) {
       const std::string theirs =
           "openmp " + (variant.pair.app == "bfs" ? variant.algorithm : std::string{"paper"});
@@ -128,7 +124,7 @@ nlohmann::ordered_json run_cpu(const ScenarioOptions& options) {
 
 const Scenario cpu_scenario{
     .name = "cpu",
-    .summary = "graph apps beside plain OpenMP versions of the same algorithms",
+    .summary = "graph apps next to plain OpenMP versions of the same algorithms",
     .run = &run_cpu,
     .accepts = {.only = true},
     .quick_repetitions = 25};

@@ -1,32 +1,47 @@
-// Scenario "gather": how long a demand for workers waits, by kill order, and what yield semantics
-// would do instead (appendix B of the paper, "killing order"), in one run.
+// Scenario "gather": how long a request for workers waits, by kill order, and with yield semantics
+// instead (appendix B of the paper, "killing order"), in one run.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 #include "bench/scenario.hpp"
+#include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
+#include "tool/progress.hpp"
 
 namespace cohort::bench {
 
-/// Demands on a kernel that steals work.
+inline double in_ns(std::chrono::nanoseconds time) { return static_cast<double>(time.count()); }
+
+/// Waits for done() in short sleeps. The job must not end meanwhile.
+template <class Done>
+void wait_until(const Job& job, const std::stop_token& stop, Done done) {
+  while (!done()) {
+    if (stop.stop_requested()) throw tool::Stopped{};
+    if (job.wait_for(std::chrono::microseconds{50}))
+      throw std::runtime_error{"the kernel ended before the measurement"};
+  }
+}
+
+/// Requests to a kernel that steals work.
 struct GatherLoad {
   std::uint32_t capacity;
   std::uint32_t wanted;
   std::chrono::nanoseconds task;
-  bool long_on_top;  ///< whenever groups are wanted the highest id has just begun a long task
+  bool long_on_top;  ///< at each request the highest id has just begun a long task
   std::uint32_t trials;
 
   static constexpr std::uint32_t long_factor = 20;  ///< the long task of appendix B, in T
 };
 
-/// What is seen besides the gather times; what an engine does not see is empty.
+/// Observations besides the gather times; empty if the engine does not make them.
 struct Aside {
   std::uint64_t tasks = 0;
-  std::uint64_t time = 0;  ///< of all tasks, by the clock on the wall
+  std::uint64_t time = 0;  ///< wall-clock time of all tasks
   /// Until all groups of the task were running on their units, by kill order.
   std::map<KillOrder, std::vector<double>> begun = {};
 
@@ -36,8 +51,8 @@ struct Aside {
   }
 };
 
-/// The experiment on one engine: asks for groups again and again, each time when all are there and
-/// at a random moment. Nanoseconds from each demand until it was met.
+/// The experiment on one engine: requests groups repeatedly, each time at a random moment after all
+/// have returned. Nanoseconds from each request until it was met.
 struct Gatherer {
   std::function<std::vector<double>(const GatherLoad& load, KillOrder order,
                                     std::chrono::nanoseconds offer_wait, Aside& aside)>

@@ -1,8 +1,7 @@
-// Scenario "read": how fast graph files are read, beside what cannot be avoided: decompressing
-// them, and looking at each byte once.
+// Scenario "read": speed of reading graph files, next to what cannot be avoided: decompressing
+// them, and one pass over each byte.
 #include "graph/read.hpp"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "bench/harness.hpp"
 #include "bench/scenario.hpp"
+#include "bench/scratch.hpp"
 #include "cohort/error.hpp"
 #include "cohort/platform/cpu.hpp"
 #include "graph/build.hpp"
@@ -29,30 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for this run, removed at the end.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = fs::temp_directory_path() / "cohort_read_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr)
-      throw Error{Errc::bad_options,
-                  "cannot make a folder in " + fs::temp_directory_path().string() + "; set TMPDIR"};
-    folder_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] fs::path file(const std::string& name) const { return folder_ / name; }
-
- private:
-  fs::path folder_;
-};
-
-/// Makes the compiler believe that somebody looks at it.
+/// Keeps the compiler from discarding the value.
 template <class Value>
 void looked_at(const Value& value) {
   asm volatile("" : : "g"(&value) : "memory");
@@ -66,7 +43,7 @@ std::function<std::vector<double>()> timed(std::function<void()> work) {
   };
 }
 
-/// The least that anybody does who reads a text: looks at each byte.
+/// The lower bound for reading a text: looks at each byte.
 void pass_over(const std::string& text) { looked_at(std::count(text.begin(), text.end(), '\n')); }
 
 double megabytes_per_second(std::size_t bytes, const Series& series) {
@@ -81,7 +58,7 @@ struct Sample {
   std::string text;
 };
 
-/// The matrix with numbers that have fractions, of which each edge is there once.
+/// A symmetric matrix of fractions, with each edge once.
 std::string symmetric_reals(const Csr& graph) {
   std::string lines;
   const CsrView view = graph.view();
@@ -117,7 +94,7 @@ std::vector<Sample> samples(Node nodes) {
 
 nlohmann::ordered_json measure_text(const Sample& sample, const Scratch& scratch,
                                     const Repetitions& plan) {
-  const fs::path file = scratch.file(sample.file);
+  const fs::path file = scratch.path() / sample.file;
   std::ofstream{file, std::ios::binary} << sample.text;
   const Measurement measurement =
       measure(sample.name, "ns",
@@ -169,7 +146,7 @@ void decompress_alone(const fs::path& file, const Take& take) {
     take(std::string_view{buffer.data(), got});
 }
 
-/// The real graphs that are at hand; if none is, a road network.
+/// The real graphs in $COHORT_DATA, or a generated road network if there are none.
 std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
   std::vector<fs::path> files;
   for (const char* name :
@@ -177,19 +154,19 @@ std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
     if (auto file = find_input(name)) files.push_back(*file);
   }
   if (files.empty()) {
-    files.push_back(scratch.file("road.gr.gz"));
+    files.push_back(scratch.path() / "road.gr.gz");
     write_compressed(files.back(), to_text(road(nodes), Format::dimacs));
   }
   return files;
 }
 
-/// Reading is to take no longer than decompressing and a pass over the text, each half as long
-/// again. The parser alone is measured too: where decompressing is slow, it is not the reader.
+/// The limit for reading is 1.5 times decompressing plus 1.5 times a pass over the text. Also
+/// measures the parser alone, since decompressing may take longer.
 nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& scratch,
                                           const Repetitions& plan) {
   std::string text;
   decompress_alone(file, [&text](std::string_view piece) { text += piece; });
-  const CacheOptions cache{.folder = scratch.file("cache"), .least_bytes = 0};
+  const CacheOptions cache{.folder = scratch.path() / "cache", .least_bytes = 0};
   const Format format = format_of(file).value();
   const Measurement measurement =
       measure(file.filename(), "ns",
@@ -257,7 +234,7 @@ nlohmann::ordered_json run_read(const ScenarioOptions& options) {
 
 const Scenario read_scenario{
     .name = "read",
-    .summary = "graph files, by format; beside decompression alone and a pass over the text",
+    .summary = "reading graph files, next to decompression alone and a pass over the text",
     .run = &run_read};
 
 }  // namespace cohort::bench

@@ -6,10 +6,10 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "bench/harness.hpp"
 #include "tool/load.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/product.hpp"
 
 namespace cohort::bench {
@@ -117,8 +117,8 @@ Json performance(const std::map<std::string, Pooled>& pooled) {
   return result;
 }
 
-/// Table 3: our barrier at the smallest share that meets the period, beside the paper's model of
-/// kernel-level preemption, and beside suspending the job.
+/// Table 3: our barrier at the smallest share that meets the period, next to the paper's model of
+/// kernel-level preemption and to suspending the job.
 Json preemption(const Json& performance, const Json& time_slicing) {
   // A period counts as met when it is missed by no more than a frame's jitter.
   constexpr double tolerance = 1.05;
@@ -167,20 +167,15 @@ Json outlier(const std::map<std::string, Pooled>& pooled) {
 
 std::string in_ms(const Json& nanoseconds) {
   if (!nanoseconds.is_number()) return "-";
-  std::ostringstream text;
   const double value = nanoseconds.get<double>() / 1e6;
-  text << std::fixed << std::setprecision(value < 10 ? 2 : 0) << value;
-  return text.str();
+  return fixed(value, value < 10 ? 2 : 0);
 }
 
 std::string ratio(const Json& value) {
-  if (!value.is_number()) return "-";
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(2) << value.get<double>() << 'x';
-  return text.str();
+  return value.is_number() ? fixed(value.get<double>(), 2) + "x" : "-";
 }
 
-/// Measured, where it was.
+/// The measured time slicing, if any.
 std::string in_words(const Json& time_slicing) {
   if (time_slicing.is_null()) return "-";
   if (time_slicing.contains("not_available")) return "not available";
@@ -201,6 +196,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
   auto time_slicing = Json::array();
   std::uint64_t sets = 0;
   std::uint64_t unverified = 0;
+  double disturbed = 0;  // sum over the sets
   for (const Json& sample : samples) {
     if (sample.contains("calibration")) {
       summary["calibration"].push_back(sample);
@@ -211,6 +207,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
     } else {
       ++sets;
       unverified += sample["verified"] == false ? 1 : 0;
+      disturbed += sample.value("disturbed", 0.0);
       if (sample["class"].is_null()) alone[place(sample)] = &sample;
     }
   }
@@ -224,6 +221,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
   }
   summary["sample_sets"] = sets;
   summary["wrong_results"] = unverified;
+  summary["warning"] = tool::busy_warning(sets > 0 ? disturbed / static_cast<double>(sets) : 0);
   summary["configurations"] = Json::array();
   for (const auto& [key, each] : pooled) summary["configurations"].push_back(to_json(each));
   summary["performance"] = performance(pooled);

@@ -1,5 +1,5 @@
-// cohort demo: a graph traversal on all cores, alone and beside a renderer that takes half of them
-// 25 times a second. Everything that is computed is checked.
+// cohort demo: a graph traversal on all cores, first alone, then next to a renderer that takes half
+// of them 25 times a second. All results are verified.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -17,6 +17,7 @@
 #include "cohort/cpu.hpp"
 #include "cohort/periodic.hpp"
 #include "graph/generators.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/progress.hpp"
 #include "tool/record.hpp"
 #include "tool/timeline.hpp"
@@ -29,7 +30,7 @@ using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
 constexpr milliseconds frame_period{40};
-constexpr milliseconds frame_work{8};  ///< for each of the frame's workers
+constexpr milliseconds frame_work{8};  ///< CPU time of a frame on each of its workers
 constexpr Node side = 1000;            ///< of the grid
 
 struct Options {
@@ -38,29 +39,16 @@ struct Options {
   std::string json;
 };
 
-/// How long this program's threads have been ready to run without a CPU to run on. Linux tells.
-std::chrono::nanoseconds waited_for_cpu() {
-  std::int64_t all = 0;
-  std::error_code ignored;
-  for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task", ignored}) {
-    std::ifstream file{thread.path() / "schedstat"};
-    std::int64_t ran = 0;
-    std::int64_t waited = 0;
-    if (file >> ran >> waited) all += waited;
-  }
-  return std::chrono::nanoseconds{all};
-}
-
-/// What the traversals of one phase did, all jobs together.
+/// Totals over the traversals of one phase.
 struct Phase {
   std::uint64_t traversals = 0;
   std::uint64_t wrong = 0;
   std::string difference;
   Clock::duration elapsed{};
-  Clock::duration run_time{};  ///< from launches to ends: the checks in between are not counted
+  Clock::duration run_time{};  ///< from each launch to its end, without the checks in between
   std::uint64_t joins = 0;
   std::uint64_t leaves = 0;
-  /// M from a moment of the phase on.
+  /// M, the number of active groups, from time `at` of the phase on.
   struct Size {
     Clock::duration at;
     std::uint32_t groups;
@@ -72,18 +60,17 @@ struct Phase {
   }
 };
 
-/// The graph, and the levels that a sequential search gives.
+/// The graph and the levels of a sequential search.
 struct World {
-  apps::bfs::App search{apps::known_graph(grid(side, side)), 0};
-  std::vector<std::uint32_t> levels;  ///< checked
+  apps::bfs::App search{{apps::known_graph(grid(side, side))}, 0};
+  std::vector<std::uint32_t> levels;  ///< verified
 };
 
 apps::BfsResult traversal(cpu::Engine& engine, const World& world, const apps::RunOptions& how) {
   return apps::solve(engine, world.search, how);
 }
 
-/// Traverses the graph until the time is over; at least once.
-/// `tracer`: sees the jobs.
+/// Traverses the graph for `time`, at least once. `tracer` records the jobs.
 Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std::string& title,
                const std::stop_token& stop, Tracer* tracer = nullptr) {
   const tool::Progress progress;
@@ -93,7 +80,7 @@ Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std:
   how.launch.stop = stop;
   how.launch.tracer = tracer;
   Clock::time_point launched;
-  // The live view: which of the workers the job has, as often as an eye can follow.
+  // Live view of the workers the job has, 25 times a second.
   const auto live = [&](const Job& job) {
     const std::uint32_t workers = engine.capacity();
     const auto sizes = job.report().sizes;
@@ -133,13 +120,13 @@ Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std:
   return phase;
 }
 
-/// M over the end of a phase, as bars; a column is the mean over 5 ms.
+/// Prints M over the end of a phase as bars; a column is the mean over 5 ms.
 void print_strip(const Phase& phase, std::uint32_t most) {
   constexpr int columns = 72;
   constexpr Clock::duration column_time = milliseconds{5};
   const auto from = std::max(Clock::duration{}, phase.elapsed - columns * column_time);
 
-  std::vector<double> area(columns, 0);  // groups times columns
+  std::vector<double> area(columns, 0);  // mean number of groups in each column
   for (std::size_t i = 0; i < phase.sizes.size(); ++i) {
     const auto until = i + 1 < phase.sizes.size() ? phase.sizes[i + 1].at : phase.elapsed;
     for (int column = 0; column < columns; ++column) {
@@ -170,8 +157,8 @@ struct Outcome {
   Phase shared;
   PeriodicReport frames;
   std::uint64_t wrong_frames;
-  double share;      ///< of all workers' time that was spent drawing
-  double disturbed;  ///< of all workers' time that was spent waiting for a CPU
+  double share;      ///< fraction of all workers' time spent drawing
+  double disturbed;  ///< fraction of the CPUs' time that other programs used
 
   [[nodiscard]] double slowdown() const { return alone.per_second() / shared.per_second(); }
   [[nodiscard]] double ideal() const { return 1 / (1 - share); }
@@ -198,11 +185,8 @@ void print(const Outcome& outcome) {
             << " ms; " << outcome.shared.leaves << " groups left, " << outcome.shared.joins
             << " joined\n";
   print_strip(outcome.shared, outcome.workers);
-  if (outcome.disturbed > 0.1) {
-    std::cout << "note         other programs kept the workers from their CPUs for "
-              << std::setprecision(0) << outcome.disturbed * 100
-              << "% of the time: these are not a quiet machine's figures\n";
-  }
+  const std::string warning = tool::busy_warning(outcome.disturbed);
+  if (!warning.empty()) std::cout << "note         " << warning << '\n';
   const std::uint64_t traversals = outcome.alone.traversals + outcome.shared.traversals;
   if (outcome.right()) {
     std::cout << "verified     all " << traversals << " traversals, all " << frames.count
@@ -212,11 +196,6 @@ void print(const Outcome& outcome) {
               << traversals << " traversals, " << outcome.wrong_frames << " of " << frames.count
               << " frames " << outcome.alone.difference << outcome.shared.difference << '\n';
   }
-}
-
-nlohmann::ordered_json to_json(const Summary& summary) {
-  return {
-      {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
 nlohmann::ordered_json to_json(const Phase& phase) {
@@ -244,21 +223,22 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
         {"count", frames.count},
         {"late", frames.late},
         {"wrong", outcome.wrong_frames},
-        {"gather", to_json(frames.gather)},
-        {"run_time", to_json(frames.run_time)},
+        {"gather", tool::to_json(frames.gather)},
+        {"run_time", tool::to_json(frames.run_time)},
         {"share", outcome.share}}},
       {"disturbed", outcome.disturbed},
+      {"warning", tool::busy_warning(outcome.disturbed)},
       {"verified", outcome.right()},
   };
   result.update(tool::provenance());
   return result;
 }
 
-/// A third of a second for the timeline, apart from what is measured: recording costs time.
+/// Records 0.3 s for the timeline in a separate run, since tracing costs time.
 void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
-  Fractal fractal{frame_side};  // a new one: the last frame of the other was cut short
+  Fractal fractal{frame_side};  // a new one: the measured run cut its last frame short
   tool::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,
@@ -294,7 +274,7 @@ int run(const Options& options, const std::stop_token& stop) {
   }
 
   const Seconds half{options.seconds / 2};
-  const auto waited = waited_for_cpu();
+  const tool::OtherPrograms others;
   Phase alone = traverse(engine, world, half, "alone", stop);
   Periodic frames{engine,
                   frame_period,
@@ -303,11 +283,10 @@ int run(const Options& options, const std::stop_token& stop) {
   Phase shared = traverse(engine, world, half, "with frames", stop);
   const auto used = fractal.used();
   const PeriodicReport drawn = frames.stop();
-  const Seconds disturbed = waited_for_cpu() - waited;
+  const double disturbed = others.share();
   if (!options.out.empty()) record(engine, world, fractal.side(), frame_workers, options.out, stop);
 
   const double share = Seconds{used} / Seconds{shared.elapsed} / workers;
-  const Seconds elapsed = alone.elapsed + shared.elapsed;
   const Outcome outcome{.workers = workers,
                         .frame_workers = frame_workers,
                         .frame_side = fractal.side(),
@@ -316,7 +295,7 @@ int run(const Options& options, const std::stop_token& stop) {
                         .frames = drawn,
                         .wrong_frames = fractal.wrong(),
                         .share = share,
-                        .disturbed = disturbed / elapsed / workers};
+                        .disturbed = disturbed};
   print(outcome);
   if (!options.json.empty()) tool::write_atomically(options.json, to_json(outcome).dump(2) + "\n");
   if (!options.out.empty()) {
@@ -333,12 +312,13 @@ void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command =
       tool.add_subcommand("demo", "Traverse a graph while a renderer takes half of the workers");
   const auto options = std::make_shared<Options>();
-  command->add_option("--seconds", options->seconds, "How long to measure, half of it alone")
+  add_value(*command, "--seconds", options->seconds, "SECONDS",
+            "Duration of the measurement, half of it without the renderer")
       ->check(positive_number("--seconds", 3600))
       ->capture_default_str();
-  command->add_option("--json", options->json, "Write the figures to this file");
-  command->add_option("--out", options->out,
-                      "Write them into this folder, with a page to look at: report.html");
+  add_value(*command, "--json", options->json, "FILE", "Write the figures to FILE");
+  add_value(*command, "--out", options->out, "FOLDER",
+            "Write the figures and report.html into FOLDER, made if it is missing");
   command->callback([options, &chosen, &interrupt] {
     chosen = [options, &interrupt] {
       const Interrupt::Graceful graceful{interrupt};

@@ -1,8 +1,8 @@
 #include "cli/fractal.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "tool/statistics.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -23,7 +23,7 @@ std::uint8_t escape_time(double re, double im) {
   return steps;
 }
 
-/// Tells pixels apart by place and value; the sum over all does not depend on who drew which.
+/// Hash of a pixel's place and value. The sum over all does not depend on which group drew which.
 std::uint64_t mixed(std::uint64_t place, std::uint64_t value) {
   std::uint64_t hash = (place << 8U | value) + 0x9E3779B97F4A7C15U;
   hash = (hash ^ hash >> 30U) * 0xBF58476D1CE4E5B9U;  // the finaliser of splitmix64
@@ -39,13 +39,12 @@ Fractal::Fractal(std::uint32_t side) : side_(side), pixels_(static_cast<std::siz
 
 std::uint32_t Fractal::side_for(std::chrono::nanoseconds work) {
   constexpr std::uint32_t sample = 64;
-  std::uint64_t fastest = std::numeric_limits<std::uint64_t>::max();
-  for (int i = 0; i < 10; ++i) {
+  const double fastest = tool::fastest_of(10, [] {
     const std::uint64_t begin = cpu::now();
     const Fractal drawn{sample};
-    fastest = std::min(fastest, cpu::now() - begin);
-  }
-  const double ratio = static_cast<double>(work.count()) / static_cast<double>(fastest);
+    return static_cast<double>(cpu::now() - begin);
+  });
+  const double ratio = static_cast<double>(work.count()) / fastest;
   return static_cast<std::uint32_t>(std::lround(sample * std::sqrt(ratio)));
 }
 

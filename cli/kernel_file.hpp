@@ -1,13 +1,11 @@
-// `cohort run kernel.cl`: a kernel from source, with buffers made and printed as the command line
-// says.
+// `cohort run kernel.cl`: compiles a kernel, makes its buffers from --arg, runs it, and prints the
+// buffers of --print.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cohort/job.hpp"
+#include "cohort/any_engine.hpp"
 
 namespace cohort::cli {
 
@@ -20,10 +18,8 @@ struct KernelFileOptions {
   std::vector<std::string> prints;     ///< NAME or NAME:COUNT
   std::vector<std::string> defines;
   std::string transmit = "annotated";
-  std::string barrier = "one-pass";
-  std::string engine = "cpu";
-  std::string device;                          ///< of the engine opencl
-  std::optional<std::uint32_t> capacity = {};  ///< default: the engine's
+  EngineSpec engine;
+  ResizingBarrier barrier = ResizingBarrier::one_pass;
   std::string resize = "none";
   LaunchOptions launch;
 };

@@ -1,5 +1,5 @@
-// An entry: a head of fixed size, the path of the file that was read, then offsets, targets and
-// weights as they are in memory. Its checksum (CRC-64 of everything after it) is the first thing.
+// An entry: a head of fixed size, the path of the source file, then offsets, targets and weights as
+// in memory. It begins with a checksum, the CRC-64 of everything after that.
 #include "graph/cache.hpp"
 
 #include <fcntl.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,13 +15,14 @@
 #include "graph/build.hpp"
 #include "graph/random.hpp"
 #include "graph/read.hpp"
+#include "src/files.hpp"
 
 namespace cohort {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Changes with the layout, and with what the readers make of a file.
+/// To be raised with the layout, and when the readers give another graph for a file.
 constexpr std::uint64_t version = 1;
 
 struct Head {
@@ -39,55 +39,12 @@ struct Head {
   std::uint64_t weighted = 0;
 };
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+std::uint64_t size_of(const Descriptor& file) {
+  struct stat status {};
+  return ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
 
-  [[nodiscard]] bool open() const { return value_ >= 0; }
-
-  bool read(void* into, std::size_t size) const {
-    auto* to = static_cast<char*>(into);
-    while (size > 0) {
-      const ssize_t got = ::read(value_, to, size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      to += got;
-      size -= static_cast<std::size_t>(got);
-    }
-    return true;
-  }
-  bool write(const void* from, std::size_t size) const {
-    const auto* rest = static_cast<const char*>(from);
-    while (size > 0) {
-      const ssize_t put = ::write(value_, rest, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) return false;
-      rest += put;
-      size -= static_cast<std::size_t>(put);
-    }
-    return true;
-  }
-  [[nodiscard]] std::uint64_t size() const {
-    struct stat status {};
-    return ::fstat(value_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-  }
-  /// True: it was open, and closing told no error.
-  bool close() {
-    const int closed = ::close(value_);
-    value_ = -1;
-    return closed == 0;
-  }
-
- private:
-  int value_;
-};
-
-/// The head that fits a file as it is now. Nothing: it is no plain file.
+/// The head that fits a file as it is now; empty if it is no plain file.
 std::optional<Head> head_of(const fs::path& file, const std::string& path) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -134,7 +91,7 @@ std::optional<Csr> load(const fs::path& entry, const Head& wanted, const std::st
   const Descriptor in{::open(entry.c_str(), O_RDONLY | O_CLOEXEC)};
   Head head;
   if (!in.open() || !in.read(&head, sizeof head) || !same_source(head, wanted) ||
-      !fits(head, in.size()))
+      !fits(head, size_of(in)))
     return std::nullopt;
   std::string its_path(path.size(), '\0');
   Csr graph;
@@ -150,7 +107,7 @@ std::optional<Csr> load(const fs::path& entry, const Head& wanted, const std::st
   return graph;
 }
 
-/// Under another name first, so that nobody sees half of it.
+/// Writes a draft and renames it, so that no reader sees half an entry.
 void store(const fs::path& entry, Head head, const std::string& path, const Csr& graph) {
   head.nodes = graph.num_nodes();
   head.edges = graph.num_edges();

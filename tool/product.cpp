@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "tool/statistics.hpp"
 
 namespace cohort::tool {
 namespace {
 
 using std::chrono::nanoseconds;
 
-/// The same small whole numbers every time: no sum of products of them is beyond a float's 24 bits.
+/// Always the same small whole numbers; sums of their products fit a float's 24 bits.
 std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> result(count);
   for (float& each : result) {
@@ -19,7 +20,7 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// One column after another, sums in integers: nothing in common with multiply_row.
+/// The reference: by columns, in integers, so it shares no code with multiply_row.
 std::vector<float> product_by_columns(const std::vector<float>& left,
                                       const std::vector<float>& right, std::size_t side) {
   std::vector<float> result(side * side);
@@ -42,14 +43,12 @@ constexpr std::uint32_t most_side = 4096;
 
 double seconds_of(cpu::Engine& engine, std::uint32_t side, std::uint32_t groups) {
   MatrixProduct product{side};
-  double fastest = std::numeric_limits<double>::max();
-  for (int i = 0; i < 7; ++i) {
+  return fastest_of(7, [&] {
     const TaskReport report =
         engine.submit([&product](auto& group) { product.multiply(group); }, {.groups = groups})
             .wait();
-    fastest = std::min(fastest, std::chrono::duration<double>{report.run_time}.count());
-  }
-  return fastest;
+    return std::chrono::duration<double>{report.run_time}.count();
+  });
 }
 
 }  // namespace

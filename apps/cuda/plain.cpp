@@ -30,7 +30,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Times what is put into a stream, by the host's clock and by the device's.
+/// Times the work in a stream, by the host's clock and by the device's.
 class Timer {
  public:
   explicit Timer(const Stream& stream) : stream_(stream) {
@@ -46,7 +46,7 @@ class Timer {
     cudaEventDestroy(last_);
   }
 
-  /// `blocks` have run, and nothing else. The sizes of the report are by the device's clock.
+  /// Report of a run of `blocks` blocks; its sizes are by the device's clock.
   [[nodiscard]] Report end(std::uint32_t blocks) const {
     check(cudaEventRecord(last_, stream_.get()), "an event");
     stream_.wait();
@@ -67,16 +67,16 @@ class Timer {
   Clock::time_point begin_;
 };
 
-/// A word of the host that kernels write.
-class Told {
+/// Pinned host word that kernels write.
+class HostWord {
  public:
-  Told() {
+  HostWord() {
     check(cudaHostAlloc(reinterpret_cast<void**>(&word_), sizeof *word_, cudaHostAllocMapped),
           "pinned memory");
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
-  ~Told() { cudaFreeHost(word_); }
+  HostWord(const HostWord&) = delete;
+  HostWord& operator=(const HostWord&) = delete;
+  ~HostWord() { cudaFreeHost(word_); }
   [[nodiscard]] std::uint32_t* address() const { return word_; }
   [[nodiscard]] bool again() const {
     return *static_cast<const volatile std::uint32_t*>(word_) != 0;
@@ -86,7 +86,7 @@ class Told {
   std::uint32_t* word_ = nullptr;
 };
 
-/// Steps as the body of a loop that goes on while the condition is set.
+/// CUDA graph that repeats a step while its condition is set.
 class Graph {
  public:
   Graph() { check(cudaGraphCreate(&graph_, 0), "a graph"); }
@@ -134,10 +134,10 @@ class Graph {
   cudaGraphExec_t ready_ = nullptr;
 };
 
-/// A job that is over when there is one.
-class Over final : public cohort::detail::JobControl {
+/// A job that has already ended.
+class EndedJob final : public cohort::detail::JobControl {
  public:
-  explicit Over(Report report) : report_(std::move(report)) {}
+  explicit EndedJob(Report report) : report_(std::move(report)) {}
   Status wait_until(std::optional<Clock::time_point> /*deadline*/) override {
     return report_.status;
   }
@@ -176,7 +176,9 @@ int PlainEngine::registers(const void* function) {
   return attributes.numRegs;
 }
 
-Job PlainEngine::over(Report report) { return Job{std::make_shared<Over>(std::move(report))}; }
+Job PlainEngine::ended_job(Report report) {
+  return Job{std::make_shared<EndedJob>(std::move(report))};
+}
 
 void PlainEngine::refuse_direct_style() {
   throw Error{Errc::bad_options,
@@ -200,11 +202,11 @@ Report PlainEngine::step(const Call& call, std::array<void*, 4> arguments) {
   facts_.registers = registers(call.function);
   allow(call.function, call.memory);
   const Stream stream;
-  const Told told;
+  const HostWord host_word;
   const std::uint32_t blocks = call.options.max_groups.value_or(capacity());
   const dim3 threads{threads_of(call.options)};
   const bool in_graph = way_ == PlainWay::graph;
-  std::uint32_t* where = in_graph ? nullptr : told.address();
+  std::uint32_t* where = in_graph ? nullptr : host_word.address();
   cudaGraphConditionalHandle handle = 0;
   arguments[2] = &where;
   arguments[3] = &handle;
@@ -223,7 +225,7 @@ Report PlainEngine::step(const Call& call, std::array<void*, 4> arguments) {
                            stream.get()),
           "a step");
     stream.wait();
-  } while (told.again());
+  } while (host_word.again());
   return timer.end(blocks);
 }
 

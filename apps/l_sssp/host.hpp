@@ -1,4 +1,4 @@
-// Shortest paths with worklists, the host side.
+// Shortest paths with worklists, host side.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,19 @@ struct ListSsspOptions {
   enum class Algorithm : std::uint8_t { delta, paper };
 
   Algorithm algorithm = Algorithm::delta;
-  /// Of the paper's algorithm, for groups of one thread: a part of the list for each.
+  /// Paper's algorithm, groups of one thread: a part of the list for each group.
   bool slots = true;
-  /// Nodes for each group in a step; 0: a whole list.
+  /// Nodes per group and step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
-  /// Of delta-stepping. Nothing: by weights, degrees and threads.
+  /// Delta-stepping: width of a bucket (default: by weights, degrees and threads).
   std::optional<Distance> delta = {};
-  /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
-  /// edges, none where they have many and going on would visit many of them again.
+  /// Nodes of its own queue that a group expands in a step (default: 2048; none if nodes have many
+  /// edges, since it would expand many of them again).
   std::optional<std::uint32_t> budget = {};
-  std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
+  std::uint32_t piles = 16;  ///< buckets with a pile of their own, from 1 to 16
 };
 
-/// A delta that does well for groups of one thread: large where weights are large and nodes have
-/// few edges.
+/// A delta that suits groups of one thread: large if weights are large and nodes have few edges.
 [[nodiscard]] inline Distance fitting_delta(const Csr& graph) {
   if (graph.num_edges() == 0) return 1;
   double weight = 0;
@@ -43,21 +42,12 @@ struct ListSsspOptions {
 
 namespace l_sssp {
 
-/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished.
-struct App {
+struct App : SsspApp {
   static constexpr std::string_view name = "l-sssp";
   static constexpr std::string_view summary = "shortest paths with worklists";
   static constexpr std::string_view options =
       "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N lists=slots|shared";
   static constexpr std::string_view algorithm = "delta";
-  static constexpr std::string_view paper = "algorithm=paper";
-  static constexpr std::string_view dialect_options = "source";
-  static constexpr const auto& examples = graph_examples;
-  using Result = SsspResult;
-
-  GraphInput graph;
-  Node source;
   ListSsspOptions how = {};
 
   static App from(const std::string& input, Settings& settings) {
@@ -72,12 +62,11 @@ struct App {
     const SourceChoice chosen{input, settings};
     settings.check_all_used();
     const GraphInput graph = known_graph(input, Edges::weighted);
-    return {graph, chosen.of(*graph), how};
+    return {{{graph}, chosen.of(*graph)}, how};
   }
   /// So few piles that some nodes go to the rest.
-  static App tiny() { return {tiny_graph(), 0, {.delta = 1, .piles = 2}}; }
+  static App tiny() { return {{{tiny_graph()}, 0}, {.delta = 1, .piles = 2}}; }
 
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
 
   /// Throws Error{bad_options} when there is no such source, or for a number of piles that cannot
@@ -104,7 +93,7 @@ struct App {
     }
     if (!short_paths) return run_delta<Distance, Degrees::some>(engine, view, run_options);
     const bool few =
-        threads_per_group<Engine>(run_options) > 1 && graph->get(&most_edges) <= most_few_edges;
+        threads_per_group<Engine>(run_options) > 1 && graph->get(&max_degree) <= most_few_edges;
     return few ? run_delta<Short, Degrees::few>(engine, view, run_options)
                : run_delta<Short, Degrees::some>(engine, view, run_options);
   }
@@ -124,13 +113,6 @@ struct App {
     kernel.set("distance", found.data()).set("stamp", stamps.data());
     const Report report = run_program(engine, kernel, run_options);
     return {read_distances(found), report};
-  }
-
-  [[nodiscard]] static Numbers numbers(const SsspResult& result) {
-    return paths_in_numbers(result.distances);
-  }
-  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
-    return check_paths(graph->csr(), source, result.distances);
   }
 
  private:
@@ -156,8 +138,8 @@ struct App {
   template <class Engine>
   [[nodiscard]] Distance delta(const RunOptions& run_options) const {
     if (how.delta) return *how.delta;
-    // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
-    // more often. Found by trying, on an H200.
+    // Groups of many threads mostly wait, so fewer turns are worth expanding some nodes again.
+    // Found by trying, on an H200.
     const Distance wider = threads_per_group<Engine>(run_options) == 1 ? 1
                            : has_many_edges(graph->csr())              ? 3
                                                                        : 8;
@@ -211,7 +193,7 @@ template <class Engine>
 [[nodiscard]] SsspResult run_l_sssp(Engine& engine, const Csr& graph, Node source,
                                     const RunOptions& options = {},
                                     const ListSsspOptions& how = {}) {
-  return solve(engine, l_sssp::App{known_graph(graph), source, how}, options);
+  return solve(engine, l_sssp::App{{{known_graph(graph)}, source}, how}, options);
 }
 
 }  // namespace cohort::apps

@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "bench/barrier_loop.hpp"
 #include "bench/cuda/blas.hpp"
 #include "bench/cuda/device.hpp"
 #include "bench/cuda/hold.hpp"
@@ -25,29 +26,13 @@ double ns_since(Clock::time_point begin) {
 
 // ---- barriers
 
-/// All groups meet again and again; group 0 looks at the clock after each batch.
-template <bool resizing>
-struct BarrierLoop {
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-
-  std::uint32_t barriers;
-  std::uint32_t batches;
-  std::uint64_t* marks;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing state) const {
-    for (std::uint32_t batch = 0; batch <= batches; ++batch) {
-      for (std::uint32_t i = 0; i < barriers; ++i) {
-        if constexpr (resizing) {
-          if (group.resizing_global_barrier(state)) return;
-        } else {
-          group.global_barrier();
-        }
-      }
+struct DeviceClock {
+  static COHORT_FN std::uint64_t now() {
 #ifdef __CUDA_ARCH__
-      if (group.global_id() == 0) marks[batch] = cuda::Platform::timer();
+    return cuda::Platform::timer();
+#else
+    return 0;
 #endif
-    }
   }
 };
 
@@ -59,15 +44,7 @@ __global__ void sync_loop(std::uint32_t barriers, std::uint32_t batches, std::ui
   }
 }
 
-std::vector<double> per_barrier(const Bench::Load& load, const std::vector<std::uint64_t>& marks) {
-  std::vector<double> result;
-  for (std::uint32_t i = 0; i < load.batches; ++i) {
-    result.push_back(static_cast<double>(marks[i + 1] - marks[i]) / load.barriers);
-  }
-  return result;
-}
-
-// ---- work beside which SMs are demanded
+// ---- work next to which SMs are requested
 
 /// Works for a while and offers itself, until told to stop.
 template <KillOrder order>
@@ -88,7 +65,8 @@ struct Offering {
   }
 };
 
-/// The same, a barrier after each piece of work. Counts what it did, each item once a step.
+/// The same with a barrier after each piece of work. Counts each item once per step, to find lost
+/// or repeated work.
 struct Stepping {
   std::uint32_t interval;  // nanoseconds
   std::uint32_t* stop;
@@ -111,7 +89,7 @@ struct Stepping {
   }
 };
 
-/// As a task: the library's own check-in makes sure that all are there.
+/// A task without work: the library's own check-in waits for all its groups.
 struct Empty {
   COHORT_FN void operator()() const {}
 };
@@ -140,8 +118,8 @@ __global__ void spin_barrier(std::uint32_t* arrived) {
 
 namespace {
 
-/// A job beside which something is measured. Whatever happens it does not outlive the measurement:
-/// what is freed afterwards would wait for it.
+/// A job next to a measurement. It never outlives the measurement, or freeing memory would wait for
+/// it.
 class Background {
  public:
   explicit Background(Job job) : job_(std::move(job)) {}
@@ -155,10 +133,10 @@ class Background {
     }
   }
   [[nodiscard]] const Job& job() const { return job_; }
-  /// The end it comes to by itself.
+  /// Waits for its own end.
   Report end() const {
     if (auto report = job_.wait_for(std::chrono::seconds{5})) return *report;
-    throw Error{Errc::bad_state, "the kernel beside it does not end"};
+    throw Error{Errc::bad_state, "the background kernel does not end"};
   }
 
  private:
@@ -194,10 +172,10 @@ struct Bench::Inside {
                                        std::to_string(report.start_groups) + " of " +
                                        std::to_string(load.blocks) + " groups"};
     }
-    return per_barrier(load, marks.read());
+    return per_barrier(load.barriers, marks.read());
   }
 
-  /// Until the job has all groups again.
+  /// Waits until the job has all groups again.
   void full(const Job& job, const std::stop_token& stop) const {
     const auto until = Clock::now() + std::chrono::seconds{5};
     for (;;) {
@@ -205,7 +183,7 @@ struct Bench::Inside {
       if (!report.sizes.empty() && report.sizes.back().groups >= engine.capacity()) return;
       if (report.status != Status::running || Clock::now() > until || stop.stop_requested()) {
         throw Error{Errc::bad_state,
-                    "the kernel beside it has " +
+                    "the background kernel has " +
                         std::to_string(report.sizes.empty() ? 0 : report.sizes.back().groups) +
                         " groups and does not get more"};
       }
@@ -240,16 +218,16 @@ std::vector<double> Bench::grid_sync(const Load& load) {
   check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&sync_loop), dim3{load.blocks},
                                     dim3{load.threads}, arguments, 0, inside_->stream));
   check(cudaStreamSynchronize(inside_->stream));
-  return per_barrier(load, marks.read());
+  return per_barrier(load.barriers, marks.read());
 }
 std::vector<double> Bench::global_barrier(const Load& load) {
-  return inside_->barriers<BarrierLoop<false>>(load, true);
+  return inside_->barriers<BarrierLoop<false, DeviceClock>>(load, true);
 }
 std::vector<double> Bench::resizing_barrier(const Load& load) {
-  return inside_->barriers<BarrierLoop<true>>(load, true);
+  return inside_->barriers<BarrierLoop<true, DeviceClock>>(load, true);
 }
 std::vector<double> Bench::static_barrier(const Load& load) {
-  return inside_->barriers<BarrierLoop<false>>(load, false);
+  return inside_->barriers<BarrierLoop<false, DeviceClock>>(load, false);
 }
 
 std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& stop) {

@@ -14,8 +14,8 @@ struct Shaking {
   bool reaches_some = false;
 };
 
-/// Sets random targets until `events` groups have joined or left; suspends the job now and then. The
-/// watchdog ends the test if groups stop joining and leaving.
+/// Sets random targets until `events` groups have joined or left; suspends the job now and then.
+/// The watchdog ends the test if groups stop joining and leaving.
 inline void shake(const Job& job, std::uint32_t groups, std::uint64_t events, Shaking how) {
   std::mt19937 random{how.seed};
   for (std::uint32_t turn = 1;; ++turn) {
