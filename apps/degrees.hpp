@@ -1,4 +1,4 @@
-// How many edges the nodes of a graph have: searches are compiled for it.
+// Degrees of a graph's nodes: searches are compiled for three classes of them.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 namespace cohort::apps {
 
 enum class Degrees : std::uint8_t {
-  few,   ///< none has more than most_few_edges; for groups of many threads
+  few,   ///< at most most_few_edges per node; for groups of many threads
   some,  ///< anything in between
   many,  ///< has_many_edges(): a single node may have very many
 };
@@ -20,8 +20,8 @@ using Of = std::integral_constant<Degrees, degrees>;
 
 inline constexpr std::uint32_t most_few_edges = 16;
 
-/// Where the edges of a node are, in a list in place of the node: whoever takes it from there need
-/// not ask for it, which on a GPU is a round trip. For nodes of few edges, in graphs that fit.
+/// A list entry that holds where a node's edges are, instead of the node: it saves the reader a
+/// load, which on a GPU is a round trip. For nodes of few edges, in graphs small enough.
 class FewEdges {
  public:
   static constexpr std::uint64_t most_in_graph = std::uint64_t{1} << 27U;
@@ -45,21 +45,21 @@ class FewEdges {
   std::uint32_t word_;
 };
 
-/// Of a node; 0 where there is none.
+/// Maximum degree; 0 for an empty graph.
 [[nodiscard]] inline std::uint64_t most_edges(const Csr& graph) {
   if (graph.num_nodes() == 0) return 0;
   const Node node = hub(graph);
   return graph.offsets[node + 1] - graph.offsets[node];
 }
 
-/// Nodes have eight edges or more on average. Then some are likely to have very many, and many
-/// edges to lead back to nodes that have been visited.
+/// Whether nodes have at least eight edges on average. Then some are likely to have very many, and
+/// many edges lead back to visited nodes.
 [[nodiscard]] inline bool has_many_edges(const Csr& graph) {
   return graph.num_edges() / 8 >= graph.num_nodes();
 }
 
-/// How many threads suit a search on an SM: more hide more latency and make barriers longer, and
-/// with few edges it is mostly barriers.
+/// Threads per SM for a search. More threads hide more latency but make barriers longer, and with
+/// few edges a search is mostly barriers.
 [[nodiscard]] inline std::uint32_t threads_for_search(const Csr& graph) {
   return has_many_edges(graph) ? 1024 : 256;
 }

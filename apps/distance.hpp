@@ -7,15 +7,15 @@
 
 namespace cohort::apps {
 
-/// An edge is at most 2^32 - 1 long and a shortest path has less than 2^32 edges, so that no sum
+/// An edge is at most 2^32 - 1 long and a shortest path has fewer than 2^32 edges, so no sum
 /// reaches `infinite`.
 using Distance = std::uint64_t;
 inline constexpr Distance infinite = ~Distance{0};
 
-/// Half as large, so that more of them fit a cache. The largest is infinite.
+/// Half the size, so that more distances fit a cache. The largest value is infinite.
 using ShortDistance = std::uint32_t;
 
-/// No shortest path of `graph` is longer with any edge added: that is looked at, too.
+/// Upper bound of a shortest path plus one edge: the longest path that kernels compute.
 [[nodiscard]] Distance longest_path(const Csr& graph);
 
 /// Whether all lengths of a graph with such a longest path are short.

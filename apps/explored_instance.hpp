@@ -1,4 +1,4 @@
-// An app under the explorer. For the sources that CMake writes from apps.def, which instantiate it.
+// An app under the explorer. Instantiated by the sources that CMake generates from apps.def.
 #pragma once
 
 #include "apps/explored.hpp"
@@ -9,14 +9,14 @@ namespace cohort::apps {
 
 namespace detail {
 
-/// A job that was cancelled has no result to judge.
+/// A cancelled job has no result to verify.
 template <class App>
 explore::Result check(const explore::Options& options) {
   RunOptions how;
   how.launch.local_size = options.local_size;
   return explore::check_program(
       [&](explore::Engine& engine) -> std::string {
-        const App app = App::tiny();  // with no memory of another engine
+        const App app = App::tiny();  // a new one, without memory of another engine
         const auto result = app.run(engine, how);
         if (result.report.status != Status::finished) return "";
         return app.difference(result).value_or("");

@@ -32,8 +32,8 @@ class GraphMemory {
   Node num_nodes_;
 };
 
-/// A worklist with room for every node. Groups of one thread get slots, if wanted and if the job is
-/// to stay here.
+/// A worklist with room for every node. Groups of one thread get slots if `slots` is set and the
+/// job is not movable.
 class WorklistMemory {
  public:
   template <class Engine>
@@ -42,11 +42,12 @@ class WorklistMemory {
                        ? most_groups(engine, options)
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),
-        spill_(options.movable ? engine.template fill<Node>(num_nodes, 0)  // it goes into a file
-                               : engine.template allocate<Node>(num_nodes)),
+        spill_(options.movable
+                   ? engine.template fill<Node>(num_nodes, 0)  // it is written to checkpoints
+                   : engine.template allocate<Node>(num_nodes)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}
 
-  /// The only node of an empty list.
+  /// Makes `node` the only entry of an empty list.
   void put(Node node, std::uint64_t degree) const {
     spill_.write(std::span{&node, 1});
     std::vector<Count> counts(num_slots_ + 1);

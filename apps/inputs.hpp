@@ -1,5 +1,5 @@
-// Inputs: those of apps that do not work on graphs, `particles:3000000` and `connect4:6`, and how
-// apps share what they have loaded.
+// Inputs of apps that do not work on graphs, `particles:3000000` and `connect4:6`, and sharing of
+// loaded inputs.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ inline constexpr SpecKind connect4_spec{.syntax = "connect4:<depth>",
                                         .example = "connect4:6",
                                         .summary = "connect four so many moves ahead, for game"};
 
-/// The number in a spec of that kind. Throws Error{bad_options} when `spec` is something else, or
-/// the number is not in [least, most].
+/// The number in a spec of that kind. Throws Error{bad_options} for another kind of spec, or a
+/// number outside of [least, most].
 inline std::uint64_t number_in(std::string_view spec, const SpecKind& kind, const char* what,
                                std::uint64_t least, std::uint64_t most) {
   const SpecArguments arguments{spec, kind};
@@ -28,7 +28,7 @@ inline std::uint64_t number_in(std::string_view spec, const SpecKind& kind, cons
   return arguments.number(what, least, most);
 }
 
-/// The `T` of that key, which load() makes unless somebody still has it. Thread-safe.
+/// The input of that key; load() makes it if no user has it any more. Thread-safe.
 template <class T, class Load>
 std::shared_ptr<const T> shared_input(const std::string& key, Load load) {
   static std::mutex mutex;

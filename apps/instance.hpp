@@ -1,5 +1,5 @@
-// What the registry has of an app and of its runs on an engine. For the sources that CMake writes
-// from apps.def, which instantiate it.
+// The registry's entry of an app, and its runs on an engine. Instantiated by the sources that CMake
+// generates from apps.def.
 #pragma once
 
 #include "apps/registry.hpp"
@@ -8,7 +8,7 @@ namespace cohort::apps {
 
 namespace detail {
 
-/// Keeps the app and its result for whoever asks later.
+/// Keeps the app and its result alive for numbers() and difference().
 template <class App>
 AppRun erased(const App& app, typename App::Result result, bool results) {
   AppRun run{.report = result.report, .numbers = {}, .difference = {}};

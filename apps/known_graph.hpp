@@ -1,5 +1,5 @@
-// A graph with what apps want to know of it. Invariant: what was found once is not sought again,
-// and a graph is at most once in the memory of an engine.
+// A graph with cached facts about it. Invariant: each fact is computed once, and each engine holds
+// the graph at most once.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class KnownGraph {
   explicit KnownGraph(Csr graph) : graph_(std::move(graph)) {}
 
   [[nodiscard]] const Csr& csr() const { return graph_; }
-  /// find(csr()): its hub, say, or the graph with its edges turned round.
+  /// find(csr()), computed once: its hub, for example, or its transpose.
   template <class Fact>
   const Fact& get(Fact (*find)(const Csr&)) const {
     const std::scoped_lock lock{mutex_};
@@ -28,7 +28,7 @@ class KnownGraph {
     if (fact == nullptr) fact = std::make_shared<const Fact>(find(graph_));
     return *static_cast<const Fact*>(fact.get());
   }
-  /// csr(), or a graph that is a fact of it, in the memory of an engine.
+  /// `graph`, which is csr() or a fact of it, in the memory of an engine.
   template <class Engine>
   const GraphMemory& in_memory(Engine& engine, const Csr& graph) const {
     const std::scoped_lock lock{mutex_};
@@ -55,21 +55,20 @@ class KnownGraph {
       residents_;
 };
 
-/// How the apps have it.
+/// Shared by the apps that run on it.
 using GraphInput = std::shared_ptr<const KnownGraph>;
 
-/// What is wanted of a graph.
+/// What an app requires of a graph's edges.
 enum class Edges : std::uint8_t {
   as_they_are,
-  weighted,    ///< those that have no weights get some
-  undirected,  ///< those that have one direction only get the other
+  weighted,    ///< unweighted graphs get weights
+  undirected,  ///< edges of one direction get the other
 };
 
-/// The graph that `spec` names; not loaded again while one of its users is left. Throws as
-/// load_graph does.
+/// The graph of `spec`, loaded once while it has a user. Throws as load_graph does.
 [[nodiscard]] GraphInput known_graph(const std::string& spec, Edges edges = Edges::as_they_are);
 
-/// A copy.
+/// Wraps a copy of `graph`.
 [[nodiscard]] inline GraphInput known_graph(const Csr& graph) {
   return std::make_shared<const KnownGraph>(graph);
 }

@@ -1,16 +1,17 @@
-// What is known of a node's neighbours.
+// Reads a word of each neighbour of a node.
 #pragma once
 
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
-/// For what is given to for_neighbours(), which has two places for it: compilers would call it.
+/// For lambdas given to for_neighbours(), which uses them in two places: compilers would not inline
+/// them.
 #define COHORT_APPS_INLINE __attribute__((always_inline))
 
 namespace cohort::apps {
 
-/// Calls `visit(other, word)` for the neighbours of `node` that are wanted, until it returns false;
-/// `word` is what `words` has for that neighbour. Relaxed.
+/// Calls `visit(other, words[other])` for the neighbours that `wants` accepts, until it returns
+/// false. Relaxed.
 template <class Group, class Word, class Wants, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const CsrView& graph,
                                                    Node node, Word* words, Wants wants,
@@ -21,7 +22,7 @@ COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const Csr
     }
     return;
   }
-  // Threads of a GPU wait for what they read, so they ask for several at a time.
+  // On a GPU loads take long, so several are issued at a time.
   constexpr std::uint32_t at_once = 4;
   const std::uint64_t end = graph.first_edge(node + 1);
   for (std::uint64_t edge = graph.first_edge(node); edge < end; edge += at_once) {

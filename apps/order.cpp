@@ -7,7 +7,7 @@
 namespace cohort::apps {
 namespace {
 
-/// A generator that starts at `seed`, and its first number.
+/// First output of SplitMix64 with this seed.
 std::uint64_t first_splitmix(std::uint64_t seed) {
   std::uint64_t bits = seed;
   bits += 11400714819323198485ULL;

@@ -1,5 +1,5 @@
-// Shortest paths: what the host sides of both apps share. The verifier is Dijkstra's algorithm; it
-// shares no code with the kernels.
+// Shortest paths: shared by the host sides of p-sssp and l-sssp. The verifier is Dijkstra's
+// algorithm; it shares no code with the kernels.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct SsspResult {
   Report report;
 };
 
-/// Nothing is known yet but where a search starts. The largest `Length` is infinite.
+/// Distances at the start: 0 of the source, else infinite, which is the largest `Length`.
 template <class Length, class Engine>
 Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
   auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));

@@ -10,14 +10,13 @@
 
 namespace cohort::apps {
 
-/// How tasks are kept and groups taken away.
+/// Kind of pools, and the order in which groups are killed.
 struct PoolOptions {
   enum class Kind : std::uint8_t { deque, mutex };
 
   Kind kind = Kind::deque;
   KillOrder order = KillOrder::highest_first;
-  std::uint32_t room =
-      0;  ///< tasks in each pool, rounded up to a power of two; 0: as the app thinks
+  std::uint32_t room = 0;  ///< tasks per pool, rounded up to a power of two; 0: the app's default
 
   static PoolOptions from(Settings& settings) {
     PoolOptions result;
@@ -40,12 +39,12 @@ class PoolMemory {
         tasks_(engine.template fill<std::uint32_t>((std::size_t{pools_} + 1) * room_, 0)),
         progress_(engine.template fill<Progress>(1, Progress{})) {}
 
-  /// Work that is not done at the start, and how much of the app's memory is in use.
+  /// Sets the work to be done, and how much of the app's memory is in use.
   void start(std::uint64_t left, std::uint32_t places) const {
     const Progress progress{.left = left, .error = 0, .next_place = places};
     progress_.write(std::span{&progress, 1});
   }
-  /// Before the launch: a task for any group, into the pool of group 0.
+  /// Before the launch: puts the first tasks into the pool of group 0.
   template <class Pools>
   void put(const std::vector<std::uint32_t>& tasks) const {
     if (tasks.size() > room_) {
@@ -68,7 +67,7 @@ class PoolMemory {
             .progress = progress_.data()};
   }
   [[nodiscard]] Progress progress() const { return progress_.read().front(); }
-  /// Throws Error{out_of_memory} when the job stopped for want of room.
+  /// Throws Error{out_of_memory} if the job stopped because there was no room.
   void check(const std::string& app, const std::string& memory_option) const {
     switch (static_cast<Stop>(progress().error)) {
       case Stop::none: return;
@@ -88,7 +87,7 @@ class PoolMemory {
   Buffer<Progress> progress_;
 };
 
-/// Calls `function.template operator()<Pools, order>()` for what the options say.
+/// Calls `function.template operator()<Pools, order>()` with the types that `how` selects.
 template <class Engine, class Function>
 auto with_pools(const Engine& /*engine*/, const PoolOptions& how, Function function) {
   const bool any = how.order == KillOrder::any;

@@ -1,7 +1,7 @@
 // Work stealing: one pool of tasks for each group slot. A group takes from its own pool, else
-// steals from the others; tasks of groups that have left stay to be stolen. A task is a number that
-// the app can make sense of. Invariant: a task that was pushed is taken once. Full pools are an
-// error, never a lost task.
+// steals from the others; tasks of groups that have left stay to be stolen. A task is a number
+// chosen by the app. Invariant: a task that was pushed is taken once. Full pools are an error,
+// never a lost task.
 #pragma once
 
 #include "cohort/kernel.hpp"
@@ -19,10 +19,10 @@ inline constexpr std::uint32_t no_task = ~0U;
 inline constexpr std::uint32_t all_done = ~0U - 1;  ///< there will be no more tasks
 inline constexpr std::uint32_t most_pushed = 8;     ///< at a time
 
-/// Lock-free: the deque of Chase and Lev (2005), of fixed size. Instead of by fences its races are
-/// settled by the order in which `top` is changed: the owner lowers `bottom`, then looks at `top`
-/// by a read-modify-write. Thieves that came earlier are seen; none that comes later gets as far as
-/// the last task without having seen the lower `bottom`, or losing its swap.
+/// Lock-free: the deque of Chase and Lev (2005), of fixed size. The order in which `top` changes
+/// settles its races, instead of fences: the owner lowers `bottom`, then reads `top` by a
+/// read-modify-write. It sees earlier thieves; a later one sees the lower `bottom` before it gets
+/// to the last task, or loses its swap.
 struct DequePools {
   static constexpr bool anybody_pushes = false;
 
@@ -31,8 +31,8 @@ struct DequePools {
   std::uint32_t pools;
   std::uint32_t room;  ///< a power of two
 
-  /// By the owner alone: the tasks `first` + i for the bits i of `which`, the lowest to be popped
-  /// first. Returns the bits of those that there is no room for.
+  /// Owner only: pushes the tasks `first` + i for the bits i of `which`, the lowest to be popped
+  /// first. Returns the bits that found no room.
   template <class Group>
   COHORT_FN std::uint32_t push(const Group& group, std::uint32_t pool, std::uint32_t first,
                                std::uint32_t which) const {
@@ -50,7 +50,7 @@ struct DequePools {
     return which;
   }
 
-  /// By the owner alone.
+  /// Owner only.
   template <class Group>
   COHORT_FN std::uint32_t pop(const Group& group, std::uint32_t pool) const {
     const auto top = group.atomic(ends[pool].top);
@@ -61,19 +61,19 @@ struct DequePools {
     bottom.store(last, Order::release);  // as in push
     // Release: pairs with steal's load of `top`. Acquire: with the thieves' swaps.
     std::uint64_t first = top.fetch_add(0, Order::acq_rel);
-    if (first > last) {   // they were quicker
-      bottom.store(end);  // nothing below is left to be seen
+    if (first > last) {   // thieves were quicker
+      bottom.store(end);  // no task is left below
       return no_task;
     }
     const std::uint32_t task = group.atomic(place(pool, last)).load();
     if (first < last) return task;
-    const bool ours = top.compare_exchange(first, end);  // the last one: a race, after the look
-    // As above; but a thief that has won may, by the letter, read this before the task: as in push.
+    const bool ours = top.compare_exchange(first, end);  // the last task: a race with thieves
+    // As above; but if a thief won, it may formally read this before the task: as in push.
     bottom.store(end, ours ? Order::relaxed : Order::release);
     return ours ? task : no_task;
   }
 
-  /// Whether it seems to have a task, at a glance. By anybody, as steal.
+  /// Whether it seems to have a task: a hint. Any group, as for steal().
   template <class Group>
   [[nodiscard]] COHORT_FN bool some(const Group& group, std::uint32_t pool) const {
     return group.atomic(ends[pool].top).load() < group.atomic(ends[pool].bottom).load();
@@ -82,10 +82,11 @@ struct DequePools {
   COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
     const auto top = group.atomic(ends[pool].top);
     const auto bottom = group.atomic(ends[pool].bottom);
-    std::uint64_t first = top.load(Order::acquire);  // pairs with the look of pop, and the swaps
+    std::uint64_t first =
+        top.load(Order::acquire);  // pairs with pop's read-modify-write, and the swaps
     if (bottom.load(Order::acquire) <= first) return no_task;  // pairs with push and pop
     const std::uint32_t task = group.atomic(place(pool, first)).load();
-    // Release: pairs with the look of pop, the thieves', and push, which uses the place again.
+    // Release: pairs with the loads of `top` in pop, steal, and push, which uses the place again.
     return top.compare_exchange(first, first + 1, Order::release) ? task : no_task;
   }
 
@@ -115,7 +116,7 @@ struct MutexPools {
       which -= 1U << i;
     }
     group.view(&ends[pool].bottom)[0] = size;
-    group.atomic(ends[pool].top).store(size);  // a hint for those who look without the lock
+    group.atomic(ends[pool].top).store(size);  // a hint for some(), which takes no lock
     unlock(group, pool);
     return which;
   }
@@ -130,7 +131,7 @@ struct MutexPools {
     lock(group, pool);
     return last_of_locked(group, pool);
   }
-  /// Does not wait for the lock: whoever has it takes or adds, and one can look again.
+  /// Does not wait for the lock: its owner takes or adds a task, and the caller can retry.
   template <class Group>
   COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
     return some(group, pool) && try_lock(group, pool) ? last_of_locked(group, pool) : no_task;
@@ -165,32 +166,33 @@ struct MutexPools {
   }
 };
 
-/// What an app's groups have in common besides their pools.
+/// Shared by an app's groups, besides their pools.
 struct alignas(64) Progress {
-  std::uint64_t left = 0;                    ///< work that is not done; 0: finished
-  alignas(64) std::uint32_t error = 0;       ///< why everybody stops; 0: nothing is wrong
-  alignas(64) std::uint32_t next_place = 0;  ///< of the app's own memory that grows
+  std::uint64_t left = 0;               ///< work to be done; 0: finished
+  alignas(64) std::uint32_t error = 0;  ///< a Stop: why the job ends early
+  alignas(64) std::uint32_t next_place =
+      0;  ///< of the app's own memory, which it allocates in order
 };
 
-/// Reasons in Progress::error.
+/// Values of Progress::error.
 enum class Stop : std::uint32_t { none, pools_full, memory_full };
 
-/// The pools of a work-stealing kernel, and how far it is.
+/// The pools and the progress of a work-stealing kernel.
 template <class Pools>
 struct Stealing {
   Pools pools;
-  MutexPools overflow;  ///< a pool for all, where a full one cannot give to the next; else none
+  MutexPools overflow;  ///< shared by all, if a full pool cannot pass tasks on; else empty
   Progress* progress;
 
-  /// Whom a group steals from first.
+  /// The pool that a group steals from first.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t neighbour(const Group& group) const {
     return (group.group_id() + 1) % pools.pools;
   }
 
-  /// A task for the whole group, no_task, or all_done. Reached by all its threads. `victim`: the
-  /// pool that was stolen from last. There may be more: what groups have left behind would else be
-  /// sought anew, past all pools that are empty, for every task of it.
+  /// A task for the whole group, no_task, or all_done. Called by all its threads. `victim`: the
+  /// pool stolen from last, which is tried first: to search all pools for each task of a group that
+  /// has left would take long.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group, std::uint32_t& victim) const {
     std::uint32_t task = no_task;
@@ -198,7 +200,7 @@ struct Stealing {
       const std::uint32_t error = group.atomic(progress->error).load();
       task = pools.pop(group, group.group_id() % pools.pools);
       if (task == no_task) task = pools.steal(group, victim);
-      // Acquire: pairs with done(): whoever sees the end sees the results.
+      // Acquire: pairs with done(), so that all_done makes the results visible.
       const auto left = group.atomic(progress->left);
       if (error != 0 || (task == no_task && left.load(Order::acquire) == 0)) task = all_done;
     }
@@ -216,8 +218,8 @@ struct Stealing {
     return group.broadcast(task);
   }
 
-  /// By one thread of the group: the tasks `first` + i for the bits i of `which`, into the own
-  /// pool, or the next one that has room.
+  /// One thread only: pushes the tasks `first` + i for the bits i of `which` into the group's pool,
+  /// or the next one that has room.
   template <class Group>
   COHORT_FN void push(const Group& group, std::uint32_t first, std::uint32_t which) const {
     const std::uint32_t mine = group.group_id() % pools.pools;
@@ -233,15 +235,15 @@ struct Stealing {
     group.atomic(progress->error).store(static_cast<std::uint32_t>(why));
   }
 
-  /// By one thread: so much less is left.
+  /// One thread only: `work` has been done.
   template <class Group>
   COHORT_FN void done(const Group& group, std::uint64_t work) const {
     group.atomic(progress->left).fetch_sub(work, Order::acq_rel);  // pairs with take()
   }
 
  private:
-  /// How far behind `from` the next pool is that seems to have a task; as many as there are, or
-  /// more: none has. The threads look at a pool each: a hundred looks in turn take a GPU 90 µs.
+  /// Distance from `from` to the next pool that seems to have a task; at least `pools`: none has.
+  /// Each thread tests one pool: a hundred tests in turn take a GPU 90 µs.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t steps_to_some(const Group& group,
                                                       std::uint32_t from) const {

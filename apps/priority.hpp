@@ -10,7 +10,7 @@ namespace cohort::apps {
 /// Hashed priorities give few long rounds, ids many short ones.
 enum class Priority : std::uint8_t { hashed, id };
 
-/// Numbers nodes by priority. No two have the same: each step of the hash can be undone.
+/// Priorities of nodes. All are distinct: each step of the hash can be undone.
 class Ranking {
  public:
   COHORT_FN constexpr explicit Ranking(Priority priority) : priority_(priority) {}

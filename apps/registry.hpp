@@ -1,7 +1,7 @@
 // The apps by name, for callers that do not know their types. An app is a folder and a line in
 // apps.def; its `App` names it, reads its options, loads its input, runs and verifies it.
-// Invariant: nothing here includes a kernel. What runs one is declared only, and is compiled once
-// for each app and engine, in sources that CMake writes: see instance.hpp.
+// Invariant: nothing here includes a kernel. Functions that run one are only declared, and compiled
+// once for each app and engine, in sources that CMake generates: see instance.hpp.
 #pragma once
 
 #include <array>
@@ -26,13 +26,13 @@
 
 namespace cohort::apps {
 
-/// What came out, in numbers by name.
+/// Results, as numbers by name.
 using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// One run of an app.
 struct AppRun {
   Report report;
-  /// Of what came out; both are empty when the job was not finished, or results were not wanted.
+  /// Both functions are empty if the job did not finish, or results were not requested.
   std::function<Numbers()> numbers;
   /// The first difference from a sequential computation, in words.
   std::function<std::optional<std::string>()> difference;
@@ -42,7 +42,7 @@ struct AppRun {
 template <class App, class Engine>
 typename App::Result solve(Engine& engine, const App& app, const RunOptions& options);
 
-/// The same with the app's type left out.
+/// The same with the app's type erased.
 template <class App, class Engine>
 struct Instance {
   static AppRun run(const void* app, Engine& engine, const RunOptions& options);
@@ -55,24 +55,24 @@ struct Ready {
   const AppInfo* info;
   std::shared_ptr<const void> app;
   std::string input;             ///< in words, e.g. "1000000 nodes, 3996000 edges"
-  std::uint32_t threads_per_sm;  ///< that suit it on a GPU
+  std::uint32_t threads_per_sm;  ///< recommended on a GPU
 };
 
 /// One app.
 struct AppInfo {
   std::string_view name;
   std::string_view summary;
-  std::string_view options;    ///< of its own, in words
-  std::string_view algorithm;  ///< the name of ours
-  std::string_view paper;      ///< options that make it the paper's; empty: it has none
+  std::string_view options;    ///< its own options, as help
+  std::string_view algorithm;  ///< name of our algorithm
+  std::string_view paper;      ///< options that select the paper's algorithm; empty: none
   std::span<const std::string_view> examples;  ///< inputs to test it on
-  /// The keys of the options that its kernel of the dialect has; nothing: there is no such kernel.
+  /// Keys of the options that its kernel of the dialect has; empty: there is no such kernel.
   std::optional<std::string_view> dialect_options;
   /// Throws Error{bad_options} for a spec or an option it cannot use.
   Ready (*prepare)(const std::string& input, Settings settings);
 };
 
-/// What the registry knows of an app.
+/// The registry's entry of an app.
 template <class App>
 struct Registered {
   static const AppInfo info;
@@ -82,10 +82,10 @@ struct Registered {
 [[nodiscard]] std::span<const AppInfo> all();
 /// The app of that name. Throws Error{bad_options} when there is none.
 [[nodiscard]] const AppInfo& find_app(std::string_view name);
-/// The words of AppInfo::paper, say.
+/// Splits a text at spaces, e.g. AppInfo::paper.
 [[nodiscard]] std::vector<std::string> words(std::string_view text);
 
-/// Where an app is in all(), and in every table that follows apps.def.
+/// Index of an app in all(), and in every table generated from apps.def.
 [[nodiscard]] std::size_t place_in_list(const AppInfo& app);
 
 /// One run on an engine that the apps are built for. Throws Error{bad_options} for what the app
@@ -100,11 +100,11 @@ AppRun run_app(const Ready& ready, Engine& engine, const RunOptions& options) {
   return instances[place_in_list(*ready.info)](ready.app.get(), engine, options);
 }
 
-/// How a run went.
+/// Outcome of a run.
 struct Outcome {
   Report report;
   Numbers result;                ///< empty when there is none
-  std::optional<bool> verified;  ///< nothing when it was not asked for, or there is no result
+  std::optional<bool> verified;  ///< empty: not requested, or there is no result
   std::string difference;        ///< why it is not verified
 };
 [[nodiscard]] Outcome outcome(const AppRun& run, bool verify);

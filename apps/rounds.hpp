@@ -1,7 +1,7 @@
-// Rounds with two worklists, as in the paper (after LonestarGPU, Burtscher et al. 2012): the edges
-// of one list are visited and fill the other, then the lists change places. Two resizing barriers a
-// round. Invariant: `visit` tells for each node at most once in a round to push it, so that no list
-// exceeds n.
+// Rounds with two worklists, as in the paper (after LonestarGPU, Burtscher et al. 2012): visiting
+// the edges of one list fills the other, then the lists are swapped. Two resizing barriers per
+// round.
+// Invariant: `visit` accepts a node at most once in a round, so that no list exceeds n.
 #pragma once
 
 #include "apps/worklist.hpp"
@@ -13,16 +13,16 @@ struct Rounds {
   struct State {
     std::uint32_t round = 0;
     Phase phase = Phase::expand;
-    std::uint64_t at = 0;  // how much of the list is done, where steps are short
+    std::uint64_t at = 0;  // progress within the list, if steps are short
   };                       // all that a joining group receives
   using Local = ChunkOfNodes;
 
   CsrView graph;
   Worklist lists[2];    // by round modulo 2: one is read, the other filled
-  std::uint64_t chunk;  // nodes for each group in a step; 0: all
+  std::uint64_t chunk;  // nodes per group and step; 0: all
 
-  /// `visit(node, edge, target)` tells whether to push the target; `ahead(target)` fetches what it
-  /// will look at.
+  /// `visit(node, edge, target)` returns whether to push the target; `ahead(target)` prefetches
+  /// what it will read.
   template <class Group, class Ahead, class Visit>
   COHORT_FN Next step(Group& group, State& state, Ahead ahead, Visit visit) const {
     const Worklist& in = lists[state.round % 2];

@@ -1,6 +1,6 @@
-// What every app's host side does: launch its kernel with the resizing barrier that was asked for,
-// and see it through. Invariant: when run() is left, by whatever way, no group touches the kernel's
-// memory any more.
+// Shared by every app's host side: launches its kernel with the requested resizing barrier, and
+// waits for it. Invariant: when run() returns or throws, no group touches the kernel's memory any
+// more.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class Engine;
 
 namespace cohort::apps {
 
-/// What a job did, for the oracle.
+/// Trace of a job, for the oracle.
 struct JobTrace {
   JobTrace(std::size_t limit, const TraceRules& its_rules) : log(limit), rules(its_rules) {}
 
@@ -32,8 +32,8 @@ struct JobTrace {
   std::optional<Status> status = {};  ///< how it ended; nothing when it failed
 };
 
-/// Whether the paper's algorithms, pools and barriers are compiled for an engine beside ours. Each
-/// costs a compilation, which on some engines takes long.
+/// Whether the paper's algorithms, pools and barriers are compiled for an engine, besides ours.
+/// Each costs a compilation, which takes long on some engines.
 template <class Engine>
 inline constexpr bool has_paper_variants = true;
 template <>
@@ -51,21 +51,21 @@ inline constexpr bool has_paper_barriers = has_paper_variants<Engine>;
 struct RunOptions {
   LaunchOptions launch;
   ResizingBarrier barrier = ResizingBarrier::one_pass;
-  /// Sees the job through to its end; may resize it meanwhile.
+  /// Waits for the job's end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
-  /// Reads back what came out. Without, only the report is wanted.
+  /// Reads back the result. Otherwise there is only the report.
   bool results = true;
   /// Lays the job's memory out alike for every engine and any number of groups, so that its
   /// checkpoint can be continued elsewhere.
   bool movable = false;
-  /// Goes on from this checkpoint of a movable job, on the same input.
+  /// Continues this checkpoint of a movable job, on the same input.
   std::filesystem::path restore = {};
-  /// Records the app's jobs here, each at most so many events.
+  /// Records the app's jobs here, with at most trace_limit events each.
   std::deque<JobTrace>* traces = nullptr;
   std::size_t trace_limit = TraceLog::default_limit;
 };
 
-/// Threads in a group of an app where the caller does not say.
+/// Default threads per group of an app.
 template <class Engine>
 inline constexpr std::uint32_t default_local_size = 1;
 template <>
@@ -76,8 +76,8 @@ std::uint32_t threads_per_group(const RunOptions& options) {
   return options.launch.local_size.value_or(default_local_size<Engine>);
 }
 
-/// The most groups a run on `engine` can have: what apps allocate memory for. Throws
-/// Error{bad_options} for more than any engine can.
+/// Upper limit on the groups of a run on `engine`, for which apps allocate memory. Throws
+/// Error{bad_options} for more than any engine supports.
 template <class Engine>
 std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
   const std::uint32_t groups = options.launch.max_groups.value_or(engine.capacity());
@@ -90,7 +90,7 @@ std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
 
 namespace detail {
 
-/// Sees a job through, or cancels it.
+/// Runs options.drive; cancels the job if it throws.
 inline Report drive(const Job& job, const RunOptions& options) {
   try {
     return options.drive(job);

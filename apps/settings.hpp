@@ -1,5 +1,6 @@
 // An app's own options as KEY=VALUE, e.g. algorithm=paper.
-// Invariant: what nobody asked for is refused, so that no misspelt option goes unnoticed.
+// Invariant: an option that the app does not ask for is an error, so that no misspelt one goes
+// unnoticed.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,17 @@ class Settings {
   /// Throws Error{bad_options} for what is not KEY=VALUE or is given twice.
   explicit Settings(const std::vector<std::string>& texts);
 
-  /// One of `choices`, by its place; the first when it is not given. Throws Error{bad_options}.
+  /// Index of the value in `choices`; 0 when it is not given. Throws Error{bad_options}.
   [[nodiscard]] std::size_t choice(const std::string& key,
                                    const std::vector<std::string_view>& choices);
   /// A whole number from `least` to `most`. Throws Error{bad_options}.
   [[nodiscard]] std::uint64_t number(const std::string& key, std::uint64_t otherwise,
                                      std::uint64_t least = 0,
                                      std::uint64_t most = std::uint64_t{1} << 40U);
-  /// The same for a 32-bit number; nothing when it is not given.
+  /// The same for a 32-bit number; empty when it is not given.
   [[nodiscard]] std::optional<std::uint32_t> number_if_given(const std::string& key);
   [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise);
-  /// After all have been asked for: throws Error{bad_options} if one is left.
+  /// Call it after all options were read: throws Error{bad_options} if one was not.
   void check_all_used() const;
   /// Throws Error{bad_options} if one is given that is not among `keys`.
   void check_only(const std::vector<std::string>& keys) const;

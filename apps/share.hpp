@@ -1,5 +1,5 @@
-// How the items of a step are shared out: in blocks rather than one by one, so that groups keep out
-// of each other's cache lines, and in portions where steps are to be short.
+// Shares out the items of a step: in blocks, so that groups do not share cache lines, and in
+// portions, if steps are to be short.
 // Invariant: the parts of all groups are disjoint and cover the portion, for every number of
 // groups.
 #pragma once
@@ -9,7 +9,7 @@
 
 #include "cohort/kernel.hpp"
 
-/// For loops of mostly one turn: more code makes a GPU wait for it.
+/// For loops of mostly one turn: unrolled code would cost a GPU instruction fetches.
 #ifdef __CUDA_ARCH__
 #define COHORT_APPS_ROLLED _Pragma("unroll 1")
 #else
@@ -21,7 +21,7 @@ namespace cohort::apps {
 COHORT_FN constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
 COHORT_FN constexpr std::size_t most(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
-/// Asks for memory that is needed soon.
+/// Prefetches memory that is needed soon.
 COHORT_FN inline void prefetch(const void* memory) {
 #ifdef __CUDA_ARCH__
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(memory)));
@@ -37,13 +37,13 @@ struct Portion {
   bool last;  ///< of this phase
 };
 
-/// A chunk that depends on the items: steps are whole while a quarter of the groups is there; where
-/// fewer are left each takes what it would have among all, or what is worth a barrier. So the
-/// others, when they may come back, wait no longer than for a step of all groups, or for that.
+/// An adaptive chunk: steps are whole while at least a quarter of the groups is active. Otherwise
+/// each group takes its share among all groups, or enough to be worth a barrier. So a returning
+/// group waits at most one full step, or one such chunk.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
-/// What a chunk is for `count` items; 0: all. `work`: how many times as much an item may be as it
-/// mostly is. Fewer of them are worth a barrier then.
+/// Chunk size for `count` items; 0: all. `work`: how many times the usual work an item may be.
+/// Fewer of them are worth a barrier then.
 template <class Group>
 COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk,
                                 std::uint32_t work = 1) {
@@ -53,13 +53,13 @@ COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint
   return most(most(worth_a_barrier, 1), count / group.max_groups());
 }
 
-/// Of kernels that are to be as in the paper: there a step is whole.
+/// For kernels of the paper, whose steps are whole by default.
 constexpr std::uint64_t chunk_in_paper(std::uint64_t chunk) {
   return chunk != even_chunk ? chunk : 0;
 }
 
-/// What is left of `count` items from `at` on; at most `chunk` for each group if that is not 0.
-/// Every group gets the same answer, so `at` may live in the State. `work`: see chunk_for.
+/// The remaining items of `count` from `at` on; at most `chunk` per group unless that is 0. Every
+/// group gets the same answer, so `at` may live in the State. `work`: see chunk_for.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
                           std::uint64_t chunk, std::uint32_t work = 1) {
@@ -71,8 +71,8 @@ COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
   return {at, end, end == count};
 }
 
-/// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks are dealt out in
-/// turn, eight to a group or more; each begins at a multiple of 64 items after `begin`.
+/// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks go round robin, at
+/// least eight per group; each begins at a multiple of 64 items after `begin`.
 template <class Group, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_blocks(const Group& group, std::size_t begin,
                                                std::size_t end, Visit visit) {
@@ -88,7 +88,7 @@ template <class Group, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_items(const Group& group, std::size_t begin,
                                               std::size_t end, Visit visit) {
   for_blocks(group, begin, end, [&](std::size_t first, std::size_t last) {
-    if (group.alone()) {  // a loop that compilers can make vectors of
+    if (group.alone()) {  // a loop that compilers can vectorise
       for (std::size_t i = first; i < last; ++i) visit(i);
     } else {
       for (const std::size_t i : group.local_stride(last - first)) visit(first + i);

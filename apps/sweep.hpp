@@ -1,6 +1,6 @@
-// Sweeps: each step visits the nodes that are still open, drops those that have been decided, and
-// ends when none is left. One resizing barrier a sweep, no shared counter: nodes are kept in blocks
-// of fixed places, and whoever visits a block closes its gaps.
+// Sweeps: each step visits the open nodes and drops the decided ones, until none is left. One
+// resizing barrier per sweep, no shared counter: nodes are kept in blocks of fixed places, and the
+// group that visits a block closes its gaps.
 // Invariant: a block belongs to one group for the length of a step.
 #pragma once
 
@@ -12,17 +12,17 @@ namespace cohort::apps {
 struct Sweep {
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // how many blocks of the sweep are done, where steps are short
+    std::uint64_t at = 0;  // blocks of the sweep done, if steps are short
   };                       // all that a joining group receives
 
-  Node* open;            // block by block; those before the block's count are open
+  Node* open;            // block by block; the first `count` of a block are open
   std::uint32_t* count;  // of each block; not yet set in the first sweep
-  std::uint32_t* flags;  // two, a line apart: a portion before the last has left nodes open
+  std::uint32_t* flags;  // two, a cache line apart: an earlier portion has left nodes open
   Node num_nodes;
   std::uint32_t block_size;
-  std::uint64_t chunk;  // nodes for each group in a step; 0: all
+  std::uint64_t chunk;  // nodes per group and step; 0: all
 
-  /// `decide(node)` tells whether the node is decided now.
+  /// `decide(node)` returns whether the node is decided now.
   template <class Group, class Decide>
   COHORT_FN Next step(Group& group, State& state, Decide decide) const {
     const std::size_t blocks = (std::size_t{num_nodes} + block_size - 1) / block_size;
@@ -66,7 +66,8 @@ struct Sweep {
         if (keep != 0) nodes[kept++] = node;
         continue;
       }
-      // All have read their node before the scan ends, and nobody writes beyond what has been read.
+      // All threads have read their node before the scan ends, and none writes beyond the nodes
+      // read.
       const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
       const std::uint32_t before = group.exclusive_scan(keep, std::uint32_t{0}, plus);
       if (keep != 0) nodes[kept + before] = node;

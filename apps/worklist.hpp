@@ -1,6 +1,6 @@
 // Worklists of nodes: filled in one step, read in the next. Groups of one thread fill a slot each,
-// and the slots are read in order, so nodes that were found together stay together; what does not
-// fit, and all that larger groups find, goes to a spill that all share.
+// and the slots are read in order, so nodes found together stay together. Overflow, and all nodes
+// of larger groups, go to a shared spill.
 // Invariant: a list is cleared, filled and read in different steps, and the barriers between them
 // order everything but the counts, which are relaxed atomics.
 #pragma once
@@ -10,31 +10,30 @@
 
 namespace cohort::apps {
 
-/// How many nodes a slot has; a line to itself, because its group writes it while others write
-/// theirs.
+/// Nodes in a slot. A cache line of its own: its group writes it while others write theirs.
 struct alignas(64) Count {
   std::uint32_t nodes = 0;
-  std::uint64_t edges = 0;  ///< of those nodes, where somebody asked
+  std::uint64_t edges = 0;  ///< of those nodes, if the kernel counts them
 };
 
-/// In a list: a place that was claimed in vain.
+/// List entry of a place that was claimed in vain.
 inline constexpr Node nobody = ~Node{0};
 
-/// What a group visits of the nodes in a list and of their edges.
+/// The nodes of a list that a group visits, and the part of their edges.
 struct Part {
   std::uint32_t stride;  ///< from one node to the next
   std::uint32_t index;   ///< of the part of each node's edges
   std::uint32_t count;   ///< of such parts
 };
-/// One node after the other, and all their edges. Known when a kernel is compiled, so that it costs
-/// no registers where lists are never shared out otherwise.
+/// All nodes, and all their edges. A constant, so that it costs no registers in kernels that never
+/// share out edges.
 struct Whole {
   static constexpr std::uint32_t stride = 1;
   static constexpr std::uint32_t index = 0;
   static constexpr std::uint32_t count = 1;
 };
 
-/// How much work a node may be where some have very many edges, for portion().
+/// Work of a node if some have very many edges, for portion().
 inline constexpr std::uint32_t work_of_hubs = 16;
 
 struct Worklist {
@@ -46,7 +45,7 @@ struct Worklist {
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
   std::uint32_t room;
 
-  /// Nodes and edges in all. Both loads of a count are under way before either is waited for.
+  /// Nodes and edges in total. Issues both loads of a count before it waits for either.
   template <class Group>
   [[nodiscard]] COHORT_FN Count total(const Group& group) const {
     Count sum;
@@ -58,7 +57,7 @@ struct Worklist {
     }
     return sum;
   }
-  /// Nodes in the slots `from` on.
+  /// Nodes in the slots from `from` on, and in the spill.
   template <class Group>
   [[nodiscard]] COHORT_FN std::size_t size(const Group& group, std::uint32_t from = 0) const {
     std::size_t sum = 0;
@@ -66,8 +65,8 @@ struct Worklist {
     return sum;
   }
 
-  /// Asks for this group's part, should the list be short, while its length is still under way: on
-  /// a GPU each is a round trip. There is room for `nodes`.
+  /// Prefetches this group's part of a short list while the length is being loaded: on a GPU each
+  /// load is a round trip. There is room for `nodes`.
   template <class Group>
   COHORT_FN void ahead(const Group& group, std::size_t nodes) const {
     const std::size_t at = std::size_t{group.group_id()} * short_block + group.local_id();
@@ -75,9 +74,9 @@ struct Worklist {
     if (!group.alone() && mine) prefetch(spill + at);
   }
 
-  /// Whether threads may claim places of an empty list, with room for `nodes`, for what they have
-  /// yet to find at the edges, `few` each, of `size` nodes. And whether they should: only waiting
-  /// counts where there are so few nodes.
+  /// Whether threads may, and should, claim places of an empty list before they know what they
+  /// find. They may if `size` nodes with `few` edges each fit into the room for `nodes`; they
+  /// should if nodes are so few that only latency counts.
   template <class Group>
   [[nodiscard]] COHORT_FN static bool claims_early(const Group& group, std::size_t size,
                                                    std::uint32_t few, std::size_t nodes) {
@@ -85,7 +84,7 @@ struct Worklist {
     return !group.alone() && size <= short_list && size * few <= nodes;
   }
 
-  /// By one thread, while nobody fills or reads this list.
+  /// One thread only, while no group fills or reads this list.
   template <class Group>
   COHORT_FN void clear(const Group& group) const {
     for (std::uint32_t i = 0; i <= num_slots; ++i) {
@@ -94,7 +93,7 @@ struct Worklist {
     }
   }
 
-  /// Pushes a node, by one thread of whichever group; a group of one thread fills its slot first.
+  /// Pushes a node, by any thread of any group; a group of one thread fills its slot first.
   template <class Group>
   COHORT_FN void push(const Group& group, Node node) const {
     if (!group.alone() || num_slots == 0) {
@@ -113,8 +112,7 @@ struct Worklist {
     count.store(size + 1);
   }
 
-  /// Calls `visit(nodes, count)` for the pieces that make up the positions [begin, end), of which
-  /// there are that many.
+  /// Calls `visit(nodes, count)` for the pieces that make up the positions [begin, end).
   template <class Group, class Visit>
   COHORT_FN void for_range(const Group& group, std::size_t begin, std::size_t end,
                            Visit visit) const {
@@ -151,9 +149,9 @@ struct Worklist {
       for_range(group, i, least(i + block, end), visit);
   }
 
-  /// The same where a single node may have very many edges. Groups of many threads are dealt nodes
-  /// one by one, because those with many edges are found together; where there are fewer nodes than
-  /// groups, several share the edges of one. They get `visit(nodes, count, part)`.
+  /// The same if a node may have very many edges. Groups of many threads get nodes round robin,
+  /// because hubs are found together; with fewer nodes than groups, several share the edges of one.
+  /// They get `visit(nodes, count, part)`.
   template <class Group, class Visit>
   COHORT_FN void for_edges(const Group& group, std::size_t begin, std::size_t end,
                            Visit visit) const {
@@ -174,8 +172,8 @@ struct Worklist {
   }
 };
 
-/// One group's way into a worklist, for one step. Threads of a larger group claim places in the
-/// spill; a group of one thread pushes into its slot without meeting anybody.
+/// Writes a group's nodes into a worklist, for one step. Threads of a larger group claim places in
+/// the spill; a group of one thread pushes into its slot without contention.
 template <class Group>
 class Sink {
  public:
@@ -205,8 +203,8 @@ class Sink {
     nodes_[size_++] = node;
   }
 
-  /// By a thread of a larger group, where Worklist::claims_early(): a place for what it may find;
-  /// it puts what it has found, or nobody, there.
+  /// For a thread of a larger group, if Worklist::claims_early(): claims a place for what it may
+  /// find. It then puts its node, or `nobody`, there.
   [[nodiscard]] COHORT_FN std::uint32_t claim() const { return group_.claim(spilt()); }
   COHORT_FN void put(std::uint32_t place, Node found) {
     any_ = any_ || found != nobody;
@@ -216,7 +214,7 @@ class Sink {
   /// Whether this thread has pushed a node.
   [[nodiscard]] COHORT_FN bool any() const { return any_; }
 
-  /// At the end, by all threads.
+  /// Call it at the end, by all threads.
   COHORT_FN void close() {
     if (slot_) {
       group_.atomic(mine().nodes).store(size_);
@@ -259,7 +257,7 @@ class Sink {
   bool slot_ = false;
 };
 
-/// What a group keeps of a chunk of nodes while its threads share out their edges.
+/// Local memory for a chunk of nodes whose edges the group's threads share.
 struct ChunkOfNodes {
   static constexpr std::uint32_t room = 1024;  // threads in the largest group
   std::uint64_t first_edge[room];
@@ -268,7 +266,7 @@ struct ChunkOfNodes {
   std::uint32_t edges;
 };
 
-/// A node whose edges are not to be visited, as `value` says it.
+/// Returned by `value` for a node whose edges are not to be visited.
 inline constexpr std::uint32_t skipped = ~0U;
 
 COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
@@ -276,13 +274,13 @@ COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
   if (graph.weights() != nullptr) prefetch(graph.weights() + edge);
 }
 
-/// Visits a part of the edges of each of `count` nodes and pushes the targets for which
-/// `visit(value, edge, target)` says true; `value(node)` is called once for each node,
-/// `ahead(target)` where it is worth fetching what `visit` will look at; what these hold by value
-/// stays in registers, what they hold by reference is read again after each atomic access. Chunk by
-/// chunk, one node for each thread: their degrees are summed up in local memory, and each thread
+/// Visits a part of the edges of each of `count` nodes, and pushes the targets that `visit(value,
+/// edge, target)` accepts. `value(node)` is called once per node; `ahead(target)` prefetches what
+/// `visit` will read. Captures by value stay in registers; captures by reference are loaded again
+/// after each atomic access.
+/// Works in chunks of one node per thread: degrees are summed in local memory, and each thread
 /// takes one edge at a time (the paper's bfs and l-sssp, after LonestarGPU). Groups of one thread
-/// visit all edges: for_edges() gives them no parts. Reached by all threads of the group.
+/// visit all edges: for_edges() gives them no parts. Called by all threads of the group.
 template <class Group, class Into, class Value, class Ahead, class Visit, class Some = Whole>
 COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& chunk,
                       const Node* nodes, std::size_t count, Into& into, Value value, Ahead ahead,
@@ -292,7 +290,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
     constexpr std::uint64_t later = 12;  // edges of the same node
-    const CsrView edges = graph;         // not to be read again after each atomic access
+    const CsrView edges = graph;  // a copy, or it would be loaded again after each atomic access
     for (std::size_t i = 0; i < count; ++i) {
       if (i + far < count) prefetch(edges.offsets() + list[i + far]);
       if (i + near < count) graph_ahead(edges, edges.first_edge(list[i + near]));
@@ -328,7 +326,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
         degree = static_cast<std::uint32_t>(end - begin);
       }
     }
-    // All meet in the scan: nobody is left in the chunk before.
+    // All threads meet in the scan, so none still reads the chunk before.
     const std::uint32_t before = group.exclusive_scan(degree, std::uint32_t{0}, plus);
     chunk.value[me] = its;
     chunk.first_edge[me] = first_edge;
@@ -348,9 +346,9 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   }
 }
 
-/// The same where nodes have few edges: four threads, or the only one, take a node, and nobody
-/// meets anybody. `where(entry)` tells of an entry of the list which edges it stands for, from
-/// begin() to end(), and is passed on: `visit(where, edge, target)`.
+/// The same for nodes of few edges: four threads, or the only one, take a node, without any
+/// synchronisation. `where(entry)` gives the edges of a list's entry, from begin() to end(), and is
+/// passed to `visit(where, edge, target)`.
 template <class Group, class Where, class Visit>
 COHORT_FN void expand_few(const Group& group, const CsrView& graph, const Node* nodes,
                           std::size_t count, Where where, Visit visit) {

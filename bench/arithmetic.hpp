@@ -6,17 +6,17 @@
 
 namespace cohort::bench {
 
-/// So many steps of the logistic map; no compiler can shorten them.
+/// The result of so many steps of the logistic map; no compiler can shorten them.
 [[nodiscard]] inline double churn(std::uint64_t steps) {
   double x = 0.3;
   for (std::uint64_t i = 0; i < steps; ++i) x = 3.99 * x * (1.0 - x);
   return x;
 }
 
-/// Makes the compiler believe that somebody wants the value.
+/// Keeps the compiler from discarding the value.
 inline void keep(double value) { asm volatile("" : : "x"(value)); }
 
-/// How many steps take `time` on a CPU of its own, by the fastest of several tries.
+/// Number of steps that take `time` on an undisturbed CPU, by the fastest of several trials.
 [[nodiscard]] std::uint64_t steps_for(std::chrono::nanoseconds time);
 
 }  // namespace cohort::bench

@@ -19,7 +19,7 @@ namespace {
 
 // ---- barriers
 
-/// All groups meet again and again; group 0 looks at the clock after each batch.
+/// All groups meet in barriers; group 0 reads the clock after each batch.
 template <bool resizing>
 struct BarrierLoop {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
@@ -129,7 +129,7 @@ struct OfferLoad {
 
 enum class Offers { kill_and_fork, both_in_one };
 
-/// One group offers again and again, and nobody wants anything.
+/// One group offers repeatedly, with no request pending.
 template <Offers offers>
 struct OfferLoop {
   struct State {
@@ -162,8 +162,8 @@ struct alignas(64) Word {
   std::atomic<std::uint32_t> value{0};
 };
 
-/// The same loop around five relaxed loads: summed up and tested once, or tested one by one as
-/// polls are.
+/// The same loop with five relaxed loads: summed and tested once, or tested one by one, as an offer
+/// does.
 template <Loads loads>
 struct LoadLoop {
   OfferLoad load;

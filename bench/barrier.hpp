@@ -1,5 +1,5 @@
-// Scenario "barrier": what our barriers and offers cost when nothing is wanted, beside what others
-// offer, in one run.
+// Scenario "barrier": cost of barriers and offers with no request pending, next to other
+// implementations, in one run.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace cohort::bench {
 
-/// What a contender does in one repetition: a batch to warm up, then those that count.
+/// A contender's load in one repetition: a batch to warm up, then the measured ones.
 struct BarrierLoad {
   std::uint32_t threads = 2;
   bool pinned = false;
@@ -16,7 +16,7 @@ struct BarrierLoad {
   std::uint32_t barriers = 1000;  ///< in a batch
 };
 
-/// From the times at the ends of the warm-up and of each batch to nanoseconds per barrier.
+/// Nanoseconds per barrier, from the times at the end of the warm-up and of each batch.
 [[nodiscard]] std::vector<double> per_barrier(const BarrierLoad& load,
                                               const std::vector<std::uint64_t>& marks);
 

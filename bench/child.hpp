@@ -12,7 +12,7 @@
 
 namespace cohort::bench {
 
-/// Variables that a child has besides ours, or instead.
+/// Variables added to the child's environment, or replaced in it.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// A process whose output we read.
@@ -25,8 +25,8 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child();
 
-  /// What it has printed, when it has ended; nothing if it has not by then, and it is killed.
-  /// Throws std::runtime_error, with the last line, if it failed. Once.
+  /// Waits for its end and returns what it printed; kills it and returns nothing if it has not
+  /// ended by `when`. Throws std::runtime_error, with the last line, if it failed. Call it once.
   [[nodiscard]] std::optional<std::string> output_until(std::chrono::steady_clock::time_point when);
   [[nodiscard]] std::optional<std::string> output_within(std::chrono::milliseconds limit) {
     return output_until(std::chrono::steady_clock::now() + limit);

@@ -1,4 +1,4 @@
-// Scenario "cpu": each graph app beside a plain OpenMP version of the same algorithm, two threads.
+// Scenario "cpu": each graph app next to a plain OpenMP version of the algorithm, two threads.
 #include "cohort/cpu.hpp"
 
 #include <iomanip>
@@ -25,14 +25,15 @@ std::vector<double> cohort_time(cpu::Engine& engine, const Variant& variant) {
   return {static_cast<double>(variant.run(engine, options).run_time.count())};
 }
 
-/// Threads of OpenMP spin for a while after their last region: they must not disturb who is next.
+/// OpenMP's threads spin for a while after their last region, and must not disturb the next
+/// contender.
 std::vector<double> openmp_time(OpenMpApp& app) {
   const double time = app.run(threads);
   std::this_thread::sleep_for(std::chrono::milliseconds{20});
   return {time};
 }
 
-/// Our algorithm on inputs for which times of other people's programs are known.
+/// Our algorithms on inputs for which times of other programs are known.
 nlohmann::ordered_json well_known(cpu::Engine& engine, const Repetitions& plan) {
   std::vector<Pair> pairs;
   for (const auto& [app, input] :

@@ -7,7 +7,7 @@
 
 namespace cohort::bench {
 
-/// Null for the CPU, which every record has.
+/// Null for the CPU engine: every record describes the CPU.
 [[nodiscard]] nlohmann::ordered_json device_record(const AnyEngine& engine);
 #ifdef COHORT_WITH_OPENCL
 [[nodiscard]] nlohmann::ordered_json device_record(const opencl::Engine& engine);

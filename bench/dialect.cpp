@@ -1,5 +1,5 @@
-// Scenario "dialect": the apps compiled by cohortc beside the same algorithms written by hand, and
-// the time cohortc takes beside Clang's own for the same source.
+// Scenario "dialect": the apps compiled by cohortc next to the same algorithms written by hand, and
+// compile times of cohortc next to those of Clang for the same source.
 #include "apps/dialect/dialect.hpp"
 
 #include <chrono>
@@ -19,7 +19,7 @@
 namespace cohort::bench {
 namespace {
 
-/// An app, and what makes the one in C++ the paper's.
+/// An app, its inputs, and the settings that give the app in C++ the paper's algorithm.
 struct Input {
   std::string_view app;
   const char* spec;

@@ -27,8 +27,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// The kernel looks at who has run for long enough once a tick, so that is the least a thread that
-/// waits for a CPU may have to wait. The coarse clocks advance with it.
+/// Linux preempts threads only at ticks, so that is the least time a thread may have to wait for a
+/// CPU. The coarse clocks advance with the ticks.
 nanoseconds scheduling_quantum() {
   timespec tick{};
   if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0) return milliseconds{4};
@@ -39,7 +39,7 @@ double in_ns(nanoseconds time) { return static_cast<double>(time.count()); }
 
 // ---- demands on a work-stealing kernel
 
-/// What the kernel and the host share.
+/// Shared by the kernel and the host.
 struct Board {
   explicit Board(std::uint32_t groups) : queues(groups) {}
 
@@ -47,7 +47,7 @@ struct Board {
     std::atomic<std::uint32_t> tasks{2};
   };
 
-  std::vector<Queue> queues;  // by group id; who finds none in its own steals
+  std::vector<Queue> queues;  // by group id; a group with an empty queue steals
   std::atomic<bool> over{false};
   std::atomic<std::uint32_t> present{0};
   std::atomic<bool> long_wanted{false};
@@ -57,7 +57,8 @@ struct Board {
   YieldTask errand;
 };
 
-/// Takes tasks, its own or others', offers itself between two, and puts a new one back for each.
+/// Takes tasks from its own queue or others', offers itself before each, and puts a new one back
+/// for each.
 template <KillOrder order, bool yields>
 struct Stealing {
   static constexpr Traits traits{.kill_order = order};
@@ -116,7 +117,7 @@ struct Stealing {
   }
 };
 
-/// Waits in short sleeps; a job that ends meanwhile is an error, as it should not.
+/// Waits for done() in short sleeps. The job must not end meanwhile.
 template <class Done>
 void wait_until(const Job& job, const std::stop_token& stop, Done done) {
   while (!done()) {
@@ -126,13 +127,14 @@ void wait_until(const Job& job, const std::stop_token& stop, Done done) {
   }
 }
 
-/// Asks for groups again and again, each time when all are there and at a random moment.
+/// Requests groups repeatedly, each time at a random moment after all have returned.
 template <KillOrder order, bool yields = false>
 std::vector<double> gather_times(const GatherLoad& load, nanoseconds offer_wait, Aside& aside,
                                  const std::stop_token& stop) {
   static std::mt19937_64 random{1};  // NOLINT(cert-msc51-cpp): the same on every machine
   Board board{load.capacity};
-  cpu::Engine engine{{.capacity = load.capacity}};  // after the board: it ends first
+  cpu::Engine engine{
+      {.capacity = load.capacity}};  // declared after the board, so that it ends first
   const Job job =
       engine.launch(Stealing<order, yields>{.board = &board, .steps = steps_for(load.task)},
                     {.max_groups = load.capacity, .offer_wait = offer_wait});
@@ -270,14 +272,14 @@ struct BarrierShare {
 
 enum class Sharing : std::uint8_t { alone, kill, yield };
 
-/// What the stepping kernel and the host share.
+/// Shared by the stepping kernel and the host.
 struct Meter {
   std::atomic<bool> over{false};
   std::atomic<std::uint64_t> steps{0};
   YieldTask errand;
 };
 
-/// Each step is a fixed amount of work, divided among whoever is there.
+/// Each step is a fixed amount of work, divided among the active groups.
 template <bool yields>
 struct Stepping {
   Meter* meter;
@@ -294,13 +296,13 @@ struct Stepping {
   }
 };
 
-/// How the tasks beside a kernel fared.
+/// Gather and completion times of the tasks next to a kernel.
 struct TaskSeries {
   std::vector<double> gather;
   std::vector<double> done;
 };
 
-/// Nanoseconds a step of the kernel takes, over so many periods.
+/// Nanoseconds per step of the kernel, over share.periods periods.
 template <Sharing sharing>
 std::vector<double> step_time(const BarrierShare& share, TaskSeries& tasks,
                               const std::stop_token& stop) {
@@ -355,7 +357,7 @@ nlohmann::ordered_json measure_sharing(const BarrierShare& share, const Repetiti
               },
               plan);
 
-  // What the task's CPU time costs if the kernel has all the rest of two CPUs.
+  // The slowdown if the task's CPU time on two CPUs is all that the kernel loses.
   const double ideal = 1 / (1 - in_ns(share.task) / in_ns(share.period) / 2);
   std::cout << name << "\n  " << std::left << std::setw(16) << "" << std::right << std::setw(12)
             << "kernel" << std::setw(16) << "gather p50 ms" << std::setw(14) << "done p50 ms"

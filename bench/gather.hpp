@@ -1,5 +1,5 @@
-// Scenario "gather": how long a demand for workers waits, by kill order, and what yield semantics
-// would do instead (appendix B of the paper, "killing order"), in one run.
+// Scenario "gather": how long a request for workers waits, by kill order, and with yield semantics
+// instead (appendix B of the paper, "killing order"), in one run.
 #pragma once
 
 #include <chrono>
@@ -12,21 +12,21 @@
 
 namespace cohort::bench {
 
-/// Demands on a kernel that steals work.
+/// Requests to a kernel that steals work.
 struct GatherLoad {
   std::uint32_t capacity;
   std::uint32_t wanted;
   std::chrono::nanoseconds task;
-  bool long_on_top;  ///< whenever groups are wanted the highest id has just begun a long task
+  bool long_on_top;  ///< at each request the highest id has just begun a long task
   std::uint32_t trials;
 
   static constexpr std::uint32_t long_factor = 20;  ///< the long task of appendix B, in T
 };
 
-/// What is seen besides the gather times; what an engine does not see is empty.
+/// Observations besides the gather times; empty if the engine does not make them.
 struct Aside {
   std::uint64_t tasks = 0;
-  std::uint64_t time = 0;  ///< of all tasks, by the clock on the wall
+  std::uint64_t time = 0;  ///< wall-clock time of all tasks
   /// Until all groups of the task were running on their units, by kill order.
   std::map<KillOrder, std::vector<double>> begun = {};
 
@@ -36,8 +36,8 @@ struct Aside {
   }
 };
 
-/// The experiment on one engine: asks for groups again and again, each time when all are there and
-/// at a random moment. Nanoseconds from each demand until it was met.
+/// The experiment on one engine: requests groups repeatedly, each time at a random moment after all
+/// have returned. Nanoseconds from each request until it was met.
 struct Gatherer {
   std::function<std::vector<double>(const GatherLoad& load, KillOrder order,
                                     std::chrono::nanoseconds offer_wait, Aside& aside)>

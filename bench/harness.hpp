@@ -1,6 +1,6 @@
-// Measuring several contenders side by side. Invariant: every repetition runs all of them, one
-// after another in a changing order, so that what disturbs the machine disturbs them all, and
-// ratios are taken within a repetition.
+// Measures contenders side by side. Invariant: every repetition runs all of them in a rotating
+// order, so that what disturbs the machine disturbs them all, and ratios are taken within a
+// repetition.
 #pragma once
 
 #include <chrono>
@@ -27,27 +27,27 @@ struct Contender {
   std::string name;
   /// One repetition: nanoseconds per operation in each of its batches.
   std::function<std::vector<double>()> measure;
-  /// Somebody else's: the best of these is what the others are compared with.
+  /// A baseline: the other contenders are compared with the best of these.
   bool reference = false;
 };
 
 /// How to measure.
 struct Repetitions {
   std::uint32_t count = 9;
-  std::uint32_t warm_ups = 1;  ///< before those, thrown away
+  std::uint32_t warm_ups = 1;  ///< discarded repetitions before those
   std::stop_token stop = {};
-  /// After so long three repetitions are enough, and a warm-up that took as long is one of them.
+  /// After this time three repetitions are enough, and a warm-up that took as long is one of them.
   std::chrono::nanoseconds enough = std::chrono::nanoseconds::max();
 };
 
-/// What one contender did.
+/// Samples of one contender.
 struct Series {
   std::string name;
   bool reference = false;
   std::vector<std::vector<double>> repetitions;  ///< the batches of each
 };
 
-/// What all of them did.
+/// Samples of all contenders.
 struct Measurement {
   std::string name;
   std::string unit;
@@ -73,7 +73,7 @@ struct Statistics {
 /// Repetition by repetition, the median of `series` over that of `baseline`.
 [[nodiscard]] std::vector<double> ratios(const Series& series, const Series& baseline);
 
-/// Runs the contenders. Tells how far it is on stderr when that is a terminal.
+/// Runs the contenders. Shows the progress on stderr if that is a terminal.
 [[nodiscard]] Measurement measure(std::string name, std::string unit,
                                   const std::vector<Contender>& contenders,
                                   const Repetitions& plan);

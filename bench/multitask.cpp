@@ -47,11 +47,11 @@ struct Configuration {
   }
 };
 
-/// What is asked of a scenario: which configurations, and what besides.
+/// What a scenario measures.
 struct Wish {
   bool paper_barriers = false;
   std::span<const std::string_view> shares;
-  bool time_slicing = false;  // too
+  bool time_slicing = false;  // also measures the driver's time slicing
 };
 
 std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
@@ -94,7 +94,7 @@ class Products {
     return side;
   }
 
-  /// Made once for each side and number of groups.
+  /// The tasks on so many groups; made once for each side and number of groups, unless traced.
   std::function<tool::Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
     const auto make = [&] {
       return engine_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
@@ -112,7 +112,7 @@ class Products {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::function<tool::Load::Served()>> products_;
 };
 
-/// Measures configurations, and keeps what it measured.
+/// Measures configurations and stores their samples.
 class Experiment {
  public:
   Experiment(const ScenarioOptions& options, Store& store, tool::AppEngine& engine)
@@ -131,8 +131,8 @@ class Experiment {
     return !store_.has(key_of(what, round)) && !lacking_.contains(barrier_of(what));
   }
 
-  /// How long a sample set of a configuration will take: as long as those before, or as others of
-  /// its pair by what they were meant to last.
+  /// Expected time of a sample set: that of the sets before, or else the nominal one, scaled as in
+  /// other sets of the pair.
   [[nodiscard]] Seconds cost(const Configuration& what) const {
     if (const auto own = costs_.find(what.key()); own != costs_.end())
       return own->second.took / own->second.sets;
@@ -141,7 +141,7 @@ class Experiment {
     return span(what) * (others->second.took / others->second.span);
   }
 
-  /// Loads a pair's input and runs the app, so that cost() knows something of it.
+  /// Loads a pair's input and runs the app, for a first estimate of cost().
   void warm_up(const Pair& pair) {
     const Configuration alone{&pair, one_pass, nullptr, ""};
     (void)run(alone, {}, false, nullptr);
@@ -162,7 +162,8 @@ class Experiment {
       learn(fresh);
       store_.add(std::move(fresh));
     } catch (const Error& error) {
-      // Some apps have our barrier only. With it, or once it has worked, an error is an error.
+      // Some apps have our barrier only, which the first run without tasks shows. Other errors are
+      // errors.
       if (error.code() != Errc::bad_options || what.barrier.kind == ResizingBarrier::one_pass ||
           what.load != nullptr)
         throw;
@@ -173,7 +174,7 @@ class Experiment {
     }
   }
 
-  /// What ran where while tasks came and went: like the paper's figure 1.
+  /// Records a timeline while tasks come and go, like the paper's figure 1.
   void record_timeline(const Configuration& what, const std::filesystem::path& file) {
     tool::Timeline timeline{std::size_t{1} << 16U};
     timeline.name_units(engine_.engine().kind().unit);
@@ -189,15 +190,15 @@ class Experiment {
     std::optional<bool> verified;
     std::uint32_t side = 0;
   };
-  /// How much a sample set is, at least.
+  /// Minimum size of a sample set.
   struct Enough {
     std::uint32_t jobs = 1;
     milliseconds span{0};
   };
-  /// Of sample sets.
+  /// Accumulated cost of sample sets.
   struct Cost {
     Seconds took{0};
-    Seconds span{0};  ///< what they were meant to last
+    Seconds span{0};  ///< their nominal length
     std::uint32_t sets = 0;
   };
 
@@ -209,7 +210,7 @@ class Experiment {
     return what.key() + " | " + std::to_string(round);
   }
 
-  /// Of a sample set: some periods of the tasks.
+  /// Nominal length of a sample set: some periods of the tasks.
   [[nodiscard]] milliseconds span(const Configuration& what) const {
     constexpr milliseconds alone{40};
     return (options_.quick ? 3 : 6) * (what.load == nullptr ? alone : what.load->period);
@@ -239,7 +240,7 @@ class Experiment {
         .first->second;
   }
 
-  /// Runs the app again and again, until it is enough and there was a period of its tasks.
+  /// Runs the app until there are enough jobs, and at least one period of the tasks.
   Outcome run(const Configuration& what, Enough enough, bool verify, tool::Timeline* timeline) {
     std::optional<tool::Load> load;
     Outcome outcome;
@@ -349,8 +350,9 @@ struct Step {
   std::uint32_t round;
 };
 
-/// Round by round, so that what disturbs the machine for a while disturbs all configurations; in a
-/// round pair by pair, in an order that changes, but what shows which barriers there are is first.
+/// Round by round, so that what disturbs the machine for a while disturbs all configurations. In a
+/// round pair by pair, in a rotating order; the first round begins with the runs that show which
+/// barriers an app has.
 std::vector<Step> steps(const std::vector<Pair>& pairs, const std::vector<Configuration>& all,
                         std::uint32_t rounds) {
   std::vector<Step> result;
@@ -372,7 +374,7 @@ std::string in_words(Seconds time) {
   return std::to_string(std::lround(time.count() / (minutes ? 60 : 1))) + (minutes ? " min" : " s");
 }
 
-/// Measures what has not been. Tells how long that will take.
+/// Measures the missing sample sets, and says how long that will take.
 void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<Configuration>& all,
                  const ScenarioOptions& options) {
   std::vector<Step> left = steps(pairs.runnable, all, options.repetitions);
@@ -404,8 +406,8 @@ void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<C
   }
 }
 
-/// What is traced: a run that lasts some tasks, with steps that an eye can tell apart, or none
-/// where there are many groups.
+/// The pair to be traced: a run that lasts some tasks, with visibly distinct steps, or without
+/// steps if there are many groups.
 Pair shown(std::uint32_t groups) {
   if (groups <= 16) {
     return {.app = "color",
@@ -434,7 +436,7 @@ void record_timeline(Experiment& experiment, const AnyEngine& engine,
 
 Json run(const ScenarioOptions& options, Wish wish) {
   EngineSpec spec{.engine = options.engine, .capacity = options.capacity};
-  if (options.engine == "cpu" && !spec.capacity)  // shares need something to be shares of
+  if (options.engine == "cpu" && !spec.capacity)  // so that shares differ
     spec.capacity = std::max(8U, cpu::usable_cpus());
   tool::AppEngine apps{spec};
   const AnyEngine& engine = apps.engine();

@@ -1,7 +1,5 @@
-// The graph apps as one would write them with OpenMP: plain and well, the same algorithms, to
-// compare with. Only their source is compiled with OpenMP. Each returns its run time in
-// nanoseconds, and throws std::runtime_error when its result is wrong, which it looks at before it
-// is returned.
+// The baselines: the graph apps' algorithms in plain OpenMP. Throws std::runtime_error if a result
+// is wrong.
 #pragma once
 
 #include "apps/known_graph.hpp"
@@ -14,7 +12,7 @@ namespace cohort::bench {
 class OpenMpApp {
  public:
   explicit OpenMpApp(const Variant& variant);
-  /// `threads` at a time.
+  /// Runs it on `threads` threads. Returns nanoseconds.
   [[nodiscard]] double run(int threads);
 
  private:

@@ -1,4 +1,4 @@
-// The barrier of OpenMP, measured in this process. Only its source is compiled with OpenMP.
+// OpenMP's barrier, measured in this process.
 #pragma once
 
 #include <vector>

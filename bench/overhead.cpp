@@ -1,5 +1,5 @@
-// Scenario "overhead": what the ability to be resized costs apps that nobody resizes (table 2 of
-// the paper): the same kernel with as many groups, launched resizable and with cooperation compiled
+// Scenario "overhead": what the ability to be resized costs apps that are not resized (table 2 of
+// the paper). The same kernel with as many groups, launched resizable and with cooperation compiled
 // out.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t cpu_groups = 2;
 
-/// Run times of one launch after another, for a while but at least once.
+/// Run times of one launch after another, until `enough`; at least one.
 std::vector<double> run_times(tool::AppEngine& engine, const Variant& variant, bool resizable,
                               std::chrono::nanoseconds enough) {
   apps::RunOptions options;
@@ -34,7 +34,7 @@ std::vector<double> run_times(tool::AppEngine& engine, const Variant& variant, b
   return times;
 }
 
-/// Two for each pair where the apps are in C++; those of the dialect have the paper's algorithm.
+/// Both variants of each pair for apps in C++; those of the dialect have the paper's algorithm.
 std::vector<Variant> variants_on(tool::AppEngine& engine, const std::vector<Pair>& pairs) {
   if (!engine.dialect()) return variants_of(pairs);
   std::vector<Variant> result;
@@ -46,7 +46,7 @@ std::vector<Variant> variants_on(tool::AppEngine& engine, const std::vector<Pair
 struct Overhead {
   const Variant* variant;
   double ratio;
-  double of_minima;  // of the least times: what disturbs the machine is not in them
+  double of_minima;  // ratio of the least times, which are free of disturbances
 };
 
 double geomean(const std::vector<Overhead>& overheads, double Overhead::*what = &Overhead::ratio) {

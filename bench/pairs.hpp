@@ -22,15 +22,15 @@ struct Pair {
   std::vector<std::string> settings;  ///< the app's own options, for the paper's algorithm
   Style style = Style::barriers;
   std::string note;      ///< why this is not the paper's input
-  bool chunked = false;  ///< the outlier, mended: steps are cut into chunks
-  /// What to run where groups are threads, if a run on `input` would take many seconds there.
+  bool chunked = false;  ///< the outlier's cure: steps are cut into chunks
+  /// Replaces `input` on CPUs, if a run would take many seconds there.
   std::string on_cpus = {};
 
   /// "bfs rmat".
   [[nodiscard]] std::string name() const { return app + " " + title + (chunked ? " chunked" : ""); }
 };
 
-/// What there is, and in words what there is not.
+/// Pairs that can run, and messages about missing inputs.
 struct Pairs {
   std::vector<Pair> runnable;
   std::vector<std::string> missing;
@@ -43,7 +43,7 @@ struct Pairs {
 [[nodiscard]] Pairs pairs_on(const AnyEngine& engine, bool quick, std::string_view only);
 /// A pair as it runs on engines of that kind; nothing where it does not.
 [[nodiscard]] std::optional<Pair> adapted(Pair pair, const EngineKind& kind);
-/// Throws Error{bad_options}: none of them contains `only`.
+/// Throws Error{bad_options}: no name contains `only`.
 [[noreturn]] void no_such_pair(std::string_view only);
 
 }  // namespace cohort::bench

@@ -25,7 +25,7 @@ constexpr std::uint32_t many = 10'000;
 constexpr double ratio_limit = 3 * many / few;
 constexpr double delay_limit = 5e6;  // nanoseconds
 
-/// Nanoseconds for `count` submits behind a task that has the whole machine.
+/// Nanoseconds for `count` submits behind a task that holds all workers.
 std::vector<double> submits(std::uint32_t count) {
   cpu::Engine engine{{.capacity = 2}};
   std::atomic<bool> go{false};
@@ -44,7 +44,7 @@ std::vector<double> submits(std::uint32_t count) {
   return {taken};
 }
 
-/// A job that is no more than its buffer.
+/// A job that consists of its buffer only.
 struct Holder {
   struct State {
     std::uint32_t steps = 0;

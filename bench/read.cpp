@@ -1,5 +1,5 @@
-// Scenario "read": how fast graph files are read, beside what cannot be avoided: decompressing
-// them, and looking at each byte once.
+// Scenario "read": speed of reading graph files, next to what cannot be avoided: decompressing
+// them, and one pass over each byte.
 #include "graph/read.hpp"
 
 #include <unistd.h>
@@ -52,7 +52,7 @@ class Scratch {
   fs::path folder_;
 };
 
-/// Makes the compiler believe that somebody looks at it.
+/// Keeps the compiler from discarding the value.
 template <class Value>
 void looked_at(const Value& value) {
   asm volatile("" : : "g"(&value) : "memory");
@@ -66,7 +66,7 @@ std::function<std::vector<double>()> timed(std::function<void()> work) {
   };
 }
 
-/// The least that anybody does who reads a text: looks at each byte.
+/// The lower bound for reading a text: looks at each byte.
 void pass_over(const std::string& text) { looked_at(std::count(text.begin(), text.end(), '\n')); }
 
 double megabytes_per_second(std::size_t bytes, const Series& series) {
@@ -81,7 +81,7 @@ struct Sample {
   std::string text;
 };
 
-/// The matrix with numbers that have fractions, of which each edge is there once.
+/// A symmetric matrix of fractions, with each edge once.
 std::string symmetric_reals(const Csr& graph) {
   std::string lines;
   const CsrView view = graph.view();
@@ -169,7 +169,7 @@ void decompress_alone(const fs::path& file, const Take& take) {
     take(std::string_view{buffer.data(), got});
 }
 
-/// The real graphs that are at hand; if none is, a road network.
+/// The real graphs in $COHORT_DATA, or a generated road network if there are none.
 std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
   std::vector<fs::path> files;
   for (const char* name :
@@ -183,8 +183,8 @@ std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
   return files;
 }
 
-/// Reading is to take no longer than decompressing and a pass over the text, each half as long
-/// again. The parser alone is measured too: where decompressing is slow, it is not the reader.
+/// The limit for reading is 1.5 times decompressing plus 1.5 times a pass over the text. Also
+/// measures the parser alone, since decompressing may take longer.
 nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& scratch,
                                           const Repetitions& plan) {
   std::string text;

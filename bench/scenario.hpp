@@ -17,11 +17,11 @@ namespace cohort::bench {
 struct ScenarioOptions {
   std::string engine = "cpu";
   std::uint32_t repetitions = 9;
-  bool quick = false;  ///< less of everything, to see that it works
+  bool quick = false;  ///< smaller and shorter, for a first look
   std::stop_token stop = {};
-  /// Where the samples of long scenarios are kept as they come; empty: nowhere.
+  /// Folder for the samples of long scenarios; empty: none.
   std::filesystem::path folder = {};
-  /// Groups of the experiments' engine. Default: all; of the CPU engine 8 at least.
+  /// Groups of the engine (default: all; at least 8 on the CPU engine).
   std::optional<std::uint32_t> capacity = {};
   /// Only the pairs whose name contains this.
   std::string only = {};
@@ -29,23 +29,23 @@ struct ScenarioOptions {
   bool fixed_duration = false;
 };
 
-/// What a scenario asks of ScenarioOptions besides.
+/// Further ScenarioOptions that a scenario uses.
 struct ScenarioAccepts {
   bool capacity = false;  ///< it makes an engine of its own
   bool only = false;      ///< it measures pairs, or ways to share a GPU
 };
 
-/// One scenario. A source that defines one is a scenario; scenarios.def lists them.
+/// One scenario. Defined in a source of its own and listed in scenarios.def.
 struct Scenario {
   std::string_view name;
   std::string_view summary;
   /// Measures, prints tables to stdout, and returns what goes into the record.
   nlohmann::ordered_json (*run)(const ScenarioOptions& options);
   ScenarioAccepts accepts = {};
-  /// A record at the end; or samples as they come, in ScenarioOptions::folder. Then it can be
-  /// stopped and goes on, and its repetitions are rounds.
+  /// Writes a record at the end, or appends samples to ScenarioOptions::folder. With samples it can
+  /// be interrupted and resumed, and its repetitions are rounds.
   enum class Keeps { record, samples } keeps = Keeps::record;
-  std::uint32_t quick_repetitions = 3;  ///< unless others are asked for; short runs need many
+  std::uint32_t quick_repetitions = 3;  ///< default with --quick; short runs need many
 };
 
 #define COHORT_SCENARIO(engine, name) extern const Scenario name##_scenario;
@@ -58,7 +58,7 @@ struct ListedScenario {
   const Scenario& scenario;
 };
 
-/// All that this build has, the CPU engine's first. Several engines may have one of a name.
+/// All scenarios of this build, the CPU engine's first. Several engines may have one of a name.
 [[nodiscard]] std::span<const ListedScenario> scenarios();
 
 }  // namespace cohort::bench

@@ -7,7 +7,7 @@
 
 namespace cohort::bench {
 
-/// How far something was at some times, in the order of these.
+/// Progress over time: pairs of time and steps, in the order of time.
 using ProgressLine = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 /// Steps per unit of time between `from` and `to`, interpolated; what lies outside the line does

@@ -1,6 +1,5 @@
-// Scenario "sizing": the paper's section 5.2. How much of the machine does a frame loop need? Found
-// from outside: a synthetic kernel takes all groups for t, again and again, and t grows until
-// frames are missed.
+// Scenario "sizing": the paper's section 5.2. How much of the machine does a frame loop need? A
+// synthetic kernel takes all groups for t, repeatedly, and t grows until frames are missed.
 #include <atomic>
 #include <iomanip>
 #include <iostream>

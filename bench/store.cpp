@@ -50,7 +50,7 @@ std::vector<Store::Json> parse(const fs::path& file, const std::string& content)
   return lines;
 }
 
-/// The first field in which they differ, `time` apart.
+/// Name of the first field in which they differ, except `time`.
 std::string difference(const Store::Json& a, const Store::Json& b) {
   for (const auto& [name, value] : a.items()) {
     if (name != "time" && (!b.contains(name) || b[name] != value)) return name;

@@ -1,6 +1,6 @@
-// Samples that survive whatever happens: a file with one line of JSON for each finished sample set.
-// Invariant: a line is whole and on the disk before the next is begun, so a run that was killed
-// goes on where it stopped, and what it left can be read at any time.
+// Samples that survive crashes: a file with one line of JSON for each finished sample set.
+// Invariant: a line is complete and on disk before the next begins, so a killed run goes on where
+// it stopped, and the file can be read at any time.
 #pragma once
 
 #include <filesystem>
@@ -17,10 +17,10 @@ class Store {
 
   /// In memory only.
   explicit Store(Json header) : header_(std::move(header)) {}
-  /// Goes on with `file`, or begins it with `header`: what the samples have in common. Samples are
-  /// never mixed: throws Error{bad_options} when the file was begun with another header (its `time`
-  /// may differ), is in use by another run, or cannot be written; Error{bad_file} when it is
-  /// damaged elsewhere than at its end.
+  /// Continues `file`, or begins it with `header`, which describes all its samples. Throws
+  /// Error{bad_options} if the file was begun with another header (its `time` may differ), is in
+  /// use by another run, or cannot be written; Error{bad_file} if it is damaged elsewhere than at
+  /// its end.
   Store(std::filesystem::path file, Json header);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -31,8 +31,8 @@ class Store {
   /// Whether there is a sample with that `key`.
   [[nodiscard]] bool has(const std::string& key) const;
   [[nodiscard]] const Json* find(const std::string& key) const;
-  /// Keeps a sample; it must have a `key`. Throws Error{bad_options} when the disk is full: the
-  /// file is then as it was before.
+  /// Stores a sample, which must have a `key`. Throws Error{bad_options} if the disk is full, with
+  /// the file unchanged.
   void add(Json sample);
 
  private:

@@ -117,8 +117,8 @@ Json performance(const std::map<std::string, Pooled>& pooled) {
   return result;
 }
 
-/// Table 3: our barrier at the smallest share that meets the period, beside the paper's model of
-/// kernel-level preemption, and beside suspending the job.
+/// Table 3: our barrier at the smallest share that meets the period, next to the paper's model of
+/// kernel-level preemption and to suspending the job.
 Json preemption(const Json& performance, const Json& time_slicing) {
   // A period counts as met when it is missed by no more than a frame's jitter.
   constexpr double tolerance = 1.05;
@@ -180,7 +180,7 @@ std::string ratio(const Json& value) {
   return text.str();
 }
 
-/// Measured, where it was.
+/// The measured time slicing, if any.
 std::string in_words(const Json& time_slicing) {
   if (time_slicing.is_null()) return "-";
   if (time_slicing.contains("not_available")) return "not available";

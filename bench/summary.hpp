@@ -1,4 +1,4 @@
-// From the samples of "multitask" and "preemption" to what tables and figures show.
+// Summarises the samples of "multitask" and "preemption", for tables and figures.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ inline constexpr NamedBarrier one_pass{"one-pass", ResizingBarrier::one_pass};
 inline constexpr std::array all_barriers{NamedBarrier{"plain", ResizingBarrier::plain},
                                          NamedBarrier{"query", ResizingBarrier::query}, one_pass};
 
-/// From the lines of a store: configurations with their samples' medians, and their medians over
-/// the pairs. Works on what there is of an unfinished run.
+/// Medians of each configuration, and over the pairs, from the lines of a store. Works on an
+/// unfinished run.
 [[nodiscard]] nlohmann::ordered_json summarise_multitask(
     const nlohmann::ordered_json& header, const std::vector<nlohmann::ordered_json>& samples);
 
-/// Of such a summary, the paper's figure 6 in words, and its table 3.
+/// Print the paper's figure 6 and table 3 from such a summary.
 void print_performance(const nlohmann::ordered_json& summary);
 void print_preemption(const nlohmann::ordered_json& summary);
 

@@ -1,5 +1,4 @@
-// The paper's pairs with the paper's algorithm and with ours, to be measured in more than one way.
-// Invariant: an input is loaded once.
+// The paper's pairs, with the paper's algorithm and with ours. Invariant: an input is loaded once.
 #pragma once
 
 #include <functional>
@@ -13,12 +12,12 @@
 
 namespace cohort::bench {
 
-/// Verifications to be done when nothing is measured any more: they take all CPUs.
+/// Verifications deferred until nothing is measured any more: they take all CPUs.
 class Checks {
  public:
-  /// Whose results follow, for the message about a wrong one.
+  /// Names the run whose checks follow, for error messages.
   void of(std::string whose) { whose_ = std::move(whose); }
-  /// `check` tells what is wrong, if anything.
+  /// `check` returns a difference, if any.
   void add(std::function<std::optional<std::string>()> check) {
     all_.push_back({whose_, std::move(check)});
   }
@@ -40,7 +39,7 @@ struct Variant {
   std::string algorithm;  ///< "paper", or the name of ours
   apps::Ready app;
 
-  /// One run; what comes out is verified if there are `checks`. Throws when it does not finish.
+  /// Runs it once, and adds its verification to `checks`, if any. Throws when it does not finish.
   /// GPUs have our algorithms only.
   template <class Engine>
   Report run(Engine& engine, apps::RunOptions options, Checks* checks = nullptr) const {
@@ -60,8 +59,8 @@ struct Variant {
   }
 };
 
-/// Two for each pair, of an app that has the paper's algorithm. Those that differ in the length of
-/// steps only are left out, unless wanted.
+/// Two variants for each pair of an app that has the paper's algorithm, else one. Chunked pairs
+/// only if `chunked`.
 [[nodiscard]] std::vector<Variant> variants_of(const std::vector<Pair>& pairs,
                                                bool chunked = false);
 

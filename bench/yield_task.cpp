@@ -11,9 +11,9 @@ Served YieldTask::ask(std::uint32_t groups, std::uint64_t steps) {
   arrived_.store(0, std::memory_order_relaxed);
   busy_.store(groups, std::memory_order_relaxed);
   const std::uint64_t asked_at = cpu::now();
-  wanted_.store(groups, std::memory_order_release);  // pairs with the acquire of who serves
+  wanted_.store(groups, std::memory_order_release);  // pairs with the acquire in serve()
   for (std::uint32_t left = groups; left != 0; left = busy_.load(std::memory_order_acquire))
-    busy_.wait(left, std::memory_order_acquire);  // pairs with the release of the last to go on
+    busy_.wait(left, std::memory_order_acquire);  // pairs with the last release in serve()
   return {.gather = gathered_at_ - asked_at, .done = cpu::now() - asked_at};
 }
 
@@ -21,7 +21,7 @@ void YieldTask::serve() {
   std::uint32_t wanted = wanted_.load(std::memory_order_relaxed);
   do {
     if (wanted == 0) return;
-    // Acquire: what was asked for, and the round it is.
+    // Acquire: pairs with ask(), for the task and its round.
   } while (!wanted_.compare_exchange_weak(wanted, wanted - 1, std::memory_order_acquire,
                                           std::memory_order_relaxed));
   const std::uint32_t round = round_.load(std::memory_order_relaxed);

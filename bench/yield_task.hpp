@@ -1,5 +1,5 @@
-// Yield semantics, for comparison: a group that is asked runs the task inside its offer and goes
-// on. Invariant: one task at a time; it starts when as many groups as it needs are in it.
+// Yield semantics, for comparison: a requested group runs the task inside its offer and goes on.
+// Invariant: one task at a time; it starts when all the groups it needs have arrived.
 #pragma once
 
 #include <atomic>
@@ -7,19 +7,19 @@
 
 namespace cohort::bench {
 
-/// How a task was served, in nanoseconds since it was asked for.
+/// Times of a task, in nanoseconds since its request.
 struct Served {
   std::uint64_t gather = 0;  ///< until all its groups were in it
   std::uint64_t done = 0;    ///< until the last of them went on with the kernel
 };
 
-/// Work that the host asks groups to do in between.
+/// A task that the host hands to running groups.
 class YieldTask {
  public:
-  /// Has `groups` groups run `steps` of arithmetic each; returns when they have. By the host.
+  /// Host: has `groups` groups run `steps` of arithmetic each; returns when they are done.
   Served ask(std::uint32_t groups, std::uint64_t steps);
 
-  /// Runs a task if one is asked for. By groups, where they would offer themselves.
+  /// Groups: runs a pending task. Called where a group would offer itself.
   void look() {
     if (wanted_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       serve();

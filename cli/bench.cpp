@@ -44,7 +44,7 @@ struct Options {
   std::optional<double> minutes;
 };
 
-/// A stop that comes from outside or when the time is over, whichever is first.
+/// Fires on an outside stop or at the time limit, whichever comes first.
 class TimeLimit {
  public:
   TimeLimit(const std::stop_token& outside, std::optional<double> minutes)
@@ -56,7 +56,7 @@ class TimeLimit {
           std::unique_lock lock{mutex};
           std::condition_variable_any{}.wait_for(lock, over, time, [] { return false; });
           if (over.stop_requested()) return;
-          reached_.store(true, std::memory_order_relaxed);  // read by whoever sees the stop
+          reached_.store(true, std::memory_order_relaxed);  // ordered by request_stop()
           source_.request_stop();
         }};
   }
@@ -71,7 +71,7 @@ class TimeLimit {
   std::jthread timer_;  // last: it uses all of the above
 };
 
-/// Does `work` within the time that was given for it. What has been measured is kept.
+/// Runs `work` under --time-limit. Samples measured before the limit are kept.
 int within(const Options& options, Interrupt& interrupt,
            const std::function<int(const std::stop_token&)>& work) {
   const Interrupt::Graceful graceful{interrupt};
@@ -102,7 +102,7 @@ bool keeps_samples(const bench::Scenario& scenario) {
   return scenario.keeps == bench::Scenario::Keeps::samples;
 }
 
-/// Where the record goes; empty for nowhere. Samples that are kept as they come are record enough.
+/// Path of the record; empty: none. A scenario that stores its samples needs no record.
 std::filesystem::path record_file(const ListedScenario& chosen, const Options& options) {
   if (options.out.empty()) return options.json;
   if (keeps_samples(chosen.scenario)) return {};
@@ -116,7 +116,7 @@ std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& opt
   return options.quick ? scenario.quick_repetitions : 9;
 }
 
-/// The scenario of that name on the engine that was asked for; the first that has one otherwise.
+/// The scenario `name` on the requested engine, or on the first engine that has it.
 const ListedScenario& scenario_of(std::string_view name, const Options& options) {
   if (!options.engine.empty()) (void)engine_kind(options.engine);
   for (const ListedScenario& each : bench::scenarios()) {
@@ -159,7 +159,7 @@ int run(const ListedScenario& chosen, const Options& options, std::stop_token st
   return fine;
 }
 
-/// Whether an earlier run of `all` got as far as this record.
+/// Whether an earlier `bench all` already wrote this record.
 bool is_done(const ListedScenario& chosen, const Options& options) {
   std::ifstream file{record_file(chosen, options)};
   if (keeps_samples(chosen.scenario) || !file) return false;
@@ -193,7 +193,7 @@ void add_time_limit(CLI::App& command, Options& options) {
       ->check(positive_number("--time-limit", 1e6));
 }
 
-/// Not for people: a scenario starts it in a process of its own, and reads its output.
+/// Hidden: the barrier scenario spawns it as a child process and reads its output.
 void add_openmp_barrier(CLI::App& bench, Action& chosen) {
   CLI::App* const command = bench.add_subcommand("openmp-barrier")->group("");
   const auto load = std::make_shared<bench::BarrierLoad>();
@@ -309,7 +309,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   });
 #endif
   add_openmp_barrier(*command, chosen);
-  command->callback([&chosen] {  // after those of the scenarios
+  command->callback([&chosen] {  // runs after the callbacks of the scenarios
     if (!chosen) throw Error{Errc::bad_options, "bench: no scenario given; see `cohort list`"};
   });
 }

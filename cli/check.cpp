@@ -1,5 +1,5 @@
-// cohort check: an app under the explorer, on a small input: one schedule after another, until one
-// goes wrong. Exit status 1 then, with the shortest such schedule that was found.
+// cohort check: runs an app on a small input under the explorer, schedule by schedule. A failing
+// schedule ends the search with exit status 1 and the shortest failing schedule found.
 #include <array>
 #include <iostream>
 

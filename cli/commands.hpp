@@ -1,4 +1,4 @@
-// The tool's commands. Each adds itself to the command line, and says what to do if it is chosen.
+// The tool's commands. Each registers itself with the parser and sets `chosen` to its action.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -11,13 +11,13 @@ namespace cohort::cli {
 
 class Interrupt;
 
-/// How the tool exits; after a signal it is 128 + its number.
+/// Exit statuses; 128 + n after signal n.
 enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
 
 /// What the chosen command does; returns the exit status.
 using Action = std::function<int()>;
 
-/// The scenarios of bench, as they are called, and what they measure.
+/// Name and summary of each bench scenario.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> benchmarks();
 
 void add_list(CLI::App& tool, Action& chosen);

@@ -19,10 +19,10 @@ struct Word {
 
 struct OptionWord : Word {
   bool takes_value;
-  std::vector<std::string> choices;  ///< of its value; empty: a file, or anything
+  std::vector<std::string> choices;  ///< values it accepts; empty: a file name or free text
 };
 
-/// What may follow a command, which is named by its path: "" for the tool, "/bench/multitask".
+/// Words and options that may follow a command. `path`: "" for the tool, "/bench/multitask".
 struct CommandWords {
   std::string path;
   std::vector<Word> words;
@@ -78,7 +78,7 @@ std::string joined(const Strings& strings, const std::string& separator) {
   return all;
 }
 
-/// All paths but the tool's own, for a pattern.
+/// All command paths except "", joined for a `case` pattern.
 std::string paths_of(const std::vector<CommandWords>& places, const std::string& separator) {
   std::vector<std::string> paths;
   for (const CommandWords& each : places) {

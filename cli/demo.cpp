@@ -1,5 +1,5 @@
-// cohort demo: a graph traversal on all cores, alone and beside a renderer that takes half of them
-// 25 times a second. Everything that is computed is checked.
+// cohort demo: a graph traversal on all cores, first alone, then next to a renderer that takes half
+// of them 25 times a second. All results are verified.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
 constexpr milliseconds frame_period{40};
-constexpr milliseconds frame_work{8};  ///< for each of the frame's workers
+constexpr milliseconds frame_work{8};  ///< CPU time of a frame on each of its workers
 constexpr Node side = 1000;            ///< of the grid
 
 struct Options {
@@ -38,7 +38,7 @@ struct Options {
   std::string json;
 };
 
-/// How long this program's threads have been ready to run without a CPU to run on. Linux tells.
+/// Total time this process's threads were runnable without a CPU, as Linux reports it.
 std::chrono::nanoseconds waited_for_cpu() {
   std::int64_t all = 0;
   std::error_code ignored;
@@ -51,16 +51,16 @@ std::chrono::nanoseconds waited_for_cpu() {
   return std::chrono::nanoseconds{all};
 }
 
-/// What the traversals of one phase did, all jobs together.
+/// Totals over the traversals of one phase.
 struct Phase {
   std::uint64_t traversals = 0;
   std::uint64_t wrong = 0;
   std::string difference;
   Clock::duration elapsed{};
-  Clock::duration run_time{};  ///< from launches to ends: the checks in between are not counted
+  Clock::duration run_time{};  ///< from each launch to its end, without the checks in between
   std::uint64_t joins = 0;
   std::uint64_t leaves = 0;
-  /// M from a moment of the phase on.
+  /// M, the number of active groups, from time `at` of the phase on.
   struct Size {
     Clock::duration at;
     std::uint32_t groups;
@@ -72,18 +72,17 @@ struct Phase {
   }
 };
 
-/// The graph, and the levels that a sequential search gives.
+/// The graph and the levels of a sequential search.
 struct World {
   apps::bfs::App search{apps::known_graph(grid(side, side)), 0};
-  std::vector<std::uint32_t> levels;  ///< checked
+  std::vector<std::uint32_t> levels;  ///< verified
 };
 
 apps::BfsResult traversal(cpu::Engine& engine, const World& world, const apps::RunOptions& how) {
   return apps::solve(engine, world.search, how);
 }
 
-/// Traverses the graph until the time is over; at least once.
-/// `tracer`: sees the jobs.
+/// Traverses the graph for `time`, at least once. `tracer` records the jobs.
 Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std::string& title,
                const std::stop_token& stop, Tracer* tracer = nullptr) {
   const tool::Progress progress;
@@ -93,7 +92,7 @@ Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std:
   how.launch.stop = stop;
   how.launch.tracer = tracer;
   Clock::time_point launched;
-  // The live view: which of the workers the job has, as often as an eye can follow.
+  // Live view of the workers the job has, 25 times a second.
   const auto live = [&](const Job& job) {
     const std::uint32_t workers = engine.capacity();
     const auto sizes = job.report().sizes;
@@ -133,13 +132,13 @@ Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std:
   return phase;
 }
 
-/// M over the end of a phase, as bars; a column is the mean over 5 ms.
+/// Prints M over the end of a phase as bars; a column is the mean over 5 ms.
 void print_strip(const Phase& phase, std::uint32_t most) {
   constexpr int columns = 72;
   constexpr Clock::duration column_time = milliseconds{5};
   const auto from = std::max(Clock::duration{}, phase.elapsed - columns * column_time);
 
-  std::vector<double> area(columns, 0);  // groups times columns
+  std::vector<double> area(columns, 0);  // mean number of groups in each column
   for (std::size_t i = 0; i < phase.sizes.size(); ++i) {
     const auto until = i + 1 < phase.sizes.size() ? phase.sizes[i + 1].at : phase.elapsed;
     for (int column = 0; column < columns; ++column) {
@@ -170,8 +169,8 @@ struct Outcome {
   Phase shared;
   PeriodicReport frames;
   std::uint64_t wrong_frames;
-  double share;      ///< of all workers' time that was spent drawing
-  double disturbed;  ///< of all workers' time that was spent waiting for a CPU
+  double share;      ///< fraction of all workers' time spent drawing
+  double disturbed;  ///< fraction of all workers' time spent waiting for a CPU
 
   [[nodiscard]] double slowdown() const { return alone.per_second() / shared.per_second(); }
   [[nodiscard]] double ideal() const { return 1 / (1 - share); }
@@ -254,11 +253,11 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   return result;
 }
 
-/// A third of a second for the timeline, apart from what is measured: recording costs time.
+/// Records 0.3 s for the timeline in a separate run, since tracing costs time.
 void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
-  Fractal fractal{frame_side};  // a new one: the last frame of the other was cut short
+  Fractal fractal{frame_side};  // a new one: the measured run cut its last frame short
   tool::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,

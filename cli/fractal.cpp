@@ -23,7 +23,7 @@ std::uint8_t escape_time(double re, double im) {
   return steps;
 }
 
-/// Tells pixels apart by place and value; the sum over all does not depend on who drew which.
+/// Hash of a pixel's place and value. The sum over all does not depend on which group drew which.
 std::uint64_t mixed(std::uint64_t place, std::uint64_t value) {
   std::uint64_t hash = (place << 8U | value) + 0x9E3779B97F4A7C15U;
   hash = (hash ^ hash >> 30U) * 0xBF58476D1CE4E5B9U;  // the finaliser of splitmix64

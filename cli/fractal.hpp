@@ -1,6 +1,6 @@
-// A frame of the Mandelbrot set, drawn by any number of groups and checked: the demo's
-// latency-critical work. Invariant: a frame is right exactly when its checksum is that of the frame
-// a single thread drew.
+// The demo's latency-critical work: a frame of the Mandelbrot set, drawn by any number of groups.
+// Invariant: a frame is correct exactly if its checksum equals that of the frame drawn by a single
+// thread.
 #pragma once
 
 #include <atomic>
@@ -15,12 +15,12 @@ namespace cohort::cli {
 /// A square picture, drawn again and again.
 class Fractal {
  public:
-  /// Draws the reference too, in the calling thread.
+  /// Also draws the reference frame, in the calling thread.
   explicit Fractal(std::uint32_t side);
-  /// One that takes about `work` of one CPU's time.
+  /// Side of a frame that takes about `work` on one CPU.
   static std::uint32_t side_for(std::chrono::nanoseconds work);
 
-  /// A group's part of a frame; group 0 checks the frame when all have done theirs.
+  /// Draws the group's rows; group 0 verifies the frame after all groups are done.
   template <class Group>
   void draw(Group& group) {
     const std::uint64_t begin = cpu::now();
@@ -35,7 +35,7 @@ class Fractal {
   [[nodiscard]] std::uint32_t side() const { return side_; }
   [[nodiscard]] std::uint64_t drawn() const { return drawn_.load(); }
   [[nodiscard]] std::uint64_t wrong() const { return wrong_.load(); }
-  /// The time groups have spent drawing, all together.
+  /// CPU time spent drawing, summed over all groups.
   [[nodiscard]] std::chrono::nanoseconds used() const {
     return std::chrono::nanoseconds{used_.load()};
   }

@@ -25,7 +25,7 @@ Interrupt::Interrupt() {
 }
 
 Interrupt::~Interrupt() {
-  over_.store(true, std::memory_order_relaxed);  // the signal below orders it
+  over_.store(true, std::memory_order_relaxed);  // ordered by the signal below
   ::pthread_kill(listener_.native_handle(), SIGINT);
   listener_.join();
 }

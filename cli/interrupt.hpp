@@ -1,6 +1,6 @@
-// Ctrl-C and SIGTERM: they end the program, at once or after what it is doing has been stopped.
-// Invariant: all other threads are started after it and have these signals blocked, so they arrive
-// here and nowhere else.
+// Handles SIGINT and SIGTERM: ends the program at once, or after a clean stop of the running
+// command. Invariant: created before all other threads, which inherit the blocked signals, so only
+// its own thread receives them.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace cohort::cli {
 
-/// A signal ends the program at once, so that no blocking read or long computation delays it; while
-/// there is a Graceful it requests a stop instead, and a second signal ends the program.
+/// A signal ends the program at once, so no blocking read or long computation delays it. While a
+/// Graceful exists, the first signal requests a stop and the second ends the program.
 class Interrupt {
  public:
   Interrupt();
@@ -33,7 +33,7 @@ class Interrupt {
   };
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-  /// The signal that came, or 0.
+  /// The signal received, or 0.
   [[nodiscard]] int signal() const { return signal_.load(std::memory_order_relaxed); }
 
  private:

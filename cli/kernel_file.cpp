@@ -29,7 +29,7 @@ bool parse(std::string_view text, Number& number) {
   return error == std::errc{} && stopped == end;
 }
 
-/// Calls `use(Number{})` with the C++ type that a description names.
+/// Calls `use(Number{})` with the C++ type named `element`. False: there is no such type.
 template <class Use>
 bool with_type(const std::string& element, Use use) {
   if (element == "int8") return use(std::int8_t{}), true;
@@ -68,7 +68,7 @@ class Arguments {
     refuse(argument, "kernel " + kernel_.info().name + " has no parameter '" + name + "'");
   }
 
-  /// Puts the buffers into the engine's memory.
+  /// Uploads the buffers to the engine's memory.
   template <class Engine>
   void give(Engine& engine) {
     for (auto& [name, buffer] : buffers_) {

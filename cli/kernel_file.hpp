@@ -1,5 +1,5 @@
-// `cohort run kernel.cl`: a kernel from source, with buffers made and printed as the command line
-// says.
+// `cohort run kernel.cl`: compiles a kernel, makes its buffers from --arg, runs it, and prints the
+// buffers of --print.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct KernelFileOptions {
   std::string transmit = "annotated";
   std::string barrier = "one-pass";
   std::string engine = "cpu";
-  std::string device;                          ///< of the engine opencl
+  std::string device;                          ///< of a GPU engine: number or part of its name
   std::optional<std::uint32_t> capacity = {};  ///< default: the engine's
   std::string resize = "none";
   LaunchOptions launch;

@@ -1,4 +1,4 @@
-// cohort list: what there is to name on the command line.
+// cohort list: the apps, engines, benchmarks and inputs that the other commands accept.
 #include <algorithm>
 #include <iomanip>
 #include <iostream>

@@ -22,7 +22,7 @@ int complain(const std::string& message, int status) {
   return status;
 }
 
-/// The command that the words before a mistake have led to.
+/// The innermost command that was parsed before the error.
 const CLI::App& innermost(const CLI::App& app, std::string& path) {
   const CLI::App* at = &app;
   path = at->get_name();
@@ -41,8 +41,8 @@ int complain(const CLI::App& tool, const CLI::ParseError& error) {
   return complain(what + "; see `" + path + " --help`", bad_input);
 }
 
-/// As `--help` after those words. Not a command that CLI11 parses: it would take the words after it
-/// for commands to run.
+/// The same text as `cohort WORDS --help`. Handled before CLI11 parses the line: it would run the
+/// words as commands.
 std::string help_of(const CLI::App& tool, const std::vector<std::string>& words) {
   const CLI::App* app = &tool;
   std::string path = tool.get_name();
@@ -113,7 +113,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
 }  // namespace cohort::cli
 
 int main(int argc, char** argv) try {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding a file-size limit then fails like a full disk
   cohort::cli::Interrupt interrupt;
   const int status = cohort::cli::run(argc, argv, interrupt);
   return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;

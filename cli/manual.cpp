@@ -8,7 +8,7 @@ namespace {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-/// What roff would take for its own.
+/// Escapes characters that are special in roff.
 std::string roff(const std::string& text) {
   std::string result;
   bool line_begins = true;

@@ -1,4 +1,4 @@
-// Manual pages, from a program's own help: there is nothing else to keep up to date.
+// Manual pages generated from a program's --help, so they never go stale.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -6,7 +6,7 @@
 
 namespace cohort::cli {
 
-/// In the format of man(7). `rest`: sections after the options, in that format too.
+/// The page in man(7) format. `rest`: further sections, already in that format.
 [[nodiscard]] std::string manual_page(const CLI::App& program, const std::string& rest);
 
 }  // namespace cohort::cli

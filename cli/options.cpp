@@ -14,7 +14,7 @@ namespace {
   throw Error{Errc::bad_options, option + " " + text + ": " + why};
 }
 
-/// How many letters have to be put in, taken out, changed, or swapped with the next.
+/// Edit distance: insertions, deletions, substitutions and swaps of adjacent letters.
 std::size_t distance(const std::string& one, const std::string& other) {
   std::vector<std::size_t> before_last;
   std::vector<std::size_t> last(other.size() + 1);
@@ -85,7 +85,8 @@ CLI::Validator positive_number(const std::string& option, double most) {
 
 std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& names) {
   std::optional<std::string> best;
-  std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);  // of its letters may be wrong
+  std::size_t least =
+      1 + std::max<std::size_t>(1, word.size() / 3);  // one more than the distance tolerated
   for (const std::string& each : names) {
     const std::size_t wrong = distance(word, each);
     if (wrong >= least) continue;

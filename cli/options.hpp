@@ -1,4 +1,4 @@
-// What the commands' options have in common: numbers with limits, and near misses.
+// Shared by the commands' options: numbers with limits, and spelling suggestions.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,12 +10,12 @@
 
 namespace cohort::cli {
 
-/// Refuses what is no whole number from `least` to `most` while the command line is read, so before
+/// Accepts whole numbers from `least` to `most`. Checked while the command line is parsed, before
 /// anything is allocated: `--groups 100000: at most 4096`.
 [[nodiscard]] CLI::Validator whole_number(const std::string& option, std::uint64_t least,
                                           std::uint64_t most);
 
-/// An option that is such a number.
+/// Adds an option that takes such a number.
 template <class Number>
 CLI::Option* add_number(CLI::App& command, const std::string& option, Number& number,
                         std::uint64_t least, std::uint64_t most, const std::string& description) {
@@ -24,27 +24,27 @@ CLI::Option* add_number(CLI::App& command, const std::string& option, Number& nu
       ->check(whole_number(option, least, most));
 }
 
-/// Refuses what is no number, 0 or less, or more than `most`.
+/// Accepts numbers above 0, up to `most`.
 [[nodiscard]] CLI::Validator positive_number(const std::string& option, double most);
 
 /// The entry of `names` closest to the mistyped `word`.
 [[nodiscard]] std::optional<std::string> nearest(const std::string& word,
                                                  const std::vector<std::string>& names);
 
-/// The commands of `app` that are meant for people.
+/// The subcommands of `app` that are not hidden.
 [[nodiscard]] inline std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
 }
-/// The options of `app` that are meant for people.
+/// The options of `app` that are not hidden.
 [[nodiscard]] inline std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); });
 }
-/// The command of `app` of that name. Throws Error{bad_options}, with a suggestion. `path`: how
-/// `app` is called.
+/// The subcommand `name` of `app`, which is called as `path`. Throws Error{bad_options}, with a
+/// suggestion.
 [[nodiscard]] const CLI::App& command_named(const CLI::App& app, const std::string& path,
                                             const std::string& name);
 
-/// What is wrong with words that `app` does not know, in one line.
+/// One-line message about arguments that `app` does not know.
 [[nodiscard]] std::string unexpected(const CLI::App& app, const std::string& path);
 
 }  // namespace cohort::cli

@@ -1,4 +1,4 @@
-// cohort report: a page to look at, from folders of results.
+// cohort report: an HTML page from folders of results.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace cohort::cli {
 
-/// Writes report.html into the first folder, and what it shows to the file `json` unless that is
-/// empty; says where it is. Returns the exit status.
+/// Writes report.html into the first folder and, unless `json` is empty, the page's data to that
+/// file. Returns the exit status.
 int write_report(const std::vector<std::string>& folders, const std::string& json = "");
 
 }  // namespace cohort::cli

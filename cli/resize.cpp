@@ -7,8 +7,8 @@
 namespace cohort::cli {
 namespace {
 
-/// A new target every 100 to 500 microseconds; once in a while the whole job goes out and comes
-/// back.
+/// Sets a random target every 100 to 500 microseconds; one time in ten suspends and resumes the
+/// job.
 Report drive_randomly(const Job& job, std::uint32_t max_groups, std::uint64_t seed) {
   std::mt19937_64 random{seed};
   const auto pick = [&random](std::uint32_t least, std::uint32_t most) {
@@ -26,7 +26,7 @@ Report drive_randomly(const Job& job, std::uint32_t max_groups, std::uint64_t se
     try {
       job.resume();
     } catch (const Error& error) {
-      if (error.code() != Errc::bad_state) throw;  // else it was cancelled meanwhile
+      if (error.code() != Errc::bad_state) throw;  // else the job was cancelled meanwhile
     }
   }
 }

@@ -1,4 +1,4 @@
-// `--resize`: who changes the number of groups while an app runs.
+// `--resize`: changes the number of groups while an app runs.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace cohort::cli {
 
-/// The driver that `text` names: `none`, or `random:SEED`. Throws Error{bad_options} otherwise.
+/// The driver for `text`, which is `none` or `random:SEED`. Throws Error{bad_options} otherwise.
 [[nodiscard]] std::function<Report(const Job&)> resizer(const std::string& text,
                                                         std::uint32_t max_groups);
 

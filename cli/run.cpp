@@ -1,5 +1,5 @@
-// cohort run: one app, on one input, with groups that may come and go; what happened in a few lines
-// and, if wanted, in JSON.
+// cohort run: runs one app on one input while groups come and go; prints a summary and, on request,
+// writes JSON.
 #include <algorithm>
 #include <array>
 #include <iomanip>
@@ -70,7 +70,7 @@ struct Run {
   std::optional<bool> verified;
 };
 
-/// The tasks beside the job, when there are some.
+/// Tasks served next to the job; `kind` is null if there are none.
 struct Tasks {
   const tool::LoadClass* kind = nullptr;
   std::uint32_t groups = 0;
@@ -79,11 +79,11 @@ struct Tasks {
   std::uint64_t wrong = 0;
 };
 
-/// What the oracle says about a run.
+/// Verdict of the trace oracle on a run.
 struct Judgement {
   std::uint64_t events = 0;
-  std::optional<bool> legal = true;  // nothing: it cannot say
-  std::string error;                 // the first illegal event in a sentence, or why it cannot say
+  std::optional<bool> legal = true;  // empty: the trace is incomplete
+  std::string error;                 // the first illegal event, or why there is no verdict
 };
 
 Judgement judge(const std::deque<apps::JobTrace>& traces) {
@@ -193,7 +193,7 @@ void print(const Tasks& tasks) {
             << '\n';
 }
 
-/// The spread of several runs. The first is named: it is the one that finds caches cold.
+/// Prints the spread of several runs, and the first, which had cold caches.
 void print(const std::vector<Run>& runs) {
   if (runs.size() == 1) return;
   std::vector<double> times;
@@ -233,7 +233,7 @@ void print(const Options& options, const std::string& input, std::uint32_t group
   }
 }
 
-/// Takes the job out after a while and writes it to a file, unless it has finished by then.
+/// Suspends the job after a while and writes its checkpoint, unless it has finished by then.
 std::function<Report(const Job&)> suspender(const Options& options) {
   return [file = options.checkpoint, after = options.suspend_after](const Job& job) {
     if (const auto report = job.wait_for(std::chrono::milliseconds{after})) return *report;
@@ -242,7 +242,7 @@ std::function<Report(const Job&)> suspender(const Options& options) {
   };
 }
 
-/// A kernel in a source file, instead of an app.
+/// Runs a kernel from a source file instead of an app.
 int run_source(const Options& options, Interrupt& interrupt) {
 #ifdef COHORT_WITH_COMPILER
   choose("barrier", options.barrier, barriers);
@@ -385,7 +385,7 @@ int run(Options options, Interrupt& interrupt) {
 constexpr const char* for_apps = "Options of apps";
 constexpr const char* for_kernel_files = "Options of kernel files (FILE.cl)";
 
-/// Refuses what this kind of run would ignore.
+/// Rejects options that this kind of run would ignore.
 void check_kind(const CLI::App& command, bool kernel_file) {
   for (const CLI::Option* const option : options_of(command)) {
     if (option->count() == 0) continue;

@@ -1,5 +1,5 @@
-// The words of an input spec, `kind:value,option=number,...`, for all that have such specs. Errors
-// are Error{bad_options}, one line that names the spec and shows how it is written.
+// Parses input specs, `kind:value,option=number,...`. Errors are Error{bad_options}, in one line
+// that names the spec and shows how it is written.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct SpecKind {
   std::string_view summary;
 };
 
-/// What stands before the colon; all of it when there is none.
+/// The text before the colon, or all of it.
 [[nodiscard]] std::string_view kind_of(std::string_view spec);
 
 /// A spec taken apart. Views into its text.
 class SpecArguments {
  public:
-  /// Throws when it is not of this form, or has an option twice.
+  /// Throws if it is not of this form, or has an option twice.
   SpecArguments(std::string_view spec, const SpecKind& kind);
 
-  /// The value as a whole number from `least` to `most`. `what` it is, for errors.
+  /// The value as a whole number from `least` to `most`. `what` names it in errors.
   [[nodiscard]] std::uint64_t number(
       const char* what, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
@@ -34,18 +34,18 @@ class SpecArguments {
     std::uint64_t first;
     std::uint64_t second;
   };
-  /// The value as two whole numbers from `least` with an `x` between them; the largest there is
-  /// when one is larger than that.
+  /// The value as two whole numbers from `least`, as in 3x4; a number of more than 64 bits becomes
+  /// the maximum.
   [[nodiscard]] Pair pair(const char* what, std::uint64_t least) const;
-  /// An option, or what it is when not given.
+  /// An option's value, or `otherwise`.
   [[nodiscard]] std::uint64_t option(
       std::string_view name, std::uint64_t otherwise, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
-  /// After the last option was asked for: throws if there is another.
+  /// Call it after the last option was read: throws if there is another.
   void finish() const;
 
   [[noreturn]] void refuse(const std::string& why) const;
-  /// Throws when this machine does not have so much memory.
+  /// Throws if this machine has less memory.
   void needs_memory(double bytes) const;
 
  private:

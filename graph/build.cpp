@@ -31,7 +31,8 @@ void for_edges(const Csr& graph, const Visit& visit) {
   }
 }
 
-/// Rows by counting: `each(visit)` calls `visit(from, to, index)` for every edge, twice over.
+/// Rows by counting: `each(visit)` calls `visit(from, to, index)` for every edge. It is called
+/// twice.
 template <class Each>
 Csr count_into_rows(std::uint64_t nodes, const std::vector<Weight>& weights, const Each& each) {
   Csr graph;
@@ -56,7 +57,7 @@ Csr count_into_rows(std::uint64_t nodes, const std::vector<Weight>& weights, con
   return graph;
 }
 
-/// Sorts the edges of `node`, drops self loops and duplicates; how many are left.
+/// Sorts the edges of `node`, drops self loops and duplicates; returns how many are left.
 std::uint64_t tidy(Csr& graph, Node node, std::vector<std::pair<Node, Weight>>& room) {
   const std::uint64_t begin = graph.offsets[node];
   const std::uint64_t end = graph.offsets[node + 1];

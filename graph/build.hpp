@@ -1,5 +1,5 @@
-// From edges in any order to compressed rows, and from graphs to other graphs. Invariant: what
-// comes out is a valid Csr, and the same on every machine whatever the number of threads.
+// Builds compressed rows from edges in any order, and graphs from graphs. Invariant: every result
+// is a valid Csr, the same on every machine and for any number of threads.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Edge {
 struct EdgeList {
   std::uint64_t nodes = 0;
   std::vector<Edge> edges;
-  std::vector<Weight> weights;  // beside edges; empty: unweighted
+  std::vector<Weight> weights;  // parallel to edges; empty: unweighted
 };
 
 /// What an edge of a list stands for.
@@ -35,8 +35,8 @@ enum class Edges {
 /// fewer than 2^32.
 [[nodiscard]] Csr to_csr(const EdgeList& list, Edges edges = Edges::directed);
 
-/// Every edge the other way round: the in-edges, as a graph. The edges of a node are in the order
-/// of the nodes they come from.
+/// Every edge reversed: the in-edges, as a graph. The edges of a node are in the order of the nodes
+/// they come from.
 [[nodiscard]] Csr transpose(const Csr& graph);
 
 /// Both directions of every edge, no self loops, no duplicates (the least weight stays), the edges
@@ -46,7 +46,7 @@ enum class Edges {
 
 /// Whether every edge has one in the other direction, as often and with the same weights.
 [[nodiscard]] bool is_symmetric(const Csr& graph);
-/// The first edge that has none.
+/// The first edge that has none, if any.
 [[nodiscard]] std::optional<Edge> one_way_edge(const Csr& graph);
 
 /// Gives an unweighted graph weights from 1 to 255, the same in both directions of an edge: 1 +
@@ -57,7 +57,7 @@ enum class Edges {
 /// graph without nodes.
 [[nodiscard]] Node hub(const Csr& graph);
 
-/// Whether the invariant of a Csr holds; what breaks it, in words, or nothing.
+/// What breaks the invariant of a Csr, if anything.
 [[nodiscard]] std::optional<std::string> broken(const Csr& graph);
 
 }  // namespace cohort

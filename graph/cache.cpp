@@ -1,5 +1,5 @@
-// An entry: a head of fixed size, the path of the file that was read, then offsets, targets and
-// weights as they are in memory. Its checksum (CRC-64 of everything after it) is the first thing.
+// An entry: a head of fixed size, the path of the source file, then offsets, targets and weights as
+// in memory. It begins with a checksum, the CRC-64 of everything after that.
 #include "graph/cache.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Changes with the layout, and with what the readers make of a file.
+/// To be raised with the layout, and when the readers give another graph for a file.
 constexpr std::uint64_t version = 1;
 
 struct Head {
@@ -76,7 +76,7 @@ class Descriptor {
     struct stat status {};
     return ::fstat(value_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   }
-  /// True: it was open, and closing told no error.
+  /// False: closing failed.
   bool close() {
     const int closed = ::close(value_);
     value_ = -1;
@@ -87,7 +87,7 @@ class Descriptor {
   int value_;
 };
 
-/// The head that fits a file as it is now. Nothing: it is no plain file.
+/// The head that fits a file as it is now; empty if it is no plain file.
 std::optional<Head> head_of(const fs::path& file, const std::string& path) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -150,7 +150,7 @@ std::optional<Csr> load(const fs::path& entry, const Head& wanted, const std::st
   return graph;
 }
 
-/// Under another name first, so that nobody sees half of it.
+/// Writes a draft and renames it, so that no reader sees half an entry.
 void store(const fs::path& entry, Head head, const std::string& path, const Csr& graph) {
   head.nodes = graph.num_nodes();
   head.edges = graph.num_edges();

@@ -1,5 +1,5 @@
-// Graphs that were read once are kept in binary, for next time. Invariant: the cache is never the
-// reason of a failure: what is missing, old, damaged or not writable is as if it were not there.
+// A binary cache of graph files. Invariant: the cache never causes a failure: an entry that is
+// missing, old, damaged or not writable is ignored.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct CacheOptions {
   [[nodiscard]] static std::optional<std::filesystem::path> usual_folder();
 
   std::optional<std::filesystem::path> folder = usual_folder();
-  std::uintmax_t least_bytes = std::uintmax_t{1} << 20U;  ///< smaller files are read as fast
+  std::uintmax_t least_bytes = std::uintmax_t{1} << 20U;  ///< smaller files are not worth it
 };
 
 /// Reads a graph from a file, or from the cache if the file is still the one that was read: its
@@ -25,7 +25,7 @@ struct CacheOptions {
 [[nodiscard]] Csr read_cached(const std::filesystem::path& file,
                               const CacheOptions& options = CacheOptions{});
 
-/// The file in the cache that is, or would be, that of `file`.
+/// The cache's file for `file`, whether or not it is there.
 [[nodiscard]] std::filesystem::path cache_entry(const std::filesystem::path& file,
                                                 const std::filesystem::path& folder);
 

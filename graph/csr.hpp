@@ -33,7 +33,7 @@ class Neighbours {
   const Node* last_;
 };
 
-/// A graph as kernels see it. The arrays belong to somebody else.
+/// A graph as kernels see it. Does not own its arrays.
 class CsrView {
  public:
   COHORT_FN constexpr CsrView(const std::uint64_t* offsets, const Node* targets,
@@ -53,7 +53,7 @@ class CsrView {
   [[nodiscard]] COHORT_FN constexpr std::uint64_t degree(Node node) const {
     return offsets_[node + 1] - offsets_[node];
   }
-  /// Where the arrays lie, for whoever fetches them ahead of their use; no weights: null.
+  /// The arrays, for prefetching; the weights are null if there are none.
   [[nodiscard]] COHORT_FN constexpr const std::uint64_t* offsets() const { return offsets_; }
   [[nodiscard]] COHORT_FN constexpr const Node* targets() const { return targets_; }
   [[nodiscard]] COHORT_FN constexpr const Weight* weights() const { return weights_; }
@@ -74,7 +74,7 @@ class CsrView {
 struct Csr {
   std::vector<std::uint64_t> offsets{0};
   std::vector<Node> targets;
-  std::vector<Weight> weights;  // beside targets; empty: unweighted
+  std::vector<Weight> weights;  // parallel to targets; empty: unweighted
 
   [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t num_edges() const { return targets.size(); }

@@ -1,5 +1,5 @@
-// The readers, one a format, and what they share. Each takes the text from its first line to its
-// end. Internal to graph/.
+// The readers, one per format, and their shared checks. Each reads the text from its first line to
+// its end. Internal to graph/.
 #pragma once
 
 #include "graph/build.hpp"
@@ -14,8 +14,8 @@ inline constexpr std::uint64_t most_nodes = 0xFFFF'FFFF;
 [[nodiscard]] Csr read_metis(Scanner& text);
 [[nodiscard]] Csr read_edge_list(Scanner& text, bool weighted);
 
-/// Refuses a text that has far too little in it for so many nodes: memory for nodes that nothing is
-/// said about is taken only when there are few of them. `line` made the claim.
+/// Refuses a text that is far too short for its number of nodes, so that a small file cannot claim
+/// much memory. `line` states the number.
 inline void check_nodes(Scanner& text, std::uint64_t nodes, std::uint64_t line) {
   constexpr std::uint64_t always_fine = std::uint64_t{1} << 16U;
   constexpr std::uint64_t nodes_per_byte = 16;

@@ -13,14 +13,14 @@
 namespace cohort {
 namespace {
 
-/// Streams of random numbers that one seed gives, so that they have nothing to do with each other.
+/// Independent streams of random numbers from one seed.
 enum Stream : std::uint64_t { permutation = std::uint64_t{1} << 62U, roads, places };
 
 // ---- R-MAT
 
 /// One edge: a quadrant of the matrix for each bit of its ends.
 Edge rmat_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t index) {
-  // Of 100 * 2^32 / 100 each: below a, then a + b, then a + b + c.
+  // Thresholds of 32 bits: a, a + b, a + b + c.
   constexpr auto share = [](std::uint64_t percent) { return (percent << 32U) / 100; };
   constexpr std::uint64_t a = share(57);
   constexpr std::uint64_t ab = share(57 + 19);
@@ -190,7 +190,7 @@ Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
     }
   }
 
-  // Whoever is near enough is in one of the nine cells around.
+  // Points within the radius are in one of the nine cells around.
   Csr graph;
   graph.offsets.reserve(std::size_t{nodes} + 1);
   for (Node node = 0; node < nodes; ++node) {

@@ -6,7 +6,7 @@
 
 namespace cohort {
 
-/// Where random numbers start when nobody says.
+/// Seed of the generators, unless another is given.
 inline constexpr std::uint64_t default_seed = 1;
 
 /// A grid: node `y * width + x` has an edge to each of its at most four neighbours. Needs
@@ -20,10 +20,10 @@ inline constexpr std::uint64_t default_seed = 1;
 [[nodiscard]] Csr rmat(std::uint32_t scale, std::uint64_t seed = default_seed,
                        std::uint32_t factor = 16);
 
-/// Like a road network: crossings on a square grid moved about at random, of which each
-/// neighbouring pair is connected with a probability of 0.6, and where that leaves two parts, they
-/// are connected too. One part, about 2.5 edges a node, a diameter that grows with the square root
-/// of the nodes. Weights: the distance, where 1000 is a square of the grid.
+/// Like a road network: crossings of a square grid, moved at random. Neighbours are connected with
+/// a probability of 0.6, and then parts that are still separate. Connected, about 2.5 edges per
+/// node, a diameter that grows with the square root of the nodes. Weights: the distance, where 1000
+/// is a square of the grid.
 [[nodiscard]] Csr road(Node nodes, std::uint64_t seed = default_seed);
 
 /// A random geometric graph: points in the unit square, each connected with those nearer than a

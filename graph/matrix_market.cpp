@@ -55,8 +55,8 @@ bool skip_comments(Scanner& text) {
   }
 }
 
-/// Real entries that are all whole and not negative are weights like integers. Those of a matrix
-/// with others are measurements, of which a graph takes the pattern alone.
+/// Real entries are weights if all of them are whole and not negative. Otherwise they are
+/// measurements, and the graph takes the pattern alone.
 class RealWeights {
  public:
   void add(double value, std::vector<Weight>& weights) {

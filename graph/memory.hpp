@@ -1,11 +1,11 @@
-// How much memory there is to ask for.
+// Size of this machine's memory.
 #pragma once
 
 #include <unistd.h>
 
 namespace cohort {
 
-/// Of this machine, in bytes.
+/// Physical memory, in bytes.
 [[nodiscard]] inline double machine_memory() {
   return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<double>(::sysconf(_SC_PAGESIZE));

@@ -11,7 +11,7 @@ struct Header {
   std::uint64_t line = 0;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
-  std::uint64_t before_neighbours = 0;  ///< numbers of a node that are not for us
+  std::uint64_t before_neighbours = 0;  ///< sizes and weights of a node, which are skipped
   bool weighted = false;
 };
 

@@ -17,7 +17,7 @@ template <class Work>
 void for_blocks(std::size_t size, std::size_t block, const Work& work) {
   std::atomic<std::size_t> next{0};
   const auto loop = [&] {
-    // Relaxed: blocks have nothing to do with each other, and joining orders all of them.
+    // Relaxed: blocks are independent, and joining the threads orders all of them.
     for (;;) {
       const std::size_t begin = next.fetch_add(block, std::memory_order_relaxed);
       if (begin >= size) return;

@@ -16,7 +16,7 @@ namespace cohort {
   return x ^ (x >> 31U);
 }
 
-/// A stream of random numbers. Streams of different seeds and indices have nothing in common.
+/// A stream of random numbers. Streams of different seeds and indices are independent.
 class Random {
  public:
   explicit constexpr Random(std::uint64_t seed, std::uint64_t index = 0)

@@ -1,5 +1,5 @@
-// Graph files: which formats there are, and how to read them. Invariant: what is allocated grows
-// with the text that has been seen, never with what a header promises.
+// Graph files: their formats, and how to read them. Invariant: memory grows with the text read so
+// far, never with what a header promises.
 #pragma once
 
 #include <array>

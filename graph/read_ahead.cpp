@@ -1,4 +1,4 @@
-// A source that works ahead: its thread fills a few chunks while the reader empties others.
+// A source that reads ahead: its thread fills a few chunks while the reader empties others.
 // Invariant: a chunk belongs to the thread or to the reader, and changes hands under the mutex.
 #include <algorithm>
 #include <condition_variable>
@@ -30,7 +30,7 @@ class ReadAhead : public Source {
   static constexpr std::size_t chunk_size = std::size_t{256} << 10U;
   static constexpr std::size_t most_filled = 4;
 
-  /// The next chunk that has been filled. False: there is none any more.
+  /// The next filled chunk. False: the source has ended.
   bool next() {
     std::unique_lock lock{mutex_};
     if (current_.capacity() != 0) empty_.push_back(std::move(current_));
@@ -48,7 +48,7 @@ class ReadAhead : public Source {
     return true;
   }
 
-  /// The thread: fills chunks until the end, a failure, or nobody wants them.
+  /// The thread: fills chunks until the end of the source, a failure, or a stop.
   void fetch(const std::stop_token& stop) {
     std::exception_ptr failure;
     try {

@@ -14,7 +14,7 @@ constexpr std::size_t longest_word = std::size_t{1} << 20U;
 
 constexpr std::size_t longest_shown = 24;
 
-/// What a file may contain, quoted and made fit for a line of text.
+/// Quotes text of a file: shortened, and with a question mark for what cannot be printed.
 std::string shown(std::string_view text) {
   std::string result{"'"};
   for (const char c : text.substr(0, longest_shown)) result += c >= ' ' && c <= '~' ? c : '?';
@@ -41,7 +41,7 @@ void Scanner::fail_at(std::uint64_t line, const std::string& why) {
 
 bool Scanner::refill() {
   if (finished_) return false;
-  // What was not a whole word goes to the front.
+  // The incomplete word goes to the front.
   const auto begin = static_cast<std::size_t>(end_ - block_.data());
   if (rest_ > 0) {
     block_[begin] = first_of_rest_;
@@ -99,7 +99,8 @@ std::string_view Scanner::word() {
 
 double Scanner::real(const char* what) {
   const std::string_view text = word();
-  const bool plus = text.starts_with('+') && !text.starts_with("+-");  // not for from_chars
+  const bool plus =
+      text.starts_with('+') && !text.starts_with("+-");  // from_chars knows no plus sign
   const char* const end = text.data() + text.size();
   double value = 0;
   const auto [stopped, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);

@@ -1,6 +1,6 @@
-// A text of words and lines, read once from front to back in blocks. Invariant: no word is ever
-// split between two blocks, and behind a block there is a zero, so that nobody who stops at what
-// is not part of a word needs to look for the end.
+// A text of words and lines, read once from front to back in blocks. Invariant: no word is split
+// between two blocks, and a zero follows each block, so that loops over a word need not look for
+// the end.
 #pragma once
 
 #include <cmath>
@@ -40,9 +40,9 @@ class Scanner {
     }
   }
 
-  /// Everything up to the next line.
+  /// Skips the rest of the line.
   void skip_line();
-  /// The end of the line; anything before it but blanks is an error.
+  /// Expects the end of the line, after blanks at most.
   void end_line() {
     if (peek() == '\n') {
       ++at_;
@@ -63,15 +63,15 @@ class Scanner {
   /// The next word, valid until the next call. Empty at the end of a line.
   [[nodiscard]] std::string_view word();
 
-  /// A whole number up to `most`. `what` it is, for errors.
+  /// A whole number up to `most`. `what` names it in errors.
   [[nodiscard]] std::uint64_t number(const char* what, std::uint64_t most) {
     (void)peek();
     const char* const start = at_;
-    const char* at = start;  // not the member: the compiler thinks that text may overlap it
+    const char* at = start;  // not the member: the compiler assumes that text may overlap it
     std::uint64_t value = 0;
     for (auto digit = digit_at(at); digit < 10; digit = digit_at(++at)) value = 10 * value + digit;
     at_ = at;
-    constexpr std::ptrdiff_t safe_digits = 19;  // fewer than 2^64 has
+    constexpr std::ptrdiff_t safe_digits = 19;  // so many always fit 64 bits
     if (at == start || at - start > safe_digits || value > most || !is_space(*at))
       bad_number(start, what, most);
     return value;
@@ -88,10 +88,10 @@ class Scanner {
   [[nodiscard]] Weight weight() { return static_cast<Weight>(number("a weight", ~Weight{0})); }
 
   [[nodiscard]] std::uint64_t line() const { return line_; }
-  /// Goes back to say something about an earlier line.
+  /// Fails with the number of an earlier line.
   [[noreturn]] void fail_at(std::uint64_t line, const std::string& why);
 
-  /// How much text there was so far.
+  /// Bytes of text read so far.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -116,9 +116,9 @@ class Scanner {
   std::string name_;
   std::vector<char> block_;
   const char* at_;
-  const char* end_;         // of the words; there is a zero
+  const char* end_;         // of the whole words; points to the zero
   std::size_t rest_ = 0;    // bytes behind the end, the start of a word that is not complete
-  char first_of_rest_ = 0;  // hidden by that zero
+  char first_of_rest_ = 0;  // overwritten by that zero
   bool finished_ = false;
   std::uint64_t line_ = 1;
   std::uint64_t bytes_ = 0;

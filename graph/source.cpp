@@ -66,7 +66,7 @@ class Memory : public Source {
   std::size_t piece_;
 };
 
-/// What a decompressor eats from: bytes that can be looked at before they are taken.
+/// Input of a decompressor: bytes can be peeked at before they are taken.
 class Input {
  public:
   explicit Input(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -156,7 +156,7 @@ class Gzip : public Source {
     }
   }
 
-  /// After one member there may be others, and after the last one zeros, as tapes have them.
+  /// After one member there may be others, and after the last one zeros, as on tapes.
   void next_member() {
     for (;;) {
       const std::string_view bytes = input_.peek(gzip_magic.size());

@@ -1,5 +1,5 @@
-// Bytes, wherever they come from: a file, memory, or either of them compressed. Invariant: whoever
-// reads them sees the decompressed bytes and nothing else; what is inside decides, not the name.
+// Bytes of a file or of memory, which may be compressed. Invariant: readers see the decompressed
+// bytes and nothing else; the content decides, not the name.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace cohort {
 
-/// Why bytes cannot be had. Whoever knows the file's name and line adds them.
+/// Thrown when bytes cannot be read. The caller knows the file's name and line, and adds them.
 class BadData : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,15 +31,15 @@ class Source {
 /// The bytes of a file as they are. Throws BadData when it cannot be opened, or is no plain file.
 [[nodiscard]] std::unique_ptr<Source> open_file(const std::filesystem::path& file);
 
-/// Bytes that somebody else keeps, in pieces of at most `piece`.
+/// Bytes that the caller keeps, in pieces of at most `piece`.
 [[nodiscard]] std::unique_ptr<Source> open_memory(std::string_view bytes,
                                                   std::size_t piece = std::size_t(-1));
 
-/// Takes gzip or xz off, which their first bytes tell; other bytes stay as they are. Several
-/// compressed streams one after another are one.
+/// Decompresses gzip or xz, recognised by the first bytes; passes other bytes on as they are.
+/// Several compressed streams one after another are one.
 [[nodiscard]] std::unique_ptr<Source> decompressed(std::unique_ptr<Source> inner);
 
-/// The same bytes, which a thread of its own fetches before they are wanted.
+/// The same bytes, fetched ahead by a thread of its own.
 [[nodiscard]] std::unique_ptr<Source> read_ahead(std::unique_ptr<Source> inner);
 
 /// `file` decompressed, in the fastest way.

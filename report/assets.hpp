@@ -1,4 +1,4 @@
-// The files of the report's page, as they were when the program was built.
+// The files of the report's page, embedded in the program.
 #pragma once
 
 #include <string_view>

@@ -30,7 +30,7 @@ Json read(const fs::path& file) {
   return result;
 }
 
-/// Samples are for those who read the record; the page has medians.
+/// The page shows medians; samples stay in the records.
 void drop_samples(Json& json) {
   if (json.is_object()) {
     for (const char* name : {"samples", "samples_ns", "ratios", "slowdowns", "search"})
@@ -104,8 +104,7 @@ Json compact(const Json& trace) {
   return result;
 }
 
-/// From file names to the CRC-32 of their contents: by these a stored summary tells whether it is
-/// stale.
+/// File names and the CRC-32 of their contents, by which a stale summary is recognised.
 Json checksums(const fs::path& folder, std::string_view engine) {
   Json result = Json::object();
   std::vector<std::string> names{bench::multitask_file(engine, false),
@@ -122,7 +121,7 @@ Json checksums(const fs::path& folder, std::string_view engine) {
   return result;
 }
 
-/// What a folder holds of one engine; empty: nothing.
+/// The results of one engine in a folder; empty: none.
 Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
   Json set = Json::object();
@@ -135,7 +134,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
     const fs::path file = folder / bench::multitask_file(engine, fixed_duration);
     if (!fs::exists(file, ignored)) continue;
     std::vector<Json> lines = bench::read_lines(file);
-    if (lines.empty()) continue;  // it was interrupted before anything
+    if (lines.empty()) continue;  // interrupted before the first sample
     const Json header = lines.front();
     lines.erase(lines.begin());
     try {
@@ -159,7 +158,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
   return set;
 }
 
-/// A set for each engine of which there are results in the folder.
+/// A set for each engine with results in the folder.
 std::vector<Json> collect(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
@@ -184,7 +183,7 @@ std::vector<Json> collect(const fs::path& folder) {
   return sets;
 }
 
-/// Puts `text` where `mark` is.
+/// Replaces `mark` with `text`.
 void fill(std::string& page, std::string_view mark, std::string_view text) {
   page.replace(page.find(mark), mark.size(), text);
 }
@@ -206,13 +205,13 @@ std::string page_of(std::string data) {
                 "this program was built without D3; install the Debian package node-d3 and build "
                 "it again"};
   }
-  // A `<` is only found in strings, and could end the script element ("</script>") or hide its end
-  // ("<!--<script>").
+  // `<` occurs only in strings, where it could end the script element ("</script>") or hide its
+  // end ("<!--<script>").
   for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
     data.replace(at, 1, "\\u003c");
 
   std::string page{report::page()};
-  fill(page, "@SCRIPT@", script());  // from the end: what is filled in may look like a mark
+  fill(page, "@SCRIPT@", script());  // from the end: inserted text may look like a mark
   fill(page, "@D3@", d3());
   fill(page, "@DATA@", data);
   fill(page, "@STYLE@", style());

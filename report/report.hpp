@@ -7,11 +7,11 @@
 
 namespace cohort::report {
 
-/// What the page shows, as JSON, for results' folders. Throws Error{bad_options} for a folder
+/// The page's data, as JSON, from folders of results. Throws Error{bad_options} for a folder
 /// without results, Error{bad_file} for results that cannot be read.
 [[nodiscard]] std::string data_of(std::span<const std::filesystem::path> folders);
 
-/// The page for that. Throws Error{unsupported} when the program was built without D3.
+/// The page of such data. Throws Error{unsupported} when the program was built without D3.
 [[nodiscard]] std::string page_of(std::string data);
 
 }  // namespace cohort::report

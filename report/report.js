@@ -1,4 +1,4 @@
-// Draws the report from the data in the page. Numbers of the paper's are those that its text states.
+// Draws the report from the data in the page. The paper's numbers are those stated in its text.
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
@@ -25,7 +25,7 @@ const ms = ns => ns == null ? '–' : ns >= 99.5e6 ? d3.format('.0f')(ns / 1e6) 
 const times = x => x == null ? '–' : d3.format('.2f')(x) + '×';
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
-// A bold title, what follows it in its line, and more lines.
+// A bold title, the rest of its line, and further lines.
 function showTip(event, title, rest = '', lines = []) {
   tip.attr('hidden', null).text('').append('b').text(title);
   tip.append('span').text(rest);

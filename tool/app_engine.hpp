@@ -1,5 +1,5 @@
-// The apps on an engine that is chosen by name, and matrix products as tasks next to them.
-// Invariant: nothing else in the tool knows for which engines which apps are built.
+// Apps on an engine chosen by name, with matrix products as tasks next to them. Invariant: nothing
+// else in the tool knows which apps are built for which engine.
 #pragma once
 
 #include <functional>
@@ -20,32 +20,32 @@ namespace cohort::tool {
 
 class AppEngine {
  public:
-  /// `dialect`: runs the kernels that cohortc compiles; with opencl it always does. Throws
-  /// Error{bad_options} where there are none, and what AnyEngine throws.
+  /// `dialect`: run the kernels compiled by cohortc; the opencl engine always does. Throws
+  /// Error{bad_options} if this build has none, and what AnyEngine throws.
   explicit AppEngine(const EngineSpec& spec, bool dialect = false);
 
   [[nodiscard]] const AnyEngine& engine() const { return engine_; }
   [[nodiscard]] std::uint32_t capacity() const { return engine_.capacity(); }
   [[nodiscard]] bool dialect() const { return dialect_; }
   [[nodiscard]] bool paper_barriers() const;
-  /// Threads of a group, and how many groups of `local_size` suit an app, where nothing is said.
+  /// Defaults: threads per group, and groups of `local_size` for an app.
   [[nodiscard]] std::uint32_t default_local_size() const;
   [[nodiscard]] std::uint32_t default_groups(const apps::Ready& app,
                                              std::uint32_t local_size) const;
 
-  /// Makes an app's kernel ready. Throws Error{bad_options} for one that there is not.
+  /// Loads an app's kernel. Throws Error{bad_options} for an unknown app.
   void load(std::string_view app);
-  /// An app that can run here. Throws Error{bad_options} for what it does not know.
+  /// An app with its input, ready to run. Throws Error{bad_options} for a bad input or setting.
   [[nodiscard]] apps::Ready prepare(std::string_view app, const std::string& input,
                                     const std::vector<std::string>& settings);
-  /// One run. Throws Error{bad_options} for what cannot be done here.
+  /// Runs the app once. Throws Error{bad_options} for options that the engine does not support.
   apps::AppRun run(const apps::Ready& app, const apps::RunOptions& options);
 
-  /// A product of matrices of that side as a task, to be served again and again; made before what
-  /// it is to run next to.
+  /// Serves a product of `side` x `side` matrices as a task at each call. Make it before launching
+  /// the job it runs next to.
   [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
                                                       const TaskOptions& options);
-  /// The side of one that takes `work` while nothing else runs here.
+  /// Side of a product that takes `work` on the idle engine.
   [[nodiscard]] std::uint32_t side_for(std::chrono::nanoseconds work, const TaskOptions& options);
 
  private:
@@ -54,7 +54,7 @@ class AppEngine {
 
   AnyEngine engine_;
   bool dialect_;
-  bool whole_;  // it may use all units
+  bool whole_;  // no capacity was given: it may use all units
   std::map<std::string, ProgramKernel, std::less<>> kernels_;
 };
 

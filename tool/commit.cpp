@@ -1,4 +1,4 @@
-// Alone here, so that a new commit recompiles only this.
+// In a source of its own, so that a new commit recompiles nothing else.
 #include "commit.hpp"
 
 #include "tool/record.hpp"

@@ -1,16 +1,14 @@
 #include "tool/cuda_product.hpp"
 
 namespace cohort::tool {
-inline namespace product_kernels {  // named: what a template of an unnamed one does not use is a
-                                    // warning
+inline namespace product_kernels {  // named: nvcc warns of unused templates in an unnamed one
 
-constexpr std::uint32_t tile =
-    64;  // elements of the product, squared, that a group computes at once
-constexpr std::uint32_t depth = 16;  // of the slices that it keeps in shared memory
+constexpr std::uint32_t tile = 64;   // side of the square of elements that a group computes at once
+constexpr std::uint32_t depth = 16;  // of a slice in shared memory
 constexpr std::uint32_t threads = 256;
-constexpr std::uint32_t each = 4;  // elements, squared, of a thread
+constexpr std::uint32_t each = 4;  // side of a thread's square of elements
 
-/// Whole numbers, so small that sums are exact in any order.
+/// Small whole numbers: sums are exact in any order.
 __device__ float number(std::size_t i, std::uint32_t salt) {
   return static_cast<float>((i * 2654435761U + salt) >> 7U & 7U);
 }
@@ -23,7 +21,7 @@ __global__ void fill_numbers(float* left, float* right, std::size_t count) {
   }
 }
 
-/// What the task is compared with: a thread for each element, by columns, in whole numbers.
+/// The reference product: one thread per element, by columns, in integers.
 __global__ void expect(const float* left, const float* right, float* product, std::uint32_t side) {
   const std::uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
   const std::uint32_t row = blockIdx.y;
@@ -38,7 +36,7 @@ __global__ void expect(const float* left, const float* right, float* product, st
 
 struct Tally {
   std::uint32_t done = 0;   // elements
-  std::uint32_t wrong = 0;  // of those
+  std::uint32_t wrong = 0;  // elements that differ from the reference
 };
 
 struct Multiply {

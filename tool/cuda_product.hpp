@@ -1,5 +1,5 @@
-// A product of square matrices as a task on a GPU. Invariant: every element is compared with that
-// of a product which shares no code with it.
+// A product of square matrices as a task on a GPU. Invariant: every element is compared with a
+// reference computed by separate code.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace cohort::tool {
 
-/// Made while nothing else runs on the engine.
+/// Make it while the engine is idle.
 class CudaProduct {
  public:
   CudaProduct(cuda::Engine& engine, std::uint32_t side);
@@ -17,9 +17,9 @@ class CudaProduct {
   CudaProduct& operator=(const CudaProduct&) = delete;
   ~CudaProduct();
 
-  /// Computes it on `groups` SMs, beside whatever runs, and waits for it.
+  /// Computes the product on `groups` SMs, next to running jobs, and waits for it.
   TaskReport run(std::uint32_t groups, Tracer* tracer = nullptr) const;
-  /// Whether the last one was complete and right.
+  /// Whether the last product was complete and correct.
   [[nodiscard]] bool right() const;
 
  private:

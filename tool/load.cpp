@@ -30,7 +30,7 @@ Load::Load(std::function<Served()> serve, nanoseconds period)
       thread_([this](const std::stop_token& stop) {
         try {
           serve_all(stop);
-        } catch (...) {  // told to whoever drives jobs
+        } catch (...) {  // rethrown by drive() and end()
           const std::scoped_lock lock{mutex_};
           error_ = std::current_exception();
         }

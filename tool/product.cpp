@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The same small whole numbers every time: no sum of products of them is beyond a float's 24 bits.
+/// Always the same small whole numbers; sums of their products fit a float's 24 bits.
 std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> result(count);
   for (float& each : result) {
@@ -19,7 +19,7 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// One column after another, sums in integers: nothing in common with multiply_row.
+/// The reference: by columns, in integers, so it shares no code with multiply_row.
 std::vector<float> product_by_columns(const std::vector<float>& left,
                                       const std::vector<float>& right, std::size_t side) {
   std::vector<float> result(side * side);

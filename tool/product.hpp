@@ -1,5 +1,5 @@
 // The latency-critical work of the paper's section 5: matrix products of a fixed size. Invariant:
-// every product is compared with one that shares no code with it.
+// every product is compared with a reference computed by separate code.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@ class MatrixProduct {
  public:
   explicit MatrixProduct(std::uint32_t side);
 
-  /// A group's rows of the product.
+  /// Computes the group's rows of the product.
   template <class Group>
   void multiply(Group& group) {
     for (const std::size_t row : group.stride(side_)) multiply_row(row);
   }
-  /// Forgets the product. Not while it is being computed.
+  /// Clears the product. Not while it is being computed.
   void clear();
-  /// Whether the product is complete and right.
+  /// Whether the product is complete and correct.
   [[nodiscard]] bool right() const { return product_ == expected_; }
 
   [[nodiscard]] std::uint32_t side() const { return side_; }
@@ -41,7 +41,7 @@ class MatrixProduct {
   std::vector<float> expected_;
 };
 
-/// The side of a product that takes `work`, by trying: `seconds_of(side)` tells how long one takes.
+/// Side of a product that takes `work`, found by trials: `seconds_of(side)` measures one.
 [[nodiscard]] std::uint32_t side_for(std::chrono::nanoseconds work,
                                      const std::function<double(std::uint32_t)>& seconds_of);
 

@@ -1,5 +1,4 @@
-// What long commands share: one line on a terminal that tells what is going on, and goes away; and
-// how they stop.
+// For long-running commands: a progress line on the terminal, and the exception that stops them.
 #pragma once
 
 #include <unistd.h>
@@ -22,7 +21,7 @@ class Stopped : public std::exception {
 class Progress {
  public:
   Progress() = default;
-  /// Of so many steps.
+  /// `steps`: for step().
   explicit Progress(std::uint64_t steps) : steps_(steps) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -32,7 +31,7 @@ class Progress {
   void show(const std::string& text) const {
     if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
   }
-  /// The next step begins: a bar, and what it is.
+  /// Begins the next step: shows a bar and `what`.
   void step(const std::string& what) {
     if (!terminal_) return;
     constexpr std::uint64_t width = 24;

@@ -67,7 +67,7 @@ void write_all(int descriptor, std::string_view content, const fs::path& file) {
   }
 }
 
-/// Whether it is there and is not a file to be replaced: a pipe, a terminal, /dev/stdout.
+/// Whether `file` exists and is not a regular file: a pipe, a terminal, /dev/stdout.
 bool is_stream(const fs::path& file) {
   std::error_code ignored;
   return fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
@@ -85,7 +85,7 @@ void write_into(const fs::path& stream, std::string_view content) {
   if (::close(descriptor) != 0) refuse(stream, errno);
 }
 
-/// A new file beside the one it will replace; removed again unless it gets there.
+/// Temporary file next to the target; deleted unless place() renames it.
 class Draft {
  public:
   explicit Draft(const fs::path& file) : file_(file), name_(file.string() + ".XXXXXX") {
@@ -101,9 +101,9 @@ class Draft {
 
   void write(std::string_view content) { write_all(descriptor_, content, file_); }
 
-  /// On the disk first, then under its name.
+  /// Syncs to disk, then renames to the target.
   void place() {
-    const mode_t mask = ::umask(0);  // mkostemp is stricter than a file should be
+    const mode_t mask = ::umask(0);  // mkostemp's 0600 is stricter than the umask
     ::umask(mask);
     if (::fchmod(descriptor_, 0666U & ~mask) != 0) refuse(file_, errno);
     if (::fsync(descriptor_) != 0) refuse(file_, errno);

@@ -1,5 +1,4 @@
-// What goes with every figure: the machine, the commit and the time; and files that are never seen
-// half written.
+// Provenance of every figure (machine, commit, time), and files that are never seen half written.
 #pragma once
 
 #include <filesystem>
@@ -24,18 +23,16 @@ namespace cohort::tool {
 /// A record as its file holds it: indented, an array of numbers or texts on one line.
 [[nodiscard]] std::string record_text(const nlohmann::ordered_json& record);
 
-/// How a file with results is called: "overhead.json" of the CPU, "overhead-opencl.json" of another
-/// engine.
+/// Name of a results file: "overhead.json" of the CPU engine, "overhead-opencl.json" of another.
 [[nodiscard]] std::string file_of(std::string_view what, std::string_view engine,
                                   std::string_view extension);
 
-/// Throws Error{bad_options} if `file` could not be written, so that nobody learns it only after a
-/// long run.
+/// Throws Error{bad_options} if `file` cannot be written. Call it before a long run.
 void check_writable(const std::filesystem::path& file);
 
-/// Writes a whole file: readers see the old content or the new, also after a crash. What is there
-/// and no file, like /dev/stdout, is written to. Throws Error{bad_options} if it cannot; the old
-/// file is then as it was.
+/// Replaces a file atomically: readers see the old or the new content, even after a crash. Streams
+/// such as /dev/stdout are written directly. Throws Error{bad_options} on failure, with the old
+/// file unchanged.
 void write_atomically(const std::filesystem::path& file, const std::string& content);
 
 }  // namespace cohort::tool

@@ -83,7 +83,7 @@ class Lines {
   std::string text_;
 };
 
-/// A stay of a group that has begun, and the barrier it waits in.
+/// A group's current stay on a unit, and the barrier it waits in.
 struct Stay {
   TraceEvent begin;
   std::uint32_t track = 0;
@@ -184,7 +184,7 @@ std::string Timeline::to_trace_events() const {
     Stay* const stay = found == stays.end() ? nullptr : &found->second;
     const bool begins = event.what == Trace::start || event.what == Trace::join;
     if (!begins && (stay == nullptr || stay->track != track))
-      continue;  // it began beyond the limit
+      continue;  // its start was dropped beyond the limit
     const Json group{{"group", event.group}};
     const auto leave = [&](const char* how) {
       end_stay(*stay, event.nanoseconds, how);

@@ -1,6 +1,5 @@
-// What ran where and when: the events of jobs and tasks, written as trace-event JSON, which
-// Perfetto and chrome://tracing open. Invariant: on a unit's lane slices nest, and there is one
-// slice for each stay of a group.
+// Timeline of jobs and tasks as trace-event JSON, for Perfetto and chrome://tracing. Invariant:
+// slices nest on a unit's lane, one slice per stay of a group.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace cohort::tool {
 
-/// Collects events while jobs and tasks run. Offers are counted, not kept: there are too many.
+/// Collects events while jobs and tasks run, except offers, of which there are too many.
 class Timeline {
  public:
   static constexpr std::size_t default_limit = std::size_t{1} << 20U;
@@ -26,20 +25,20 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
   ~Timeline() = default;
 
-  /// What a lane is called, with its number; "unit" otherwise.
+  /// Label of the lanes, before their number (default: "unit").
   void name_units(std::string name) { unit_name_ = std::move(name); }
 
   /// A tracer for a job, or for any number of tasks of one kind; it lives as long as the timeline.
   Tracer& job(std::string name) { return add(std::move(name), "job"); }
   Tracer& task(std::string name) { return add(std::move(name), "task"); }
 
-  /// Everything so far as trace-event JSON, one event a line; times count from the first event.
-  /// Only while nobody records.
+  /// All events as trace-event JSON, one per line; times count from the first event. Call it while
+  /// no job or task runs.
   [[nodiscard]] std::string to_trace_events() const;
   /// Throws Error{bad_options} if it cannot be written.
   void write(const std::filesystem::path& file) const;
 
-  /// Events beyond the limit, which were not kept.
+  /// Number of events dropped beyond the limit.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:

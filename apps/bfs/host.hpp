@@ -1,4 +1,4 @@
-// Breadth-first search, the host side: run it, and check what came out.
+// Breadth-first search, host side: options, run and verification.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@ struct BfsOptions {
   enum class Direction : std::uint8_t { automatic, both, down };
 
   Algorithm algorithm = Algorithm::one_barrier;
-  /// Of the one-barrier algorithm. Automatic: both for graphs of eight edges a node or more.
+  /// One-barrier algorithm. Automatic: both for graphs with at least eight edges per node.
   Direction direction = Direction::automatic;
-  /// Of the paper's algorithm, for groups of one thread: a part of the list for each.
+  /// Paper's algorithm, groups of one thread: a part of the list for each group.
   bool slots = true;
-  /// Nodes for each group in a step; 0: a whole level.
+  /// Nodes per group and step; 0: a whole level.
   std::uint64_t chunk = even_chunk;
-  /// Levels up to this size are group 0's alone (one-barrier, one direction). Nothing: by local
-  /// size.
+  /// One-barrier algorithm, one direction: levels up to this size run on group 0 alone (default: by
+  /// local size).
   std::optional<std::uint32_t> solo = {};
 };
 
@@ -78,18 +78,18 @@ struct App {
   [[nodiscard]] std::string input() const { return graph->in_words(); }
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
 
-  /// Whether levels are searched from their own nodes and from those that are not reached yet.
+  /// Whether levels are searched both from their own nodes and from the unreached nodes.
   [[nodiscard]] bool both_directions() const {
     using Direction = BfsOptions::Direction;
     return how.direction == Direction::both ||
            (how.direction == Direction::automatic && has_many_edges(graph->csr()));
   }
-  /// For what degrees the one-barrier search is compiled.
+  /// The compiled variant of the one-barrier search.
   template <class Engine>
   [[nodiscard]] Degrees degrees(const RunOptions& run_options) const {
     if (both_directions()) return Degrees::many;
-    // Groups of one thread fetch ahead what they need. They go on with a movable job's lists,
-    // though.
+    // Lists of the `few` variant pay off for groups of several threads; groups of one prefetch
+    // instead. A movable job uses it on every engine, so that its lists have one layout.
     const bool fits = threads_per_group<Engine>(run_options) > 1 || run_options.movable;
     const bool few = graph->get(&most_edges) <= most_few_edges &&
                      graph->csr().num_edges() <= FewEdges::most_in_graph;

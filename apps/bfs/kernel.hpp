@@ -1,7 +1,7 @@
-// Breadth-first search with one resizing barrier a level, and less than one while levels are small:
-// then group 0 does several alone. Dense levels are searched from the other side (direction
+// Breadth-first search with one resizing barrier per level, or fewer while levels are small: group
+// 0 then runs several alone. Dense levels are searched from the unreached nodes (direction
 // optimisation, Beamer, Asanović and Patterson 2012).
-// Invariant: all groups derive what a step does from words that nobody writes during that step.
+// Invariant: all groups derive a step's plan from words that no group writes during that step.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@
 
 namespace cohort::apps {
 
-/// Where nodes have many edges it may go up; where they have few, lists tell where these are.
+/// With many edges per node it may search upwards; with few, a list entry holds where they are.
 template <Degrees degrees>
 struct Bfs {
   static constexpr bool paper_barriers = true;
@@ -23,39 +23,39 @@ struct Bfs {
     up,        // from unreached nodes to those of the bitmap
     to_nodes,  // the bitmap becomes a list
   };
-  /// What group 0 tells the next step. Without padding: nvcc copies what has some byte by byte.
+  /// Group 0's instructions for the next step. No padding: nvcc copies padded structs byte by byte.
   struct alignas(8) Directive {
     std::uint32_t level = 0;
     Mode mode = Mode::down;
   };
-  /// And what it needs to choose a direction. Apart: where there is no choice, nobody waits for it.
+  /// Input for choosing a direction. Apart, so that kernels without a choice do not load it.
   struct alignas(8) Outlook {
-    std::uint64_t edges_left = 0;  // of nodes that were not in a frontier yet
+    std::uint64_t edges_left = 0;  // of nodes not yet in a frontier
     std::uint64_t frontier = 0;    // nodes of the last level, when going up
     std::uint64_t was_up = 0;      // or 1
   };
   struct State {
-    std::uint32_t turn = 0;  // steps, but for portions of one
-    std::uint64_t at = 0;    // how much of this turn is done, where steps are short
+    std::uint32_t turn = 0;  // number of steps, not counting portions
+    std::uint64_t at = 0;    // progress within this turn, if steps are short
   };                         // all that a joining group receives
   using Local = std::conditional_t<few_edges, Nothing, ChunkOfNodes>;
 
   CsrView graph;
-  CsrView incoming;        // the same with every edge turned round; for going up
+  CsrView incoming;        // the graph with every edge reversed; for going up
   Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
   std::uint64_t* bits[3];  // likewise; a bit for each node
   Directive* plans;        // by turn modulo 2
   Outlook* outlooks;       // likewise
   Levels levels;
-  std::uint64_t chunk;  // nodes for each group in a step; 0: all; or even_chunk
-  std::uint32_t solo;   // frontiers up to this size are group 0's, where there is one direction
+  std::uint64_t chunk;  // nodes per group and step; 0: all; or even_chunk
+  std::uint32_t solo;   // one direction: frontiers up to this size run on group 0 alone
 
-  /// What stands for a node in the lists.
+  /// A node's entry in the lists.
   COHORT_FN static constexpr Node entry(const CsrView& graph, Node node) {
     return few_edges ? FewEdges{graph, node}.word() : node;
   }
 
-  /// All that changes while it runs.
+  /// All memory that changes during a run.
   template <class Visit>
   void buffers(Visit& visit) const {
     constexpr const char* names[3][3] = {{"slots 0", "spill 0", "counts 0"},
@@ -90,7 +90,7 @@ struct Bfs {
   }
 
  private:
-  /// Goes down until the frontier has many of the edges that are left, up while it is large.
+  /// Goes down until the frontier has a large part of the edges left, and up while it is large.
   template <class Group>
   COHORT_FN Next either_way(Group& group, State& state, Directive& plan, const Count& all) const {
     Outlook outlook = group.view(outlooks)[state.turn % 2];
@@ -126,15 +126,15 @@ struct Bfs {
     if (now.last) ++state.turn;
   }
 
-  /// Visits a piece of a frontier. Counts the edges of what it reaches, if somebody will ask.
-  /// `early`: claims places before it knows.
+  /// Visits a piece of a frontier. Counts the edges of newly reached nodes if directions are
+  /// chosen. `early`: claims list places before knowing whether they are needed.
   template <class Group, class... Some>
   COHORT_FN void visit(Group& group, const Node* nodes, std::size_t count, Sink<Group>& sink,
                        std::uint32_t level, std::uint64_t& edges, bool early, Some... part) const {
     if constexpr (few_edges) {
       visit_few(group, nodes, count, sink, level, early);
     } else {
-      // Where edges are not many, half of them lead to new nodes; and on a GPU a look is a round
+      // With few edges half of them lead to new nodes, and on a GPU testing first costs a round
       // trip.
       const bool rarely = !both_directions && !group.alone();
       expand(
@@ -156,8 +156,8 @@ struct Bfs {
         group, graph, nodes, count, [](std::uint32_t word) { return FewEdges{word}; },
         [group, graph = graph, levels = levels, level, early, &sink](FewEdges, std::uint64_t,
                                                                      Node target) {
-          const std::uint32_t place = early ? sink.claim() : 0;  // while the target is under way
-          const Node its = entry(graph, target);                 // and this, while it is reached
+          const std::uint32_t place = early ? sink.claim() : 0;  // overlaps the load of the target
+          const Node its = entry(graph, target);                 // overlaps reach()
           const bool reached = levels.reach(group, target, level, !group.alone());
           if (early) {
             sink.put(place, reached ? its : nobody);
@@ -187,19 +187,19 @@ struct Bfs {
       sink.close();
     }
     if (now.last) ++plan.level;
-    // The others' counts are looked at only where an earlier portion may have filled them.
+    // Other groups' counts matter only if an earlier portion may have filled them.
     const bool any = sink.any() || (now.begin > 0 && lists[(state.turn + 1) % 3].size(group) > 0);
     conclude(group, state, now, plan, outlook);
     return !now.last || any ? Next::again : Next::halt;
   }
 
-  /// Small levels by group 0, which meets nobody; the others wait in the barrier meanwhile. It
-  /// comes back when a level has become large, and often enough to be resized.
+  /// Small levels run on group 0 alone, while the others wait in the barrier. Returns when a level
+  /// has become large, and often enough to be resized.
   template <class Group>
   COHORT_FN Next alone(Group& group, State& state, Directive& plan, std::size_t size) const {
     const std::uint32_t turn = state.turn;
     ++state.turn;
-    state.at = 0;  // groups of another size may have begun it
+    state.at = 0;  // it may have been begun by groups of another size
     if (group.group_id() != 0) return Next::halt;
     const Worklist& one = lists[(turn + 1) % 3];
     const Worklist& other = lists[(turn + 2) % 3];
@@ -307,7 +307,7 @@ struct Bfs {
               [&](std::size_t word) { group.view(bits[(state.turn + 2) % 3])[word] = 0; });
     const std::uint32_t sum =
         group.reduce(found, [](std::uint32_t a, std::uint32_t b) { return a + b; });
-    const Worklist& count = lists[(state.turn + 1) % 3];  // no nodes, only how many there are
+    const Worklist& count = lists[(state.turn + 1) % 3];  // holds only a count, no nodes
     if (group.local_id() == 0 && sum > 0)
       group.atomic(count.counts[count.num_slots].nodes).fetch_add(sum);
     const bool any = sum > 0 || count.size(group) > 0;

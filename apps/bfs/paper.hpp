@@ -6,15 +6,15 @@
 
 namespace cohort::apps {
 
-/// What every bfs writes: the distance from the source.
+/// Written by every bfs: the distance from the source.
 struct Levels {
   static constexpr std::uint32_t unreached = ~0U;
 
   std::uint32_t* of;
 
-  /// Test and set. Relaxed: of several threads that reach a node in one step one wins, and what it
-  /// writes is read only after the barrier. `rarely`: most nodes are not reached yet, so that a
-  /// look before would be in vain.
+  /// Test and set: true for the one thread that reaches the node first. Relaxed: what it writes is
+  /// read only after the barrier. `rarely`: nodes are rarely reached yet, so testing first does not
+  /// pay.
   template <class Group>
   COHORT_FN bool reach(const Group& group, Node node, std::uint32_t level,
                        bool rarely = false) const {

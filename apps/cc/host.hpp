@@ -1,4 +1,4 @@
-// Connected components, the host side: run it, and check what came out.
+// Connected components, host side: options, run and verification.
 #pragma once
 
 #include <numeric>
@@ -14,7 +14,7 @@
 namespace cohort::apps {
 
 struct CcOptions {
-  /// Nodes for each group in a step; 0: all.
+  /// Nodes per group and step; 0: all.
   std::uint64_t chunk = even_chunk;
 };
 

@@ -1,6 +1,6 @@
-// Connected components by linking trees (Afforest, Sutton, Ben-Nun and Barak 2018): link each node
-// with two neighbours, flatten, and then link the rest, but for those of the component that has
-// most nodes already. Seven steps whatever the diameter.
+// Connected components by linking trees (Afforest, Sutton, Ben-Nun and Barak 2018): links each node
+// with two neighbours, flattens, then links the remaining edges except those of the component that
+// already has most nodes. Seven steps whatever the diameter.
 // Invariant: a parent never exceeds its child, so the root of a component ends as its least node.
 #pragma once
 
@@ -21,15 +21,15 @@ struct Components {
   };
   struct State {
     Phase phase = Phase::link_first;
-    std::uint64_t at = 0;  // how much of the phase is done, where steps are short
+    std::uint64_t at = 0;  // progress within the phase, if steps are short
   };                       // all that a joining group receives
   static constexpr Node no_node = ~Node{0};
 
   CsrView graph;
   Node* parent;         // at first each node's own
   Node* frequent;       // the component whose nodes need not be linked further; no_node at first
-  std::uint64_t chunk;  // nodes for each group in a step; 0: all
-  bool both_ways;       // each edge is there in both directions, so that one side may be skipped
+  std::uint64_t chunk;  // nodes per group and step; 0: all
+  bool both_ways;       // every edge exists in both directions, so that one may be skipped
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -62,7 +62,7 @@ struct Components {
     });
   }
 
-  /// Where both ends of an edge are skipped, both hang below the same root.
+  /// If both ends of an edge are skipped, they already have the same root.
   template <class Group>
   COHORT_FN void link_rest(Group& group, const Portion& now) const {
     const Node skip = group.view(static_cast<const Node*>(frequent))[0];
@@ -74,8 +74,8 @@ struct Components {
         link(group, node, graph.target(edge));
     });
   }
-  /// Hangs the higher of two roots below the lower. Relaxed: parents only go down, and a root is
-  /// changed by compare-and-swap.
+  /// Hangs the higher of two roots below the lower. Relaxed: parents only decrease, and a root
+  /// changes only by compare-and-swap.
   template <class Group>
   COHORT_FN void link(Group& group, Node a, Node b) const {
     Node one = group.atomic(parent[a]).load();
@@ -105,8 +105,8 @@ struct Components {
     });
   }
 
-  /// The component that most of a few nodes belong to, if one has most (Boyer and Moore's vote).
-  /// Any answer is right; a good one saves work.
+  /// A component that has most of a few sampled nodes, if there is one (Boyer and Moore's vote).
+  /// Any answer is correct; a good one saves work.
   template <class Group>
   COHORT_FN Node sample(Group& group) const {
     constexpr std::uint64_t samples = 256;

@@ -24,8 +24,8 @@ struct EagerColor {
       const std::uint64_t own = ranking.of(node);
       std::uint32_t colour = 0;
       bool wait = false;
-      // Relaxed: the colour itself is all that is looked at, and it never changes again. Not
-      // wanted: those of lower priority, and by a loop itself.
+      // Relaxed: only the colour itself is read, and it never changes again. Not wanted: neighbours
+      // of lower priority, and the node itself in a self loop.
       for_neighbours(
           group, graph, node, colour_of,
           [&](Node other) COHORT_APPS_INLINE { return ranking.of(other) > own; },

@@ -17,15 +17,15 @@ struct PaperColor {
   struct State {
     std::uint32_t turn = 0;  // the round; its parity chooses the flag
     Phase phase = Phase::look;
-    std::uint64_t at = 0;  // how much of the phase is done, where steps are short
+    std::uint64_t at = 0;  // progress within the phase, if steps are short
   };                       // all that a joining group receives
 
   CsrView graph;
   Ranking ranking;
   std::uint32_t* colour_of;
   Node* rival;           // the uncoloured neighbour of highest priority; the node itself: none
-  std::uint32_t* flags;  // two, a line apart: somebody has a rival
-  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint32_t* flags;  // two, a cache line apart: some node has a rival
+  std::uint64_t chunk;   // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

@@ -22,7 +22,7 @@ std::optional<std::string> check_color(const Csr& graph, Priority priority,
   std::vector<std::int64_t> expected(graph.num_nodes(), -1);
   for (std::size_t i = order.size(); i-- > 0;) {
     const Node node = order[i];
-    std::int64_t highest = -1;  // those of higher priority have theirs already
+    std::int64_t highest = -1;  // neighbours of higher priority are coloured already
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
       highest = std::max(highest, expected[graph.targets[edge]]);
     expected[node] = highest + 1;

@@ -1,4 +1,4 @@
-// How many groups of an app go on an SM.
+// Groups of an app per SM.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 
 namespace cohort::apps {
 
-/// How many groups of that size are `threads`, if a job can have so many on each of `sms` SMs.
+/// Groups of `local_size` that make up `threads` on an SM, within the limit of groups for `sms`
+/// SMs.
 constexpr std::uint32_t groups_on_sm(std::uint32_t threads, std::uint32_t local_size,
                                      std::uint32_t sms) {
-  const std::uint32_t in_warps = (local_size + 31) / 32 * 32;  // that is how an SM counts them
+  const std::uint32_t in_warps = (local_size + 31) / 32 * 32;  // an SM allocates whole warps
   return std::clamp(threads / in_warps, 1U, std::max(max_groups_limit / sms, 1U));
 }
 static_assert(groups_on_sm(1024, 256, 132) == 4 && groups_on_sm(256, 1024, 132) == 1);

@@ -30,7 +30,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Times what is put into a stream, by the host's clock and by the device's.
+/// Times the work in a stream, by the host's clock and by the device's.
 class Timer {
  public:
   explicit Timer(const Stream& stream) : stream_(stream) {
@@ -46,7 +46,7 @@ class Timer {
     cudaEventDestroy(last_);
   }
 
-  /// `blocks` have run, and nothing else. The sizes of the report are by the device's clock.
+  /// Report of a run of `blocks` blocks; its sizes are by the device's clock.
   [[nodiscard]] Report end(std::uint32_t blocks) const {
     check(cudaEventRecord(last_, stream_.get()), "an event");
     stream_.wait();
@@ -67,7 +67,7 @@ class Timer {
   Clock::time_point begin_;
 };
 
-/// A word of the host that kernels write.
+/// Pinned host word that kernels write.
 class Told {
  public:
   Told() {
@@ -86,7 +86,7 @@ class Told {
   std::uint32_t* word_ = nullptr;
 };
 
-/// Steps as the body of a loop that goes on while the condition is set.
+/// CUDA graph that repeats a step while its condition is set.
 class Graph {
  public:
   Graph() { check(cudaGraphCreate(&graph_, 0), "a graph"); }
@@ -134,7 +134,7 @@ class Graph {
   cudaGraphExec_t ready_ = nullptr;
 };
 
-/// A job that is over when there is one.
+/// A job that has already ended.
 class Over final : public cohort::detail::JobControl {
  public:
   explicit Over(Report report) : report_(std::move(report)) {}

@@ -1,6 +1,6 @@
-// The apps' kernels as plain CUDA would run them: no scheduler, and nobody comes or goes. What
-// cooperation costs is measured against this. Invariant: the kernels are those of the engines,
-// source for source; only the Group is another.
+// The apps' kernels in plain CUDA, without a scheduler and with a fixed number of blocks: the
+// baseline for the cost of cooperation. Invariant: the kernel sources are those of the engines;
+// only Group differs.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@
 
 namespace cohort::apps {
 
-/// How the groups of a kernel meet.
+/// How the blocks of a kernel synchronise.
 enum class PlainWay : std::uint8_t {
   grid_sync,          ///< one persistent kernel, with cooperative groups' grid.sync()
-  grid_sync_bounded,  ///< the same, compiled for as large blocks as our engine's kernels
-  launch_per_step,    ///< a launch for each step; the host reads whether there is another
-  graph,              ///< a launch for each step, by a conditional node of a CUDA graph
+  grid_sync_bounded,  ///< the same, with the launch bounds of our engine's kernels
+  launch_per_step,    ///< a launch per step; the host reads whether another follows
+  graph,              ///< a launch per step, by a conditional node of a CUDA graph
 };
 
 namespace plain {
 
-/// What a step leaves for the next where each is a launch. Changed by the last block of a step.
+/// State that a launched step leaves for the next. Updated by the last block of a step.
 template <class State>
 struct Progress {
   State states[2] = {};  ///< by step modulo 2
@@ -37,7 +37,7 @@ struct Progress {
 
 #ifdef __CUDACC__
 
-/// What a kernel sees when the GPU is its own: the face of cohort::Group.
+/// The API of cohort::Group, for a kernel that owns the GPU.
 template <class Kernel>
 class Group {
  public:
@@ -111,7 +111,7 @@ class Group {
   }
 
  private:
-  static __device__ cuda::Threads threads() { return {}; }  // nobody leads
+  static __device__ cuda::Threads threads() { return {}; }  // no leader thread
 
   Local* local_;
 };
@@ -124,8 +124,7 @@ __device__ Local& local_memory() {
   return *reinterpret_cast<Local*>(outside ? cohort_dynamic : room);
 }
 
-/// The whole kernel, as a CUDA programmer would write it: `votes` are three words, of which one is
-/// read, one written and one cleared.
+/// A whole run in one kernel. `votes` are three words: one is read, one written and one cleared.
 template <class Kernel>
 __device__ __forceinline__ void run_to_end(const Kernel& kernel, std::uint32_t* votes) {
   Group<Kernel> group{local_memory<LocalOf<Kernel>>()};
@@ -155,14 +154,14 @@ template <class Kernel>
 __global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
   run_to_end(kernel, votes);
 }
-/// The compiler may make more of it, or less, when it knows how many registers there are.
+/// The same with launch bounds: knowing the register budget may help or hurt the compiler.
 template <class Kernel>
 __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
     run_all_bounded(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
   run_to_end(kernel, votes);
 }
 
-/// One step. The last block to be done tells the host, or the graph, whether there is another.
+/// One step. The last block to finish tells the host, or the graph, whether another follows.
 template <class Kernel>
 __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf<Kernel>>* progress,
                          std::uint32_t* told, cudaGraphConditionalHandle handle) {
@@ -174,7 +173,7 @@ __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) progress->states[(step + 1) % 2] = state;
   if (any) progress->again = 1;
-  __threadfence();  // pairs with the one after the last block's addition
+  __threadfence();  // pairs with the fence after the last block's addition
   if (atomicAdd(&progress->blocks_done, 1U) + 1 != gridDim.x) return;
   __threadfence();
   const std::uint32_t again = *static_cast<volatile std::uint32_t*>(&progress->again);
@@ -192,16 +191,16 @@ __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf
 
 }  // namespace plain
 
-/// Runs kernels in plain CUDA, in the memory of an engine that has nothing else to do.
+/// Runs kernels in plain CUDA, in the memory of an idle engine.
 class PlainEngine {
  public:
   PlainEngine(cuda::Engine& engine, PlainWay way) : engine_(engine), way_(way) {}
 
-  /// What the compiler and the device say about the kernel that ran last.
+  /// Facts about the last kernel, from the compiler and the device.
   struct Facts {
     int registers = 0;         ///< of this kernel
-    int cohort_registers = 0;  ///< of the same as a member of a cohort
-    std::uint32_t steps = 0;   ///< where each was a launch
+    int cohort_registers = 0;  ///< of the same kernel on our engine
+    std::uint32_t steps = 0;   ///< launches, if each step is one
   };
   [[nodiscard]] const Facts& facts() const { return facts_; }
 
@@ -222,7 +221,7 @@ class PlainEngine {
 
 #ifdef __CUDACC__
   /// Runs `kernel` to its end: max_groups blocks of local_size threads. Throws Error{bad_options}
-  /// for what does not fit on the device at once, or is not made of steps and has to be.
+  /// if they do not fit on the device at once, or if launches per step need a kernel in step style.
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options) {
     using Progress = plain::Progress<StateOf<Kernel>>;
@@ -264,7 +263,7 @@ class PlainEngine {
   [[nodiscard]] static Job over(Report report);
   [[noreturn]] static void refuse_direct_style();
   Report persist(const Call& call, std::array<void*, 2> arguments);
-  /// The last two arguments are filled in: where to tell, and the graph's condition.
+  /// Fills in the last two arguments: the word for the host, and the graph's condition.
   Report step(const Call& call, std::array<void*, 4> arguments);
 
   cuda::Engine& engine_;

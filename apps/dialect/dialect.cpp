@@ -7,7 +7,7 @@
 namespace cohort::apps {
 namespace {
 
-/// Beside the installed program, or where it was built.
+/// Next to the installed program, or in the source tree.
 std::filesystem::path sources() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -1,5 +1,5 @@
-// The apps' kernels of the dialect (compiler/apps), on each engine that this build has. Inputs,
-// numbers and verifiers are those of the kernels in C++.
+// The apps' kernels of the dialect (compiler/apps), on each engine of this build. They share
+// inputs, result numbers and verifiers with the kernels in C++.
 #pragma once
 
 #include "apps/registry.hpp"

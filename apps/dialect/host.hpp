@@ -1,5 +1,5 @@
-// What the host sides of the dialect's kernels (compiler/apps) share: their memory, and to see a
-// job through. Invariant: afterwards no group touches the kernel's memory.
+// Shared by the host sides of the dialect's kernels (compiler/apps): their memory, launching and
+// waiting. Invariant: after run_program() no group touches the kernel's memory.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ class DialectLists {
   Buffer<std::uint32_t> sizes_;
 };
 
-/// Pools of task numbers, as compiler/apps/pools.h declares them; the first tasks in pool 0.
+/// Pools of task numbers, as compiler/apps/pools.h declares them; pool 0 has the first tasks.
 class DialectPools {
  public:
   template <class Engine>
@@ -84,7 +84,7 @@ class DialectPools {
     kernel.set("pools", pools_.data()).set("tasks", tasks_.data());
     kernel.set("pool_count", count_).set("room", room).set("lost", lost_.data());
   }
-  /// Throws Error{out_of_memory} when the job stopped for want of room.
+  /// Throws Error{out_of_memory} if the job stopped because there was no room.
   void check(const std::string& app) const {
     if (lost_.read().front() == 0) return;
     throw Error{Errc::out_of_memory,

@@ -1,5 +1,5 @@
-// Runs of an app's kernel of the dialect. For the sources that CMake writes from apps.def, which
-// instantiate it.
+// Runs an app's kernel of the dialect. Instantiated by the sources that CMake generates from
+// apps.def.
 #pragma once
 
 #include "apps/dialect/dialect.hpp"

@@ -1,4 +1,4 @@
-// Connect four, the host side: value the first moves, and check what came out.
+// Connect four, host side: evaluates the first moves and verifies them.
 #pragma once
 
 #include <future>
@@ -17,22 +17,22 @@ namespace cohort::apps {
 struct GameOptions {
   PoolOptions pools = {};
   std::uint32_t depth = 6;
-  /// Levels that a task looks ahead by itself; 0: none, as in the paper. Nothing: 2, or 4 for
-  /// groups of many threads, which share them.
+  /// Levels that a task evaluates itself; 0: none, as in the paper (default: 2, or 4 for groups of
+  /// many threads, which share them).
   std::optional<std::uint32_t> grain = {};
-  std::uint32_t positions = 0;  ///< that there is room for; 0: for every position there can be
+  std::uint32_t positions = 0;  ///< room for positions; 0: for every possible one
 };
 
 struct GameResult {
-  std::vector<std::optional<std::int32_t>> values;  ///< of x's first moves; nothing: not possible
-  std::uint64_t positions = 0;                      ///< that were looked at
+  std::vector<std::optional<std::int32_t>> values;  ///< of x's first moves; empty: not possible
+  std::uint64_t positions = 0;                      ///< evaluated
   Report report;
 };
 
 /// The paper's start: x, the computer, moves next.
 [[nodiscard]] Board start_board();
 
-/// By a plain recursive minimax on another kind of board.
+/// Plain recursive minimax on another representation of the board.
 [[nodiscard]] GameResult plain_game(const Board& start, std::uint32_t depth);
 /// The first difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_game(const GameResult& right,
@@ -58,7 +58,7 @@ struct App {
 
   Board start;
   GameOptions how = {};
-  /// Found when it is first asked for, and once.
+  /// The reference, computed on first use.
   std::shared_future<GameResult> right = expected(start, how.depth);
 
   static App from(const std::string& input, Settings& settings) {
@@ -77,15 +77,15 @@ struct App {
   }
   [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
 
-  /// Throws Error{out_of_memory} where positions or pools are too few, Error{bad_options} for depth
-  /// 0.
+  /// Throws Error{out_of_memory} if there is too little room for positions or tasks,
+  /// Error{bad_options} for depth 0.
   template <class Engine>
   GameResult run(Engine& engine, const RunOptions& run_options) const {
     const std::uint32_t grain =
         how.grain.value_or(threads_per_group<Engine>(run_options) == 1 ? 2 : 4);
     if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
       throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
-    std::uint64_t needed = 7;  // positions that are tasks: those above the grain
+    std::uint64_t needed = 7;  // positions that become tasks: those above the grain
     for (std::uint32_t level = 1; level + grain < how.depth && needed < (1U << 28U); ++level)
       needed = 7 + needed * 7;
     const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);
@@ -188,7 +188,7 @@ struct App {
     return std::async(std::launch::deferred, [start, depth] { return plain_game(start, depth); })
         .share();
   }
-  /// Where x can play at first.
+  /// Columns in which x can play first.
   [[nodiscard]] std::vector<std::uint32_t> first_columns() const {
     std::vector<std::uint32_t> columns;
     for (std::uint32_t column = 0; column < Board::columns; ++column) {

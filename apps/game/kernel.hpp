@@ -28,12 +28,12 @@ struct Game {
     std::uint32_t counted;
   };
 
-  Stealing<Pools> work;  // a task is a position; what is left are first moves without a value
+  Stealing<Pools> work;  // tasks are positions; `left` counts first moves without a value
   Position* positions;
-  std::uint32_t num_positions;  // that there is room for
-  std::uint64_t* counted;       // positions that were looked at without being tasks
+  std::uint32_t num_positions;  // room for positions
+  std::uint64_t* counted;       // positions evaluated without being tasks
   std::uint32_t depth;
-  std::uint32_t grain;  // a task looks so many levels ahead by itself; 0: the paper's, none
+  std::uint32_t grain;  // levels that a task evaluates itself; 0: none, as in the paper
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -47,7 +47,7 @@ struct Game {
 
  private:
   static COHORT_FN bool x_moves(std::uint32_t level) { return level % 2 == 0; }
-  /// Worse than every score for who moves at that level.
+  /// Worse than every score for the player that moves at that level.
   static COHORT_FN std::int32_t worst(std::uint32_t level) {
     return x_moves(level) ? -Board::won - 1 : Board::won + 1;
   }
@@ -70,7 +70,7 @@ struct Game {
     } else if (group.local_id() == 0) {
       add_children(group, task, here);
     }
-    group.barrier();  // nobody is ahead with the next task while this one is written
+    group.barrier();  // no thread takes the next task while this one is written
   }
 
   template <class Group>
@@ -98,7 +98,7 @@ struct Game {
     work.push(group, first, (1U << moves) - 1U);
   }
 
-  /// Folds a value into the parents, as far as this was the last one they waited for.
+  /// Propagates a value to the parents, while it is the last one they wait for.
   template <class Group>
   COHORT_FN void finish(Group& group, std::uint32_t task, std::int32_t value) const {
     for (;;) {
@@ -114,15 +114,15 @@ struct Game {
       } else {
         group.atomic(above.value).fetch_min(value);
       }
-      // Whoever is last has seen all folds: each is released and acquired by this count.
+      // The last child has seen all values: this count releases and acquires each.
       if (group.atomic(above.open).fetch_sub(1, Order::acq_rel) != 1) return;
       value = group.atomic(above.value).load();
       task = parent;
     }
   }
 
-  /// The value of a position by the group itself: its threads share the first two moves. The same
-  /// for every thread.
+  /// Evaluates a position within the group, whose threads share the first two moves. Every thread
+  /// gets the same value.
   template <class Group>
   COHORT_FN std::int32_t look_ahead(Group& group, const Board& board, std::uint32_t level) const {
     constexpr std::uint32_t columns = Board::columns;
@@ -175,8 +175,8 @@ struct Game {
     return ends(child, level + 1, score) ? score : minimax(child, level + 1, seen);
   }
 
-  /// Of a position that does not end the game, by one thread; without recursion, which devices do
-  /// not like. Counts the positions below.
+  /// Value of a position that does not end the game, by one thread; without recursion, which
+  /// devices handle badly. Counts the positions below.
   COHORT_FN std::int32_t minimax(const Board& start, std::uint32_t start_level,
                                  std::uint64_t& seen) const {
     Board boards[max_grain];

@@ -1,4 +1,4 @@
-// Shortest paths with worklists, the host side.
+// Shortest paths with worklists, host side.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,19 @@ struct ListSsspOptions {
   enum class Algorithm : std::uint8_t { delta, paper };
 
   Algorithm algorithm = Algorithm::delta;
-  /// Of the paper's algorithm, for groups of one thread: a part of the list for each.
+  /// Paper's algorithm, groups of one thread: a part of the list for each group.
   bool slots = true;
-  /// Nodes for each group in a step; 0: a whole list.
+  /// Nodes per group and step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
-  /// Of delta-stepping. Nothing: by weights, degrees and threads.
+  /// Delta-stepping: width of a bucket (default: by weights, degrees and threads).
   std::optional<Distance> delta = {};
-  /// Nodes of its own that a group goes on with in a step. Nothing: 2048 where nodes have few
-  /// edges, none where they have many and going on would visit many of them again.
+  /// Nodes of its own queue that a group expands in a step (default: 2048; none if nodes have many
+  /// edges, since it would expand many of them again).
   std::optional<std::uint32_t> budget = {};
-  std::uint32_t piles = 16;  ///< buckets that have one, from 1 to 16
+  std::uint32_t piles = 16;  ///< buckets with a pile of their own, from 1 to 16
 };
 
-/// A delta that does well for groups of one thread: large where weights are large and nodes have
-/// few edges.
+/// A delta that suits groups of one thread: large if weights are large and nodes have few edges.
 [[nodiscard]] inline Distance fitting_delta(const Csr& graph) {
   if (graph.num_edges() == 0) return 1;
   double weight = 0;
@@ -156,8 +155,8 @@ struct App {
   template <class Engine>
   [[nodiscard]] Distance delta(const RunOptions& run_options) const {
     if (how.delta) return *how.delta;
-    // Groups of many threads wait more than they work: fewer turns are worth visiting some nodes
-    // more often. Found by trying, on an H200.
+    // Groups of many threads mostly wait, so fewer turns are worth expanding some nodes again.
+    // Found by trying, on an H200.
     const Distance wider = threads_per_group<Engine>(run_options) == 1 ? 1
                            : has_many_edges(graph->csr())              ? 3
                                                                        : 8;

@@ -1,8 +1,8 @@
-// Shortest paths by delta-stepping (Meyer and Sanders 2003): nodes are kept in buckets `delta`
-// wide, and a bucket is done before the next. A turn expands what there is of the current bucket,
-// with one resizing barrier; a group of one thread goes on with what it finds for it before it
-// comes to the barrier (bucket fusion, Zhang et al. 2020). A window of buckets has a pile for each;
-// what is beyond it is in one pile, the rest, until the window gets there (Davidson et al. 2014).
+// Shortest paths by delta-stepping (Meyer and Sanders 2003): buckets of width `delta` are finished
+// in order. A turn expands the nodes of the current bucket, with one resizing barrier; a group of
+// one thread also expands the nodes it finds for that bucket before it comes to the barrier (bucket
+// fusion, Zhang et al. 2020). A window of buckets has a pile for each; nodes beyond it share one
+// pile, the rest, until the window gets there (Davidson et al. 2014).
 // Invariant: a node whose distance has not been expanded is in the near list or in a group's own
 // queue if it is of the current bucket, else in the pile of its bucket, or in the rest.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace cohort::apps {
 
-/// `Length`: of paths; 32 bits where none is longer, so that more distances fit a cache.
-/// Of nodes with many edges several groups share them.
+/// `Length`: of paths; 32 bits if none is longer, so that more distances fit a cache. With many
+/// edges several groups share those of a node.
 template <class Length, Degrees degrees>
 struct DeltaSssp {
   static constexpr bool many_edges = degrees == Degrees::many;
@@ -24,8 +24,8 @@ struct DeltaSssp {
   static constexpr Length unreached = static_cast<Length>(~Length{0});
   static constexpr std::uint32_t num_piles = 16;
 
-  /// What group 0 tells the next turn. Buckets have 64 bits: sums of theirs do not wrap. Without
-  /// padding: nvcc copies what has some byte by byte.
+  /// Group 0's instructions for the next turn. Buckets have 64 bits, so that sums do not wrap. No
+  /// padding: nvcc copies padded structs byte by byte.
   struct alignas(8) Directive {
     std::uint64_t bucket = 0;  // of the turn before
     std::uint64_t end = 0;     // of the window
@@ -34,7 +34,7 @@ struct DeltaSssp {
   };
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // how much of this turn is done, where steps are short
+    std::uint64_t at = 0;  // progress within this turn, if steps are short
   };                       // all that a joining group receives
   struct Expansion {
     ChunkOfNodes chunk;
@@ -46,27 +46,27 @@ struct DeltaSssp {
   Worklist near[3];           // by turn modulo 3: one is read, the next filled, the last cleared
   Worklist piles[num_piles];  // by bucket modulo their number
   Worklist rest[3];           // by epoch modulo 3, likewise
-  Length* least;              // in each rest, three, lines apart: at most what any of its nodes has
+  Length* least;  // lower bound of the distances in each rest; three words, cache lines apart
   Length* distance;
-  Length* expanded;           // the distance a node was last expanded with; few_edges: nothing
+  Length* expanded;           // the distance a node was last expanded with; unused with few_edges
   std::uint32_t* near_stamp;  // the last turn that pushed the node
   Directive* plans;           // by turn modulo 2
   Length delta;
-  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint64_t chunk;   // nodes per group and step; 0: all
   std::uint32_t window;  // buckets; at most num_piles
-  std::uint32_t budget;  // nodes of its own that a group goes on with in a step
+  std::uint32_t budget;  // nodes of its own queue that a group expands in a step
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const Worklist& list = near[state.turn % 3];
     if constexpr (!many_edges) list.ahead(group, graph.num_nodes());
-    // All is under way before the plan is waited for.
+    // Issues all loads before it waits for the plan.
     const std::uint32_t in_first = group.atomic(list.counts[0].nodes).load();
     const Directive plan = group.view(plans)[state.turn % 2];
     const std::size_t size = in_first + list.size(group, 1);
     if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
 
-    // No group of this turn fills those: what it finds is for buckets behind the one it chooses.
+    // No group fills these piles in this turn: it pushes only into buckets behind the chosen one.
     for (std::uint64_t next = plan.bucket + 1; next < plan.end; ++next) {
       const std::size_t waiting = pile(next).size(group);
       if (waiting > 0) return relax(group, state, plan, next, pile(next), waiting);
@@ -74,9 +74,9 @@ struct DeltaSssp {
     const Length beyond = group.atomic(least_of(plan.epoch)).load();
     if (beyond == unreached) return Next::halt;
     if (plan.clean != 0 && plan.end == plan.bucket + 1) return split(group, state, plan);
-    // The last pile has yet to be cleared before a new window makes use of it; or the window was
-    // empty, since what was nearest has come nearer still, and nobody may fill its piles while
-    // others look at them.
+    // Either the last pile must be cleared before a new window uses it; or the window was empty,
+    // since its nearest node has come nearer still, and no group may fill its piles while others
+    // read them.
     const std::uint64_t first = beyond / delta;
     conclude(group, state, {0, 0, true},
              {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = 1}, plan);
@@ -89,9 +89,9 @@ struct DeltaSssp {
     return least[std::size_t{epoch % 3} * 16];
   }
 
-  /// After a node's distance has become `now` instead of `before`: into the pile of its bucket,
-  /// unless it is there. Whoever has brought it to that bucket puts it there, and so nobody twice.
-  /// Lowers `nearest` to what goes to the rest.
+  /// After a node's distance became `now` instead of `before`: pushes it to the pile of its bucket.
+  /// The thread that moved it into that bucket pushes it, so it enters once. Lowers `nearest` to
+  /// the distances that go to the rest.
   template <class Group>
   COHORT_FN void put_off(const Group& group, Node node, Length before, Length now,
                          const Directive& plan, Length& nearest) const {
@@ -104,7 +104,7 @@ struct DeltaSssp {
     if (before == unreached) rest[plan.epoch % 3].push(group, node);
   }
 
-  /// Expands the nodes of `in`, which are of that bucket, or have been expanded before.
+  /// Expands the nodes of `in`, which are of that bucket or have been expanded before.
   template <class Group>
   COHORT_FN Next relax(Group& group, State& state, const Directive& plan, std::uint64_t bucket,
                        const Worklist& in, std::size_t size) const {
@@ -119,8 +119,8 @@ struct DeltaSssp {
     return Next::again;
   }
 
-  /// Whether nobody else has pushed the node with this stamp in this turn. `mostly`: a look before
-  /// would be in vain.
+  /// Whether this thread is the first to push the node in this turn. `mostly`: it mostly is, so
+  /// testing before the exchange does not pay.
   template <class Group>
   COHORT_FN static bool fresh(const Group& group, std::uint32_t& stamp, std::uint32_t turn,
                               bool mostly = false) {
@@ -138,7 +138,7 @@ struct DeltaSssp {
     [[nodiscard]] COHORT_FN std::uint64_t end() const { return last; }
   };
 
-  /// Groups of many threads, which here mostly wait: for as little as possible one after the other.
+  /// For groups of many threads, which mostly wait: few loads depend on one another.
   template <class Group>
   COHORT_FN void relax_few(Group& group, const State& state, const Directive& plan,
                            std::uint64_t bucket, const Worklist& in, const Portion& now) const {
@@ -152,11 +152,11 @@ struct DeltaSssp {
       expand_few(
           group, graph, nodes, count,
           [group, distance = distance, graph = graph, least_here](Node node) {
-            // Relaxed, here and below: a distance that is too old is that of a path all the same,
-            // and whoever lowers it pushes its node.
+            // Relaxed, here and below: a stale distance is still that of a path, and the thread
+            // that lowers it pushes its node.
             const Length its = group.atomic(distance[node]).load();
             const Reached found{its, graph.first_edge(node), graph.first_edge(node + 1)};
-            // It has come to an earlier bucket, and been expanded there.
+            // It moved to an earlier bucket, and was expanded there.
             return its < least_here ? Reached{its, found.first, found.first} : found;
           },
           [&, this](const Reached& from, std::uint64_t edge, Node target) {
@@ -167,7 +167,7 @@ struct DeltaSssp {
               put_off(group, target, before, through, plan, nearest);
             } else if (early) {
               const bool mine = fresh(group, near_stamp[target], state.turn, true);
-              const std::uint32_t place = sink.claim();  // while that is under way
+              const std::uint32_t place = sink.claim();  // overlaps the exchange
               sink.put(place, mine ? target : nobody);
             } else if (fresh(group, near_stamp[target], state.turn)) {
               sink.push(target);
@@ -178,7 +178,7 @@ struct DeltaSssp {
     if (nearest != unreached) group.atomic(least_of(plan.epoch)).fetch_min(nearest);
   }
 
-  /// Where a group puts the near nodes it finds: into its queue if it has one and there is room.
+  /// Takes the near nodes a group finds: into its queue while there is room, else into the list.
   template <class Group>
   struct Near {
     Sink<Group> sink;
@@ -217,13 +217,13 @@ struct DeltaSssp {
       expand(
           group, graph, group.local().chunk, nodes, count, finds,
           [group, distance = distance, expanded = expanded, whole](Node node) {
-            // Relaxed, here and below: a distance that is too old is that of a path all the same,
-            // and whoever lowers it pushes its node.
+            // Relaxed, here and below: a stale distance is still that of a path, and the thread
+            // that lowers it pushes its node.
             const Length its = group.atomic(distance[node]).load();
             const auto done = group.atomic(expanded[node]);
             if (done.load() == its) return skipped;
-            // Of a node's parts none knows which distance the others have gone on with. Should it
-            // be found in another list again, it is expanded again, in vain.
+            // Groups that share a node do not know which distance the others used. If another list
+            // has the node too, it is expanded again, in vain.
             if (whole) done.store(its);
             return node;
           },
@@ -251,7 +251,7 @@ struct DeltaSssp {
     for (std::uint32_t done = 0, turn = 0; finds.queued > 0; turn ^= 1U) {
       const std::uint32_t count = finds.queued;
       done += count;
-      if (done > budget) finds.room = 0;  // the rest is for everybody
+      if (done > budget) finds.room = 0;  // later nodes go to the shared list
       finds.queue = queues[turn ^ 1U];
       finds.queued = 0;
       visit(queues[turn], count);
@@ -266,7 +266,7 @@ struct DeltaSssp {
                                        : static_cast<Length>((bucket + 1) * std::uint64_t{delta});
   }
 
-  /// The window is done: the next begins with the least of the rest.
+  /// The window is done: the next begins at the least distance in the rest.
   template <class Group>
   COHORT_FN Next split(Group& group, State& state, const Directive& plan) const {
     const Worklist& in = rest[plan.epoch % 3];
@@ -278,7 +278,7 @@ struct DeltaSssp {
       const auto list = group.view(nodes);
       for (const std::size_t i : group.local_stride(count)) {
         const Length its = group.atomic(distance[list[i]]).load();
-        // Others have come to the last window meanwhile, and are done.
+        // The others moved into the last window meanwhile, and are done.
         if (its / delta >= plan.end) put_off(group, list[i], unreached, its, next, nearest);
       }
     });
@@ -297,7 +297,7 @@ struct DeltaSssp {
     if (group.local_id() == 0 && ours != unreached) group.atomic(least_of(epoch)).fetch_min(ours);
   }
 
-  /// The end of a turn, or of a portion of it. Nobody reads or fills the pile of the turn before.
+  /// Ends a turn, or a portion of it. No group reads or fills the pile of the turn before.
   template <class Group>
   COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Directive& next,
                           const Directive& plan) const {

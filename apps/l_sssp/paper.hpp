@@ -1,6 +1,6 @@
-// Shortest paths with worklists, as in the paper: the nodes whose distance has become less are the
-// next round's list. Two resizing barriers a round.
-// Invariant: a node enters a list at most once, because a stamp tells the round that pushed it.
+// Shortest paths with worklists, as in the paper: nodes whose distance decreased are the next
+// round's list. Two resizing barriers per round.
+// Invariant: a node enters a list at most once, because a stamp holds the round that pushed it.
 #pragma once
 
 #include "apps/distance.hpp"
@@ -15,7 +15,7 @@ struct PaperListSssp {
 
   Rounds rounds;
   Distance* distance;
-  std::uint32_t* stamp;  // the last round that pushed the node; none that will come at the start
+  std::uint32_t* stamp;  // the last round that pushed the node; no valid round at the start
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -24,8 +24,8 @@ struct PaperListSssp {
         group, state, [distance = distance](Node target) { prefetch(distance + target); },
         [&group, graph = rounds.graph, distance = distance, stamp = stamp, round](
             Node node, std::uint64_t edge, Node target) {
-          // Relaxed: a distance that is too old is that of a path all the same, and whoever lowers
-          // it pushes its node.
+          // Relaxed: a stale distance is still that of a path, and the thread that lowers it pushes
+          // its node.
           const Distance through =
               group.atomic(distance[node]).load() + graph.weight(edge);  // never infinite
           return through < group.atomic(distance[target]).load() &&

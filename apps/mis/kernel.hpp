@@ -21,7 +21,7 @@ struct EagerMis {
   COHORT_FN Next step(Group& group, State& state) const {
     return sweep.step(group, state, [&](Node node) {
       std::uint32_t becomes = in;
-      // Relaxed: the mark itself is all that is looked at, and it never changes again.
+      // Relaxed: only the mark itself is read, and it never changes again.
       for_neighbours(
           group, graph, node, mark, [](Node) COHORT_APPS_INLINE { return true; },
           [&](Node other, std::uint32_t its) COHORT_APPS_INLINE {

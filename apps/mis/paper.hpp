@@ -1,7 +1,7 @@
 // Maximal independent set by priorities, as in the paper (after Pannotia, Che et al. 2013): three
 // resizing barriers a round.
-// Invariant: a node leaves `undecided` once, and never beside a neighbour that is `in`; the set is
-// that of the sequential greedy algorithm in the order of priorities.
+// Invariant: a node leaves `undecided` once, and no two neighbours are `in`; the set is that of the
+// sequential greedy algorithm in the order of priorities.
 #pragma once
 
 #include "apps/priority.hpp"
@@ -16,7 +16,7 @@ struct PaperMis {
   enum class Phase : std::uint32_t { look, join, apply };
   struct State {
     Phase phase = Phase::look;
-    std::uint64_t at = 0;  // how much of the phase is done, where steps are short
+    std::uint64_t at = 0;  // progress within the phase, if steps are short
   };                       // all that a joining group receives
 
   CsrView graph;
@@ -25,7 +25,7 @@ struct PaperMis {
   Node* rival;             // the undecided neighbour of least priority; the node itself: none
   std::uint32_t* stopped;  // a neighbour has joined in this round
   std::uint32_t* undecided_left;
-  std::uint64_t chunk;  // nodes for each group in a step; 0: all
+  std::uint64_t chunk;  // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

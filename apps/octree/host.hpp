@@ -1,4 +1,4 @@
-// Octree partitioning, the host side: make particles, divide them, and check what came out.
+// Octree partitioning, host side: particles, options, run and verification.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@ struct OctreeOptions {
   PoolOptions pools = {};
   std::uint32_t max_leaf = 5;
   std::uint32_t max_depth = 40;  ///< where coincident particles become a leaf
-  std::uint32_t boxes = 0;       ///< that there is room for; 0: a guess that is large enough mostly
-  /// The most particles of a task; 0: all of its box. Nothing: 65536, or 0 as in the paper with its
-  /// pools.
+  std::uint32_t boxes = 0;       ///< room for boxes; 0: a guess that is mostly large enough
+  /// Upper limit on the particles of a task; 0: all of its box (default: 65536, or 0 as in the
+  /// paper with its pools).
   std::optional<std::uint32_t> chunk = {};
 };
 
@@ -29,7 +29,7 @@ struct OctreeResult {
   Report report;
 };
 
-/// What a tree has.
+/// Size of a tree.
 struct TreeSize {
   std::int64_t tasks = 0;
   std::int64_t depth = 0;   ///< of the deepest box that was divided; the root has 0
@@ -89,7 +89,7 @@ struct App {
   }
   [[nodiscard]] static std::uint32_t threads_per_sm() { return 512; }
 
-  /// Throws Error{out_of_memory} where boxes or pools are too few.
+  /// Throws Error{out_of_memory} if boxes or pools are too few.
   template <class Engine>
   OctreeResult run(Engine& engine, const RunOptions& run_options) const {
     const auto count = static_cast<std::uint32_t>(particles->size());

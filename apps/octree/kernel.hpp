@@ -1,7 +1,7 @@
 // Octree partitioning with work stealing, as in the paper (after Cederman and Tsigas 2008): a task
 // sorts a range of particles into the eight boxes around a centre.
-// Invariant: the particles of a range are its task's alone; those of a leaf end at the same places
-// of the result.
+// Invariant: a range of particles belongs to one task; a leaf's particles end in the same range of
+// the result.
 #pragma once
 
 #include "apps/pools.hpp"
@@ -38,15 +38,15 @@ struct Octree {
     std::uint32_t first;  // of the boxes below
   };
 
-  Stealing<Pools> work;  // a task is a box; what is left are particles that are in no leaf yet
+  Stealing<Pools> work;  // tasks are boxes; `left` counts particles that are in no leaf yet
   Particle* buffers[2];  // by depth modulo 2: one is read, the other written
   Particle* result;
   Box* boxes;
-  std::uint32_t num_boxes;  // that there is room for
+  std::uint32_t num_boxes;  // room for boxes
   std::uint32_t max_leaf;
   std::uint32_t max_depth;  // where even coincident particles become a leaf
-  std::uint32_t chunk;      // the most particles of a task; 0: all of its box
-  std::uint32_t* done;      // by box, where tasks are portions of one: its particles that are
+  std::uint32_t chunk;      // upper limit on the particles of a task; 0: all of its box
+  std::uint32_t* done;      // by box, if tasks are portions: particles done
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -77,17 +77,17 @@ struct Octree {
     count(group, box, box.begin, box.end, claim_boxes(group));
     if (!add_children(group, task, box)) return;
     scatter(group, box, box.begin, box.end);
-    group.barrier();  // before the leader tells others of the particles
+    group.barrier();  // before the leader publishes the particles
     // The others wait for the leader in take(), before the local memory is used again.
     if (group.local_id() == 0) hand_on(group, group.local().first, box.depth + 1);
   }
 
-  /// A portion of a large box: its particles are counted, and later put into the boxes below. What
-  /// is left is a task again. Meanwhile `done` of a box below says how many it has.
+  /// A portion of a large box: its particles are counted, and later moved to the child boxes. The
+  /// rest becomes a task again. Meanwhile `done` of a child box counts its particles in place.
   template <class Group>
   COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
     const std::uint32_t size = box.end - box.begin;
-    const std::uint32_t at = group.view(done)[task];  // counted, or `size` and those in place
+    const std::uint32_t at = group.view(done)[task];  // counted; from `size` on also those in place
     const std::uint32_t begin = at < size ? box.begin + at : box.begin + (at - size);
     const auto end = static_cast<std::uint32_t>(least(std::size_t{begin} + chunk, box.end));
     const bool leader = group.local_id() == 0;
@@ -101,10 +101,10 @@ struct Octree {
       if (leader) find_places(group, box.children);
       group.barrier();
       scatter(group, box, begin, end);
-      group.barrier();  // before the leader tells others of the particles
+      group.barrier();  // before the leader publishes the particles
       if (leader) note_places(group, box.children, end == box.end);
     }
-    if (leader) {  // which the others wait for in take(), as above
+    if (leader) {  // the others wait for this in take(), as above
       group.view(done)[task] = at + (end - begin);
       if (at >= size && end == box.end) {
         hand_on(group, box.children, box.depth + 1);
@@ -114,8 +114,8 @@ struct Octree {
     }
   }
 
-  /// Calls `visit` for this thread's share of [begin, end). A thread of many asks for some
-  /// particles before it visits the first: on a GPU each is a round trip.
+  /// Calls `visit` for this thread's share of [begin, end). One of many threads loads some
+  /// particles before it visits the first: on a GPU each load is a round trip.
   template <class Group, class From, class Visit>
   static COHORT_FN void for_particles(const Group& group, From from, std::uint32_t begin,
                                       std::uint32_t end, Visit visit) {
@@ -136,13 +136,13 @@ struct Octree {
     }
   }
 
-  /// Places for the boxes below, asked for long before they are needed. In the leader alone.
+  /// Leader only: claims places for the child boxes, long before they are needed.
   template <class Group>
   COHORT_FN std::uint32_t claim_boxes(Group& group) const {
     return group.local_id() == 0 ? group.atomic(work.progress->next_place).fetch_add(8) : 0;
   }
 
-  /// Into the local memory: the particles of each box below, and `first` of the leader.
+  /// Counts the particles of each child box into local memory, with the leader's `first`.
   template <class Group>
   COHORT_FN void count(Group& group, const Box& box, std::uint32_t begin, std::uint32_t end,
                        std::uint32_t first) const {
@@ -159,7 +159,7 @@ struct Octree {
     group.barrier();
   }
 
-  /// By the leader: the boxes below are larger by what was counted.
+  /// Leader only: grows the child boxes by the counted particles.
   template <class Group>
   COHORT_FN void add_counts(Group& group, const Box& box) const {
     const auto below = group.view(boxes + box.children);
@@ -174,7 +174,7 @@ struct Octree {
     }
   }
 
-  /// By the leader: where the next particles of each box go.
+  /// Leader only: where the next particles of each child box go.
   template <class Group>
   COHORT_FN void find_places(Group& group, std::uint32_t first) const {
     Local& local = group.local();
@@ -185,7 +185,7 @@ struct Octree {
     }
   }
 
-  /// By the leader, afterwards. `all`: each box has its particles, and can be divided itself.
+  /// Leader only, afterwards. `all`: each child box is complete, and can be divided itself.
   template <class Group>
   COHORT_FN void note_places(Group& group, std::uint32_t first, bool all) const {
     for (std::uint32_t i = 0; i < 8; ++i) {
@@ -194,7 +194,7 @@ struct Octree {
     }
   }
 
-  /// The eight boxes below, by as many threads. False: there is no room, and everybody stops.
+  /// Makes the eight child boxes, by eight threads. False: there is no room, so the job stops.
   template <class Group>
   COHORT_FN bool add_children(Group& group, std::uint32_t task, const Box& box) const {
     Local& local = group.local();
@@ -247,7 +247,7 @@ struct Octree {
     });
   }
 
-  /// By the leader: boxes with too many particles are tasks, the others done.
+  /// Leader only: child boxes with too many particles become tasks, the others are done.
   template <class Group>
   COHORT_FN void hand_on(Group& group, std::uint32_t first, std::uint32_t depth) const {
     std::uint32_t tasks = 0;

@@ -48,7 +48,7 @@ namespace {
 
 using Point = std::array<float, 3>;
 
-/// Divides depth first on vectors of points, and walks down the other tree beside it.
+/// Divides vectors of points depth first, and compares with the result's tree on the way.
 class Checker {
  public:
   Checker(const OctreeResult& result, const OctreeOptions& how) : result_(result), how_(how) {}

@@ -1,4 +1,4 @@
-// Shortest paths by pulling, the host side.
+// Shortest paths by pulling, host side.
 #pragma once
 
 #include "apps/dialect/host.hpp"
@@ -12,7 +12,7 @@ struct PullSsspOptions {
   enum class Algorithm : std::uint8_t { in_place, paper };
 
   Algorithm algorithm = Algorithm::in_place;
-  /// Nodes for each group in a step; 0: all.
+  /// Nodes per group and step; 0: all.
   std::uint64_t chunk = even_chunk;
 };
 

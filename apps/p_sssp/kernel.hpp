@@ -10,8 +10,8 @@
 
 namespace cohort::apps {
 
-/// The lesser of a distance and a path by way of a node, whose distance is `from`. Nobody can guess
-/// which: so nothing to guess.
+/// The lesser of a distance and a path through a node at distance `from`. Without branches, which
+/// would be unpredictable.
 template <class Length>
 COHORT_FN constexpr Length shorter(Length least, std::type_identity_t<Length> from, Weight weight) {
   const Length through = from + weight;
@@ -19,26 +19,26 @@ COHORT_FN constexpr Length shorter(Length least, std::type_identity_t<Length> fr
   return sum < least ? sum : least;
 }
 
-/// A round sees what it has just found, and every other one goes backwards (Yen 1970), so there are
-/// fewer of them. `Length`: of paths; 32 bits where none is longer.
+/// A round reads what it has just written, and every other one goes backwards (Yen 1970), so fewer
+/// are needed. `Length`: of paths; 32 bits if none is longer.
 template <class Length>
 struct PullSssp {
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // how much of the round is done, where steps are short
+    std::uint64_t at = 0;  // progress within the round, if steps are short
   };                       // all that a joining group receives
 
   CsrView incoming;
   Length* distance;
-  std::uint32_t* flags;  // two, a line apart: a portion before the last has changed something
-  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint32_t* flags;  // two, a cache line apart: an earlier portion has changed something
+  std::uint64_t chunk;   // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const std::size_t nodes = incoming.num_nodes();
     const Portion now = portion(group, state.at, nodes, chunk);
     const bool backwards = state.turn % 2 != 0;
-    // Stretches rather than blocks: what a path needs next is then mostly this group's too.
+    // Stretches rather than blocks: the next node of a path is then mostly this group's too.
     const std::size_t count = now.end - now.begin;
     const std::size_t groups = group.num_groups();
     const std::size_t id = group.group_id();
@@ -63,7 +63,7 @@ struct PullSssp {
  private:
   static constexpr Length far = static_cast<Length>(infinite);
 
-  /// Nodes one after the other, up or down.
+  /// Consecutive nodes, up or down.
   struct Stretch {
     Node begin;
     Node towards;
@@ -73,13 +73,13 @@ struct PullSssp {
       return begin + towards * static_cast<Node>(i);
     }
   };
-  /// What is known of a node before anything of its edges. None: nothing to do.
+  /// A node's distance and the range of its edges. By default none: nothing to do.
   struct Row {
     Length old = 0;
     std::uint64_t first = 0;
     std::uint64_t end = 0;
   };
-  /// The first few of a node's edges; where there are less, any.
+  /// The first few edges of a node; if it has fewer, padded with any.
   struct Few {
     static constexpr std::uint32_t count = 4;
     Node from[count];
@@ -93,8 +93,8 @@ struct PullSssp {
     return flags[std::size_t{turn % 2} * 16];
   }
 
-  // Relaxed, here and below: any distance that is read is that of a path, and the last round reads
-  // the final ones. A node's own nobody else writes in this step.
+  // Relaxed, here and below: every distance is that of a path, and the last round reads the final
+  // ones. Only this thread writes the node's own distance in this step.
   template <class Group>
   COHORT_FN Row row(const Group& group, Node node) const {
     return {.old = group.atomic(distance[node]).load(),
@@ -112,7 +112,7 @@ struct PullSssp {
     return result;
   }
 
-  /// How far it is to where they come from; what is not there is infinitely far.
+  /// Distances of the edges' sources; missing edges count as infinitely far.
   template <class Group>
   COHORT_FN Reached ask(const Group& group, const Few& edges, std::uint64_t edge,
                         std::uint64_t end) const {
@@ -145,9 +145,8 @@ struct PullSssp {
     return true;
   }
 
-  /// This thread's nodes of a stretch. Threads of a GPU wait for what they read: while those
-  /// distances are under way that one node needs, so are the next one's edges, and for the one
-  /// after it where they are.
+  /// This thread's nodes of a stretch. On a GPU loads take long: those of one node's distances
+  /// overlap those of the next node's edges, and of the edge range of the node after it.
   template <bool weighted, class Group>
   COHORT_FN bool relax_all(const Group& group, const Stretch& stretch) const {
     bool changed = false;

@@ -12,14 +12,14 @@ struct PaperPullSssp {
   enum class Phase : std::uint32_t { copy, relax, compare };
   struct State {
     Phase phase = Phase::copy;
-    std::uint64_t at = 0;  // how much of the phase is done, where steps are short
+    std::uint64_t at = 0;  // progress within the phase, if steps are short
   };                       // all that a joining group receives
 
   CsrView incoming;
   Distance* x;
   Distance* y;
-  std::uint32_t* changed;  // in a portion of the comparison before the last
-  std::uint64_t chunk;     // nodes for each group in a step; 0: all
+  std::uint32_t* changed;  // an earlier portion of the comparison has found a change
+  std::uint64_t chunk;     // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {

@@ -1,4 +1,4 @@
-// PageRank, the host side: run it, and check what came out.
+// PageRank, host side: run and verification.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct App {
     settings.check_all_used();
     return {known_graph(input), std::pow(10, -digits), chunk};
   }
-  /// Some iterations, so few that they can be explored.
+  /// Few enough iterations to be explored.
   static App tiny() { return {tiny_graph(), 0.25}; }
 
   [[nodiscard]] std::string input() const { return graph->in_words(); }
@@ -76,7 +76,7 @@ struct App {
     return result;
   }
 
-  /// The node of the highest rank, and that in thousandths of the average.
+  /// The node of the highest rank, and that rank in thousandths of the average.
   [[nodiscard]] static Numbers numbers(const Result& result) {
     const auto top = std::ranges::max_element(result.ranks);
     if (top == result.ranks.end()) return {};

@@ -13,15 +13,15 @@ struct PageRank {
   static constexpr double damping = 0.85;
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // how much of the iteration is done, where steps are short
+    std::uint64_t at = 0;  // progress within the iteration, if steps are short
   };                       // all that a joining group receives
 
   CsrView graph;
-  CsrView incoming;   // the same with every edge turned round
+  CsrView incoming;   // the graph with every edge reversed
   double* rank;       // of each node; 1 on average
   double* shares[2];  // by turn modulo 2: what a node gives to each of its targets; read, written
-  std::uint32_t* flags;  // two, a line apart: a portion before the last has changed something
-  std::uint64_t chunk;   // nodes for each group in a step; 0: all
+  std::uint32_t* flags;  // two, a cache line apart: an earlier portion has changed something
+  std::uint64_t chunk;   // nodes per group and step; 0: all
   double tolerance;
 
   template <class Group>

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-/// How much of `spans` is in `others`.
+/// Fraction of `spans` that overlaps `others`.
 double overlap(const std::vector<tool::Span>& spans, const std::vector<tool::Span>& others) {
   double result = 0;
   for (const tool::Span& one : spans) {
@@ -33,7 +33,7 @@ double overlap(const std::vector<tool::Span>& spans, const std::vector<tool::Spa
   return result / length(spans);
 }
 
-/// While tasks had their SMs.
+/// When tasks held their SMs.
 std::vector<tool::Span> spans_of(const std::vector<tool::TaskSample>& tasks) {
   std::vector<tool::Span> result;
   for (const tool::TaskSample& each : tasks) result.push_back({each.start, each.start + each.run});
@@ -50,11 +50,11 @@ class Background {
     struct Figures {
       std::vector<double> slowdowns;
       std::vector<double> ideals;
-      std::vector<double> ideals_alone;  // that know nothing of the tasks' use of memory
+      std::vector<double> ideals_alone;  // with the lent SMs idle: no memory traffic of tasks
       std::vector<double> over_ideal;
       std::vector<double> lent;
-      std::vector<double> alone;  // what a job takes, in nanoseconds: with all SMs to itself,
-      std::vector<double> rest;   // and without those that are lent, beside tasks
+      std::vector<double> alone;  // job times in nanoseconds: with all SMs,
+      std::vector<double> rest;   // and without the lent ones, next to tasks
       std::vector<double> gathers;
       std::vector<double> runs;
       std::uint64_t wrong = 0;
@@ -62,7 +62,7 @@ class Background {
     Checks checks;
     static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
-    // Without the lent SMs: by share, beside products of so much work; of none: beside nothing.
+    // Job times without the lent SMs: by share, and by the work of the products on those (0: idle).
     std::map<std::pair<std::string_view, milliseconds>, double> rests;
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       Checks* const first = round == 0 ? &checks : nullptr;
@@ -168,8 +168,8 @@ class Background {
   static constexpr double allowed = 1.05;
   static constexpr std::array<std::string_view, 3> shares{"quarter", "half", "all-but-one"};
 
-  static constexpr milliseconds shortest{2};                // job that tasks can be beside
-  static constexpr std::chrono::seconds once_is_enough{1};  // for a job that takes so long
+  static constexpr milliseconds shortest{2};                // job that can meet tasks
+  static constexpr std::chrono::seconds once_is_enough{1};  // a job this long is measured once
 
   static std::function<tool::Load::Served()> serving(const tool::CudaProduct& product,
                                                      std::uint32_t groups) {
@@ -184,8 +184,8 @@ class Background {
     return tool::mean_length(nothing.jobs());
   }
 
-  /// Jobs one after the other beside `load`, until it is enough; the first is verified if there are
-  /// `checks`.
+  /// Runs jobs one after another next to `load`, for long enough; verifies the first one if there
+  /// are `checks`.
   void run_jobs(const Variant& variant, Checks* checks, tool::Load& load) const {
     apps::RunOptions how = with_groups(engine_.capacity());
     how.drive = [&load](const Job& job) { return load.drive(job); };
@@ -198,9 +198,9 @@ class Background {
     load.end();
   }
 
-  /// A static launch without `lent` SMs, in nanoseconds: the mean of a few. On those, nothing, or
-  /// one product after the other. Infinite where it would take very long: what is done there
-  /// meanwhile is then left out of the ideal, which is the longer for it.
+  /// Time of a static launch without `lent` SMs, in nanoseconds: the mean of a few. The lent SMs
+  /// idle, or run one product after another. Infinite if it would take very long: the ideal then
+  /// counts no progress while SMs are lent, and is longer.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const tool::CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;
@@ -213,7 +213,7 @@ class Background {
     constexpr std::chrono::seconds very_long{15};
     bool cancelled = false;
     apps::RunOptions how =
-        with_groups(left, left == 1);  // of static launches those with offers cannot be cancelled
+        with_groups(left, left == 1);  // a static launch with offers cannot be cancelled
     how.launch.stop = options_.stop;
     how.drive = [&](const Job& job) {
       Report report = load->drive(job, very_long);
@@ -238,7 +238,7 @@ class Background {
     if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (cancelled) return std::numeric_limits<double>::infinity();
     return tool::mean_length({jobs.end() - std::max<std::ptrdiff_t>(1, std::ssize(jobs) - 1),
-                              jobs.end()});  // of several the first is slow
+                              jobs.end()});  // the first of several is slow
   }
 
   const tool::CudaProduct& product_of(const tool::LoadClass& load) {

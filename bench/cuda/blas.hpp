@@ -1,4 +1,4 @@
-// cuBLAS, if it is there: loaded by hand, so that nobody has to link it.
+// cuBLAS, loaded at run time if it is there, so that nothing links it.
 #pragma once
 
 #include <cuda_runtime_api.h>

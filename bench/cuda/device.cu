@@ -25,7 +25,7 @@ double ns_since(Clock::time_point begin) {
 
 // ---- barriers
 
-/// All groups meet again and again; group 0 looks at the clock after each batch.
+/// All groups meet in barriers; group 0 reads the clock after each batch.
 template <bool resizing>
 struct BarrierLoop {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
@@ -67,7 +67,7 @@ std::vector<double> per_barrier(const Bench::Load& load, const std::vector<std::
   return result;
 }
 
-// ---- work beside which SMs are demanded
+// ---- work next to which SMs are requested
 
 /// Works for a while and offers itself, until told to stop.
 template <KillOrder order>
@@ -88,7 +88,8 @@ struct Offering {
   }
 };
 
-/// The same, a barrier after each piece of work. Counts what it did, each item once a step.
+/// The same with a barrier after each piece of work. Counts each item once per step, to find lost
+/// or repeated work.
 struct Stepping {
   std::uint32_t interval;  // nanoseconds
   std::uint32_t* stop;
@@ -111,7 +112,7 @@ struct Stepping {
   }
 };
 
-/// As a task: the library's own check-in makes sure that all are there.
+/// A task without work: the library's own check-in waits for all its groups.
 struct Empty {
   COHORT_FN void operator()() const {}
 };
@@ -140,8 +141,8 @@ __global__ void spin_barrier(std::uint32_t* arrived) {
 
 namespace {
 
-/// A job beside which something is measured. Whatever happens it does not outlive the measurement:
-/// what is freed afterwards would wait for it.
+/// A job next to a measurement. It never outlives the measurement, or freeing memory would wait for
+/// it.
 class Background {
  public:
   explicit Background(Job job) : job_(std::move(job)) {}
@@ -155,7 +156,7 @@ class Background {
     }
   }
   [[nodiscard]] const Job& job() const { return job_; }
-  /// The end it comes to by itself.
+  /// Waits for its own end.
   Report end() const {
     if (auto report = job_.wait_for(std::chrono::seconds{5})) return *report;
     throw Error{Errc::bad_state, "the kernel beside it does not end"};
@@ -197,7 +198,7 @@ struct Bench::Inside {
     return per_barrier(load, marks.read());
   }
 
-  /// Until the job has all groups again.
+  /// Waits until the job has all groups again.
   void full(const Job& job, const std::stop_token& stop) const {
     const auto until = Clock::now() + std::chrono::seconds{5};
     for (;;) {

@@ -1,5 +1,5 @@
-// What the CUDA scenarios measure, as plain functions: their kernels are compiled by nvcc, their
-// records are not.
+// The measurements of the CUDA scenarios as plain functions: nvcc compiles the kernels, but not the
+// code that writes records.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace cohort::bench::device {
 struct Description {
   std::string name;
   std::uint32_t sms = 0;
-  std::uint32_t threads = 0;    ///< that an SM has room for
+  std::uint32_t threads = 0;    ///< room on an SM
   std::uint32_t registers = 0;  ///< of an SM
   int driver = 0;               ///< as CUDA counts, e.g. 13000
   int runtime = 0;              ///< likewise
@@ -42,9 +42,9 @@ class Bench {
   [[nodiscard]] std::vector<double> resizing_barrier(const Load& load);
   [[nodiscard]] std::vector<double> static_barrier(const Load& load);
 
-  /// What the GPU is full of while SMs are demanded.
+  /// The kernel that fills the GPU while SMs are requested.
   enum class Beside : std::uint8_t { nothing, any, highest_first, barrier };
-  /// How they are asked for: by a lease around a kernel of the caller's, or by submit().
+  /// How SMs are requested: by a lease around a kernel of the caller's, or by submit().
   enum class By : std::uint8_t { lease, submit };
   struct Demand {
     Beside beside = Beside::nothing;
@@ -53,12 +53,12 @@ class Bench {
     std::uint32_t interval_ns = 10'000;  ///< between a group's offers
     By by = By::lease;
   };
-  /// From the demand until all the SMs are held at the same time, in nanoseconds.
+  /// From the request until all the SMs are held at the same time, in nanoseconds.
   [[nodiscard]] std::vector<double> gather(const Demand& demand, const std::stop_token& stop);
 
   struct Products {
-    std::vector<double> alone;   ///< ns from the call to the result, with the GPU to itself
-    std::vector<double> leased;  ///< with a lease, beside a kernel that fills the GPU
+    std::vector<double> alone;   ///< ns from the call to the result, on the idle GPU
+    std::vector<double> leased;  ///< with a lease, next to a kernel that fills the GPU
     bool verified = false;       ///< of that kernel's result
     std::uint64_t leaves = 0;
   };

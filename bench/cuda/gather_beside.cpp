@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-/// The resizing points that a job has passed: those of all its groups at barriers, of each group at
-/// offers; and who has left when. Told in the order of time. All times are the device's.
+/// Records the resizing points that a job passes (barriers of all groups, offers of each group),
+/// and when groups leave. Events come in the order of time, by the device's clock.
 class Points final : public Tracer {
  public:
   void clock(std::int64_t ahead) noexcept override { ahead_ = ahead; }
@@ -30,8 +30,8 @@ class Points final : public Tracer {
       barriers_.push_back(time);
   }
 
-  /// When those of the groups from `first` on that were there had passed one since `asked`; nothing
-  /// if none had by `held`.
+  /// When the active groups from `first` on had passed a resizing point after `asked`; empty if
+  /// they had not by `held`.
   [[nodiscard]] std::optional<std::uint64_t> next(std::uint64_t asked, std::uint64_t held,
                                                   std::uint32_t first) const {
     std::optional<std::uint64_t> result = next_of(barriers_, asked, held);
@@ -39,7 +39,7 @@ class Points final : public Tracer {
       result = std::max(result, next_of(its->second, asked, held));
     return result;
   }
-  /// When as many groups as were wanted had left since `asked`; nothing if fewer had by `held`.
+  /// When `wanted` groups had left since `asked`; empty if fewer had by `held`.
   [[nodiscard]] std::optional<std::uint64_t> out(std::uint64_t asked, std::uint64_t held,
                                                  std::uint32_t wanted) const {
     const auto first = std::ranges::lower_bound(gone_, asked);
@@ -48,7 +48,7 @@ class Points final : public Tracer {
   }
 
  private:
-  /// Nothing either while the job was starting.
+  /// Also empty while the job was starting.
   static std::optional<std::uint64_t> next_of(const std::vector<std::uint64_t>& points,
                                               std::uint64_t asked, std::uint64_t held) {
     const auto next = std::ranges::upper_bound(points, asked);
@@ -62,7 +62,7 @@ class Points final : public Tracer {
   std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // by group
 };
 
-/// Demands at random beside an app, each compared with the next resizing point of that same run.
+/// Requests at random times next to an app, each compared with the next resizing point of that run.
 class Gathers {
  public:
   Gathers(const Variant& variant, cuda::Engine& engine, Holder& holder)
@@ -72,8 +72,8 @@ class Gathers {
   }
 
   struct Samples {
-    std::vector<double> out;    ///< the gather time: from the demand until the groups are out
-    std::vector<double> point;  ///< from the demand until the next resizing point
+    std::vector<double> out;    ///< the gather time: from the request until the groups have left
+    std::vector<double> point;  ///< from the request until the next resizing point
     std::vector<double> held;   ///< from the call until the host knows that the SMs are held
   };
   Samples measure(std::uint32_t sms, Checks& checks, const ScenarioOptions& options) {
@@ -102,9 +102,10 @@ class Gathers {
     static_cast<void>(variant_.run(engine_, how, checks));
     for (const auto& [held, asked] : demands) {
       const std::uint64_t until = asked + static_cast<std::uint64_t>(held);
-      const auto next = points.next(asked, until, engine_.capacity() - sms);  // the highest leave
+      const auto next =
+          points.next(asked, until, engine_.capacity() - sms);  // the highest ids leave
       const auto out = points.out(asked, until, sms);
-      if (!next || !out) continue;  // it was starting, over, or not yet whole again
+      if (!next || !out) continue;  // the job was starting, over, or not yet whole again
       samples.out.push_back(static_cast<double>(*out - asked));
       samples.point.push_back(static_cast<double>(*next - asked));
       samples.held.push_back(held);

@@ -5,10 +5,10 @@
 namespace cohort::bench {
 inline namespace hold_kernels {
 
-constexpr int memory = 200'000;  // of an SM's shared memory: nobody else fits beside it
+constexpr int memory = 200'000;  // bytes of shared memory: no other block fits on the SM
 
-/// Stays until `count` says that all its blocks are there, and tells the host then. Cannot hang:
-/// 100 ms at most, and the host hears of nothing then.
+/// Holds its SMs until all blocks have arrived, then tells the host. Cannot hang: after 100 ms it
+/// ends, and the host is told nothing.
 __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint32_t* told) {
   if (threadIdx.x == 0) {
     if (atomicAdd(count, 1U) + 1 == all) {
@@ -22,7 +22,7 @@ __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint
   __syncthreads();
 }
 
-/// Before what follows in the stream. There has to be room for a warp beside the job.
+/// Reads the clock before the next kernel in the stream. Needs room for a warp next to the job.
 __global__ void stamp(std::uint64_t* at) { *at = cuda::Platform::timer(); }
 
 void check_hold(cudaError_t error) {
@@ -51,7 +51,7 @@ Holder::~Holder() {
 
 double Holder::hold(std::uint32_t sms, bool stamped) {
   using Clock = std::chrono::steady_clock;
-  check_hold(cudaStreamSynchronize(stream_));  // of the last time
+  check_hold(cudaStreamSynchronize(stream_));  // of the hold before
   const auto begin = Clock::now();
   const auto since = [begin] {
     return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();

@@ -1,4 +1,4 @@
-// How long SMs take to come: a lease around a kernel that stays until it has them all.
+// Time to obtain SMs: a lease around a kernel that stays until it has them all.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,13 +16,13 @@ class Holder {
   Holder& operator=(const Holder&) = delete;
   ~Holder();
 
-  /// From the demand until so many SMs are held at the same time and the host knows it, in
-  /// nanoseconds. Throws Error{bad_state} when they do not come within a second.
+  /// Nanoseconds from the request until `sms` SMs are held at the same time and the host knows it.
+  /// Throws Error{bad_state} after a second.
   double hold(std::uint32_t sms) { return hold(sms, false); }
 
   struct Stamped {
     double held;          ///< nanoseconds from the call
-    std::uint64_t asked;  ///< by the device's clock, when the stream was about to come to it
+    std::uint64_t asked;  ///< by the device's clock, when the stream reached the request
   };
   Stamped hold_stamped(std::uint32_t sms) {
     const double held = hold(sms, true);
@@ -37,7 +37,7 @@ class Holder {
   std::uint32_t* told_ = nullptr;   // pinned
   std::uint64_t* asked_ = nullptr;  // pinned
   Buffer<std::uint32_t> count_;
-  std::uint32_t held_ = 0;  // blocks, ever
+  std::uint32_t held_ = 0;  // blocks so far
 };
 
 }  // namespace cohort::bench

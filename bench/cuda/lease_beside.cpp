@@ -113,8 +113,8 @@ std::vector<double> column(const std::vector<Took>& all, double Took::*part) {
   return result;
 }
 
-/// Products on the idle GPU and beside jobs in turns: whatever disturbs the host disturbs both.
-/// Adds the former to `all_idle`.
+/// Products on the idle GPU and next to jobs in turns, so that what disturbs the host disturbs
+/// both. Appends the idle ones to `all_idle`.
 Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& products,
                   const ScenarioOptions& options, std::vector<double>& all_idle) {
   constexpr double allowed = 1.5;
@@ -136,7 +136,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
                       TaskReport report;
                       report.run_time =
                           nanoseconds{static_cast<nanoseconds::rep>(served.back().all)};
-                      // They are all the same: looked at once, in the end.
+                      // All products are equal: the last one is verified, at the end.
                       return tool::Load::Served{.report = std::move(report), .right = true};
                     },
                     lease_period};

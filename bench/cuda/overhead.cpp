@@ -1,5 +1,5 @@
-// What cooperation costs on a GPU while nobody wants anything: the apps on our engine, beside the
-// same kernels in plain CUDA.
+// Cost of cooperation on a GPU with no request pending: the apps on our engine, next to the same
+// kernels in plain CUDA.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A ratio of one app to itself.
+/// A ratio of two times of one app.
 struct Ratio {
   std::string name;
   double value;
@@ -32,7 +32,7 @@ Json summary_of(const std::vector<Ratio>& ratios) {
   return {{"geomean", geometric_mean(values)}, {"max", worst.value}, {"culprit", worst.name}};
 }
 
-/// How many groups of how many threads.
+/// Groups on an SM, and threads in each.
 struct Shape {
   std::uint32_t on_an_sm;
   std::uint32_t threads;
@@ -41,15 +41,14 @@ constexpr Shape even{1, apps::default_local_size<cuda::Engine>};
 constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},  Shape{6, 256},
                             Shape{8, 256}, Shape{1, 512}, Shape{1, 1024}, Shape{2, 1024}};
 
-/// A run as far as it can be told what it took on the device: from the first group in to the last
-/// group out, of ours as the engine's agent saw them, in plain CUDA by events around the kernel. In
-/// nanoseconds.
+/// Device time of a run, in nanoseconds. Ours: from the first group in to the last group out, as
+/// the engine's agent saw them. Plain CUDA: by events around the kernel.
 struct Sighting {
   double since_launch;  // the first group
   double time;
 };
 
-/// Nothing of a job that was over when the agent, held up, looked for the first time.
+/// Empty if the job was over when the agent first looked.
 std::optional<Sighting> sighting(const Report& report) {
   const auto in = std::ranges::find_if(report.sizes, [](auto& each) { return each.groups > 0; });
   if (in == report.sizes.end()) return {};
@@ -57,8 +56,8 @@ std::optional<Sighting> sighting(const Report& report) {
   return Sighting{first, static_cast<double>(report.sizes.back().nanoseconds) - first};
 }
 
-/// What some runs took on the device, without those whose first group was seen late: their times
-/// are too short.
+/// Device times of several runs, without those whose first group was seen late: their times are too
+/// short.
 class OnDevice {
  public:
   void add(const Report& report) {
@@ -177,7 +176,7 @@ class Overheads {
   }
 
  private:
-  /// An engine and what it took on the device.
+  /// An engine, and device times of runs on it.
   struct Timed {
     std::string name;
     EngineRef engine;
@@ -203,7 +202,7 @@ class Overheads {
     Json times;  // of all of them, in nanoseconds
   };
 
-  /// Which it makes the faster kernel of differs from app to app.
+  /// Which build is faster differs from app to app.
   Build faster_build(const Variant& variant, const apps::RunOptions& how) {
     OnDevice unbounded;
     OnDevice bounded;
@@ -217,7 +216,7 @@ class Overheads {
             {{"any block size", one}, {"launch bounds as ours", other}}};
   }
 
-  /// The least time of a kernel over the shapes of the grid with so many threads on an SM.
+  /// The least time of a kernel over the shapes with at most `most_threads` threads on an SM.
   [[nodiscard]] Json best_on(EngineRef engine, const Variant& variant,
                              std::uint32_t most_threads) const {
     Json result{{"ns", std::numeric_limits<double>::max()}};
@@ -245,7 +244,7 @@ class Overheads {
     return result;
   }
 
-  /// Each at the shape that it likes best, and the persistent kernel as it is compiled best.
+  /// Each contender at its best shape, and the persistent kernel in its faster build.
   Json best(const Variant& variant, bool steps) {
     const auto plain_on = [&](apps::PlainEngine& engine) {
       Json result = best_on(engine, variant, device_.threads);
@@ -256,7 +255,7 @@ class Overheads {
     Json plain = plain_on(grid_);
     if (Json bounded = plain_on(bounded_grid_); time(bounded) < time(plain))
       plain = std::move(bounded);
-    // A job may have more groups than fit, which then come later: not asked for here.
+    // A job could have more groups than fit, which then start later: not compared here.
     const auto registers = static_cast<std::uint32_t>(grid_.facts().cohort_registers);
     Json cohort = best_on(engine_, variant, device_.registers / registers);
     cohort["registers"] = registers;
@@ -276,7 +275,7 @@ class Overheads {
     return result;
   }
 
-  /// What a level takes.
+  /// Adds the time per level.
   void note_levels(Json& entry, const Variant& variant, const Measurement& measurement) {
     const apps::Numbers numbers =
         apps::run_app(variant.app, engine_, options_of(even, device_.sms)).numbers();
@@ -308,7 +307,7 @@ Json run_cuda_overhead(const ScenarioOptions& options) {
   record["groups"] = sms;
   record["local_size"] = even.threads;
   auto measurements = Json::array();
-  // What a call takes, from launch to wait, by the host's clock; and what the device takes of it.
+  // Times of calls from launch to wait, by the host's clock; and the device's part of them.
   std::map<std::string, std::vector<Ratio>> by_name;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
     Json entry = overheads.measure(variant);

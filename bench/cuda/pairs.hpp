@@ -8,7 +8,7 @@
 
 namespace cohort::bench {
 
-/// A run on so many SMs.
+/// Options of a run on so many SMs.
 [[nodiscard]] inline apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   apps::RunOptions options;
   options.launch.max_groups = groups;
@@ -16,8 +16,8 @@ namespace cohort::bench {
   return options;
 }
 
-/// Our algorithms of the paper's apps and of cc. Of large inputs each run's upload takes longer
-/// than the run: R-MAT graphs are smaller than on the CPU. Only those whose name contains `only`.
+/// Our algorithms for the paper's apps and for cc, filtered by `only`. R-MAT graphs are smaller
+/// than on the CPU: each run of a larger one would take less time than its upload.
 [[nodiscard]] std::vector<Variant> cuda_variants(bool quick, std::string_view only,
                                                  bool chunked = false);
 

@@ -5,7 +5,7 @@
 
 namespace cohort::bench {
 
-/// The paper's tasks and a job that the driver gives the GPU in turns, by class.
+/// The paper's tasks and a job under the driver's time slicing, by class.
 [[nodiscard]] nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options);
 
 /// What the fairness scenario runs in a process of its own: hangs.

@@ -19,8 +19,8 @@ inline namespace sharing {  // named: what a template of an unnamed one does not
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr auto patience = std::chrono::seconds{1};  // with a task
-constexpr auto longest = std::chrono::seconds{40};  // that a job runs, whatever happens
+constexpr auto patience = std::chrono::seconds{1};  // limit for a task
+constexpr auto longest = std::chrono::seconds{40};  // limit for a job
 
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -39,8 +39,8 @@ std::uint32_t attribute(cudaDeviceAttr which) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// More than half of an SM's, for the job's blocks and for the tasks': an SM holds one of either,
-/// so that a job with a block on each leaves no room.
+/// More than half of an SM's shared memory, for blocks of the job and of the tasks: an SM holds one
+/// of either, so that a job with a block on each SM leaves no room.
 std::size_t exclusive_memory() {
   return attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 + 2048;
 }
@@ -91,8 +91,8 @@ struct Sweep {
   std::uint32_t count;
   std::uint32_t* stop;
   std::uint32_t* steps;          // taken so far
-  volatile std::uint32_t* told;  // the same, for the host, now and then
-  std::uint64_t until;           // of the device's timer: at the latest
+  volatile std::uint32_t* told;  // the same, told to the host every 16 steps
+  std::uint64_t until;           // by the device's timer: it ends at the latest then
   struct State {
     std::uint32_t step = 0;
   };
@@ -117,8 +117,8 @@ struct Sweep {
   }
 };
 
-/// The same as a persistent kernel of plain CUDA. That it ends is known a step later, so that
-/// nobody waits for it.
+/// The same as a persistent kernel of plain CUDA. It ends a step after the end is known, so that no
+/// step waits for it.
 __global__ void __launch_bounds__(job_threads) plain_sweep(Sweep sweep, std::uint32_t* ends) {
   const auto grid = cooperative_groups::this_grid();
   const auto rank = static_cast<std::uint32_t>(grid.thread_rank());
@@ -151,8 +151,8 @@ struct Product {
   std::uint32_t tiles;
   std::uint32_t times;
 
-  /// By all threads of a block, of which the first `task_threads` work. Apart, so that it is the
-  /// same code for everybody.
+  /// Called by all threads of a block, of which the first `task_threads` work. Not inlined, so that
+  /// every way to share runs the same code.
   __device__ __noinline__ void tile(std::uint32_t which) const {
     __shared__ float left[slice][tile_side];
     __shared__ float right[slice][tile_side];
@@ -220,7 +220,7 @@ Streams streams_of_priorities() {
   return result;
 }
 
-/// A function of the driver, so that nobody has to link it.
+/// A function of the driver, found at run time, so that nothing links the driver.
 template <class Function>
 Function driver(const char* name) {
   void* function = nullptr;
@@ -240,7 +240,7 @@ void check(CUresult result, const char* what) {
               std::string{what} + " failed: error " + std::to_string(static_cast<int>(result))};
 }
 
-/// The SMs split in two, for as long as the process lives.
+/// Splits the SMs in two, for the lifetime of the process.
 Streams streams_of_green_contexts(std::uint32_t task_sms) {
   CUdevResource all{};
   CUdevResource parts[2]{};
@@ -289,11 +289,11 @@ class Job {
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
-  virtual ~Job() = default;  // what is pinned goes with the process: to free it might wait
+  virtual ~Job() = default;  // pinned memory is left to the process's end: freeing it might wait
 
   virtual void start() = 0;
   [[nodiscard]] std::uint32_t steps() const { return *static_cast<volatile std::uint32_t*>(told_); }
-  /// Ends it. Whether every item took every step.
+  /// Ends it. Returns whether every item took every step.
   [[nodiscard]] bool stop() {
     check(cudaMemcpyAsync(words_.data(), told_ + 1, sizeof(std::uint32_t), cudaMemcpyHostToDevice,
                           control_),
@@ -382,7 +382,7 @@ class Tasks {
           "the task's shared memory");
   }
 
-  /// One, by `stream`; under a lease if there is an engine. False: it was not done in time.
+  /// Runs one in `stream`; under a lease if there is an engine. False: it was not done in time.
   [[nodiscard]] bool serve(cudaStream_t stream, cuda::Engine* engine) {
     {
       std::optional<cuda::Lease> lease;
@@ -397,7 +397,7 @@ class Tasks {
     }
     return false;
   }
-  /// One, by the engine itself.
+  /// Runs one through the engine. False: it was not done in time.
   [[nodiscard]] bool submit(cuda::Engine& engine) {
     const Task task = engine.submit(product_, {.groups = part_.sms, .local_size = task_threads});
     if (task.wait_for(patience)) return true;
@@ -433,7 +433,7 @@ class Tasks {
 
 namespace {
 
-/// A file that says something by being there.
+/// Signals the other process by making a file.
 void raise_flag(const std::filesystem::path& file) { std::ofstream{file} << "\n"; }
 
 bool wait_for(const std::function<bool()>& what, std::chrono::milliseconds limit) {
@@ -503,7 +503,7 @@ PartResult run(const Part& part) {
     serve_all(part, serve, result);
     if (!folder.empty()) {
       raise_flag(folder / "done");
-      // Whoever waits for the job's end gets it, so that what came out can be read.
+      // A task that waits for the job's end runs then, so that its result can be read.
       if (result.gave_up)
         wait_for([&] { return cudaStreamQuery(streams.task) == cudaSuccess; }, longest);
     }
@@ -532,7 +532,7 @@ PartResult run(const Part& part) {
     } catch (const Error& error) {
       failure = error.what();
     }
-    served = true;  // what it did is read after its end
+    served = true;  // its results are read after join()
   }};
   const auto least = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>{part.period * part.count});

@@ -37,7 +37,7 @@ using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What could not be done, and why.
+/// Thrown when a way to share is not available.
 struct Unavailable {
   std::string reason;
 };
@@ -130,10 +130,10 @@ class Mps {
 struct Way {
   const char* name;
   const char* part;        // Part::way
-  bool processes = false;  // the tasks come from another one
+  bool processes = false;  // a second process runs the tasks
   bool mps = false;
-  bool percentage = false;  // of the threads for each process
-  bool confined = true;     // tasks have their share only, not the whole GPU
+  bool percentage = false;  // of the threads, as a limit for each process
+  bool confined = true;     // tasks have only their share, not the whole GPU
 
   [[nodiscard]] constexpr bool cooperative() const {
     return std::string_view{part} != "plain" && std::string_view{part} != "green";
@@ -153,8 +153,8 @@ constexpr Way ways[] = {
     {.name = "cohort, submit", .part = "submit"},
 };
 
-/// The job's part and the tasks' part together. `spare`: SMs that a percentage gives to the tasks
-/// beyond one for each of their blocks.
+/// Runs the job's part and the tasks' part together. `spare`: SMs that a percentage grants to the
+/// tasks beyond one for each block.
 PartResult share(const Way& way, Part part, std::uint32_t spare) {
   if (!way.processes) {
     Child child = start(part);
@@ -233,7 +233,7 @@ class Comparison {
   Json run() {
     Json record{{"device", described()}};
     std::cout << record["device"]["name"].get<std::string>() << ", " << sms_ << " SMs\n\n";
-    product_on(sms_);  // the chip is up to its clock then
+    product_on(sms_);  // brings the chip to its full clock
     job_alone("plain");
     job_alone("lease");
     record["job_alone"] = {{"plain_step_us", 1e-3 / rates_["plain"]},
@@ -247,7 +247,7 @@ class Comparison {
     return record;
   }
 
-  /// Each class, a task on the whole GPU in its turn.
+  /// Time slicing, by class: a task gets the whole GPU in its turn.
   Json time_slicing() {
     product_on(sms_);
     job_alone("plain");
@@ -263,7 +263,7 @@ class Comparison {
   }
 
  private:
-  static constexpr std::size_t sliced = 1;  // of the ways
+  static constexpr std::size_t sliced = 1;  // index in `ways`
   static_assert(std::string_view{ways[sliced].name} == "time slicing");
 
   void job_alone(const char* way) {
@@ -294,7 +294,7 @@ class Comparison {
     return result;
   }
 
-  /// Tasks that take their time on so many SMs, to run on `sms`.
+  /// Tasks that take load.work on `calibrated_on` SMs, to run on `sms`.
   Part part_for(const tool::LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
     const auto work = std::chrono::duration<double, std::nano>{load.work}.count();
     Part part{.device_sms = sms_,
@@ -306,7 +306,7 @@ class Comparison {
     return part;
   }
 
-  /// The latency of such a task by itself.
+  /// Latency of such a task on the idle GPU.
   static double alone_for(Part part) {
     part.way = "plain";
     part.background = false;
@@ -332,7 +332,7 @@ class Comparison {
     Json entry{{"class", load.kind->name},  {"share", load.share},       {"sms", share_sms},
                {"period_ms", period * 1e3}, {"products", part.products}, {"ideal_slowdown", ideal},
                {"rows", Json::array()}};
-    std::map<std::uint32_t, double> idle;  // latency of a task by itself, by its blocks
+    std::map<std::uint32_t, double> idle;  // latency of a task on the idle GPU, by its blocks
     for (const Way& way : ways) {
       if (options_.stop.stop_requested()) throw Stopped{};
       if (std::string_view{way.name}.find(options_.only) == std::string_view::npos) continue;
@@ -366,9 +366,9 @@ class Comparison {
     return entry;
   }
 
-  /// `idle`: the latency of a task by itself. Of percentages the first that delays tasks by no
-  /// more than a twentieth, or else that which delays them least: SMs go by twos, and the two
-  /// processes may be given some of the same.
+  /// `idle`: latency of a task on the idle GPU. Of percentages, takes the first that delays tasks
+  /// by at most 5 %, else the one that delays them least: SMs are granted in pairs, and the two
+  /// processes may get some of the same.
   Json measure(const Way& way, const Part& part, double idle) {
     if (!way.percentage) return measure(way, part, idle, 0);
     const auto latency = [](const Json& entry) {

@@ -1,4 +1,4 @@
-// How the CUDA scenarios put figures into tables and records.
+// Formats figures for the tables and records of the CUDA scenarios.
 #pragma once
 
 #include <chrono>

@@ -76,7 +76,7 @@ class Stealing {
     return kernel.submit(engine_, {.groups = groups, .priority = 1}).wait();
   }
 
-  /// A job that ends meanwhile is an error, as it should not.
+  /// Waits for done() in short sleeps. The job must not end meanwhile.
   template <class Done>
   void wait_until(const Job& job, Done done) const {
     while (!done()) {
