@@ -1,8 +1,6 @@
 // Degrees of a graph's nodes: searches are compiled for three classes of them.
 #pragma once
 
-#include <type_traits>
-
 #include "graph/build.hpp"
 #include "graph/csr.hpp"
 
@@ -13,10 +11,6 @@ enum class Degrees : std::uint8_t {
   some,  ///< anything in between
   many,  ///< has_many_edges(): a single node may have very many
 };
-
-/// As an argument, to choose a kernel by.
-template <Degrees degrees>
-using Of = std::integral_constant<Degrees, degrees>;
 
 inline constexpr std::uint32_t most_few_edges = 16;
 
@@ -39,14 +33,14 @@ class FewEdges {
 
  private:
   static constexpr unsigned degree_bits = 5;
-  static_assert(most_few_edges < (1U << degree_bits) - 1, "no word is that of `nobody`");
+  static_assert(most_few_edges < (1U << degree_bits) - 1, "no word is that of `empty_place`");
   static_assert(most_in_graph << degree_bits == std::uint64_t{1} << 32U);
 
   std::uint32_t word_;
 };
 
 /// Maximum degree; 0 for an empty graph.
-[[nodiscard]] inline std::uint64_t most_edges(const Csr& graph) {
+[[nodiscard]] inline std::uint64_t max_degree(const Csr& graph) {
   if (graph.num_nodes() == 0) return 0;
   const Node node = hub(graph);
   return graph.offsets[node + 1] - graph.offsets[node];

@@ -73,12 +73,22 @@ enum class Edges : std::uint8_t {
   return std::make_shared<const KnownGraph>(graph);
 }
 
-/// A square with a tail, and a node that cannot be reached. One way round the square is shorter.
-/// Small enough to be explored.
-[[nodiscard]] GraphInput tiny_graph();
-
 /// One of each kind, for tests of graph apps.
 inline constexpr std::array<std::string_view, 5> graph_examples{
     "grid:300x300", "rmat:14", "road:100000", "star:5000", "geometric:50000"};
+
+/// Shared by the apps that run on a graph.
+struct AppOnGraph {
+  static constexpr const auto& examples = graph_examples;
+
+  GraphInput graph;
+
+  [[nodiscard]] std::string input() const { return graph->in_words(); }
+  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+};
+
+/// A square with a tail, and a node that cannot be reached. One way round the square is shorter.
+/// Small enough to be explored.
+[[nodiscard]] GraphInput tiny_graph();
 
 }  // namespace cohort::apps

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <queue>
 
+#include "apps/verify.hpp"
+
 namespace cohort::apps {
 
 std::optional<std::string> check_paths(const Csr& graph, Node source,
                                        const std::vector<Distance>& distances) {
-  if (distances.size() != graph.num_nodes()) {
-    return std::to_string(distances.size()) + " distances for " +
-           std::to_string(graph.num_nodes()) + " nodes";
-  }
   std::vector<Distance> expected(graph.num_nodes(), infinite);
   using Entry = std::pair<std::uint64_t, Node>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
@@ -27,22 +25,16 @@ std::optional<std::string> check_paths(const Csr& graph, Node source,
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
       reach(graph.targets[edge], length + (graph.weights.empty() ? 1 : graph.weights[edge]));
   }
-  for (Node node = 0; node < graph.num_nodes(); ++node) {
-    if (distances[node] == expected[node]) continue;
-    const auto name = [](std::uint64_t length) {
-      return length == infinite ? std::string{"none"} : std::to_string(length);
-    };
-    return "node " + std::to_string(node) + " has distance " + name(distances[node]) +
-           " instead of " + name(expected[node]);
-  }
-  return std::nullopt;
+  return first_difference("distance", distances, expected, [](Distance length) {
+    return length == infinite ? std::string{"none"} : std::to_string(length);
+  });
 }
 
-Numbers paths_in_numbers(const std::vector<Distance>& distances) {
+Numbers SsspApp::numbers(const SsspResult& result) {
   std::int64_t farthest = 0;
   std::int64_t sum = 0;
   std::int64_t reached = 0;
-  for (const Distance each : distances) {
+  for (const Distance each : result.distances) {
     if (each == infinite) continue;
     ++reached;
     sum += static_cast<std::int64_t>(each);

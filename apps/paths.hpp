@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/distance.hpp"
+#include "apps/known_graph.hpp"
 #include "apps/registry.hpp"
 #include "cohort/buffer.hpp"
 #include "graph/csr.hpp"
@@ -40,7 +41,20 @@ std::vector<Distance> read_distances(const Buffer<Length>& distances) {
 [[nodiscard]] std::optional<std::string> check_paths(const Csr& graph, Node source,
                                                      const std::vector<Distance>& distances);
 
-/// The largest distance, the sum of all, and how many nodes have one.
-[[nodiscard]] Numbers paths_in_numbers(const std::vector<Distance>& distances);
+/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
+/// finished.
+struct SsspApp : AppOnGraph {
+  static constexpr std::string_view paper = "algorithm=paper";
+  static constexpr std::string_view dialect_options = "source";
+  using Result = SsspResult;
+
+  Node source;
+
+  /// The largest distance, the sum of all, and how many nodes have one.
+  [[nodiscard]] static Numbers numbers(const SsspResult& result);
+  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
+    return check_paths(graph->csr(), source, result.distances);
+  }
+};
 
 }  // namespace cohort::apps

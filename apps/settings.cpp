@@ -44,7 +44,7 @@ std::size_t Settings::choice(const std::string& key, const std::vector<std::stri
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (choices[i] == *value) return i;
   }
-  refuse(key + "=" + *value, "there is " + listed(choices));
+  refuse(key + "=" + *value, "choose one of " + listed(choices));
 }
 
 std::uint64_t Settings::number(const std::string& key, std::uint64_t otherwise, std::uint64_t least,

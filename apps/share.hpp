@@ -71,6 +71,30 @@ COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
   return {at, end, end == count};
 }
 
+/// Two words, a cache line apart, by turn modulo 2: an earlier portion of the turn has left work.
+struct TurnFlags {
+  static constexpr std::size_t words = 32;
+
+  std::uint32_t* at;
+
+  COHORT_FN std::uint32_t& of(std::uint32_t turn) const { return at[std::size_t{turn % 2} * 16]; }
+
+  /// Ends a turn, or a portion of it, in which this thread has left work if `left`. Halts after a
+  /// turn in which no thread of the group and no earlier portion has.
+  template <class Group, class State>
+  COHORT_FN Next conclude(const Group& group, State& state, const Portion& now, bool left) const {
+    state.at = now.last ? 0 : now.end;
+    if (!now.last) {
+      if (left) group.atomic(of(state.turn)).store(1);
+      return Next::again;
+    }
+    left |= group.atomic(of(state.turn)).load() != 0;
+    if (group.global_id() == 0) group.atomic(of(state.turn + 1)).store(0);
+    ++state.turn;
+    return left ? Next::again : Next::halt;
+  }
+};
+
 /// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks go round robin, at
 /// least eight per group; each begins at a multiple of 64 items after `begin`.
 template <class Group, class Visit>

@@ -17,7 +17,7 @@ struct Sweep {
 
   Node* open;            // block by block; the first `count` of a block are open
   std::uint32_t* count;  // of each block; not yet set in the first sweep
-  std::uint32_t* flags;  // two, a cache line apart: an earlier portion has left nodes open
+  TurnFlags flags;
   Node num_nodes;
   std::uint32_t block_size;
   std::uint64_t chunk;  // nodes per group and step; 0: all
@@ -31,23 +31,10 @@ struct Sweep {
     bool left = false;
     for (std::size_t i = now.begin + group.group_id(); i < now.end; i += group.num_groups())
       left |= visit(group, i, state.turn == 0, decide) > 0;
-
-    state.at = now.last ? 0 : now.end;
-    if (!now.last) {
-      if (left) group.atomic(flag(state.turn)).store(1);
-      return Next::again;
-    }
-    left |= group.atomic(flag(state.turn)).load() != 0;
-    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
-    ++state.turn;
-    return left ? Next::again : Next::halt;
+    return flags.conclude(group, state, now, left);
   }
 
  private:
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
-    return flags[std::size_t{turn % 2} * 16];
-  }
-
   /// Returns how many nodes of the block are still open.
   template <class Group, class Decide>
   COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide) const {

@@ -14,10 +14,10 @@ class SweepMemory {
         block_size_(static_cast<std::uint32_t>(chunk == 0 ? 1024 : least(chunk, 1024))),
         open_(engine.template fill<Node>(num_nodes, 0)),
         count_(engine.template fill<std::uint32_t>(num_nodes / block_size_ + 1, 0)),
-        flags_(engine.template fill<std::uint32_t>(32, 0)) {}
+        flags_(engine.template fill<std::uint32_t>(TurnFlags::words, 0)) {}
 
   [[nodiscard]] Sweep view() const {
-    return {open_.data(), count_.data(), flags_.data(), static_cast<Node>(open_.size()),
+    return {open_.data(), count_.data(), {flags_.data()}, static_cast<Node>(open_.size()),
             block_size_,  chunk_};
   }
 

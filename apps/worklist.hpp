@@ -17,7 +17,7 @@ struct alignas(64) Count {
 };
 
 /// List entry of a place that was claimed in vain.
-inline constexpr Node nobody = ~Node{0};
+inline constexpr Node empty_place = ~Node{0};
 
 /// The nodes of a list that a group visits, and the part of their edges.
 struct Part {
@@ -204,10 +204,10 @@ class Sink {
   }
 
   /// For a thread of a larger group, if Worklist::claims_early(): claims a place for what it may
-  /// find. It then puts its node, or `nobody`, there.
+  /// find. It then puts its node, or `empty_place`, there.
   [[nodiscard]] COHORT_FN std::uint32_t claim() const { return group_.claim(spilt()); }
   COHORT_FN void put(std::uint32_t place, Node found) {
-    any_ = any_ || found != nobody;
+    any_ = any_ || found != empty_place;
     group_.view(into_.spill)[place] = found;
   }
 
@@ -311,11 +311,11 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   const std::uint32_t me = group.local_id();
   for (std::size_t first = 0; first < count; first += group.local_size()) {
     const auto here = static_cast<std::uint32_t>(least(count - first, group.local_size()));
-    const Node node = me < here ? list[(first + me) * part.stride] : nobody;
+    const Node node = me < here ? list[(first + me) * part.stride] : empty_place;
     std::uint32_t its = skipped;
     std::uint64_t first_edge = 0;
     std::uint32_t degree = 0;
-    if (node != nobody) {
+    if (node != empty_place) {
       its = value(node);
       first_edge = graph.first_edge(node);
       if (its != skipped) degree = static_cast<std::uint32_t>(graph.degree(node));
@@ -356,7 +356,7 @@ COHORT_FN void expand_few(const Group& group, const CsrView& graph, const Node* 
   const auto list = group.view(nodes);
   for (const std::size_t i : group.local_stride(count * width)) {
     const Node entry = list[i / width];
-    if (entry == nobody) continue;
+    if (entry == empty_place) continue;
     const auto its = where(entry);
     COHORT_APPS_ROLLED
     for (std::uint64_t edge = its.begin() + i % width; edge < its.end(); edge += width)

@@ -6,7 +6,7 @@
 
 namespace cohort::bench {
 
-/// The result of so many steps of the logistic map; no compiler can shorten them.
+/// The result of `steps` steps of the logistic map; no compiler can shorten them.
 [[nodiscard]] inline double churn(std::uint64_t steps) {
   double x = 0.3;
   for (std::uint64_t i = 0; i < steps; ++i) x = 3.99 * x * (1.0 - x);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "bench/affinity.hpp"
+#include "bench/barrier_loop.hpp"
 #include "bench/child.hpp"
 #include "bench/harness.hpp"
 #include "cohort/cpu.hpp"
@@ -19,28 +20,8 @@ namespace {
 
 // ---- barriers
 
-/// All groups meet in barriers; group 0 reads the clock after each batch.
-template <bool resizing>
-struct BarrierLoop {
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-
-  std::uint32_t barriers;
-  std::uint32_t batches;
-  std::uint64_t* marks;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing state) const {
-    for (std::uint32_t batch = 0; batch <= batches; ++batch) {
-      for (std::uint32_t i = 0; i < barriers; ++i) {
-        if constexpr (resizing) {
-          if (group.resizing_global_barrier(state)) return;
-        } else {
-          group.global_barrier();
-        }
-      }
-      if (group.group_id() == 0) marks[batch] = cpu::now();
-    }
-  }
+struct Clock {
+  static std::uint64_t now() { return cpu::now(); }
 };
 
 /// Runs a kernel that measures itself, with exactly as many groups as asked for.
@@ -57,9 +38,9 @@ void run_all(cpu::Engine& engine, const Kernel& kernel, std::uint32_t groups, bo
 template <bool resizing>
 std::vector<double> cohort_barrier(cpu::Engine& engine, const BarrierLoad& load, bool resizable) {
   std::vector<std::uint64_t> marks(load.batches + 1);
-  run_all(engine, BarrierLoop<resizing>{load.barriers, load.batches, marks.data()}, load.threads,
-          resizable);
-  return per_barrier(load, marks);
+  run_all(engine, BarrierLoop<resizing, Clock>{load.barriers, load.batches, marks.data()},
+          load.threads, resizable);
+  return per_barrier(load.barriers, marks);
 }
 
 std::vector<double> std_barrier(const BarrierLoad& load) {
@@ -76,7 +57,7 @@ std::vector<double> std_barrier(const BarrierLoad& load) {
   std::vector<std::jthread> threads;
   for (std::uint32_t id = 0; id < load.threads; ++id) threads.emplace_back(loop, id);
   threads.clear();
-  return per_barrier(load, marks);
+  return per_barrier(load.barriers, marks);
 }
 
 /// In a process of its own: the wait policy is read when the library is loaded, and its threads may
@@ -198,7 +179,7 @@ Measurement measure_offers(const OfferLoad& load, const Repetitions& plan) {
     return [&, make] {
       std::vector<std::uint64_t> marks(load.batches + 1);
       run_all(engine, make(marks.data()), 1, true);
-      return per_barrier({.batches = load.batches, .barriers = load.calls}, marks);
+      return per_barrier(load.calls, marks);
     };
   };
   const auto separate = [&](std::uint64_t* marks) {
@@ -229,17 +210,6 @@ std::string wait_policy() {
   return policy == nullptr ? "unset" : policy;
 }
 
-}  // namespace
-
-std::vector<double> per_barrier(const BarrierLoad& load, const std::vector<std::uint64_t>& marks) {
-  std::vector<double> result;
-  for (std::size_t i = 1; i < marks.size(); ++i)
-    result.push_back(static_cast<double>(marks[i] - marks[i - 1]) / load.barriers);
-  return result;
-}
-
-namespace {
-
 nlohmann::ordered_json run_barrier(const ScenarioOptions& options) {
   const Repetitions plan{.count = options.repetitions, .warm_ups = 1, .stop = options.stop};
   const std::uint32_t batches = options.quick ? 5 : 20;
@@ -248,14 +218,9 @@ nlohmann::ordered_json run_barrier(const ScenarioOptions& options) {
 
   std::cout << "OMP_WAIT_POLICY of `openmp`: " << wait_policy() << "\n\n";
   auto measurements = nlohmann::ordered_json::array();
-  const auto add = [&measurements](const Measurement& measurement) {
-    print(std::cout, measurement);
-    std::cout << std::endl;
-    measurements.push_back(to_json(measurement));
-  };
-  add(measure_barriers("2 pinned threads", pinned, plan));
-  add(measure_barriers("8 threads on 2 CPUs", crowded, plan));
-  add(measure_offers({.batches = batches, .calls = 100'000}, plan));
+  measurements.push_back(reported(measure_barriers("2 pinned threads", pinned, plan)));
+  measurements.push_back(reported(measure_barriers("8 threads on 2 CPUs", crowded, plan)));
+  measurements.push_back(reported(measure_offers({.batches = batches, .calls = 100'000}, plan)));
   return {{"openmp_wait_policy", wait_policy()}, {"measurements", std::move(measurements)}};
 }
 
@@ -263,7 +228,7 @@ nlohmann::ordered_json run_barrier(const ScenarioOptions& options) {
 
 const Scenario barrier_scenario{
     .name = "barrier",
-    .summary = "barriers and offers with nothing pending, beside std::barrier and OpenMP",
+    .summary = "barriers and offers with no request pending, next to std::barrier and OpenMP",
     .run = &run_barrier};
 
 }  // namespace cohort::bench

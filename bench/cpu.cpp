@@ -47,12 +47,9 @@ nlohmann::ordered_json well_known(cpu::Engine& engine, const Repetitions& plan) 
   auto measurements = nlohmann::ordered_json::array();
   for (const Variant& variant : variants_of(pairs)) {
     if (variant.algorithm == "paper") continue;
-    const Measurement measurement = measure(
+    measurements.push_back(reported(measure(
         variant.name(), "ns",
-        {{.name = "cohort", .measure = [&] { return cohort_time(engine, variant); }}}, plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
-    measurements.push_back(to_json(measurement));
+        {{.name = "cohort", .measure = [&] { return cohort_time(engine, variant); }}}, plan)));
   }
   return measurements;
 }
@@ -91,12 +88,10 @@ nlohmann::ordered_json run_cpu(const ScenarioOptions& options) {
       }
     }
     const Measurement measurement = measure(name, "ns", contenders, plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
+    auto entry = reported(measurement);
     const auto times_openmp = [&](const std::string& ours, const std::string& theirs) {
       return median(ratios(measurement.at(theirs), measurement.at(ours)));
     };
-    auto entry = to_json(measurement);
     for (const Variant& variant : by_name[name]) {
       const std::string theirs =
           "openmp " + (variant.pair.app == "bfs" ? variant.algorithm : std::string{"paper"});
@@ -129,7 +124,7 @@ nlohmann::ordered_json run_cpu(const ScenarioOptions& options) {
 
 const Scenario cpu_scenario{
     .name = "cpu",
-    .summary = "graph apps beside plain OpenMP versions of the same algorithms",
+    .summary = "graph apps next to plain OpenMP versions of the same algorithms",
     .run = &run_cpu,
     .accepts = {.only = true},
     .quick_repetitions = 25};

@@ -103,16 +103,16 @@ nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_na
              },
              input, how, false)},
         plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
+    auto entry = reported(measurement);
     const double ratio =
         median(ratios(measurement.at("OpenCL C, by cohortc"), measurement.at("C++, by hand")));
     all.push_back(ratio);
-    auto entry = to_json(measurement);
     entry["ratio"] = ratio;
     measurements.push_back(std::move(entry));
   }
-  if (all.empty()) throw Error{Errc::bad_options, "bench dialect: no app has " + options.only};
+  if (all.empty())
+    throw Error{Errc::bad_options,
+                "--only '" + options.only + "': no such pair; try bfs, color or octree"};
   const double mean = geometric_mean(all);
   const double worst = percentile(all, 100);
   std::cout << std::fixed << std::setprecision(3) << "dialect / by hand: geometric mean " << mean
@@ -158,10 +158,8 @@ nlohmann::ordered_json run_dialect(const ScenarioOptions& options) {
   how.launch.max_groups = engine.capacity();
   auto result = measure_apps(engine, "cpu", how, options);
   if (options.only.empty() || std::string_view{"compiling"}.find(options.only) == 0) {
-    const Measurement compilers =
-        measure_compilers({.count = options.repetitions, .warm_ups = 1, .stop = options.stop});
-    print(std::cout, compilers);
-    result["measurements"].push_back(to_json(compilers));
+    result["measurements"].push_back(reported(
+        measure_compilers({.count = options.repetitions, .warm_ups = 1, .stop = options.stop})));
   }
   return result;
 }
@@ -170,7 +168,7 @@ nlohmann::ordered_json run_dialect(const ScenarioOptions& options) {
 
 const Scenario dialect_scenario{
     .name = "dialect",
-    .summary = "the apps compiled by cohortc beside those by hand; cohortc beside Clang",
+    .summary = "apps compiled by cohortc next to those by hand; cohortc next to Clang",
     .run = &run_dialect,
     .accepts = {.only = true}};
 
@@ -187,7 +185,7 @@ nlohmann::ordered_json run_cuda_dialect(const ScenarioOptions& options) {
 }  // namespace
 
 const Scenario cuda_dialect_scenario{.name = "dialect",
-                                     .summary = "the apps compiled by cohortc beside those by hand",
+                                     .summary = "apps compiled by cohortc next to those by hand",
                                      .run = &run_cuda_dialect,
                                      .accepts = {.only = true}};
 #endif

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "bench/affinity.hpp"
@@ -35,9 +34,7 @@ nanoseconds scheduling_quantum() {
   return std::chrono::seconds{tick.tv_sec} + nanoseconds{tick.tv_nsec};
 }
 
-double in_ns(nanoseconds time) { return static_cast<double>(time.count()); }
-
-// ---- demands on a work-stealing kernel
+// ---- requests to a work-stealing kernel
 
 /// Shared by the kernel and the host.
 struct Board {
@@ -117,16 +114,6 @@ struct Stealing {
   }
 };
 
-/// Waits for done() in short sleeps. The job must not end meanwhile.
-template <class Done>
-void wait_until(const Job& job, const std::stop_token& stop, Done done) {
-  while (!done()) {
-    if (stop.stop_requested()) throw Stopped{};
-    if (job.wait_for(microseconds{50}))
-      throw std::runtime_error{"the kernel ended before the measurement"};
-  }
-}
-
 /// Requests groups repeatedly, each time at a random moment after all have returned.
 template <KillOrder order, bool yields = false>
 std::vector<double> gather_times(const GatherLoad& load, nanoseconds offer_wait, Aside& aside,
@@ -185,17 +172,13 @@ Gatherer on_cpu(const std::stop_token& stop) {
           }};
 }
 
-std::string in_ms(double time, int digits = 2) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << time / 1e6;
-  return text.str();
-}
+std::string in_ms(double time, int digits = 2) { return fixed(time / 1e6, digits); }
 
 void print(const Measurement& measurement, const GatherLoad& load, const Aside& aside) {
   std::cout << measurement.name;
   if (aside.tasks > 0)
     std::cout << "; a task takes " << in_ms(aside.task_time())
-              << " ms on average beside the others";
+              << " ms on average next to the others";
   std::cout << "\n  " << std::left << std::setw(38) << "gather time" << std::right << std::setw(10)
             << "p50 ms" << std::setw(10) << "p99 ms" << std::setw(10) << "max ms" << std::setw(9)
             << "p50/T" << std::setw(9) << "p99/T" << '\n';
@@ -248,7 +231,7 @@ nlohmann::ordered_json measure_gather(const Gatherer& gatherer, const GatherLoad
     const double loaded_limit = 1.2 * aside.task_time() + in_ns(quantum);
     const double begun = median(aside.begun[KillOrder::any]);
     std::cout << ", " << judge(loaded_limit)
-              << " ms (T beside the others); the task ran on all its units after " << in_ms(begun)
+              << " ms (T next to the others); the task ran on all its units after " << in_ms(begun)
               << " ms";
     result.update({{"task_ns_under_load", aside.task_time()},
                    {"limit_ns_under_load", loaded_limit},
@@ -260,7 +243,7 @@ nlohmann::ordered_json measure_gather(const Gatherer& gatherer, const GatherLoad
   return result;
 }
 
-// ---- a task beside a barrier kernel: yield against kill
+// ---- a task next to a barrier kernel: yield against kill
 
 struct BarrierShare {
   std::uint32_t capacity;
@@ -445,7 +428,7 @@ nlohmann::ordered_json run_gather(const ScenarioOptions& options) {
 
 const Scenario gather_scenario{
     .name = "gather",
-    .summary = "how long a demand for workers waits, by kill order; kill against yield",
+    .summary = "how long a request for workers waits, by kill order; kill against yield",
     .run = &run_gather,
     .accepts = {.capacity = true}};
 

@@ -5,12 +5,27 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 #include "bench/scenario.hpp"
+#include "cohort/job.hpp"
 #include "cohort/kernel.hpp"
+#include "tool/progress.hpp"
 
 namespace cohort::bench {
+
+inline double in_ns(std::chrono::nanoseconds time) { return static_cast<double>(time.count()); }
+
+/// Waits for done() in short sleeps. The job must not end meanwhile.
+template <class Done>
+void wait_until(const Job& job, const std::stop_token& stop, Done done) {
+  while (!done()) {
+    if (stop.stop_requested()) throw tool::Stopped{};
+    if (job.wait_for(std::chrono::microseconds{50}))
+      throw std::runtime_error{"the kernel ended before the measurement"};
+  }
+}
 
 /// Requests to a kernel that steals work.
 struct GatherLoad {

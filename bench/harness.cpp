@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <iomanip>
+#include <iostream>
 #include <nlohmann/json.hpp>
-#include <ostream>
+#include <sstream>
 
 #include "cohort/error.hpp"
 
@@ -80,6 +81,12 @@ Measurement measure(std::string name, std::string unit, const std::vector<Conten
   return result;
 }
 
+std::string fixed(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
 void print(std::ostream& out, const Measurement& measurement) {
   std::size_t width = measurement.name.size();
   for (const Series& each : measurement.series) width = std::max(width, each.name.size() + 2);
@@ -120,6 +127,12 @@ nlohmann::ordered_json to_json(const Measurement& measurement) {
   if (best != nullptr) result["baseline"] = best->name;
   result["contenders"] = std::move(contenders);
   return result;
+}
+
+nlohmann::ordered_json reported(const Measurement& measurement) {
+  print(std::cout, measurement);
+  std::cout << std::endl;
+  return to_json(measurement);
 }
 
 }  // namespace cohort::bench

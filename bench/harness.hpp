@@ -16,6 +16,7 @@
 
 namespace cohort::bench {
 
+using tool::fastest_of;
 using tool::geometric_mean;
 using tool::median;
 using tool::percentile;
@@ -78,10 +79,15 @@ struct Statistics {
                                   const std::vector<Contender>& contenders,
                                   const Repetitions& plan);
 
+/// `value` with so many digits after the point.
+[[nodiscard]] std::string fixed(double value, int digits);
+
 /// A table: name, p50, p99, ratio to the best reference.
 void print(std::ostream& out, const Measurement& measurement);
 
 /// Everything, the raw samples included.
 [[nodiscard]] nlohmann::ordered_json to_json(const Measurement& measurement);
+/// Prints the table and an empty line on stdout, and returns the same as to_json().
+nlohmann::ordered_json reported(const Measurement& measurement);
 
 }  // namespace cohort::bench

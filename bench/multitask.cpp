@@ -17,6 +17,7 @@
 #include "bench/summary.hpp"
 #include "tool/app_engine.hpp"
 #include "tool/load.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/product.hpp"
 #include "tool/progress.hpp"
 #include "tool/record.hpp"
@@ -94,7 +95,7 @@ class Products {
     return side;
   }
 
-  /// The tasks on so many groups; made once for each side and number of groups, unless traced.
+  /// The task; made once for each side and number of groups, unless traced.
   std::function<tool::Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
     const auto make = [&] {
       return engine_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
@@ -131,8 +132,8 @@ class Experiment {
     return !store_.has(key_of(what, round)) && !lacking_.contains(barrier_of(what));
   }
 
-  /// Expected time of a sample set: that of the sets before, or else the nominal one, scaled as in
-  /// other sets of the pair.
+  /// Expected time of a sample set: the mean of earlier sets, or else the nominal time, scaled as
+  /// in other sets of the pair.
   [[nodiscard]] Seconds cost(const Configuration& what) const {
     if (const auto own = costs_.find(what.key()); own != costs_.end())
       return own->second.took / own->second.sets;
@@ -284,19 +285,15 @@ class Experiment {
   }
 
   Json sample(const Configuration& what, std::uint32_t round) {
+    const tool::OtherPrograms others;
     const auto begin = Clock::now();
     const Outcome outcome = run(what, enough(what), round == 0, nullptr);
     const std::chrono::nanoseconds took = Clock::now() - begin;
-    Json result{{"key", key_of(what, round)},
-                {"pair", what.pair->name()},
-                {"app", what.pair->app},
-                {"barrier", what.barrier.name},
-                {"class", nullptr},
-                {"round", round},
-                {"span_ms", span(what).count()},
-                {"took_ns", took.count()},
-                {"job_ns", outcome.job_times},
-                {"verified", nullptr}};
+    Json result{
+        {"key", key_of(what, round)},    {"pair", what.pair->name()}, {"app", what.pair->app},
+        {"barrier", what.barrier.name},  {"class", nullptr},          {"round", round},
+        {"span_ms", span(what).count()}, {"took_ns", took.count()},   {"disturbed", others.share()},
+        {"job_ns", outcome.job_times},   {"verified", nullptr}};
     if (outcome.verified) result["verified"] = *outcome.verified;
     if (what.load != nullptr) {
       auto tasks = Json::array();
@@ -500,7 +497,7 @@ Json run_preemption(const ScenarioOptions& options) {
 
 const Scenario multitask_scenario{
     .name = "multitask",
-    .summary = "section 5.4: apps beside tasks of 3 classes on 4 shares, 3 barriers",
+    .summary = "section 5.4: apps next to tasks of 3 classes on 4 shares, with 3 barriers",
     .run = &run_multitask,
     .accepts = {.capacity = true, .only = true},
     .keeps = Scenario::Keeps::samples};

@@ -45,6 +45,18 @@ void store(T& word, T value) {
   std::atomic_ref{word}.store(value, std::memory_order_relaxed);
 }
 
+/// Adds a thread's nodes to a queue that has `size`.
+void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size) {
+  std::size_t at = 0;
+#pragma omp atomic capture
+  {
+    at = size;
+    size += mine.size();
+  }
+  std::copy(mine.begin(), mine.end(), queue.begin() + static_cast<std::ptrdiff_t>(at));
+  mine.clear();
+}
+
 /// Two queues of all nodes; threads fill queues of their own and append them once a level.
 double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels, bool both) {
   const Node nodes = graph.num_nodes();
@@ -111,16 +123,9 @@ double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels
             if (both) degrees += graph.degree(target);
           }
         }
-        std::size_t at = 0;
-#pragma omp atomic capture
-        {
-          at = found;
-          found += mine.size();
-        }
+        append(mine, next, found);
 #pragma omp atomic
         edges += degrees;
-        std::copy(mine.begin(), mine.end(), next.begin() + static_cast<std::ptrdiff_t>(at));
-        mine.clear();
 #pragma omp barrier
       }
 #pragma omp single
@@ -281,14 +286,7 @@ double l_sssp(const CsrView& graph, Node source, std::vector<apps::Distance>& di
             mine.push_back(target);
         }
       }
-      std::size_t at = 0;
-#pragma omp atomic capture
-      {
-        at = found;
-        found += mine.size();
-      }
-      std::copy(mine.begin(), mine.end(), next.begin() + static_cast<std::ptrdiff_t>(at));
-      mine.clear();
+      append(mine, next, found);
 #pragma omp barrier
 #pragma omp single
       {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "bench/affinity.hpp"
+#include "bench/barrier_loop.hpp"
 #include "cohort/cpu.hpp"
 
 namespace cohort::bench {
@@ -28,7 +29,7 @@ std::vector<double> openmp_barrier(const BarrierLoad& load) {
   }
   if (threads != static_cast<int>(load.threads))
     throw std::runtime_error{"OpenMP gave fewer threads than asked for: see OMP_THREAD_LIMIT"};
-  return per_barrier(load, marks);
+  return per_barrier(load.barriers, marks);
 }
 
 }  // namespace cohort::bench

@@ -84,12 +84,10 @@ nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
                      .reference = true},
                 },
                 plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
+    auto entry = reported(measurement);
     const double ratio = median(ratios(measurement.at("resizable"), measurement.at("static")));
     const double of_minima =
         statistics(measurement.at("resizable")).min / statistics(measurement.at("static")).min;
-    auto entry = to_json(measurement);
     entry["app"] = variant.pair.app;
     entry["algorithm"] = variant.algorithm;
     entry["input"] = variant.pair.input;
@@ -129,8 +127,7 @@ nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
 const Scenario overhead_scenario{
     .name = "overhead",
     .summary =
-        "section 5.3 of the paper: apps that could be resized but are not, beside "
-        "cooperation compiled out",
+        "section 5.3: apps that could be resized but are not, next to cooperation compiled out",
     .run = &run_overhead,
     .accepts = {.capacity = true, .only = true},
     .quick_repetitions = 41};

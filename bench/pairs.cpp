@@ -105,8 +105,8 @@ std::optional<Pair> adapted(Pair pair, const EngineKind& kind) {
 }
 
 void no_such_pair(std::string_view only) {
-  throw Error{Errc::bad_options, "--only '" + std::string{only} +
-                                     "': no such pair; there is bfs rmat, color G3_circuit, ..."};
+  throw Error{Errc::bad_options,
+              "--only '" + std::string{only} + "': no such pair; try bfs, color or octree"};
 }
 
 }  // namespace cohort::bench

@@ -2,7 +2,6 @@
 // them, and one pass over each byte.
 #include "graph/read.hpp"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "bench/harness.hpp"
 #include "bench/scenario.hpp"
+#include "bench/scratch.hpp"
 #include "cohort/error.hpp"
 #include "cohort/platform/cpu.hpp"
 #include "graph/build.hpp"
@@ -28,29 +28,6 @@ namespace cohort::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder for this run, removed at the end.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = fs::temp_directory_path() / "cohort_read_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr)
-      throw Error{Errc::bad_options,
-                  "cannot make a folder in " + fs::temp_directory_path().string() + "; set TMPDIR"};
-    folder_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] fs::path file(const std::string& name) const { return folder_ / name; }
-
- private:
-  fs::path folder_;
-};
 
 /// Keeps the compiler from discarding the value.
 template <class Value>
@@ -117,7 +94,7 @@ std::vector<Sample> samples(Node nodes) {
 
 nlohmann::ordered_json measure_text(const Sample& sample, const Scratch& scratch,
                                     const Repetitions& plan) {
-  const fs::path file = scratch.file(sample.file);
+  const fs::path file = scratch.path() / sample.file;
   std::ofstream{file, std::ios::binary} << sample.text;
   const Measurement measurement =
       measure(sample.name, "ns",
@@ -177,7 +154,7 @@ std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
     if (auto file = find_input(name)) files.push_back(*file);
   }
   if (files.empty()) {
-    files.push_back(scratch.file("road.gr.gz"));
+    files.push_back(scratch.path() / "road.gr.gz");
     write_compressed(files.back(), to_text(road(nodes), Format::dimacs));
   }
   return files;
@@ -189,7 +166,7 @@ nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& s
                                           const Repetitions& plan) {
   std::string text;
   decompress_alone(file, [&text](std::string_view piece) { text += piece; });
-  const CacheOptions cache{.folder = scratch.file("cache"), .least_bytes = 0};
+  const CacheOptions cache{.folder = scratch.path() / "cache", .least_bytes = 0};
   const Format format = format_of(file).value();
   const Measurement measurement =
       measure(file.filename(), "ns",
@@ -257,7 +234,7 @@ nlohmann::ordered_json run_read(const ScenarioOptions& options) {
 
 const Scenario read_scenario{
     .name = "read",
-    .summary = "graph files, by format; beside decompression alone and a pass over the text",
+    .summary = "reading graph files, next to decompression alone and a pass over the text",
     .run = &run_read};
 
 }  // namespace cohort::bench

@@ -23,6 +23,13 @@ namespace fs = std::filesystem;
                                      "; choose another folder"};
 }
 
+int opened(const fs::path& file) {
+  tool::check_writable(file);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) refuse(file, errno);
+  return descriptor;
+}
+
 std::string content_of(const fs::path& file) {
   std::ifstream in{file, std::ios::binary};
   if (!in) {
@@ -65,43 +72,31 @@ std::string difference(const Store::Json& a, const Store::Json& b) {
 
 std::vector<Store::Json> read_lines(const fs::path& file) { return parse(file, content_of(file)); }
 
-Store::Store(fs::path file, Json header) : file_(std::move(file)), header_(std::move(header)) {
-  tool::check_writable(file_);
-  descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) refuse(file_, errno);
-  try {
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      throw Error{Errc::bad_options, "'" + file_.string() +
-                                         "' is being written by another run; wait for it, or "
-                                         "choose another folder"};
-    }
-    std::string content = content_of(file_);
-    const std::size_t whole = content.rfind('\n') + 1;  // npos + 1 is 0
-    if (whole != content.size()) {                      // the run before was killed in a write
-      content.resize(whole);
-      if (::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) refuse(file_, errno);
-    }
-    samples_ = parse(file_, content);
-    if (samples_.empty()) {
-      append(header_);
-      return;
-    }
-    const std::string other = difference(samples_.front(), header_);
-    if (!other.empty()) {
-      throw Error{Errc::bad_options, "'" + file_.string() + "' holds samples with another " +
-                                         other +
-                                         "; choose another folder, or remove it to begin anew"};
-    }
-    header_ = samples_.front();
-    samples_.erase(samples_.begin());
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
+Store::Store(fs::path file, Json header)
+    : file_(std::move(file)), out_(opened(file_)), header_(std::move(header)) {
+  if (::flock(out_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw Error{Errc::bad_options, "'" + file_.string() +
+                                       "' is being written by another run; wait for it, or "
+                                       "choose another folder"};
   }
-}
-
-Store::~Store() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  std::string content = content_of(file_);
+  const std::size_t whole = content.rfind('\n') + 1;  // npos + 1 is 0
+  if (whole != content.size()) {                      // the run before was killed in a write
+    content.resize(whole);
+    if (::ftruncate(out_.get(), static_cast<off_t>(whole)) != 0) refuse(file_, errno);
+  }
+  samples_ = parse(file_, content);
+  if (samples_.empty()) {
+    append(header_);
+    return;
+  }
+  const std::string other = difference(samples_.front(), header_);
+  if (!other.empty()) {
+    throw Error{Errc::bad_options, "'" + file_.string() + "' holds samples with another " + other +
+                                       "; choose another folder, or remove it to begin anew"};
+  }
+  header_ = samples_.front();
+  samples_.erase(samples_.begin());
 }
 
 const Store::Json* Store::find(const std::string& key) const {
@@ -113,25 +108,19 @@ const Store::Json* Store::find(const std::string& key) const {
 bool Store::has(const std::string& key) const { return find(key) != nullptr; }
 
 void Store::add(Json sample) {
-  if (descriptor_ >= 0) append(sample);
+  if (out_.open()) append(sample);
   samples_.push_back(std::move(sample));
 }
 
 void Store::append(const Json& line) {
   const std::string text = line.dump() + "\n";
-  const off_t before = ::lseek(descriptor_, 0, SEEK_END);
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t now = ::write(descriptor_, text.data() + written, text.size() - written);
-    if (now < 0 && errno == EINTR) continue;
-    if (now < 0) {
-      const int error = errno;
-      if (::ftruncate(descriptor_, before) != 0) refuse(file_, errno);
-      refuse(file_, error);
-    }
-    written += static_cast<std::size_t>(now);
+  const off_t before = ::lseek(out_.get(), 0, SEEK_END);
+  if (!out_.write(text.data(), text.size())) {
+    const int error = errno;
+    if (::ftruncate(out_.get(), before) != 0) refuse(file_, errno);
+    refuse(file_, error);
   }
-  if (::fsync(descriptor_) != 0) refuse(file_, errno);
+  if (::fsync(out_.get()) != 0) refuse(file_, errno);
 }
 
 }  // namespace cohort::bench

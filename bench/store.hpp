@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/files.hpp"
+
 namespace cohort::bench {
 
 /// The samples of one experiment.
@@ -22,9 +24,6 @@ class Store {
   /// use by another run, or cannot be written; Error{bad_file} if it is damaged elsewhere than at
   /// its end.
   Store(std::filesystem::path file, Json header);
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
-  ~Store();
 
   [[nodiscard]] const Json& header() const { return header_; }
   [[nodiscard]] const std::vector<Json>& samples() const { return samples_; }
@@ -39,7 +38,7 @@ class Store {
   void append(const Json& line);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  Descriptor out_{-1};
   Json header_;
   std::vector<Json> samples_;
 };

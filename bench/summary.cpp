@@ -6,10 +6,10 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "bench/harness.hpp"
 #include "tool/load.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/product.hpp"
 
 namespace cohort::bench {
@@ -167,17 +167,12 @@ Json outlier(const std::map<std::string, Pooled>& pooled) {
 
 std::string in_ms(const Json& nanoseconds) {
   if (!nanoseconds.is_number()) return "-";
-  std::ostringstream text;
   const double value = nanoseconds.get<double>() / 1e6;
-  text << std::fixed << std::setprecision(value < 10 ? 2 : 0) << value;
-  return text.str();
+  return fixed(value, value < 10 ? 2 : 0);
 }
 
 std::string ratio(const Json& value) {
-  if (!value.is_number()) return "-";
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(2) << value.get<double>() << 'x';
-  return text.str();
+  return value.is_number() ? fixed(value.get<double>(), 2) + "x" : "-";
 }
 
 /// The measured time slicing, if any.
@@ -201,6 +196,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
   auto time_slicing = Json::array();
   std::uint64_t sets = 0;
   std::uint64_t unverified = 0;
+  double disturbed = 0;  // sum over the sets
   for (const Json& sample : samples) {
     if (sample.contains("calibration")) {
       summary["calibration"].push_back(sample);
@@ -211,6 +207,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
     } else {
       ++sets;
       unverified += sample["verified"] == false ? 1 : 0;
+      disturbed += sample.value("disturbed", 0.0);
       if (sample["class"].is_null()) alone[place(sample)] = &sample;
     }
   }
@@ -224,6 +221,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
   }
   summary["sample_sets"] = sets;
   summary["wrong_results"] = unverified;
+  summary["warning"] = tool::busy_warning(sets > 0 ? disturbed / static_cast<double>(sets) : 0);
   summary["configurations"] = Json::array();
   for (const auto& [key, each] : pooled) summary["configurations"].push_back(to_json(each));
   summary["performance"] = performance(pooled);

@@ -21,7 +21,7 @@
 #include "cohort/any_engine.hpp"
 #include "cohort/error.hpp"
 #include "cohort/job.hpp"
-#include "src/choices.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/record.hpp"
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
@@ -81,7 +81,7 @@ int within(const Options& options, Interrupt& interrupt,
   } catch (const tool::Stopped&) {
     if (!limit.reached()) throw;
     std::cout << std::flush;
-    std::cerr << "cohort: the time limit is reached; the same command goes on from here\n";
+    std::cerr << "cohort: the time limit is reached; the same command resumes here\n";
     return failed;
   }
 }
@@ -90,8 +90,8 @@ void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw Error{Errc::bad_options, "cannot make the folder '" + folder + "': " + error.message() +
-                                       "; choose another for --out"};
+    throw Error{Errc::bad_options,
+                "--out '" + folder + "': " + error.message() + "; choose another folder"};
   }
   tool::check_writable(std::filesystem::path{folder} / "samples");
 }
@@ -154,7 +154,13 @@ int run(const ListedScenario& chosen, const Options& options, std::stop_token st
   record["engine"] = how.engine;
   record["repetitions"] = how.repetitions;
   record["quick"] = how.quick;
-  record.update(scenario.run(how));
+  const tool::OtherPrograms others;
+  nlohmann::ordered_json measured = scenario.run(how);
+  record["disturbed"] = others.share();
+  record["warning"] = tool::busy_warning(record["disturbed"]);
+  if (record["warning"] != "")
+    std::cout << "note: " << record["warning"].get<std::string>() << "\n\n";
+  record.update(measured);
   if (!file.empty()) tool::write_atomically(file, tool::record_text(record));
   return fine;
 }
@@ -189,7 +195,8 @@ int run_all(const Options& wish, const std::stop_token& stop) {
 void add_time_limit(CLI::App& command, Options& options) {
   command
       .add_option("--time-limit", options.minutes,
-                  "Stop after so many minutes, with status 1; the same command goes on then")
+                  "Stop after that time, with status 1; the same command resumes then")
+      ->type_name("MINUTES")
       ->check(positive_number("--time-limit", 1e6));
 }
 
@@ -223,15 +230,6 @@ std::vector<std::pair<std::string, std::string>> benchmarks() {
 
 void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command = tool.add_subcommand("bench", "Run a benchmark scenario");
-  command->footer(
-      "Contenders are measured side by side, in turns; records have the raw samples, the machine "
-      "and "
-      "the commit.\nThe experiments of the paper keep each sample as it comes: a run that was "
-      "interrupted goes on when it is started again.\n\n"
-      "  cohort bench all --quick --out results   everything in minutes, to see that it works\n"
-      "  cohort bench all --out results           everything; an hour on 2 CPUs\n"
-      "  cohort bench all --out results --time-limit 10   ten minutes of it; again to go on\n"
-      "  cohort report results                    results/report.html");
   const auto options = std::make_shared<Options>();
   std::set<std::string> names;
   for (const ListedScenario& listed : bench::scenarios()) {
@@ -239,34 +237,35 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
     const std::string name{scenario.name};
     if (!names.insert(name).second) continue;  // another engine has one too
     CLI::App* const sub = command->add_subcommand(name, std::string{scenario.summary});
-    sub->add_option("--engine", options->engine, "Where (default: cpu, if it has this one)");
+    add_value(*sub, "--engine", options->engine, "ENGINE",
+              "cpu, cuda or opencl (default: the first that has this scenario)");
     add_number(*sub, "--reps", options->repetitions, 1, most_repetitions,
                keeps_samples(scenario)
-                   ? "Rounds (default 10; 1 with --quick)"
-                   : "Repetitions (default 9; " + std::to_string(scenario.quick_repetitions) +
+                   ? "Rounds (default: 10; 1 with --quick)"
+                   : "Repetitions (default: 9; " + std::to_string(scenario.quick_repetitions) +
                          " with --quick)");
-    sub->add_flag("--quick", options->quick, "Measure less, to see that it works");
-    auto* const json = sub->add_option("--json", options->json, "Write the record to this file");
-    sub->add_option("--out", options->out, "Write the record into this folder, made if need be")
+    sub->add_flag("--quick", options->quick, "Small inputs and little time, for a first look");
+    auto* const json = add_value(*sub, "--json", options->json, "FILE", "Write the record to FILE");
+    add_value(*sub, "--out", options->out, "FOLDER",
+              "Write the record into FOLDER, made if it is missing")
         ->excludes(json);
     if (scenario.accepts.capacity) {
       add_number(*sub, "--capacity", options->capacity, 1, max_groups_limit,
-                 "Groups of the engine (default: usable CPUs, for shares at least 8)");
+                 "Groups of the engine (default: chosen by the scenario)");
     }
     if (std::ranges::any_of(bench::scenarios(), [&](const ListedScenario& each) {
           return each.scenario.name == name && each.scenario.accepts.only;
         })) {
-      sub->add_option(
-          "--only", options->only,
-          "Only those whose name contains this: pairs of app and input, e.g. bfs, or the "
-          "ways to share a GPU");
+      add_value(*sub, "--only", options->only, "PART",
+                "Measure only pairs of app and input, or ways to share a GPU, whose name contains "
+                "PART, e.g. bfs");
     }
     if (keeps_samples(scenario)) {
       add_time_limit(*sub, *options);
       sub->add_flag(
           "--fixed-duration", options->fixed_duration,
-          "Another load: tasks last E on their share, so larger shares do more work; kept "
-          "apart from the paper's");
+          "Another load: tasks take E on their share, so larger shares do more work; stored apart "
+          "from the paper's");
     }
     sub->callback([name, options, &chosen, &interrupt] {
       chosen = [name, options, &interrupt] {
@@ -276,13 +275,16 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       };
     });
   }
-  CLI::App* const every = command->add_subcommand("all", "All of them, and the report");
-  every->add_option("--out", options->out, "Write everything into this folder, made if need be")
+  CLI::App* const every =
+      command->add_subcommand("all", "all scenarios of the CPU engine, and the report");
+  add_value(*every, "--out", options->out, "FOLDER",
+            "Write all records and report.html into FOLDER, made if it is missing; required")
       ->required();
-  every->add_flag("--quick", options->quick, "Measure less: everything in minutes");
+  every->add_flag("--quick", options->quick, "Small inputs and little time: all of it in minutes");
   add_number(*every, "--reps", options->repetitions, 1, most_repetitions,
-             "Repetitions of each scenario");
-  add_number(*every, "--capacity", options->capacity, 1, max_groups_limit, "Groups of the engine");
+             "Repetitions of each scenario (default: its own; 3 with --quick)");
+  add_number(*every, "--capacity", options->capacity, 1, max_groups_limit,
+             "Groups of the engine (default: chosen by each scenario)");
   add_time_limit(*every, *options);
   every->callback([options, &chosen, &interrupt] {
     chosen = [options, &interrupt] {
@@ -309,8 +311,16 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   });
 #endif
   add_openmp_barrier(*command, chosen);
+  command->footer(  // not inherited by the scenarios above
+      "Contenders are measured side by side, in turns. Records hold the raw samples, the machine\n"
+      "and the commit. The paper's experiments store each sample at once: an interrupted run\n"
+      "resumes when it is started again.\n\n"
+      "  cohort bench all --quick --out results           everything in minutes, for a first look\n"
+      "  cohort bench all --out results                   everything; an hour on 2 CPUs\n"
+      "  cohort bench all --out results --time-limit 10   ten minutes of it; again to resume\n"
+      "  cohort report results                            results/report.html");
   command->callback([&chosen] {  // runs after the callbacks of the scenarios
-    if (!chosen) throw Error{Errc::bad_options, "bench: no scenario given; see `cohort list`"};
+    if (!chosen) throw Error{Errc::bad_options, "no scenario given; see `cohort bench --help`"};
   });
 }
 

@@ -17,6 +17,7 @@
 #include "cohort/cpu.hpp"
 #include "cohort/periodic.hpp"
 #include "graph/generators.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/progress.hpp"
 #include "tool/record.hpp"
 #include "tool/timeline.hpp"
@@ -37,19 +38,6 @@ struct Options {
   std::string out;
   std::string json;
 };
-
-/// Total time this process's threads were runnable without a CPU, as Linux reports it.
-std::chrono::nanoseconds waited_for_cpu() {
-  std::int64_t all = 0;
-  std::error_code ignored;
-  for (const auto& thread : std::filesystem::directory_iterator{"/proc/self/task", ignored}) {
-    std::ifstream file{thread.path() / "schedstat"};
-    std::int64_t ran = 0;
-    std::int64_t waited = 0;
-    if (file >> ran >> waited) all += waited;
-  }
-  return std::chrono::nanoseconds{all};
-}
 
 /// Totals over the traversals of one phase.
 struct Phase {
@@ -74,7 +62,7 @@ struct Phase {
 
 /// The graph and the levels of a sequential search.
 struct World {
-  apps::bfs::App search{apps::known_graph(grid(side, side)), 0};
+  apps::bfs::App search{{apps::known_graph(grid(side, side))}, 0};
   std::vector<std::uint32_t> levels;  ///< verified
 };
 
@@ -170,7 +158,7 @@ struct Outcome {
   PeriodicReport frames;
   std::uint64_t wrong_frames;
   double share;      ///< fraction of all workers' time spent drawing
-  double disturbed;  ///< fraction of all workers' time spent waiting for a CPU
+  double disturbed;  ///< fraction of the CPUs' time that other programs used
 
   [[nodiscard]] double slowdown() const { return alone.per_second() / shared.per_second(); }
   [[nodiscard]] double ideal() const { return 1 / (1 - share); }
@@ -197,11 +185,8 @@ void print(const Outcome& outcome) {
             << " ms; " << outcome.shared.leaves << " groups left, " << outcome.shared.joins
             << " joined\n";
   print_strip(outcome.shared, outcome.workers);
-  if (outcome.disturbed > 0.1) {
-    std::cout << "note         other programs kept the workers from their CPUs for "
-              << std::setprecision(0) << outcome.disturbed * 100
-              << "% of the time: these are not a quiet machine's figures\n";
-  }
+  const std::string warning = tool::busy_warning(outcome.disturbed);
+  if (!warning.empty()) std::cout << "note         " << warning << '\n';
   const std::uint64_t traversals = outcome.alone.traversals + outcome.shared.traversals;
   if (outcome.right()) {
     std::cout << "verified     all " << traversals << " traversals, all " << frames.count
@@ -211,11 +196,6 @@ void print(const Outcome& outcome) {
               << traversals << " traversals, " << outcome.wrong_frames << " of " << frames.count
               << " frames " << outcome.alone.difference << outcome.shared.difference << '\n';
   }
-}
-
-nlohmann::ordered_json to_json(const Summary& summary) {
-  return {
-      {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
 nlohmann::ordered_json to_json(const Phase& phase) {
@@ -243,10 +223,11 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
         {"count", frames.count},
         {"late", frames.late},
         {"wrong", outcome.wrong_frames},
-        {"gather", to_json(frames.gather)},
-        {"run_time", to_json(frames.run_time)},
+        {"gather", tool::to_json(frames.gather)},
+        {"run_time", tool::to_json(frames.run_time)},
         {"share", outcome.share}}},
       {"disturbed", outcome.disturbed},
+      {"warning", tool::busy_warning(outcome.disturbed)},
       {"verified", outcome.right()},
   };
   result.update(tool::provenance());
@@ -293,7 +274,7 @@ int run(const Options& options, const std::stop_token& stop) {
   }
 
   const Seconds half{options.seconds / 2};
-  const auto waited = waited_for_cpu();
+  const tool::OtherPrograms others;
   Phase alone = traverse(engine, world, half, "alone", stop);
   Periodic frames{engine,
                   frame_period,
@@ -302,11 +283,10 @@ int run(const Options& options, const std::stop_token& stop) {
   Phase shared = traverse(engine, world, half, "with frames", stop);
   const auto used = fractal.used();
   const PeriodicReport drawn = frames.stop();
-  const Seconds disturbed = waited_for_cpu() - waited;
+  const double disturbed = others.share();
   if (!options.out.empty()) record(engine, world, fractal.side(), frame_workers, options.out, stop);
 
   const double share = Seconds{used} / Seconds{shared.elapsed} / workers;
-  const Seconds elapsed = alone.elapsed + shared.elapsed;
   const Outcome outcome{.workers = workers,
                         .frame_workers = frame_workers,
                         .frame_side = fractal.side(),
@@ -315,7 +295,7 @@ int run(const Options& options, const std::stop_token& stop) {
                         .frames = drawn,
                         .wrong_frames = fractal.wrong(),
                         .share = share,
-                        .disturbed = disturbed / elapsed / workers};
+                        .disturbed = disturbed};
   print(outcome);
   if (!options.json.empty()) tool::write_atomically(options.json, to_json(outcome).dump(2) + "\n");
   if (!options.out.empty()) {
@@ -332,12 +312,13 @@ void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command =
       tool.add_subcommand("demo", "Traverse a graph while a renderer takes half of the workers");
   const auto options = std::make_shared<Options>();
-  command->add_option("--seconds", options->seconds, "How long to measure, half of it alone")
+  add_value(*command, "--seconds", options->seconds, "SECONDS",
+            "Duration of the measurement, half of it without the renderer")
       ->check(positive_number("--seconds", 3600))
       ->capture_default_str();
-  command->add_option("--json", options->json, "Write the figures to this file");
-  command->add_option("--out", options->out,
-                      "Write them into this folder, with a page to look at: report.html");
+  add_value(*command, "--json", options->json, "FILE", "Write the figures to FILE");
+  add_value(*command, "--out", options->out, "FOLDER",
+            "Write the figures and report.html into FOLDER, made if it is missing");
   command->callback([options, &chosen, &interrupt] {
     chosen = [options, &interrupt] {
       const Interrupt::Graceful graceful{interrupt};

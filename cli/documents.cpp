@@ -32,9 +32,8 @@ void add_documents(CLI::App& tool, Action& chosen) {
       "  cohort completion fish | source");
   const auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")->required();
-  command->callback([&tool, shell, &chosen] {
-    chosen = [&tool, shell] { return print(completion(tool, *shell)); };
-  });
+  command->callback(
+      [shell, &chosen] { chosen = [shell] { return print(completion_script(*shell)); }; });
   CLI::App* const manual = tool.add_subcommand("manual", "Print the manual page, for man -l -");
   manual->callback([&tool, &chosen] {
     chosen = [&tool] { return print(manual_page(tool, after_the_commands)); };

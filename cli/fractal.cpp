@@ -1,8 +1,8 @@
 #include "cli/fractal.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "tool/statistics.hpp"
 
 namespace cohort::cli {
 namespace {
@@ -39,13 +39,12 @@ Fractal::Fractal(std::uint32_t side) : side_(side), pixels_(static_cast<std::siz
 
 std::uint32_t Fractal::side_for(std::chrono::nanoseconds work) {
   constexpr std::uint32_t sample = 64;
-  std::uint64_t fastest = std::numeric_limits<std::uint64_t>::max();
-  for (int i = 0; i < 10; ++i) {
+  const double fastest = tool::fastest_of(10, [] {
     const std::uint64_t begin = cpu::now();
     const Fractal drawn{sample};
-    fastest = std::min(fastest, cpu::now() - begin);
-  }
-  const double ratio = static_cast<double>(work.count()) / static_cast<double>(fastest);
+    return static_cast<double>(cpu::now() - begin);
+  });
+  const double ratio = static_cast<double>(work.count()) / fastest;
   return static_cast<std::uint32_t>(std::lround(sample * std::sqrt(ratio)));
 }
 

@@ -11,7 +11,6 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/resize.hpp"
-#include "cohort/any_engine.hpp"
 #include "cohort/program.hpp"
 #include "graph/memory.hpp"
 
@@ -189,13 +188,6 @@ class Arguments {
   std::map<std::string, Buffer> buffers_;
 };
 
-ResizingBarrier barrier_of(const std::string& name) {
-  if (name == "query") return ResizingBarrier::query;
-  if (name == "plain") return ResizingBarrier::plain;
-  if (name == "modelled") return ResizingBarrier::modelled;
-  return ResizingBarrier::one_pass;
-}
-
 template <class Engine>
 int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& options,
            Interrupt& interrupt) {
@@ -226,13 +218,12 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
 }  // namespace
 
 int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt) {
-  const AnyEngine engine{
-      {.engine = options.engine, .capacity = options.capacity, .device = options.device}};
+  const AnyEngine engine{options.engine};
   return engine.visit([&]<class Engine>(Engine& its) {
     ProgramOptions how;
-    how.engine = options.engine;
+    how.engine = options.engine.engine;
     how.transmit = options.transmit;
-    how.barrier = barrier_of(options.barrier);
+    how.barrier = options.barrier;
     how.defines = options.defines;
     how.max_local_size = options.launch.local_size.value_or(apps::default_local_size<Engine>);
     const Program program = Program::from_file(options.file, how);

@@ -2,12 +2,10 @@
 // buffers of --print.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cohort/job.hpp"
+#include "cohort/any_engine.hpp"
 
 namespace cohort::cli {
 
@@ -20,10 +18,8 @@ struct KernelFileOptions {
   std::vector<std::string> prints;     ///< NAME or NAME:COUNT
   std::vector<std::string> defines;
   std::string transmit = "annotated";
-  std::string barrier = "one-pass";
-  std::string engine = "cpu";
-  std::string device;                          ///< of a GPU engine: number or part of its name
-  std::optional<std::uint32_t> capacity = {};  ///< default: the engine's
+  EngineSpec engine;
+  ResizingBarrier barrier = ResizingBarrier::one_pass;
   std::string resize = "none";
   LaunchOptions launch;
 };

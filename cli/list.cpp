@@ -79,9 +79,9 @@ int list(bool json) {
 
 void add_list(CLI::App& tool, Action& chosen) {
   CLI::App* const command =
-      tool.add_subcommand("list", "Apps, engines, benchmarks and input specs there are");
+      tool.add_subcommand("list", "List apps, engines, benchmarks and inputs");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print JSON");
+  command->add_flag("--json", *json, "Print the list as JSON");
   command->callback([json, &chosen] { chosen = [json] { return list(*json); }; });
 }
 

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cohort/error.hpp"
@@ -37,7 +38,7 @@ int complain(const CLI::App& tool, const CLI::ParseError& error) {
   std::string path;
   const CLI::App& command = innermost(tool, path);
   const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  const std::string what = extras ? unexpected(command, path) : error.what();
+  const std::string what = extras ? unexpected(command) : error.what();
   return complain(what + "; see `" + path + " --help`", bad_input);
 }
 
@@ -47,7 +48,7 @@ std::string help_of(const CLI::App& tool, const std::vector<std::string>& words)
   const CLI::App* app = &tool;
   std::string path = tool.get_name();
   for (const std::string& word : words) {
-    app = &command_named(*app, path, word);
+    app = &command_named(*app, word);
     path += " " + word;
   }
   return app->get_formatter()->make_help(app, path, CLI::AppFormatMode::Normal);
@@ -57,6 +58,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
   CLI::App tool{"Cooperative kernels: run them, resize them, measure them.", "cohort"};
   tool.set_version_flag("--version",
                         std::string{"cohort " COHORT_VERSION " ("} + tool::commit() + ")");
+  tool.formatter(std::make_shared<HelpFormatter>());  // inherited by the commands
   Action chosen;
   add_list(tool, chosen);
   add_run(tool, chosen, interrupt);
@@ -68,15 +70,19 @@ int run(int argc, char** argv, Interrupt& interrupt) {
   tool.add_subcommand("help", "Show the help of a command, as in `cohort help run`");
   tool.footer(
       "First steps:\n"
-      "  cohort demo                                  a minute that shows what this is about\n"
+      "  cohort demo                                  what this is about, in a minute\n"
       "  cohort run bfs --input road:1000000 --task heavy --task-groups half --verify\n"
-      "  cohort run bfs --input road:1000000 --task heavy --trace t.json   and see it in Perfetto\n"
+      "  cohort run bfs --input road:1000000 --task heavy --trace t.json   a trace for Perfetto\n"
       "  cohort bench all --quick --out results       the paper's experiments, small, and a "
       "report\n\n"
-      "Exit status: 0 fine, 1 failed, 2 bad input, 128 + n after signal n.");
+      "Exit status: 0 success, 1 failure, 2 bad input, 128 + n after signal n.");
   try {
     if (argc > 1 && std::string_view{argv[1]} == "help") {
       std::cout << help_of(tool, {argv + 2, argv + argc});
+      return fine;
+    }
+    if (argc > 1 && std::string_view{argv[1]} == "complete") {  // for the completion scripts
+      std::cout << completions(tool, {argv + 2, argv + argc});
       return fine;
     }
     tool.parse(argc, argv);
@@ -84,7 +90,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
       std::string commands;
       for (const CLI::App* const each : commands_of(tool))
         commands += (commands.empty() ? "" : ", ") + each->get_name();
-      throw Error{Errc::bad_options, "no command given; there is " + commands};
+      throw Error{Errc::bad_options, "no command given; choose one of " + commands};
     }
     const int status = chosen();
     std::cout.flush();

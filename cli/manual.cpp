@@ -6,8 +6,6 @@
 namespace cohort::cli {
 namespace {
 
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
-
 /// Escapes characters that are special in roff.
 std::string roff(const std::string& text) {
   std::string result;
@@ -32,9 +30,7 @@ void describe_options(std::string& page, const CLI::App& app) {
     page += ".TP\n.B " + roff(option->get_name(positional, !positional));
     page +=
         takes_value(*option) && !positional ? " \\fI" + option->get_type_name() + "\\fP\n" : "\n";
-    page += roff(option->get_description());
-    if (!option->get_default_str().empty()) page += " [" + roff(option->get_default_str()) + "]";
-    page += "\n";
+    page += roff(option->get_description() + " " + default_of(*option)) + "\n";
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 
 #include "cohort/error.hpp"
 
@@ -33,19 +35,23 @@ std::size_t distance(const std::string& one, const std::string& other) {
   return last.back();
 }
 
-std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
-  std::vector<std::string> names;
-  for (const CLI::App* const each : commands) names.push_back(each->get_name());
-  return names;
-}
-
+/// The entry of `names` closest to the mistyped `word`, as a question.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-  const auto meant = nearest(word, names);
-  return meant ? " (did you mean '" + *meant + "'?)" : "";
+  std::string best;
+  std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);  // one more than tolerated
+  for (const std::string& each : names) {
+    const std::size_t wrong = distance(word, each);
+    if (wrong >= least) continue;
+    least = wrong;
+    best = each;
+  }
+  return best.empty() ? "" : " (did you mean '" + best + "'?)";
 }
 
-std::string no_command(const CLI::App& app, const std::string& path, const std::string& word) {
-  return "'" + word + "' is no command of " + path + suggestion(word, names_of(commands_of(app)));
+std::string no_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* const each : commands_of(app)) names.push_back(each->get_name());
+  return "'" + word + "': no such command" + suggestion(word, names);
 }
 
 }  // namespace
@@ -83,30 +89,37 @@ CLI::Validator positive_number(const std::string& option, double most) {
   return {check, ""};
 }
 
-std::optional<std::string> nearest(const std::string& word, const std::vector<std::string>& names) {
-  std::optional<std::string> best;
-  std::size_t least =
-      1 + std::max<std::size_t>(1, word.size() / 3);  // one more than the distance tolerated
-  for (const std::string& each : names) {
-    const std::size_t wrong = distance(word, each);
-    if (wrong >= least) continue;
-    least = wrong;
-    best = each;
-  }
-  return best;
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  return takes_value(*option) && !option->get_positional() ? " " + option->get_type_name() : "";
 }
 
-const CLI::App& command_named(const CLI::App& app, const std::string& path,
-                              const std::string& name) {
+/// In lines that fit next to the names.
+std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
+  constexpr std::size_t width = 70;
+  std::istringstream description{option->get_description()};
+  std::vector<std::string> words{std::istream_iterator<std::string>{description}, {}};
+  if (const std::string value = default_of(*option); !value.empty()) words.push_back(value);
+  std::string text;
+  std::size_t length = 0;
+  for (const std::string& word : words) {
+    if (length + word.size() > width) length = 0;
+    if (!text.empty()) text += length == 0 ? '\n' : ' ';
+    text += word;
+    length += word.size() + 1;
+  }
+  return text;
+}
+
+const CLI::App& command_named(const CLI::App& app, const std::string& name) {
   for (const CLI::App* const each : commands_of(app)) {
     if (each->get_name() == name) return *each;
   }
-  throw Error{Errc::bad_options, no_command(app, path, name)};
+  throw Error{Errc::bad_options, no_command(app, name)};
 }
 
-std::string unexpected(const CLI::App& app, const std::string& path) {
+std::string unexpected(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining();
-  if (words.empty()) return path + ": unexpected arguments";
+  if (words.empty()) return "unexpected arguments";
   const auto is_option = [](const std::string& each) { return each.starts_with('-'); };
   const auto option = std::ranges::find_if(words, is_option);
   const std::string& word = option == words.end() ? words.front() : *option;
@@ -115,10 +128,10 @@ std::string unexpected(const CLI::App& app, const std::string& path) {
     for (const CLI::Option* const each : options_of(app)) {
       for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
     }
-    return "'" + word + "' is no option of " + path + suggestion(word, names);
+    return word + ": no such option" + suggestion(word, names);
   }
-  if (!commands_of(app).empty()) return no_command(app, path, word);
-  return "'" + word + "' is one argument too many for " + path;
+  if (!commands_of(app).empty()) return no_command(app, word);
+  return "'" + word + "': one argument too many";
 }
 
 }  // namespace cohort::cli

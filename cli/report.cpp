@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/commands.hpp"
+#include "cli/options.hpp"
 #include "report/report.hpp"
 #include "tool/record.hpp"
 
@@ -20,16 +21,17 @@ int write_report(const std::vector<std::string>& folders, const std::string& jso
 }
 
 void add_report(CLI::App& tool, Action& chosen) {
-  CLI::App* const command =
-      tool.add_subcommand("report", "Make a page to look at, from folders of results");
+  CLI::App* const command = tool.add_subcommand("report", "Make a page from folders of results");
   command->footer(
-      "The page is one file, report.html in the first folder: tables and figures beside the "
-      "paper's, "
-      "and a timeline that zooms and plays. Unfinished results will do.");
+      "The page is one file, report.html in the first folder: tables and charts next to the\n"
+      "paper's, and a timeline that zooms and plays. Results may be unfinished.");
   const auto folders = std::make_shared<std::vector<std::string>>();
   const auto json = std::make_shared<std::string>();
-  command->add_option("folder", *folders, "What `cohort bench --out` wrote")->required();
-  command->add_option("--json", *json, "Write what the page shows to this file");
+  command
+      ->add_option("folder", *folders,
+                   "Folder that `cohort bench --out` wrote; several are compared")
+      ->required();
+  add_value(*command, "--json", *json, "FILE", "Write the page's data to FILE");
   command->callback([folders, json, &chosen] {
     chosen = [folders, json] { return write_report(*folders, *json); };
   });

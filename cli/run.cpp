@@ -93,19 +93,14 @@ Judgement judge(const std::deque<apps::JobTrace>& traces) {
     if (!judgement.error.empty()) continue;
     if (trace.log.dropped() > 0) {
       judgement.legal = {};
-      judgement.error = std::to_string(trace.log.dropped()) +
-                        " events beyond the limit were not kept; raise --trace-limit";
+      judgement.error =
+          std::to_string(trace.log.dropped()) + " events were dropped; raise --trace-limit";
     } else if (const auto refusal = check_trace(trace.log.events(), trace.rules, trace.status)) {
       judgement.legal = false;
       judgement.error = *refusal;
     }
   }
   return judgement;
-}
-
-nlohmann::ordered_json to_json(const Summary& summary) {
-  return {
-      {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
 nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
@@ -135,8 +130,8 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
       {"joins", report.joins},
       {"leaves", report.leaves},
       {"run_time_ns", report.run_time.count()},
-      {"gather", to_json(report.gather)},
-      {"offers", to_json(report.offers)},
+      {"gather", tool::to_json(report.gather)},
+      {"offers", tool::to_json(report.offers)},
       {"sizes", std::move(sizes)},
       {"runs", nlohmann::ordered_json::array()},
   };
@@ -181,11 +176,11 @@ void print(const Tasks& tasks) {
       gather.push_back(static_cast<double>(each.gather) / 1e6);
       run.push_back(static_cast<double>(each.run) / 1e6);
     }
-    std::cout << std::setprecision(2) << ": gathered in " << tool::median(gather) << " ms, done in "
-              << tool::median(run) << " ms more (p50)";
+    std::cout << std::setprecision(2) << ": gathered in " << tool::median(gather)
+              << " ms, then done in " << tool::median(run) << " ms (p50)";
     if (const auto period = tool::median_period(tasks.served)) {
-      std::cout << ", one every " << std::setprecision(0) << *period / 1e6 << " ms (wanted "
-                << tasks.kind->period.count() << ")";
+      std::cout << ", one every " << std::setprecision(0) << *period / 1e6 << " ms (due every "
+                << tasks.kind->period.count() << " ms)";
     }
   }
   std::cout << "; "
@@ -245,13 +240,10 @@ std::function<Report(const Job&)> suspender(const Options& options) {
 /// Runs a kernel from a source file instead of an app.
 int run_source(const Options& options, Interrupt& interrupt) {
 #ifdef COHORT_WITH_COMPILER
-  choose("barrier", options.barrier, barriers);
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
-  how.barrier = options.barrier;
-  how.engine = options.engine;
-  how.device = options.device;
-  how.capacity = options.capacity;
+  how.engine = {.engine = options.engine, .capacity = options.capacity, .device = options.device};
+  how.barrier = choose("barrier", options.barrier, barriers).barrier;
   how.resize = options.resize;
   how.launch.max_groups = options.groups;
   how.launch.local_size = options.local_size;
@@ -285,7 +277,7 @@ int run(Options options, Interrupt& interrupt) {
   if (is_kernel_file(options.app)) return run_source(options, interrupt);
   if (options.input.empty())
     throw Error{Errc::bad_options,
-                "--input is required: what app " + options.app + " runs on, e.g. grid:1000x1000"};
+                "run " + options.app + ": no input; give --input, e.g. --input grid:1000x1000"};
   const ResizingBarrier barrier = choose("barrier", options.barrier, barriers).barrier;
   Tasks tasks;
   if (options.task != "none") tasks.kind = &choose("task", options.task, tool::load_classes);
@@ -298,7 +290,7 @@ int run(Options options, Interrupt& interrupt) {
                          options.dialect};
   if (!kind.traces && !options.trace.empty())
     throw Error{Errc::bad_options,
-                "run: --trace does not work with --engine " + options.engine + "; drop it"};
+                "--trace does not work with --engine " + options.engine + "; drop it"};
   engine.load(options.app);
   for (const std::string& file : {options.json, options.trace, options.checkpoint}) {
     if (!file.empty()) tool::check_writable(file);
@@ -363,7 +355,8 @@ int run(Options options, Interrupt& interrupt) {
   print(tasks);
   const bool suspended = outcome.report.status == Status::suspended;
   if (suspended)
-    std::cout << "checkpoint in " << options.checkpoint << ": --restore goes on, on any engine\n";
+    std::cout << "checkpoint in " << options.checkpoint
+              << ": continue it with --restore, on any engine\n";
   if (!options.trace.empty()) {
     timeline.write(options.trace);
     std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
@@ -402,79 +395,84 @@ void check_kind(const CLI::App& command, bool kernel_file) {
 
 void add_app_options(CLI::App& command, Options& options) {
   auto* const resize = command.get_option("--resize");
-  const auto add = [&command](const std::string& name, auto& value, const std::string& text) {
-    return command.add_option(name, value, text)->group(for_apps);
+  const auto add = [&command](const std::string& name, auto& value, const std::string& type,
+                              const std::string& text) {
+    return add_value(command, name, value, type, text)->group(for_apps);
   };
-  add("--input", options.input,
-      "The input, e.g. grid:1000x1000 or a graph file; see `cohort list`");
-  add("-o,--option", options.settings, "The app's own options, as KEY=VALUE; see `cohort list`");
+  add("--input", options.input, "INPUT",
+      "A graph file or a generated input, e.g. grid:1000x1000; see `cohort list`");
+  add("-o,--option", options.settings, "KEY=VALUE",
+      "Option of the app; may be repeated; see `cohort list`");
   command
       .add_flag("--dialect", options.dialect,
-                "The app's kernel in the OpenCL C dialect, compiled by cohortc; with --engine "
-                "opencl it always is")
+                "Run the app's kernel in the OpenCL C dialect, compiled by cohortc; --engine "
+                "opencl always does")
       ->group(for_apps);
-  add("--scheduler", options.scheduler,
-      "What sends groups to work: the host or, with --engine opencl, one of the device's "
-      "work-groups: host|group")
+  add("--scheduler", options.scheduler, "WHERE",
+      "With --engine opencl: where groups are scheduled, on the host or in a work-group of the "
+      "device: host|group")
       ->capture_default_str();
   auto* const task =
-      add("--task", options.task,
-          "Urgent work next to the app, as in the paper: none|light|medium|heavy. Matrix products "
-          "that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
+      add("--task", options.task, "CLASS",
+          "Periodic urgent tasks next to the app, as in the paper: none|light|medium|heavy. Matrix "
+          "products that take 3, 3 or 10 ms on all groups, due every 70, 40 or 40 ms");
   task->capture_default_str()->excludes(resize);
-  add("--task-groups", options.task_groups,
-      "How many groups each takes: one|quarter|half|all-but-one|all, or a number; all suspends the "
-      "app meanwhile")
+  add("--task-groups", options.task_groups, "SHARE",
+      "Groups of each task: one|quarter|half|all-but-one|all, or a number; all suspends the app "
+      "meanwhile")
       ->capture_default_str()
       ->needs(task);
-  auto* const trace =
-      add("--trace", options.trace,
-          "Write what ran where and when to this file, for https://ui.perfetto.dev");
+  auto* const trace = add("--trace", options.trace, "FILE",
+                          "Write a timeline of all groups to FILE, for https://ui.perfetto.dev");
   auto* const checkpoint =
-      add("--checkpoint", options.checkpoint,
-          "Take the app out and write it to this file, for --restore on this or another engine; "
-          "bfs");
+      add("--checkpoint", options.checkpoint, "FILE",
+          "Suspend the app and write it to FILE, for --restore on this or another engine; only "
+          "for bfs");
   checkpoint->excludes(resize)->excludes(task);
   add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
-             "With --checkpoint: after so many milliseconds")
+             "With --checkpoint: milliseconds until the app is suspended")
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(for_apps);
-  auto* const restore = add("--restore", options.restore,
-                            "Go on from a checkpoint that --checkpoint wrote, on the same input");
-  command.add_flag("--verify", options.verify, "Compare with a sequential computation")
+  auto* const restore = add("--restore", options.restore, "FILE",
+                            "Continue the app that --checkpoint wrote to FILE, on the same input");
+  command.add_flag("--verify", options.verify, "Compare the result with a sequential computation")
       ->group(for_apps);
   auto* const check_trace =
       command.add_flag("--check-trace", options.check_trace,
-                       "Record what the groups do, and judge it by the rules of the model");
+                       "Record the events of all groups and check them by the rules of the model");
   check_trace->excludes(trace)->group(for_apps);
   add_number(command, "--trace-limit", options.trace_limit, 1, any_number,
-             "With --check-trace: keep at most so many events of a job")
+             "With --check-trace: upper limit on the events of a job")
       ->capture_default_str()
       ->needs(check_trace)
       ->group(for_apps);
   add_number(command, "--repeat", options.repeat, 1, 1'000'000,
-             "Run the app so often on one engine, with the input loaded once; prints the spread")
+             "Number of runs on one engine, with the input loaded once; prints the spread")
       ->capture_default_str()
       ->excludes(trace)
       ->excludes(checkpoint)
       ->excludes(restore)
       ->group(for_apps);
-  add("--json", options.json, "Write a report to this file");
+  add("--json", options.json, "FILE", "Write a report of the run to FILE");
 }
 
 void add_kernel_file_options(CLI::App& command, KernelFileOptions& source) {
-  const auto add = [&command](const std::string& name, auto& value, const std::string& text) {
-    return command.add_option(name, value, text)->group(for_kernel_files);
+  const auto add = [&command](const std::string& name, auto& value, const std::string& type,
+                              const std::string& text) {
+    return add_value(command, name, value, type, text)->group(for_kernel_files);
   };
-  add("--kernel", source.kernel, "Which kernel, if there are several");
-  add("--arg", source.arguments,
-      "A parameter, NAME=VALUE; a buffer is NAME=COUNT, COUNT*VALUE, COUNT*iota, V,V,... or @FILE")
+  add("--kernel", source.kernel, "NAME", "Kernel to run, if the file has several");
+  add("--arg", source.arguments, "NAME=VALUE",
+      "Parameter of the kernel; may be repeated. The value of a buffer is COUNT, COUNT*VALUE, "
+      "COUNT*iota, V,V,... or @FILE")
       ->allow_extra_args(false);
-  add("--print", source.prints, "Print a buffer afterwards, NAME or NAME:COUNT")
+  add("--print", source.prints, "NAME[:COUNT]", "Print a buffer afterwards; may be repeated")
       ->allow_extra_args(false);
-  add("-D,--define", source.defines, "Define a macro")->allow_extra_args(false);
-  add("--transmit", source.transmit, "What joining groups receive: annotated|live|all|per-thread")
+  add("-D,--define", source.defines, "NAME[=VALUE]", "Define a macro; may be repeated")
+      ->allow_extra_args(false);
+  add("--transmit", source.transmit, "STATE",
+      "What joining groups receive: annotated|live|all|per-thread")
       ->capture_default_str();
 }
 
@@ -483,33 +481,31 @@ void add_kernel_file_options(CLI::App& command, KernelFileOptions& source) {
 void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command = tool.add_subcommand("run", "Run an app, or a kernel from a file");
   const auto options = std::make_shared<Options>();
-  command->add_option("app", options->app, "Which one; see `cohort list`. Or a kernel: FILE.cl")
+  command->add_option("app", options->app, "An app, see `cohort list`; or a kernel file, FILE.cl")
       ->required();
-  command->add_option("--engine", options->engine, "cpu, cuda or opencl")
-      ->type_name("ENGINE")
+  add_value(*command, "--engine", options->engine, "ENGINE", "cpu, cuda or opencl")
       ->capture_default_str();
-  command->add_option(
-      "--device", options->device,
-      "With --engine cuda its number; with --engine opencl that, or part of its name "
-      "(default: the first that can)");
+  add_value(*command, "--device", options->device, "DEVICE",
+            "Number of the GPU; with --engine opencl also part of its name (default: the first "
+            "usable one)");
   add_number(*command, "--groups", options->groups, 1, max_groups_limit,
-             "Upper limit on active groups (default: capacity; with --engine cuda as many on an SM "
-             "as suit the app and its input)");
+             "Upper limit on active groups (default: the capacity; with --engine cuda as many per "
+             "SM as suit the app and its input)");
   add_number(*command, "--local-size", options->local_size, 1, max_local_size,
-             "Threads per group (default: 1, on a GPU 256)");
+             "Threads per group (default: 1; on a GPU 256)");
   add_number(*command, "--capacity", options->capacity, 1, max_groups_limit,
-             "Groups that run at a time (default: usable CPUs)");
-  auto* const resize = command->add_option("--resize", options->resize,
-                                           "Change the number of groups: none|random:SEED");
+             "Groups that run at the same time (default: usable CPUs, or SMs)");
+  auto* const resize = add_value(*command, "--resize", options->resize, "HOW",
+                                 "Keep changing the number of groups: none|random:SEED");
   resize->capture_default_str();
-  auto* const barrier =
-      command->add_option("--barrier", options->barrier,
-                          "Resizing barrier: one-pass|query|plain|modelled; the first is ours, the "
-                          "others are the paper's");
+  auto* const barrier = add_value(
+      *command, "--barrier", options->barrier, "BARRIER",
+      "Resizing barrier: one-pass|query|plain|modelled; the first is ours, the others are "
+      "the paper's");
   barrier->capture_default_str();
   command
       ->add_flag("--static", options->fixed,
-                 "A fixed number of groups, with cooperation compiled out")
+                 "Fix the number of groups, with cooperation compiled out")
       ->excludes(resize)
       ->excludes(barrier);
   add_app_options(*command, *options);

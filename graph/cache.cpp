@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,6 +15,7 @@
 #include "graph/build.hpp"
 #include "graph/random.hpp"
 #include "graph/read.hpp"
+#include "src/files.hpp"
 
 namespace cohort {
 namespace {
@@ -39,53 +39,10 @@ struct Head {
   std::uint64_t weighted = 0;
 };
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  [[nodiscard]] bool open() const { return value_ >= 0; }
-
-  bool read(void* into, std::size_t size) const {
-    auto* to = static_cast<char*>(into);
-    while (size > 0) {
-      const ssize_t got = ::read(value_, to, size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      to += got;
-      size -= static_cast<std::size_t>(got);
-    }
-    return true;
-  }
-  bool write(const void* from, std::size_t size) const {
-    const auto* rest = static_cast<const char*>(from);
-    while (size > 0) {
-      const ssize_t put = ::write(value_, rest, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) return false;
-      rest += put;
-      size -= static_cast<std::size_t>(put);
-    }
-    return true;
-  }
-  [[nodiscard]] std::uint64_t size() const {
-    struct stat status {};
-    return ::fstat(value_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-  }
-  /// False: closing failed.
-  bool close() {
-    const int closed = ::close(value_);
-    value_ = -1;
-    return closed == 0;
-  }
-
- private:
-  int value_;
-};
+std::uint64_t size_of(const Descriptor& file) {
+  struct stat status {};
+  return ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
 
 /// The head that fits a file as it is now; empty if it is no plain file.
 std::optional<Head> head_of(const fs::path& file, const std::string& path) {
@@ -134,7 +91,7 @@ std::optional<Csr> load(const fs::path& entry, const Head& wanted, const std::st
   const Descriptor in{::open(entry.c_str(), O_RDONLY | O_CLOEXEC)};
   Head head;
   if (!in.open() || !in.read(&head, sizeof head) || !same_source(head, wanted) ||
-      !fits(head, in.size()))
+      !fits(head, size_of(in)))
     return std::nullopt;
   std::string its_path(path.size(), '\0');
   Csr graph;

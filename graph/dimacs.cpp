@@ -21,20 +21,6 @@ constexpr std::array kinds{
     Kind{"col", 'e', Edges::undirected},
 };
 
-/// Up to the next line that says something. False: there is none.
-bool skip_comments(Scanner& text) {
-  for (;;) {
-    const char first = text.peek();
-    if (first == 'c') {
-      text.skip_line();
-    } else if (first == '\n') {
-      text.end_line();
-    } else {
-      return !text.at_end();
-    }
-  }
-}
-
 const Kind& kind_of(Scanner& text) {
   const std::string word{text.word()};
   for (const Kind& kind : kinds) {
@@ -46,7 +32,7 @@ const Kind& kind_of(Scanner& text) {
 }  // namespace
 
 Csr read_dimacs(Scanner& text) {
-  if (!skip_comments(text)) text.fail("there is no header: expected `p sp NODES EDGES`");
+  if (!text.skip_comments("c")) text.fail("there is no header: expected `p sp NODES EDGES`");
   if (text.word() != "p")
     text.fail("the header `p sp NODES EDGES` should come before everything else");
   const std::uint64_t header = text.line();
@@ -57,7 +43,7 @@ Csr read_dimacs(Scanner& text) {
   text.end_line();
 
   bool weighted = false;
-  while (skip_comments(text)) {
+  while (text.skip_comments("c")) {
     if (list.edges.size() == promised)
       text.fail("the header promised " + std::to_string(promised) + " edges, and here is another");
     if (kind.mark != '\0' && !text.take(kind.mark))

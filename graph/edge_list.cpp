@@ -9,17 +9,7 @@ namespace cohort::detail {
 Csr read_edge_list(Scanner& text, bool weighted) {
   EdgeList list;
   std::uint64_t line_of_last = 1;
-  for (;;) {
-    const char first = text.peek();
-    if (first == '#' || first == '%') {
-      text.skip_line();
-      continue;
-    }
-    if (first == '\n') {
-      text.end_line();
-      continue;
-    }
-    if (text.at_end()) break;
+  while (text.skip_comments("#%")) {
     const Node from = text.node(0, most_nodes);
     const Node to = text.node(0, most_nodes);
     list.edges.push_back({from, to});

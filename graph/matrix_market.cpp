@@ -41,20 +41,6 @@ Banner read_banner(Scanner& text) {
           .symmetric = symmetry == "symmetric"};
 }
 
-/// Up to the next line that says something. False: there is none.
-bool skip_comments(Scanner& text) {
-  for (;;) {
-    const char first = text.peek();
-    if (first == '%') {
-      text.skip_line();
-    } else if (first == '\n') {
-      text.end_line();
-    } else {
-      return !text.at_end();
-    }
-  }
-}
-
 /// Real entries are weights if all of them are whole and not negative. Otherwise they are
 /// measurements, and the graph takes the pattern alone.
 class RealWeights {
@@ -78,7 +64,7 @@ class RealWeights {
 
 Csr read_matrix_market(Scanner& text) {
   const Banner banner = read_banner(text);
-  if (!skip_comments(text)) text.fail("the text ends before the line `ROWS COLUMNS ENTRIES`");
+  if (!text.skip_comments("%")) text.fail("the text ends before the line `ROWS COLUMNS ENTRIES`");
   const std::uint64_t header = text.line();
   EdgeList list;
   list.nodes = text.number("the number of rows", most_nodes);
@@ -88,7 +74,7 @@ Csr read_matrix_market(Scanner& text) {
   text.end_line();
 
   RealWeights reals;
-  while (skip_comments(text)) {
+  while (text.skip_comments("%")) {
     if (list.edges.size() == promised)
       text.fail("the header promised " + std::to_string(promised) +
                 " entries, and here is another");

@@ -69,13 +69,7 @@ Csr read_metis(Scanner& text) {
     read_node(text, header, static_cast<Node>(node++), graph);
     text.end_line();
   }
-  while (!text.at_end()) {
-    if (text.peek() == '%') {
-      text.skip_line();
-    } else {
-      text.end_line();
-    }
-  }
+  if (text.skip_comments("%")) text.end_line();  // which fails: there is something else
   if (graph.num_edges() != 2 * header.edges) {
     text.fail_at(header.line, "the header promised " + std::to_string(header.edges) +
                                   " edges, which are neighbours twice, but there are " +

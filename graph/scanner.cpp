@@ -90,6 +90,19 @@ void Scanner::skip_line() {
   } while (refill());
 }
 
+bool Scanner::skip_comments(std::string_view marks) {
+  for (;;) {
+    const char first = peek();
+    if (marks.find(first) != std::string_view::npos) {
+      skip_line();
+    } else if (first == '\n') {
+      end_line();
+    } else {
+      return !at_end();
+    }
+  }
+}
+
 std::string_view Scanner::word() {
   (void)peek();
   const char* const start = at_;

@@ -42,6 +42,8 @@ class Scanner {
 
   /// Skips the rest of the line.
   void skip_line();
+  /// Skips empty lines, and lines that begin with one of `marks`. False: the text ends there.
+  [[nodiscard]] bool skip_comments(std::string_view marks);
   /// Expects the end of the line, after blanks at most.
   void end_line() {
     if (peek() == '\n') {
@@ -71,7 +73,7 @@ class Scanner {
     std::uint64_t value = 0;
     for (auto digit = digit_at(at); digit < 10; digit = digit_at(++at)) value = 10 * value + digit;
     at_ = at;
-    constexpr std::ptrdiff_t safe_digits = 19;  // so many always fit 64 bits
+    constexpr std::ptrdiff_t safe_digits = 19;  // 19 digits always fit 64 bits
     if (at == start || at - start > safe_digits || value > most || !is_space(*at))
       bad_number(start, what, most);
     return value;

@@ -114,7 +114,7 @@ constexpr std::array<Load, kinds.size() - 1> loads{load_grid,      load_rmat, lo
     known += (known.empty() ? "" : ", ") + std::string{each.syntax};
   throw Error{Errc::bad_options, "input '" + std::string{spec} +
                                      "': no such file, here or in $COHORT_DATA, and no such kind "
-                                     "of input; there is " +
+                                     "of input; use one of " +
                                      known};
 }
 

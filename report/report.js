@@ -37,9 +37,15 @@ function showTip(event, title, rest = '', lines = []) {
 }
 const hideTip = () => tip.attr('hidden', '');
 
-function section(title, words, id) {
+// Of a record that was measured on a busy machine.
+function warn(to, record) {
+  if (record.warning) to.append('p').attr('class', 'note strong').text(record.warning);
+}
+
+function section(title, words, id, record = {}) {
   const s = main.append('section').attr('id', id);
   s.append('h2').text(title);
+  warn(s, record);
   if (words) s.append('p').text(words);
   return s;
 }
@@ -135,7 +141,7 @@ const spread = (values, least) => {
   return [Math.min(least[0], d3.min(all) * 0.8), Math.max(least[1], d3.max(all) * 1.2)];
 };
 
-// ---- figure 1: who is where, over time
+// ---- figure 1: groups on units, over time
 
 function timeline(to, t) {
   const kinds = {job: 0, task: 1, barrier: 2};
@@ -310,7 +316,8 @@ function show(set) {
   if (m && m.performance.length) { performance(m); responsiveness(m); preemption(m); outlier(m); }
   if (set.fixed_duration && set.fixed_duration.performance.length) {
     const s = section('Another load: tasks of fixed duration', 'Here a task takes E on its share, so a larger share does ' +
-      'more work. Not the paper’s load, and not to be compared with the figures above.', 'fixed-duration');
+      'more work. Not the paper’s load, and not to be compared with the figures above.', 'fixed-duration',
+      set.fixed_duration);
     performanceCharts(s, set.fixed_duration, false);
   }
   if (set.sizing) sizing(set.sizing);
@@ -323,29 +330,30 @@ function show(set) {
   d3.select('#footer').text(`Made by cohort ${data.version} (${data.commit}) on ${data.time}. Drawn with D3.`);
 }
 
-function tiles(m) {
+// Headline figures of a record: returns a function that adds one.
+function tilesOf(record) {
+  warn(main, record);
   const t = main.append('div').attr('class', 'tiles');
-  const tile = (value, words) => {
+  return (value, words) => {
     const d = t.append('div').attr('class', 'tile');
     d.append('b').text(value);
     d.append('span').text(words);
   };
+}
+
+function tiles(m) {
+  const tile = tilesOf(m);
   const find = (load, share) => m.performance.find(p => p.class === load && p.share === share && p.barrier === 'one-pass');
   const heavy = find('heavy', 'half'), light = find('light', 'quarter');
-  if (light) tile(times(light.slowdown), 'median slowdown of the apps beside light tasks on a quarter of the groups');
-  if (heavy) tile(times(heavy.slowdown), 'beside heavy tasks on half of the groups');
+  if (light) tile(times(light.slowdown), 'median slowdown of the apps next to light tasks on a quarter of the groups');
+  if (heavy) tile(times(heavy.slowdown), 'next to heavy tasks on half of the groups');
   if (heavy) tile(ms(heavy.gather_ns), 'median time to gather half of the groups');
   const tasks = d3.sum(m.configurations, c => c.tasks), wrong = d3.sum(m.configurations, c => c.wrong);
   tile(d3.format(',')(tasks), wrong ? `tasks, ${wrong} of them WRONG` : 'tasks served, every product checked');
 }
 
 function demo(d) {
-  const t = main.append('div').attr('class', 'tiles');
-  const tile = (value, words) => {
-    const e = t.append('div').attr('class', 'tile');
-    e.append('b').text(value);
-    e.append('span').text(words);
-  };
+  const tile = tilesOf(d);
   const f = d.frames;
   tile(`${f.count - f.late} of ${f.count}`, `frames on time, one every ${f.period_ns / 1e6} ms, on ${f.workers} of ` +
     `${d.workers} workers`);
@@ -393,7 +401,7 @@ function performance(m) {
   const s = section('What tasks cost the app, and how often they come', 'By the groups that each task takes (the ' +
     'paper’s figure 6). A task is a matrix product that would take 3 ms (light, medium) or 10 ms (heavy) on all groups; ' +
     'one is due every 70 ms (light) or 40 ms, and a late one delays the next. ' +
-    (m.performance.some(p => p.share === 'all') ? 'N is all groups: the app is suspended meanwhile.' : ''), 'performance');
+    (m.performance.some(p => p.share === 'all') ? 'N is all groups: the app is suspended meanwhile.' : ''), 'performance', m);
   performanceCharts(s, m, true);
   const d = s.append('details');
   d.append('summary').text('The numbers');
@@ -406,7 +414,7 @@ function responsiveness(m) {
   const s = section('How fast groups are gathered', 'Medians (the paper’s figure 5 and appendix C): how long it takes to ' +
     'gather the groups, by kind of resizing barrier, and how long the task then takes on them. First over all pairs of ' +
     'app and input, then for each. Log axis; a task that is executed below the grey line, gathering included, is in time.',
-  'responsiveness');
+  'responsiveness', m);
   const pairs = m.header.pairs.map(p => p.name).filter(p => !p.endsWith(' chunked') &&
     m.configurations.some(c => c.pair === p));
   let drawn;
@@ -440,10 +448,10 @@ function responsiveness(m) {
 function preemption(m) {
   const sliced = m.preemption.some(p => p.time_slicing);
   const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
-    'paper’s table 3), beside the paper’s model of kernel-level preemption P/(P−E), beside suspending the whole app, and ' +
-    'beside a hybrid that gathers for small shares and suspends for large ones.' + (sliced ? ' Time slicing is measured: the ' +
+    'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), to suspending the whole app, and ' +
+    'to a hybrid that gathers for small shares and suspends for large ones.' + (sliced ? ' Time slicing is measured: the ' +
     'driver gives the device to a job of barriers and to the tasks in turns, two processes; how long a task takes then is ' +
-    'in brackets.' : ''), 'preemption');
+    'in brackets.' : ''), 'preemption', m);
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
     : `${times(t.slowdown)} (${ms(t.p50_ns)})${t.verified ? '' : ' WRONG'}`;
   table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', 'hybrid', ...(sliced ? ['time slicing'] : [])],
@@ -455,11 +463,11 @@ function preemption(m) {
 
 function outlier(m) {
   if (!m.outlier.length) return;
-  const s = section('The outlier, and its cure', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph beside ' +
+  const s = section('The outlier, and its cure', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph next to ' +
     'medium tasks that take all groups but one: the steps are long, so after each task the app goes on with one group until ' +
     'its next resizing point. Steps that are cut into chunks have more of these points.' +
     (m.header.on_cpus !== false ? ' One of our groups is a thread that can have a CPU to itself, so it can be slower than ' +
-    'all of them by the number of CPUs at most.' : ''), 'outlier');
+    'all of them by the number of CPUs at most.' : ''), 'outlier', m);
   const value = (name, barrier) => m.outlier.find(o => o.barrier === barrier && o.pair.endsWith(' chunked') === name);
   const kinds = barriers.filter(b => m.outlier.some(o => o.barrier === b));
   const panels = s.append('div').attr('class', 'panels');
@@ -475,15 +483,15 @@ function outlier(m) {
 }
 
 function sizing(z) {
-  const s = section('How much a frame loop needs', 'A kernel takes all groups for t, again and again, beside a frame loop; ' +
+  const s = section('How much a frame loop needs', 'A kernel takes all groups for t, repeatedly, next to a frame loop; ' +
     't is the largest at which no frame is missed. E = (X−Y)/n and P = X/n are what is left for a frame and how often ' +
-    '(section 5.2). Our frames are matrix products of the paper’s E at the paper’s P, so this checks the method.', 'sizing');
+    '(section 5.2). Our frames are matrix products of the paper’s E at the paper’s P, so this checks the method.', 'sizing', z);
   table(s, ['class', 'largest t', 'missed', 'E', 'paper’s', 'P', 'paper’s', 'X'],
     z.classes.map(c => [c.class, ms(c.largest_t_ns), `${c.missed} of ${c.frames}`, ms(c.E_ns), paper.sizing[c.class][0] + ' ms',
       ms(c.P_ns), paper.sizing[c.class][1] + ' ms', d3.format('.1f')(c.X_s) + ' s']), [4, 6]);
 }
 
-// The cost of cooperation: geometric mean, worst, and whose. On a GPU by the device's clock, beside plain CUDA.
+// The cost of cooperation: geometric mean, worst, and whose. On a GPU by the device's clock, next to plain CUDA.
 function costs(record) {
   const u = record.summary, c = u.culprits || {};
   if (u.device) return {all: u.device, barrier: u.device_barrier, stealing: u.device_work_stealing};
@@ -494,9 +502,9 @@ function costs(record) {
 
 function overhead(o) {
   const gpu = !!o.summary.device, cost = costs(o);
-  const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, beside the ' +
+  const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, next to the ' +
     (gpu ? 'same kernels in plain CUDA, with a cooperative launch and grid.sync()' : 'same apps with cooperation compiled out') +
-    ' (the paper’s table 2): geometric means and the worst pair.', 'overhead');
+    ' (the paper’s table 2): geometric means and the worst pair.', 'overhead', o);
   const row = (name, of, p) => [name, times(of && of.geomean), times(of && of.max), (of && of.culprit) || '–', times(p[0]),
     times(p[1]), p[2]];
   table(s, ['pairs', 'mean', 'worst', 'which', 'paper: mean', 'worst', 'which'], [
@@ -516,16 +524,16 @@ function overhead(o) {
 
 function deviceGather(record) {
   const kernels = ['any order', 'resizing barrier', 'highest first'];
-  const s = section('Gather time beside a full GPU', 'From the demand until so many SMs are held, beside a kernel on all of ' +
+  const s = section('Gather time on a full GPU', 'From the request until so many SMs are held, next to a kernel on all of ' +
     `them with an offer or a barrier every ${ms(record.offer_interval_ns)}: beyond what an idle GPU takes. Median (99th ` +
-    'percentile).', 'device-gather');
+    'percentile).', 'device-gather', record);
   table(s, ['SMs', 'by', 'idle', ...kernels], record.gather.map(g => [g.sms, g.by, ms(g.idle.p50), ...kernels.map(k =>
     g[k] && g[k].extra_p50 != null ? `${ms(g[k].extra_p50)} (${ms(g[k].extra_p99)})` : '–')]));
 }
 
 function lease(record) {
   const s = section('A library’s kernels under a lease', 'cuBLAS products on SMs leased from a kernel that fills the GPU, ' +
-    'beside the same products on an idle GPU. From the call until the result is there; median (99th percentile).', 'lease');
+    'next to the same products on an idle GPU. From the call until the result is there; median (99th percentile).', 'lease', record);
   table(s, ['matrices', 'SMs', 'idle GPU', 'leased', 'results'], record.products.map(p => [`${p.size} × ${p.size}`, p.sms,
     `${ms(p.alone.p50)} (${ms(p.alone.p99)})`, `${ms(p.leased.p50)} (${ms(p.leased.p99)})`,
     p.verified ? 'all right' : 'WRONG']));
@@ -535,7 +543,7 @@ function fairness(record) {
   section('More groups than fit', `A barrier of ${d3.format(',')(record.groups)} groups, far more than the GPU can hold: ` +
     (record.spin_barrier_hangs ? `plain CUDA hangs (it was given ${record.seconds_given} s)` : 'plain CUDA finished') +
     (record.cohort_finishes ? `; with cohort ${d3.format(',')(record.rounds)} rounds finish, with as many groups as there is ` +
-    'room for.' : '; cohort DID NOT FINISH.'), 'fairness');
+    'room for.' : '; cohort DID NOT FINISH.'), 'fairness', record);
 }
 
 // ---- several machines and engines
@@ -557,7 +565,7 @@ function sideBySide() {
     row('overhead without tasks, mean', set => times(costs(set.overhead).all.geomean), times(paper.overhead.overall[0])),
     row('overhead, worst', set => times(costs(set.overhead).all.max), times(paper.overhead.overall[1])),
     ...[['light', 'quarter'], ['medium', 'quarter'], ['heavy', 'half']].flatMap(([load, share]) => [
-      row(`slowdown beside ${load} tasks on ${shareNames[share]}`, set => times(found(set, load, share).slowdown),
+      row(`slowdown next to ${load} tasks on ${shareNames[share]}`, set => times(found(set, load, share).slowdown),
         times(paper.slowdown[load][share])),
       row('and their gather time', set => ms(found(set, load, share).gather_ns))]),
     ...classes.map(load => row(`${load}: slowdown at the smallest share that meets the period`, set => {
@@ -575,15 +583,15 @@ function sideBySide() {
 
 // Any record of the harness: contenders side by side.
 const titles = {
-  barrier: ['Barriers and offers', 'With nothing pending, beside what others offer. Median; the whole range is in the tip.'],
-  gather: ['Gather time by kill order', 'Demands for workers of a kernel that steals work. Median and 99th percentile.'],
-  cpu: ['Beside other programs', ''],
+  barrier: ['Barriers and offers', 'With no request pending, next to other implementations. Median; the whole range is in the tip.'],
+  gather: ['Gather time by kill order', 'Requests for workers of a kernel that steals work. Median and 99th percentile.'],
+  cpu: ['Next to other programs', ''],
 };
 
 function measurements(name, record) {
   const list = Object.values(record).filter(Array.isArray).flat().filter(e => e && e.contenders);
   if (!list.length) return;
-  const s = section(titles[name][0], titles[name][1], name);
+  const s = section(titles[name][0], titles[name][1], name, record);
   const panels = s.append('div').attr('class', 'panels');
   for (const each of list) bars(panels, each);
 }

@@ -18,7 +18,8 @@ const auto& choose(const std::string& kind, std::string_view name, const Choices
   if (found != choices.end()) return *found;
   std::string known;
   for (const auto& each : choices) known += (known.empty() ? "" : ", ") + std::string{each.name};
-  throw Error{Errc::bad_options, "no " + kind + " '" + std::string{name} + "'; there is " + known};
+  throw Error{Errc::bad_options,
+              "no " + kind + " '" + std::string{name} + "'; choose one of " + known};
 }
 
 }  // namespace cohort

@@ -1,9 +1,7 @@
 #include "tool/app_engine.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "tool/product.hpp"
+#include "tool/statistics.hpp"
 #ifdef COHORT_WITH_CUDA_APPS
 #include "apps/cuda/occupancy.hpp"
 #include "tool/cuda_product.hpp"
@@ -96,14 +94,10 @@ std::string apps_lacking(const EngineKind& kind) {
 
 AppEngine::AppEngine(const EngineSpec& spec, bool dialect)
     : engine_(spec), dialect_(dialect), whole_(!spec.capacity) {
-  engine_.visit([this]<class Engine>(Engine& /*engine*/) {
-    dialect_ = dialect_ || is_opencl<Engine>;
-    if (!has_apps<Engine> && !is_opencl<Engine>) {
-      throw Error{Errc::bad_options,
-                  "the apps are not built for the engine 'cuda' here; use --engine cpu, or "
-                  "configure with COHORT_CUDA_APPS"};
-    }
-  });
+  engine_.visit(
+      [this]<class Engine>(Engine& /*engine*/) { dialect_ = dialect_ || is_opencl<Engine>; });
+  if (const std::string why = apps_lacking(engine_.kind()); !why.empty())
+    throw Error{Errc::unsupported, "--engine " + spec.engine + ": " + why};
 #ifndef COHORT_WITH_COMPILER
   if (dialect_) refuse_dialect();
 #endif
@@ -187,19 +181,15 @@ std::function<Load::Served()> AppEngine::product(std::uint32_t side, const TaskO
     } else if constexpr (has_apps<Engine>) {
       return product_on(engine, side, options);
     }
-    throw Error{Errc::bad_options, "there are no products for this engine"};
+    throw Error{Errc::unsupported, apps_lacking(engine_.kind())};
   });
 }
 
 std::uint32_t AppEngine::side_for(std::chrono::nanoseconds work, const TaskOptions& options) {
   return tool::side_for(work, [&](std::uint32_t side) {
     const auto serve = product(side, options);
-    double fastest = std::numeric_limits<double>::max();
-    for (int i = 0; i < 7; ++i) {
-      const std::chrono::duration<double> took = serve().report.run_time;
-      fastest = std::min(fastest, took.count());
-    }
-    return fastest;
+    return fastest_of(
+        7, [&] { return std::chrono::duration<double>{serve().report.run_time}.count(); });
   });
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "tool/statistics.hpp"
 
 namespace cohort::tool {
 namespace {
@@ -42,14 +43,12 @@ constexpr std::uint32_t most_side = 4096;
 
 double seconds_of(cpu::Engine& engine, std::uint32_t side, std::uint32_t groups) {
   MatrixProduct product{side};
-  double fastest = std::numeric_limits<double>::max();
-  for (int i = 0; i < 7; ++i) {
+  return fastest_of(7, [&] {
     const TaskReport report =
         engine.submit([&product](auto& group) { product.multiply(group); }, {.groups = groups})
             .wait();
-    fastest = std::min(fastest, std::chrono::duration<double>{report.run_time}.count());
-  }
-  return fastest;
+    return std::chrono::duration<double>{report.run_time}.count();
+  });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "cohort/cpu.hpp"
 #include "cohort/version.hpp"
+#include "src/files.hpp"
 
 namespace cohort::tool {
 namespace {
@@ -58,15 +59,6 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path{"."};
 }
 
-void write_all(int descriptor, std::string_view content, const fs::path& file) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) refuse(file, errno);
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 /// Whether `file` exists and is not a regular file: a pipe, a terminal, /dev/stdout.
 bool is_stream(const fs::path& file) {
   std::error_code ignored;
@@ -74,52 +66,25 @@ bool is_stream(const fs::path& file) {
 }
 
 void write_into(const fs::path& stream, std::string_view content) {
-  const int descriptor = ::open(stream.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(stream, errno);
-  try {
-    write_all(descriptor, content, stream);
-  } catch (...) {
-    ::close(descriptor);
-    throw;
-  }
-  if (::close(descriptor) != 0) refuse(stream, errno);
+  Descriptor out{::open(stream.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (!out.open() || !out.write(content.data(), content.size()) || !out.close())
+    refuse(stream, errno);
 }
 
-/// Temporary file next to the target; deleted unless place() renames it.
-class Draft {
- public:
-  explicit Draft(const fs::path& file) : file_(file), name_(file.string() + ".XXXXXX") {
-    descriptor_ = ::mkostemp(name_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) refuse(file_, errno);
-  }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  ~Draft() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!placed_) ::unlink(name_.c_str());
-  }
-
-  void write(std::string_view content) { write_all(descriptor_, content, file_); }
-
-  /// Syncs to disk, then renames to the target.
-  void place() {
-    const mode_t mask = ::umask(0);  // mkostemp's 0600 is stricter than the umask
-    ::umask(mask);
-    if (::fchmod(descriptor_, 0666U & ~mask) != 0) refuse(file_, errno);
-    if (::fsync(descriptor_) != 0) refuse(file_, errno);
-    const int closed = ::close(descriptor_);
-    descriptor_ = -1;
-    if (closed != 0) refuse(file_, errno);
-    if (::rename(name_.c_str(), file_.c_str()) != 0) refuse(file_, errno);
-    placed_ = true;
-  }
-
- private:
-  const fs::path& file_;
-  std::string name_;
-  int descriptor_ = -1;
-  bool placed_ = false;
-};
+/// Writes a new file next to the one it replaces, to the disk before it gets its name.
+void replace(const fs::path& file, std::string_view content) {
+  std::string draft = file.string() + ".XXXXXX";
+  Descriptor out{::mkostemp(draft.data(), O_CLOEXEC)};
+  if (!out.open()) refuse(file, errno);
+  const mode_t mask = ::umask(0);  // mkostemp's 0600 is stricter than the umask
+  ::umask(mask);
+  if (out.write(content.data(), content.size()) && ::fchmod(out.get(), 0666U & ~mask) == 0 &&
+      ::fsync(out.get()) == 0 && out.close() && ::rename(draft.c_str(), file.c_str()) == 0)
+    return;
+  const int error = errno;
+  ::unlink(draft.c_str());
+  refuse(file, error);
+}
 
 void append_text(const nlohmann::ordered_json& value, const std::string& indent,
                  std::string& text) {
@@ -152,6 +117,11 @@ nlohmann::ordered_json machine() {
 #else
           {"optimised", false}};
 #endif
+}
+
+nlohmann::ordered_json to_json(const Summary& summary) {
+  return {
+      {"count", summary.count}, {"p50", summary.p50}, {"p99", summary.p99}, {"max", summary.max}};
 }
 
 std::string utc_time() {
@@ -197,11 +167,9 @@ void write_atomically(const fs::path& file, const std::string& content) {
   check_writable(file);
   if (is_stream(file)) {
     write_into(file, content);
-    return;
+  } else {
+    replace(file, content);
   }
-  Draft draft{file};
-  draft.write(content);
-  draft.place();
 }
 
 }  // namespace cohort::tool

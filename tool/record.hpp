@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "cohort/samples.hpp"
+
 namespace cohort::tool {
 
 /// The commit this program was built from.
@@ -13,6 +15,8 @@ namespace cohort::tool {
 
 /// CPU model, usable CPUs, operating system, compiler.
 [[nodiscard]] nlohmann::ordered_json machine();
+
+[[nodiscard]] nlohmann::ordered_json to_json(const Summary& summary);
 
 /// Now, as in 2024-05-31T12:00:00Z.
 [[nodiscard]] std::string utc_time();

@@ -1,6 +1,7 @@
 // Percentiles and means.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 namespace cohort::tool {
@@ -8,6 +9,13 @@ namespace cohort::tool {
 /// Interpolated between the two nearest values; `percent` from 0 to 100. There must be a value.
 [[nodiscard]] double percentile(std::vector<double> values, double percent);
 [[nodiscard]] double median(std::vector<double> values);
+/// The least of some measurements: of a time, the one least disturbed.
+template <class Measure>
+[[nodiscard]] double fastest_of(int tries, Measure measure) {
+  double fastest = measure();
+  for (int i = 1; i < tries; ++i) fastest = std::min<double>(fastest, measure());
+  return fastest;
+}
 [[nodiscard]] double geometric_mean(const std::vector<double>& values);
 
 }  // namespace cohort::tool

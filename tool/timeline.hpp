@@ -14,7 +14,7 @@
 
 namespace cohort::tool {
 
-/// Collects events while jobs and tasks run, except offers, of which there are too many.
+/// Collects events while jobs and tasks run. Leaves out offers: there are too many.
 class Timeline {
  public:
   static constexpr std::size_t default_limit = std::size_t{1} << 20U;

@@ -42,7 +42,7 @@ struct BfsResult {
 
 namespace bfs {
 
-struct App {
+struct App : AppOnGraph {
   static constexpr std::string_view name = "bfs";
   static constexpr std::string_view summary = "breadth-first search, level by level";
   static constexpr std::string_view options =
@@ -51,10 +51,8 @@ struct App {
   static constexpr std::string_view algorithm = "one-barrier";
   static constexpr std::string_view paper = "algorithm=paper";
   static constexpr std::string_view dialect_options = "source";
-  static constexpr const auto& examples = graph_examples;
   using Result = BfsResult;
 
-  GraphInput graph;
   Node source;
   BfsOptions how = {};
 
@@ -70,12 +68,11 @@ struct App {
     const SourceChoice chosen{input, settings};
     settings.check_all_used();
     const GraphInput graph = known_graph(input);
-    return {graph, chosen.of(*graph), how};
+    return {{graph}, chosen.of(*graph), how};
   }
   /// Every group takes part, even in levels as small as these.
-  static App tiny() { return {tiny_graph(), 0, {.solo = 0}}; }
+  static App tiny() { return {{tiny_graph()}, 0, {.solo = 0}}; }
 
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
 
   /// Whether levels are searched both from their own nodes and from the unreached nodes.
@@ -91,7 +88,7 @@ struct App {
     // Lists of the `few` variant pay off for groups of several threads; groups of one prefetch
     // instead. A movable job uses it on every engine, so that its lists have one layout.
     const bool fits = threads_per_group<Engine>(run_options) > 1 || run_options.movable;
-    const bool few = graph->get(&most_edges) <= most_few_edges &&
+    const bool few = graph->get(&max_degree) <= most_few_edges &&
                      graph->csr().num_edges() <= FewEdges::most_in_graph;
     return fits && few ? Degrees::few : Degrees::some;
   }
@@ -214,7 +211,7 @@ struct App {
 template <class Engine>
 [[nodiscard]] BfsResult run_bfs(Engine& engine, const Csr& graph, Node source,
                                 const RunOptions& options = {}, const BfsOptions& how = {}) {
-  return solve(engine, bfs::App{known_graph(graph), source, how}, options);
+  return solve(engine, bfs::App{{known_graph(graph)}, source, how}, options);
 }
 
 }  // namespace cohort::apps

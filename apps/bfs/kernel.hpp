@@ -160,7 +160,7 @@ struct Bfs {
           const Node its = entry(graph, target);                 // overlaps reach()
           const bool reached = levels.reach(group, target, level, !group.alone());
           if (early) {
-            sink.put(place, reached ? its : nobody);
+            sink.put(place, reached ? its : empty_place);
           } else if (reached) {
             sink.push(its);
           }

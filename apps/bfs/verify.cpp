@@ -1,4 +1,5 @@
-#include <algorithm>
+#include "apps/verify.hpp"
+
 #include <queue>
 
 #include "apps/bfs/host.hpp"
@@ -22,20 +23,9 @@ std::optional<std::string> check_bfs(const Csr& graph, Node source,
       open.push(next);
     }
   }
-  const auto name = [](std::uint32_t level) {
+  return first_difference("level", levels, expected, [](std::uint32_t level) {
     return level == unseen ? std::string{"none"} : std::to_string(level);
-  };
-  if (levels.size() != expected.size()) {
-    return std::to_string(levels.size()) + " levels for " + std::to_string(expected.size()) +
-           " nodes";
-  }
-  for (std::size_t node = 0; node < expected.size(); ++node) {
-    if (levels[node] != expected[node]) {
-      return "node " + std::to_string(node) + " has level " + name(levels[node]) + " instead of " +
-             name(expected[node]);
-    }
-  }
-  return std::nullopt;
+  });
 }
 
 }  // namespace cohort::apps

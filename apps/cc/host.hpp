@@ -30,27 +30,22 @@ struct CcResult {
 namespace cc {
 
 /// The (weakly) connected components. Complete only when the job has finished.
-struct App {
+struct App : AppOnGraph {
   static constexpr std::string_view name = "cc";
   static constexpr std::string_view summary = "connected components by linking trees";
   static constexpr std::string_view options = "chunk=N";
   static constexpr std::string_view algorithm = "afforest";
   static constexpr std::string_view paper = "";
-  static constexpr const auto& examples = graph_examples;
   using Result = CcResult;
 
-  GraphInput graph;
   CcOptions how = {};
 
   static App from(const std::string& input, Settings& settings) {
     const CcOptions how{.chunk = settings.number("chunk", even_chunk)};
     settings.check_all_used();
-    return {known_graph(input), how};
+    return {{known_graph(input)}, how};
   }
-  static App tiny() { return {tiny_graph()}; }
-
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
-  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+  static App tiny() { return {{tiny_graph()}}; }
 
   template <class Engine>
   CcResult run(Engine& engine, const RunOptions& run_options) const {
@@ -81,11 +76,5 @@ struct App {
 };
 
 }  // namespace cc
-
-template <class Engine>
-[[nodiscard]] CcResult run_cc(Engine& engine, const Csr& graph, const RunOptions& options = {},
-                              const CcOptions& how = {}) {
-  return solve(engine, cc::App{known_graph(graph), how}, options);
-}
 
 }  // namespace cohort::apps

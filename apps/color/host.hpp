@@ -1,4 +1,4 @@
-// Graph colouring, the host side: run it, and check what came out.
+// Graph colouring, host side: run and verification.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 
 #include "apps/color/kernel.hpp"
 #include "apps/dialect/host.hpp"
-#include "apps/known_graph.hpp"
 #include "apps/ranked.hpp"
 #include "apps/registry.hpp"
 #include "apps/sweep_memory.hpp"
@@ -31,27 +30,15 @@ namespace color {
 
 /// Colours an undirected graph: each edge must be there in both directions. The colours are
 /// complete only when the job has finished.
-struct App {
+struct App : RankedApp {
   static constexpr std::string_view name = "color";
   static constexpr std::string_view summary = "graph colouring by priorities";
-  static constexpr std::string_view options = RankedOptions::in_words;
-  static constexpr std::string_view algorithm = "eager";
-  static constexpr std::string_view paper = "algorithm=paper";
-  static constexpr std::string_view dialect_options = "";
-  static constexpr const auto& examples = graph_examples;
   using Result = ColorResult;
 
-  GraphInput graph;
-  ColorOptions how = {};
-
   static App from(const std::string& input, Settings& settings) {
-    const ColorOptions how = ranked_options(settings);
-    return {known_graph(input, Edges::undirected), how};
+    return {RankedApp::from(input, settings)};
   }
-  static App tiny() { return {tiny_graph()}; }
-
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
-  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+  static App tiny() { return {{{tiny_graph()}}}; }
 
   template <class Engine>
   ColorResult run(Engine& engine, const RunOptions& run_options) const {
@@ -68,12 +55,12 @@ struct App {
       result.report = apps::run(engine, kernel, run_options);
     } else if constexpr (has_paper_variants<Engine>) {
       const auto rivals = engine.template fill<Node>(nodes, 0);
-      const auto flags = engine.template fill<std::uint32_t>(32, 0);
+      const auto flags = engine.template fill<std::uint32_t>(TurnFlags::words, 0);
       const PaperColor kernel{.graph = view,
                               .ranking = Ranking{how.priority},
                               .colour_of = colours.data(),
                               .rival = rivals.data(),
-                              .flags = flags.data(),
+                              .flags = {flags.data()},
                               .chunk = chunk_in_paper(how.chunk)};
       result.report = apps::run(engine, kernel, run_options);
     } else {
@@ -110,11 +97,5 @@ struct App {
 };
 
 }  // namespace color
-
-template <class Engine>
-[[nodiscard]] ColorResult run_color(Engine& engine, const Csr& graph,
-                                    const RunOptions& options = {}, const ColorOptions& how = {}) {
-  return solve(engine, color::App{known_graph(graph), how}, options);
-}
 
 }  // namespace cohort::apps

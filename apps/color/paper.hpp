@@ -23,9 +23,9 @@ struct PaperColor {
   CsrView graph;
   Ranking ranking;
   std::uint32_t* colour_of;
-  Node* rival;           // the uncoloured neighbour of highest priority; the node itself: none
-  std::uint32_t* flags;  // two, a cache line apart: some node has a rival
-  std::uint64_t chunk;   // nodes per group and step; 0: all
+  Node* rival;          // the uncoloured neighbour of highest priority; the node itself: none
+  TurnFlags flags;      // some node has a rival
+  std::uint64_t chunk;  // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -33,10 +33,6 @@ struct PaperColor {
   }
 
  private:
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
-    return flags[std::size_t{turn % 2} * 16];
-  }
-
   template <class Group>
   COHORT_FN Next look(Group& group, State& state) const {
     const Portion now = portion(group, state.at, graph.num_nodes(), chunk);
@@ -58,7 +54,7 @@ struct PaperColor {
                 }
                 rivals[node] = highest;
               });
-    if (any) group.atomic(flag(state.turn)).store(1);
+    if (any) group.atomic(flags.of(state.turn)).store(1);
     state.at = now.last ? 0 : now.end;
     if (now.last) state.phase = Phase::colour;
     return Next::again;
@@ -74,8 +70,8 @@ struct PaperColor {
     });
     state.at = now.last ? 0 : now.end;
     if (!now.last) return Next::again;
-    const bool rivals_left = group.atomic(flag(state.turn)).load() != 0;
-    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
+    const bool rivals_left = group.atomic(flags.of(state.turn)).load() != 0;
+    if (group.global_id() == 0) group.atomic(flags.of(state.turn + 1)).store(0);
     state.phase = Phase::look;
     ++state.turn;
     return rivals_left ? Next::again : Next::halt;

@@ -68,15 +68,15 @@ class Timer {
 };
 
 /// Pinned host word that kernels write.
-class Told {
+class HostWord {
  public:
-  Told() {
+  HostWord() {
     check(cudaHostAlloc(reinterpret_cast<void**>(&word_), sizeof *word_, cudaHostAllocMapped),
           "pinned memory");
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
-  ~Told() { cudaFreeHost(word_); }
+  HostWord(const HostWord&) = delete;
+  HostWord& operator=(const HostWord&) = delete;
+  ~HostWord() { cudaFreeHost(word_); }
   [[nodiscard]] std::uint32_t* address() const { return word_; }
   [[nodiscard]] bool again() const {
     return *static_cast<const volatile std::uint32_t*>(word_) != 0;
@@ -135,9 +135,9 @@ class Graph {
 };
 
 /// A job that has already ended.
-class Over final : public cohort::detail::JobControl {
+class EndedJob final : public cohort::detail::JobControl {
  public:
-  explicit Over(Report report) : report_(std::move(report)) {}
+  explicit EndedJob(Report report) : report_(std::move(report)) {}
   Status wait_until(std::optional<Clock::time_point> /*deadline*/) override {
     return report_.status;
   }
@@ -176,7 +176,9 @@ int PlainEngine::registers(const void* function) {
   return attributes.numRegs;
 }
 
-Job PlainEngine::over(Report report) { return Job{std::make_shared<Over>(std::move(report))}; }
+Job PlainEngine::ended_job(Report report) {
+  return Job{std::make_shared<EndedJob>(std::move(report))};
+}
 
 void PlainEngine::refuse_direct_style() {
   throw Error{Errc::bad_options,
@@ -200,11 +202,11 @@ Report PlainEngine::step(const Call& call, std::array<void*, 4> arguments) {
   facts_.registers = registers(call.function);
   allow(call.function, call.memory);
   const Stream stream;
-  const Told told;
+  const HostWord host_word;
   const std::uint32_t blocks = call.options.max_groups.value_or(capacity());
   const dim3 threads{threads_of(call.options)};
   const bool in_graph = way_ == PlainWay::graph;
-  std::uint32_t* where = in_graph ? nullptr : told.address();
+  std::uint32_t* where = in_graph ? nullptr : host_word.address();
   cudaGraphConditionalHandle handle = 0;
   arguments[2] = &where;
   arguments[3] = &handle;
@@ -223,7 +225,7 @@ Report PlainEngine::step(const Call& call, std::array<void*, 4> arguments) {
                            stream.get()),
           "a step");
     stream.wait();
-  } while (told.again());
+  } while (host_word.again());
   return timer.end(blocks);
 }
 

@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
 /// One step. The last block to finish tells the host, or the graph, whether another follows.
 template <class Kernel>
 __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf<Kernel>>* progress,
-                         std::uint32_t* told, cudaGraphConditionalHandle handle) {
+                         std::uint32_t* host_word, cudaGraphConditionalHandle handle) {
   Group<Kernel> group{local_memory<LocalOf<Kernel>>()};
   const std::uint32_t step = progress->step;
   StateOf<Kernel> state = progress->states[step % 2];
@@ -180,8 +180,8 @@ __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf
   progress->again = 0;
   progress->blocks_done = 0;
   progress->step = step + 1;
-  if (told != nullptr) {
-    *static_cast<volatile std::uint32_t*>(told) = again;
+  if (host_word != nullptr) {
+    *static_cast<volatile std::uint32_t*>(host_word) = again;
   } else {
     cudaGraphSetConditional(handle, again);
   }
@@ -235,7 +235,7 @@ class PlainEngine {
       std::uint32_t* at = votes.data();
       const auto function =
           way_ == PlainWay::grid_sync ? &plain::run_all<Kernel> : &plain::run_all_bounded<Kernel>;
-      return over(
+      return ended_job(
           persist({reinterpret_cast<const void*>(function), memory, options}, {&copy, &at}));
     }
     if constexpr (Contract<Kernel>::step_style && !HasSetup<Kernel>) {
@@ -245,7 +245,7 @@ class PlainEngine {
           step({reinterpret_cast<const void*>(&plain::run_step<Kernel>), memory, options},
                {&copy, &at, nullptr, nullptr});
       facts_.steps = progress.read().front().step;
-      return over(std::move(report));
+      return ended_job(std::move(report));
     }
     refuse_direct_style();
   }
@@ -260,7 +260,7 @@ class PlainEngine {
   };
 
   [[nodiscard]] static int registers(const void* function);
-  [[nodiscard]] static Job over(Report report);
+  [[nodiscard]] static Job ended_job(Report report);
   [[noreturn]] static void refuse_direct_style();
   Report persist(const Call& call, std::array<void*, 2> arguments);
   /// Fills in the last two arguments: the word for the host, and the graph's condition.

@@ -13,9 +13,10 @@ namespace cohort::apps {
 template <class Engine>
 Report run_program(Engine& engine, const ProgramKernel& kernel, const RunOptions& options) {
   if (options.barrier != ResizingBarrier::one_pass || options.traces != nullptr) {
-    throw Error{Errc::bad_options,
-                "the apps of the dialect have the one-pass barrier only, and keep no traces for "
-                "--check-trace"};
+    throw Error{
+        Errc::bad_options,
+        "apps of the dialect have only the one-pass barrier and no traces; drop --barrier and "
+        "--check-trace"};
   }
   LaunchOptions launch = options.launch;
   launch.local_size = threads_per_group<Engine>(options);

@@ -42,21 +42,12 @@ struct ListSsspOptions {
 
 namespace l_sssp {
 
-/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished.
-struct App {
+struct App : SsspApp {
   static constexpr std::string_view name = "l-sssp";
   static constexpr std::string_view summary = "shortest paths with worklists";
   static constexpr std::string_view options =
       "algorithm=delta|paper source=NODE|hub delta=N piles=N budget=N chunk=N lists=slots|shared";
   static constexpr std::string_view algorithm = "delta";
-  static constexpr std::string_view paper = "algorithm=paper";
-  static constexpr std::string_view dialect_options = "source";
-  static constexpr const auto& examples = graph_examples;
-  using Result = SsspResult;
-
-  GraphInput graph;
-  Node source;
   ListSsspOptions how = {};
 
   static App from(const std::string& input, Settings& settings) {
@@ -71,12 +62,11 @@ struct App {
     const SourceChoice chosen{input, settings};
     settings.check_all_used();
     const GraphInput graph = known_graph(input, Edges::weighted);
-    return {graph, chosen.of(*graph), how};
+    return {{{graph}, chosen.of(*graph)}, how};
   }
   /// So few piles that some nodes go to the rest.
-  static App tiny() { return {tiny_graph(), 0, {.delta = 1, .piles = 2}}; }
+  static App tiny() { return {{{tiny_graph()}, 0}, {.delta = 1, .piles = 2}}; }
 
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
 
   /// Throws Error{bad_options} when there is no such source, or for a number of piles that cannot
@@ -103,7 +93,7 @@ struct App {
     }
     if (!short_paths) return run_delta<Distance, Degrees::some>(engine, view, run_options);
     const bool few =
-        threads_per_group<Engine>(run_options) > 1 && graph->get(&most_edges) <= most_few_edges;
+        threads_per_group<Engine>(run_options) > 1 && graph->get(&max_degree) <= most_few_edges;
     return few ? run_delta<Short, Degrees::few>(engine, view, run_options)
                : run_delta<Short, Degrees::some>(engine, view, run_options);
   }
@@ -123,13 +113,6 @@ struct App {
     kernel.set("distance", found.data()).set("stamp", stamps.data());
     const Report report = run_program(engine, kernel, run_options);
     return {read_distances(found), report};
-  }
-
-  [[nodiscard]] static Numbers numbers(const SsspResult& result) {
-    return paths_in_numbers(result.distances);
-  }
-  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
-    return check_paths(graph->csr(), source, result.distances);
   }
 
  private:
@@ -210,7 +193,7 @@ template <class Engine>
 [[nodiscard]] SsspResult run_l_sssp(Engine& engine, const Csr& graph, Node source,
                                     const RunOptions& options = {},
                                     const ListSsspOptions& how = {}) {
-  return solve(engine, l_sssp::App{known_graph(graph), source, how}, options);
+  return solve(engine, l_sssp::App{{{known_graph(graph)}, source}, how}, options);
 }
 
 }  // namespace cohort::apps

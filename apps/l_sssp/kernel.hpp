@@ -168,7 +168,7 @@ struct DeltaSssp {
             } else if (early) {
               const bool mine = fresh(group, near_stamp[target], state.turn, true);
               const std::uint32_t place = sink.claim();  // overlaps the exchange
-              sink.put(place, mine ? target : nobody);
+              sink.put(place, mine ? target : empty_place);
             } else if (fresh(group, near_stamp[target], state.turn)) {
               sink.push(target);
             }

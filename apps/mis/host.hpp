@@ -1,4 +1,4 @@
-// Maximal independent set, the host side: run it, and check what came out.
+// Maximal independent set, host side: run and verification.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "apps/dialect/host.hpp"
-#include "apps/known_graph.hpp"
 #include "apps/mis/kernel.hpp"
 #include "apps/ranked.hpp"
 #include "apps/registry.hpp"
@@ -31,27 +30,15 @@ namespace mis {
 
 /// A maximal independent set of an undirected graph: each edge must be there in both directions.
 /// The marks are complete only when the job has finished.
-struct App {
+struct App : RankedApp {
   static constexpr std::string_view name = "mis";
   static constexpr std::string_view summary = "maximal independent set by priorities";
-  static constexpr std::string_view options = RankedOptions::in_words;
-  static constexpr std::string_view algorithm = "eager";
-  static constexpr std::string_view paper = "algorithm=paper";
-  static constexpr std::string_view dialect_options = "";
-  static constexpr const auto& examples = graph_examples;
   using Result = MisResult;
 
-  GraphInput graph;
-  MisOptions how = {};
-
   static App from(const std::string& input, Settings& settings) {
-    const MisOptions how = ranked_options(settings);
-    return {known_graph(input, Edges::undirected), how};
+    return {RankedApp::from(input, settings)};
   }
-  static App tiny() { return {tiny_graph()}; }
-
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
-  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+  static App tiny() { return {{{tiny_graph()}}}; }
 
   template <class Engine>
   MisResult run(Engine& engine, const RunOptions& run_options) const {
@@ -109,11 +96,5 @@ struct App {
 };
 
 }  // namespace mis
-
-template <class Engine>
-[[nodiscard]] MisResult run_mis(Engine& engine, const Csr& graph, const RunOptions& options = {},
-                                const MisOptions& how = {}) {
-  return solve(engine, mis::App{known_graph(graph), how}, options);
-}
 
 }  // namespace cohort::apps

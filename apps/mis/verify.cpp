@@ -11,7 +11,7 @@ std::optional<std::string> check_mis(const Csr& graph, Priority priority,
   }
   constexpr std::uint32_t member = 1;
   constexpr std::uint32_t outside = 2;
-  const auto has_member_beside = [&](Node node) {
+  const auto has_member_neighbour = [&](Node node) {
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
       const Node other = graph.targets[edge];
       if (other != node && marks[other] == member) return true;
@@ -21,9 +21,9 @@ std::optional<std::string> check_mis(const Csr& graph, Priority priority,
   for (Node node = 0; node < graph.num_nodes(); ++node) {
     if (marks[node] != member && marks[node] != outside)
       return "node " + std::to_string(node) + " is undecided";
-    if ((marks[node] == member) == has_member_beside(node)) {
+    if ((marks[node] == member) == has_member_neighbour(node)) {
       return "node " + std::to_string(node) +
-             (marks[node] == member ? " is in the set beside another one"
+             (marks[node] == member ? " is in the set, and so is a neighbour"
                                     : " is not in the set, and no neighbour is");
     }
   }

@@ -18,20 +18,11 @@ struct PullSsspOptions {
 
 namespace p_sssp {
 
-/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished.
-struct App {
+struct App : SsspApp {
   static constexpr std::string_view name = "p-sssp";
   static constexpr std::string_view summary = "shortest paths, pulled over all incoming edges";
   static constexpr std::string_view options = "algorithm=in-place|paper source=NODE|hub chunk=N";
   static constexpr std::string_view algorithm = "in-place";
-  static constexpr std::string_view paper = "algorithm=paper";
-  static constexpr std::string_view dialect_options = "source";
-  static constexpr const auto& examples = graph_examples;
-  using Result = SsspResult;
-
-  GraphInput graph;
-  Node source;
   PullSsspOptions how = {};
 
   static App from(const std::string& input, Settings& settings) {
@@ -42,12 +33,9 @@ struct App {
     const SourceChoice chosen{input, settings};
     settings.check_all_used();
     const GraphInput graph = known_graph(input, Edges::weighted);
-    return {graph, chosen.of(*graph), how};
+    return {{{graph}, chosen.of(*graph)}, how};
   }
-  static App tiny() { return {tiny_graph(), 0}; }
-
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
-  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+  static App tiny() { return {{{tiny_graph()}, 0}}; }
 
   /// Throws Error{bad_options} when there is no such source.
   template <class Engine>
@@ -83,22 +71,15 @@ struct App {
     return {read_distances(found), report};
   }
 
-  [[nodiscard]] static Numbers numbers(const SsspResult& result) {
-    return paths_in_numbers(result.distances);
-  }
-  [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
-    return check_paths(graph->csr(), source, result.distances);
-  }
-
  private:
   template <class Length, class Engine>
   SsspResult run_in_place(Engine& engine, const CsrView& incoming,
                           const RunOptions& run_options) const {
     const auto distances = distances_from<Length>(engine, incoming.num_nodes(), source);
-    const auto flags = engine.template fill<std::uint32_t>(32, 0);
+    const auto flags = engine.template fill<std::uint32_t>(TurnFlags::words, 0);
     const PullSssp<Length> kernel{.incoming = incoming,
                                   .distance = distances.data(),
-                                  .flags = flags.data(),
+                                  .flags = {flags.data()},
                                   .chunk = how.chunk};
     SsspResult result;
     result.report = apps::run(engine, kernel, run_options);
@@ -131,7 +112,7 @@ template <class Engine>
 [[nodiscard]] SsspResult run_p_sssp(Engine& engine, const Csr& graph, Node source,
                                     const RunOptions& options = {},
                                     const PullSsspOptions& how = {}) {
-  return solve(engine, p_sssp::App{known_graph(graph), source, how}, options);
+  return solve(engine, p_sssp::App{{{known_graph(graph)}, source}, how}, options);
 }
 
 }  // namespace cohort::apps

@@ -30,8 +30,8 @@ struct PullSssp {
 
   CsrView incoming;
   Length* distance;
-  std::uint32_t* flags;  // two, a cache line apart: an earlier portion has changed something
-  std::uint64_t chunk;   // nodes per group and step; 0: all
+  TurnFlags flags;
+  std::uint64_t chunk;  // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -47,17 +47,9 @@ struct PullSssp {
     const Stretch mine{.begin = static_cast<Node>(backwards ? last - 1 : first),
                        .towards = backwards ? ~Node{0} : 1,
                        .count = last - first};
-    bool changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
-                                                 : relax_all<false>(group, mine);
-    state.at = now.last ? 0 : now.end;
-    if (!now.last) {
-      if (changed) group.atomic(flag(state.turn)).store(1);
-      return Next::again;
-    }
-    changed |= group.atomic(flag(state.turn)).load() != 0;
-    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
-    ++state.turn;
-    return changed ? Next::again : Next::halt;
+    const bool changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
+                                                       : relax_all<false>(group, mine);
+    return flags.conclude(group, state, now, changed);
   }
 
  private:
@@ -88,10 +80,6 @@ struct PullSssp {
   struct Reached {
     Length length[Few::count];
   };
-
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
-    return flags[std::size_t{turn % 2} * 16];
-  }
 
   // Relaxed, here and below: every distance is that of a path, and the last round reads the final
   // ones. Only this thread writes the node's own distance in this step.

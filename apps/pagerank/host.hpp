@@ -20,19 +20,17 @@ namespace cohort::apps::pagerank {
                                                      const std::vector<double>& ranks);
 
 /// The ranks are complete only when the job has finished.
-struct App {
+struct App : AppOnGraph {
   static constexpr std::string_view name = "pagerank";
   static constexpr std::string_view summary = "PageRank, pulled over incoming edges";
   static constexpr std::string_view options = "digits=N chunk=N";
   static constexpr std::string_view algorithm = "pull";
   static constexpr std::string_view paper = "";
-  static constexpr const auto& examples = graph_examples;
   struct Result {
     std::vector<double> ranks;  ///< by node; 1 on average
     Report report;
   };
 
-  GraphInput graph;
   double tolerance;  ///< ends when no rank changes by more
   std::uint64_t chunk = even_chunk;
 
@@ -40,13 +38,10 @@ struct App {
     const auto digits = static_cast<double>(settings.number("digits", 6, 0, 9));
     const std::uint64_t chunk = settings.number("chunk", even_chunk);
     settings.check_all_used();
-    return {known_graph(input), std::pow(10, -digits), chunk};
+    return {{known_graph(input)}, std::pow(10, -digits), chunk};
   }
   /// Few enough iterations to be explored.
-  static App tiny() { return {tiny_graph(), 0.25}; }
-
-  [[nodiscard]] std::string input() const { return graph->in_words(); }
-  [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
+  static App tiny() { return {{tiny_graph()}, 0.25}; }
 
   template <class Engine>
   Result run(Engine& engine, const RunOptions& run_options) const {
@@ -60,14 +55,14 @@ struct App {
     const auto ranks = engine.template fill<double>(csr.num_nodes(), 1);
     const Buffer<double> shares[2] = {engine.upload(first),
                                       engine.template fill<double>(csr.num_nodes(), 0)};
-    const auto flags = engine.template fill<std::uint32_t>(32, 0);
+    const auto flags = engine.template fill<std::uint32_t>(TurnFlags::words, 0);
     const PageRank kernel{.graph = view,
                           .incoming = graph->get(&is_symmetric)
                                           ? view
                                           : graph->in_memory(engine, graph->get(&transpose)).view(),
                           .rank = ranks.data(),
                           .shares = {shares[0].data(), shares[1].data()},
-                          .flags = flags.data(),
+                          .flags = {flags.data()},
                           .chunk = chunk,
                           .tolerance = tolerance};
     Result result;

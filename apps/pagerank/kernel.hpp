@@ -20,8 +20,8 @@ struct PageRank {
   CsrView incoming;   // the graph with every edge reversed
   double* rank;       // of each node; 1 on average
   double* shares[2];  // by turn modulo 2: what a node gives to each of its targets; read, written
-  std::uint32_t* flags;  // two, a cache line apart: an earlier portion has changed something
-  std::uint64_t chunk;   // nodes per group and step; 0: all
+  TurnFlags flags;
+  std::uint64_t chunk;  // nodes per group and step; 0: all
   double tolerance;
 
   template <class Group>
@@ -42,20 +42,7 @@ struct PageRank {
       next[i] = degree == 0 ? 0 : fresh / degree;
       changed = changed || fresh - old > tolerance || old - fresh > tolerance;
     });
-    state.at = now.last ? 0 : now.end;
-    if (!now.last) {
-      if (changed) group.atomic(flag(state.turn)).store(1);
-      return Next::again;
-    }
-    changed = changed || group.atomic(flag(state.turn)).load() != 0;
-    if (group.global_id() == 0) group.atomic(flag(state.turn + 1)).store(0);
-    ++state.turn;
-    return changed ? Next::again : Next::halt;
-  }
-
- private:
-  COHORT_FN std::uint32_t& flag(std::uint32_t turn) const {
-    return flags[std::size_t{turn % 2} * 16];
+    return flags.conclude(group, state, now, changed);
   }
 };
 

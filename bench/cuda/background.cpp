@@ -116,11 +116,7 @@ class Background {
     auto result = Json::array();
     for (const auto& [key, figures] : all) {
       const double over = median(figures.over_ideal);
-      const auto words = [](double value) {
-        std::ostringstream text;
-        text << std::fixed << std::setprecision(3) << value;
-        return text.str();
-      };
+      const auto words = [](double value) { return fixed(value, 3); };
       std::cout << "  " << std::left << std::setw(8) << key.first << std::setw(12) << key.second
                 << std::right << " slowdown " << words(median(figures.slowdowns)) << ", ideal "
                 << words(median(figures.ideals)) << " (without the tasks' memory traffic "
@@ -246,10 +242,7 @@ class Background {
     if (!product) {
       const std::uint32_t side = tool::side_for(load.work, [this](std::uint32_t its) {
         const tool::CudaProduct trial{engine_, its};
-        double fastest = 1e9;
-        for (int i = 0; i < 3; ++i)
-          fastest = std::min(fastest, ns(trial.run(engine_.capacity()).run_time) / 1e9);
-        return fastest;
+        return fastest_of(3, [&] { return ns(trial.run(engine_.capacity()).run_time) / 1e9; });
       });
       product = std::make_unique<tool::CudaProduct>(engine_, side);
       sides_[load.work] = side;
@@ -302,7 +295,7 @@ Json run_cuda_background(const ScenarioOptions& options) {
 
 const Scenario cuda_background_scenario{
     .name = "background",
-    .summary = "apps beside the paper's tasks, and beside what losing those SMs would cost",
+    .summary = "apps next to the paper's tasks, compared with losing the lent SMs",
     .run = &run_cuda_background,
     .accepts = {.only = true}};
 

@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "bench/barrier_loop.hpp"
 #include "bench/cuda/blas.hpp"
 #include "bench/cuda/device.hpp"
 #include "bench/cuda/hold.hpp"
@@ -25,29 +26,13 @@ double ns_since(Clock::time_point begin) {
 
 // ---- barriers
 
-/// All groups meet in barriers; group 0 reads the clock after each batch.
-template <bool resizing>
-struct BarrierLoop {
-  static constexpr Traits traits{.resizes = Resizes::at_barriers};
-
-  std::uint32_t barriers;
-  std::uint32_t batches;
-  std::uint64_t* marks;
-
-  template <class Group>
-  COHORT_FN void run(Group& group, Nothing state) const {
-    for (std::uint32_t batch = 0; batch <= batches; ++batch) {
-      for (std::uint32_t i = 0; i < barriers; ++i) {
-        if constexpr (resizing) {
-          if (group.resizing_global_barrier(state)) return;
-        } else {
-          group.global_barrier();
-        }
-      }
+struct DeviceClock {
+  static COHORT_FN std::uint64_t now() {
 #ifdef __CUDA_ARCH__
-      if (group.global_id() == 0) marks[batch] = cuda::Platform::timer();
+    return cuda::Platform::timer();
+#else
+    return 0;
 #endif
-    }
   }
 };
 
@@ -57,14 +42,6 @@ __global__ void sync_loop(std::uint32_t barriers, std::uint32_t batches, std::ui
     for (std::uint32_t i = 0; i < barriers; ++i) grid.sync();
     if (grid.thread_rank() == 0) marks[batch] = cuda::Platform::timer();
   }
-}
-
-std::vector<double> per_barrier(const Bench::Load& load, const std::vector<std::uint64_t>& marks) {
-  std::vector<double> result;
-  for (std::uint32_t i = 0; i < load.batches; ++i) {
-    result.push_back(static_cast<double>(marks[i + 1] - marks[i]) / load.barriers);
-  }
-  return result;
 }
 
 // ---- work next to which SMs are requested
@@ -159,7 +136,7 @@ class Background {
   /// Waits for its own end.
   Report end() const {
     if (auto report = job_.wait_for(std::chrono::seconds{5})) return *report;
-    throw Error{Errc::bad_state, "the kernel beside it does not end"};
+    throw Error{Errc::bad_state, "the background kernel does not end"};
   }
 
  private:
@@ -195,7 +172,7 @@ struct Bench::Inside {
                                        std::to_string(report.start_groups) + " of " +
                                        std::to_string(load.blocks) + " groups"};
     }
-    return per_barrier(load, marks.read());
+    return per_barrier(load.barriers, marks.read());
   }
 
   /// Waits until the job has all groups again.
@@ -206,7 +183,7 @@ struct Bench::Inside {
       if (!report.sizes.empty() && report.sizes.back().groups >= engine.capacity()) return;
       if (report.status != Status::running || Clock::now() > until || stop.stop_requested()) {
         throw Error{Errc::bad_state,
-                    "the kernel beside it has " +
+                    "the background kernel has " +
                         std::to_string(report.sizes.empty() ? 0 : report.sizes.back().groups) +
                         " groups and does not get more"};
       }
@@ -241,16 +218,16 @@ std::vector<double> Bench::grid_sync(const Load& load) {
   check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&sync_loop), dim3{load.blocks},
                                     dim3{load.threads}, arguments, 0, inside_->stream));
   check(cudaStreamSynchronize(inside_->stream));
-  return per_barrier(load, marks.read());
+  return per_barrier(load.barriers, marks.read());
 }
 std::vector<double> Bench::global_barrier(const Load& load) {
-  return inside_->barriers<BarrierLoop<false>>(load, true);
+  return inside_->barriers<BarrierLoop<false, DeviceClock>>(load, true);
 }
 std::vector<double> Bench::resizing_barrier(const Load& load) {
-  return inside_->barriers<BarrierLoop<true>>(load, true);
+  return inside_->barriers<BarrierLoop<true, DeviceClock>>(load, true);
 }
 std::vector<double> Bench::static_barrier(const Load& load) {
-  return inside_->barriers<BarrierLoop<false>>(load, false);
+  return inside_->barriers<BarrierLoop<false, DeviceClock>>(load, false);
 }
 
 std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& stop) {

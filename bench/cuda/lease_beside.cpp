@@ -161,7 +161,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
   };
   const bool within = ratio(99) <= allowed;
   row("idle GPU", alone);
-  row("beside " + variant.pair.name(), times);
+  row("next to " + variant.pair.name(), times);
   row("  asking for SMs", column(leased, &Took::asking));
   row("  getting them, and the product", column(leased, &Took::served));
   std::cout << "    p99 " << ratio(99) << "x of the idle GPU's"

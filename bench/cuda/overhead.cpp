@@ -336,8 +336,8 @@ Json run_cuda_overhead(const ScenarioOptions& options) {
 const Scenario cuda_overhead_scenario{
     .name = "overhead",
     .summary =
-        "apps that could be resized but are not, beside the same kernels in plain "
-        "CUDA: grid.sync, a launch a step, a graph",
+        "apps that could be resized but are not, next to plain CUDA: grid.sync, a launch "
+        "per step, a graph",
     .run = &run_cuda_overhead,
     .accepts = {.only = true}};
 

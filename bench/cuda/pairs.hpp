@@ -8,7 +8,7 @@
 
 namespace cohort::bench {
 
-/// Options of a run on so many SMs.
+/// Options of a run with that number of groups.
 [[nodiscard]] inline apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   apps::RunOptions options;
   options.launch.max_groups = groups;

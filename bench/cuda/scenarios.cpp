@@ -3,7 +3,6 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "bench/child.hpp"
 #ifdef COHORT_WITH_CUDA_APPS
@@ -29,7 +28,7 @@ nlohmann::ordered_json run_cuda_barrier(const ScenarioOptions& options) {
     const Bench::Load load{.blocks = on_an_sm * sms,
                            .batches = options.quick ? 5U : 20U,
                            .barriers = options.quick ? 200U : 2000U};
-    const Measurement measurement = measure(
+    measurements.push_back(reported(measure(
         std::to_string(load.blocks) + " blocks of 256", "ns per barrier",
         {
             {.name = "cohort resizing", .measure = [&] { return bench.resizing_barrier(load); }},
@@ -39,10 +38,7 @@ nlohmann::ordered_json run_cuda_barrier(const ScenarioOptions& options) {
              .measure = [&] { return bench.grid_sync(load); },
              .reference = true},
         },
-        plan);
-    print(std::cout, measurement);
-    std::cout << std::endl;
-    measurements.push_back(to_json(measurement));
+        plan)));
   }
   record["measurements"] = std::move(measurements);
   return record;
@@ -136,7 +132,7 @@ nlohmann::ordered_json run_cuda_lease(const ScenarioOptions& options) {
         return record;
       }
       head("cublasSgemm " + std::to_string(size) + ", a lease of " + std::to_string(wanted) +
-           " SMs beside a kernel with a barrier every 10 us: " +
+           " SMs next to a kernel with a barrier every 10 us: " +
            (products.verified ? "both verified" : "WRONG"));
       row("alone, all SMs", products.alone);
       row("under the lease", products.leased);
@@ -160,8 +156,7 @@ nlohmann::ordered_json run_cuda_fairness(const ScenarioOptions& options) {
                          .output_within(std::chrono::seconds{seconds})
                          .has_value();
   std::cout << "a plain spin barrier, one block more than fit: "
-            << (ended ? "FINISHED, which nobody promised" : "hangs") << " (" << seconds
-            << " s given)\n";
+            << (ended ? "FINISHED, unexpectedly" : "hangs") << " (" << seconds << " s given)\n";
   Bench bench;
   std::uint32_t groups = 0;
   const std::uint32_t rounds = options.quick ? 100 : 10'000;
@@ -180,18 +175,18 @@ nlohmann::ordered_json run_cuda_fairness(const ScenarioOptions& options) {
 
 const Scenario cuda_barrier_scenario{
     .name = "barrier",
-    .summary = "barriers with nothing pending, beside cooperative groups' grid.sync",
+    .summary = "barriers with no request pending, next to cooperative groups' grid.sync",
     .run = &run_cuda_barrier};
 
 const Scenario cuda_gather_scenario{
     .name = "gather",
-    .summary = "how long a demand for SMs waits beside a full GPU, by kill order",
+    .summary = "how long a request for SMs waits on a full GPU, by kill order",
     .run = &run_cuda_gather,
     .accepts = {.only = true}};
 
 const Scenario cuda_lease_scenario{
     .name = "lease",
-    .summary = "cuBLAS products under a lease, beside a kernel that fills the GPU",
+    .summary = "cuBLAS products under a lease, next to a kernel that fills the GPU",
     .run = &run_cuda_lease,
     .accepts = {.only = true}};
 

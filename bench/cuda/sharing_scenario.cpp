@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +12,7 @@
 #include "bench/cuda/sharing.hpp"
 #include "bench/cuda/words.hpp"
 #include "bench/harness.hpp"
+#include "bench/scratch.hpp"
 #include "bench/sharing.hpp"
 #include "cohort/error.hpp"
 #include "tool/load.hpp"
@@ -30,7 +29,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartResult, sms, background_sms, progress, ta
 
 namespace {
 
-namespace fs = std::filesystem;
 using device::Part;
 using device::PartResult;
 using Json = nlohmann::ordered_json;
@@ -43,29 +41,6 @@ struct Unavailable {
 };
 
 // ---- processes
-
-/// A folder of our own, gone at the end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "cohort-sharing-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error{Errc::bad_options, "bench: cannot make a folder in " +
-                                         fs::temp_directory_path().string() + "; set TMPDIR"};
-    }
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 Child start(const Part& part, const Environment& with = {}) {
   return Child{{"bench", "cuda-sharing-part", nlohmann::json(part).dump()}, with};
@@ -122,7 +97,7 @@ class Mps {
     }
   }
 
-  Folder folder_;
+  Scratch folder_;
 };
 
 // ---- ways to share
@@ -175,7 +150,7 @@ PartResult share(const Way& way, Part part, std::uint32_t spare) {
     }
     return result;
   };
-  const Folder folder;
+  const Scratch folder;
   part.folder = folder.path().string();
   Part job = part;
   job.task = false;

@@ -5,7 +5,6 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,11 +23,7 @@ inline nlohmann::ordered_json described() {
 
 inline double ns(std::chrono::nanoseconds time) { return static_cast<double>(time.count()); }
 
-inline std::string in_us(double ns, int digits = 1) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << ns / 1e3;
-  return text.str();
-}
+inline std::string in_us(double ns, int digits = 1) { return fixed(ns / 1e3, digits); }
 
 inline nlohmann::ordered_json numbers(const std::vector<double>& ns) {
   return {{"p50", percentile(ns, 50)},

@@ -1,9 +1,7 @@
 #include "bench/opencl/stealing.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <thread>
 
@@ -26,9 +24,8 @@ class Stealing {
         all_(engine_.capacity()) {
     engine_.load(program_);
     const std::uint64_t steps = 100'000;
-    double fastest = std::numeric_limits<double>::max();
-    for (int i = 0; i < 50; ++i) fastest = std::min(fastest, in_ns(task(steps, 1).run_time));
-    per_step_ = fastest / static_cast<double>(steps);
+    per_step_ =
+        fastest_of(50, [&] { return in_ns(task(steps, 1).run_time); }) / static_cast<double>(steps);
   }
 
   [[nodiscard]] const opencl::Engine& engine() const { return engine_; }
@@ -47,13 +44,13 @@ class Stealing {
     std::uniform_int_distribution<std::int64_t> pause{0, load.task.count()};
     std::vector<double> result;
     for (std::uint32_t i = 0; i < load.trials; ++i) {
-      wait_until(job, [&] {
+      wait_until(job, stop_, [&] {
         const auto sizes = job.report().sizes;
         return !sizes.empty() && sizes.back().groups == load.capacity;
       });
       if (load.long_on_top) {
         longer.store(1);
-        wait_until(job, [&] { return longer.load() == 0; });
+        wait_until(job, stop_, [&] { return longer.load() == 0; });
       }
       std::this_thread::sleep_for(nanoseconds{pause(random_)});
       result.push_back(in_ns(task(1, load.wanted).gather));
@@ -65,7 +62,6 @@ class Stealing {
   }
 
  private:
-  static double in_ns(nanoseconds time) { return static_cast<double>(time.count()); }
   [[nodiscard]] std::uint64_t steps_for(nanoseconds time) const {
     return static_cast<std::uint64_t>(std::lround(in_ns(time) / per_step_));
   }
@@ -74,16 +70,6 @@ class Stealing {
     ProgramKernel kernel = program_.kernel("churn_alone");
     kernel.set("out", out_.data()).set("steps", steps);
     return kernel.submit(engine_, {.groups = groups, .priority = 1}).wait();
-  }
-
-  /// Waits for done() in short sleeps. The job must not end meanwhile.
-  template <class Done>
-  void wait_until(const Job& job, Done done) const {
-    while (!done()) {
-      if (stop_.stop_requested()) throw Stopped{};
-      if (job.wait_for(std::chrono::microseconds{50}))
-        throw std::runtime_error{"the kernel ended before the measurement"};
-    }
   }
 
   opencl::Engine engine_;

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "cohort/error.hpp"
+#include "files.hpp"
 
 namespace cohort::detail {
 namespace {
@@ -35,21 +36,6 @@ std::uint32_t checksum(std::uint32_t so_far, const void* data, std::size_t size)
 /// The system's message for errno.
 std::string system_says() { return std::generic_category().message(errno); }
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  [[nodiscard]] int get() const { return value_; }
-
- private:
-  int value_;
-};
-
 /// Writes a draft next to the file, which replaces the file at the end. Until then the file stays
 /// as it was.
 class Writer {
@@ -63,14 +49,7 @@ class Writer {
 
   void bytes(const void* data, std::size_t size) {
     sum_ = checksum(sum_, data, size);
-    const auto* rest = static_cast<const char*>(data);
-    while (size > 0) {
-      const ssize_t put = ::write(out_.get(), rest, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) fail();
-      rest += put;
-      size -= static_cast<std::size_t>(put);
-    }
+    if (!out_.write(data, size)) fail();
   }
   void number(std::uint64_t value) { bytes(&value, sizeof value); }
   void text(const std::string& value) {

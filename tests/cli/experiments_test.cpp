@@ -233,7 +233,7 @@ TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
 
   const Result limited = cohort(experiment + folder + " --time-limit 0.0001");
   EXPECT_EQ(limited.status, 1) << limited.out;
-  EXPECT_THAT(limited.error, MatchesRegex("cohort: [^\n]*goes on[^\n]*\n"));
+  EXPECT_THAT(limited.error, MatchesRegex("cohort: [^\n]*resumes[^\n]*\n"));
   const std::string more = read(samples);
   EXPECT_THAT(more, StartsWith(second));
 
@@ -302,56 +302,66 @@ TEST_F(Tool, RefusesToReportOnNothing) {
 }
 
 TEST_F(Tool, CompletesCommandsOptionsAndChoices) {
-  const std::string script = in_folder("completion");
-  std::ofstream{script} << cohort("completion bash").out;
-  const auto complete = [&](const std::string& words, int at) {
-    const std::string line = "bash -c 'source " + script + "; COMP_WORDS=(" + words +
-                             "); COMP_CWORD=" + std::to_string(at) +
-                             "; _cohort; echo \"${COMPREPLY[@]}\"'; true";
-    return cohort("--version", line + ";").out;
-  };
-  EXPECT_THAT(complete("cohort re", 1), StartsWith("report\n"));
-  EXPECT_THAT(complete("cohort run bfs --task h", 4), StartsWith("heavy\n"));
-  EXPECT_THAT(complete("cohort run bfs --barrier \"\"", 4),
-              StartsWith("one-pass query plain modelled\n"));
-  EXPECT_THAT(complete("cohort bench multi", 2), StartsWith("multitask\n"));
-  EXPECT_THAT(complete("cohort bench multitask --fix", 3), StartsWith("--fixed-duration\n"));
-  EXPECT_THAT(complete("cohort run bfs --engine c", 4), StartsWith("cpu"));
+  const auto complete = [&](const std::string& words) { return cohort("complete " + words).out; };
+  EXPECT_THAT(complete("re"), StartsWith("report\tMake a page"));
+  EXPECT_THAT(complete("run bfs --task h"), StartsWith("heavy\t"));
+  EXPECT_EQ(complete("run bfs --barrier ''"), "one-pass\t\nquery\t\nplain\t\nmodelled\t\n");
+  EXPECT_THAT(complete("run ''"), HasSubstr("bfs\t"));
+  EXPECT_THAT(complete("bench multi"), StartsWith("multitask\t"));
+  EXPECT_THAT(complete("bench multitask --fix"), StartsWith("--fixed-duration\t"));
+  EXPECT_THAT(complete("run bfs --engine c"), StartsWith("cpu\t"));
+  EXPECT_THAT(complete("run bfs --trace ''"), IsEmpty()) << "a file";
   expect_refused("completion tcsh", {"bash, zsh, fish"});
 }
 
-TEST_F(Tool, CompletesInZsh) {
-  if (!fs::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
-  const std::string script = in_folder("completion");
-  std::ofstream{script} << cohort("completion zsh").out;
-  const auto complete = [&](const std::string& words, int at) {
-    // What zsh's own functions would be given.
-    return cohort("--version",
-                  "/usr/bin/zsh -fc 'compdef() {}; _files() { print files }; "
-                  "_describe() { print -l -- ${(P)2} }; source " +
-                      script + "; words=(" + words + "); CURRENT=" + std::to_string(at) +
-                      "; _cohort';")
+/// Runs a shell's completion script, in which `cohort` is the tool, and then `commands`.
+class Completion : public Tool {
+ public:
+  [[nodiscard]] std::string in_shell(const std::string& shell, const std::string& options,
+                                     const std::string& commands) const {
+    const std::string script = in_folder("completion." + shell);
+    fs::create_directories(in_folder("bin"));
+    std::error_code exists;
+    fs::create_symlink(COHORT_TOOL_FILE, in_folder("bin/cohort"), exists);
+    std::ofstream{script} << cohort("completion " + shell).out << commands << '\n';
+    return cohort("--version", "PATH='" + in_folder("bin") + "':$PATH HOME='" + in_folder("") +
+                                   "' " + shell + options + " " + script + ";")
         .out;
+  }
+};
+
+TEST_F(Completion, WorksInBash) {
+  const auto complete = [&](const std::string& words, int at) {
+    return in_shell("bash", "",
+                    "COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                        "; _cohort; echo \"${COMPREPLY[@]}\"");
   };
-  EXPECT_THAT(complete("cohort r", 2), HasSubstr("\nreport:Make a page"));
-  EXPECT_THAT(complete("cohort run bfs --task h", 5), StartsWith("none\nlight\nmedium\nheavy\n"));
-  EXPECT_THAT(complete("cohort run bfs --trace h", 5), StartsWith("files\n"));
-  EXPECT_THAT(complete("cohort bench multitask --", 4), HasSubstr("\n--fixed-duration:"));
+  EXPECT_THAT(complete("cohort re", 1), StartsWith("report\n"));
+  EXPECT_THAT(complete("cohort run bfs --barrier ''", 4),
+              StartsWith("one-pass query plain modelled\n"));
 }
 
-TEST_F(Tool, CompletesInFish) {
+TEST_F(Completion, WorksInZsh) {
+  if (!fs::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
+  const auto complete = [&](const std::string& words, int at) {
+    // What zsh's own functions would be given.
+    return in_shell("zsh", " -f",
+                    "_files() { print files }; _describe() { print -l -- ${(P)2} }; words=(" +
+                        words + "); CURRENT=" + std::to_string(at) + "; _cohort");
+  };
+  EXPECT_THAT(complete("cohort r", 2), HasSubstr("\nreport:Make a page"));
+  EXPECT_THAT(complete("cohort run bfs --task ''", 5), StartsWith("none:\nlight:\n"));
+  EXPECT_THAT(complete("cohort run bfs --trace h", 5), StartsWith("files\n"));
+}
+
+TEST_F(Completion, WorksInFish) {
   if (!fs::exists("/usr/bin/fish")) GTEST_SKIP() << "no fish here";
-  const std::string script = in_folder("completion");
-  std::ofstream{script} << cohort("completion fish").out;
   const auto complete = [&](const std::string& line) {
-    return cohort("--version", "HOME=" + in_folder("") + " /usr/bin/fish --no-config -c 'source " +
-                                   script + "; complete -C \"" + line + "\"';")
-        .out;
+    return in_shell("fish", " --no-config", "complete -C '" + line + "'");
   };
   EXPECT_THAT(complete("cohort re"), StartsWith("report\tMake a page"));
-  EXPECT_THAT(complete("cohort run bfs --task h"), StartsWith("heavy\t"));
-  EXPECT_THAT(complete("cohort bench multi"), StartsWith("multitask\t"));
-  EXPECT_THAT(complete("cohort bench multitask --fix"), StartsWith("--fixed-duration\t"));
+  EXPECT_THAT(complete("cohort run bfs --task h"), StartsWith("heavy"));
+  EXPECT_THAT(complete("cohort run bfs --trace bi"), HasSubstr("bin"));
 }
 
 TEST_F(Tool, HasAManualPageOfAllItsCommands) {

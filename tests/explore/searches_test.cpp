@@ -95,7 +95,7 @@ const Csr& squares() {
 }
 
 TEST(FewEdges, AreThoseOfTheSquares) {
-  EXPECT_LE(apps::most_edges(squares()), apps::most_few_edges);
+  EXPECT_LE(apps::max_degree(squares()), apps::most_few_edges);
   EXPECT_FALSE(apps::has_many_edges(squares()));
 }
 

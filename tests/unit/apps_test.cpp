@@ -37,79 +37,72 @@ struct GraphApp {
   std::function<Tried(cpu::Engine&, const Csr&, const RunOptions&, std::uint64_t chunk)> run;
 };
 
+/// `make(graph, chunk)` makes the app.
+template <class Make>
+GraphApp graph_app(std::string name, Make make) {
+  return {std::move(name),
+          [make](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
+                 std::uint64_t chunk) -> Tried {
+            const auto app = make(known_graph(graph), chunk);
+            const auto result = solve(engine, app, options);
+            return {result.report, app.difference(result)};
+          }};
+}
+
 std::vector<GraphApp> graph_apps() {
   std::vector<GraphApp> apps;
-  for (const auto algorithm : {BfsOptions::Algorithm::one_barrier, BfsOptions::Algorithm::paper}) {
-    for (const auto direction : {BfsOptions::Direction::down, BfsOptions::Direction::both}) {
-      const bool paper = algorithm == BfsOptions::Algorithm::paper;
-      const bool both = direction == BfsOptions::Direction::both;
-      if (paper && both) continue;
-      apps.push_back({paper  ? "bfs paper"
-                      : both ? "bfs both directions"
-                             : "bfs",
-                      [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                          std::uint64_t chunk) -> Tried {
-                        BfsOptions how{.algorithm = algorithm, .direction = direction};
-                        how.chunk = chunk;
-                        if (chunk != 0) how.solo = 0;
-                        const auto result = run_bfs(engine, graph, 0, options, how);
-                        return {result.report, check_bfs(graph, 0, result.levels)};
-                      }});
-    }
-  }
+  const auto add_bfs = [&](const char* name, const BfsOptions& options) {
+    apps.push_back(graph_app(name, [options](const GraphInput& graph, std::uint64_t chunk) {
+      BfsOptions how = options;
+      how.chunk = chunk;
+      if (chunk != 0) how.solo = 0;
+      return bfs::App{{graph}, 0, how};
+    }));
+  };
+  add_bfs("bfs", {.direction = BfsOptions::Direction::down});
+  add_bfs("bfs both directions", {.direction = BfsOptions::Direction::both});
+  add_bfs("bfs paper", {.algorithm = BfsOptions::Algorithm::paper});
   for (const Priority priority : {Priority::hashed, Priority::id}) {
-    const std::string by = priority == Priority::id ? " by id" : "";
-    for (const auto algorithm : {ColorOptions::Algorithm::eager, ColorOptions::Algorithm::paper}) {
-      const std::string kind = algorithm == ColorOptions::Algorithm::paper ? " paper" : "";
-      apps.push_back(
-          {std::string{"color"}.append(kind).append(by),
-           [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-               std::uint64_t chunk) -> Tried {
-             const auto result = run_color(engine, graph, options, {algorithm, priority, chunk});
-             return {result.report, check_color(graph, priority, result.colours)};
-           }});
-    }
-    for (const auto algorithm : {MisOptions::Algorithm::eager, MisOptions::Algorithm::paper}) {
-      const std::string kind = algorithm == MisOptions::Algorithm::paper ? " paper" : "";
-      apps.push_back(
-          {std::string{"mis"}.append(kind).append(by),
-           [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-               std::uint64_t chunk) -> Tried {
-             const auto result = run_mis(engine, graph, options, {algorithm, priority, chunk});
-             return {result.report, check_mis(graph, priority, result.marks)};
-           }});
+    for (const bool paper : {false, true}) {
+      using Algorithm = RankedOptions::Algorithm;
+      const Algorithm algorithm = paper ? Algorithm::paper : Algorithm::eager;
+      std::string kind = paper ? " paper" : "";
+      if (priority == Priority::id) kind += " by id";
+      const auto ranked = [=](const GraphInput& graph, std::uint64_t chunk) {
+        return RankedApp{{graph}, {algorithm, priority, chunk}};
+      };
+      apps.push_back(graph_app("color" + kind, [=](const GraphInput& graph, std::uint64_t chunk) {
+        return color::App{ranked(graph, chunk)};
+      }));
+      apps.push_back(graph_app("mis" + kind, [=](const GraphInput& graph, std::uint64_t chunk) {
+        return mis::App{ranked(graph, chunk)};
+      }));
     }
   }
   for (const auto algorithm :
        {PullSsspOptions::Algorithm::in_place, PullSsspOptions::Algorithm::paper}) {
-    apps.push_back({algorithm == PullSsspOptions::Algorithm::paper ? "p-sssp paper" : "p-sssp",
-                    [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                        std::uint64_t chunk) -> Tried {
-                      const PullSsspOptions how{.algorithm = algorithm, .chunk = chunk};
-                      const auto result = run_p_sssp(engine, graph, 0, options, how);
-                      return {result.report, check_paths(graph, 0, result.distances)};
-                    }});
+    apps.push_back(
+        graph_app(algorithm == PullSsspOptions::Algorithm::paper ? "p-sssp paper" : "p-sssp",
+                  [=](const GraphInput& graph, std::uint64_t chunk) {
+                    return p_sssp::App{{{graph}, 0}, {.algorithm = algorithm, .chunk = chunk}};
+                  }));
   }
   for (const auto algorithm :
        {ListSsspOptions::Algorithm::delta, ListSsspOptions::Algorithm::paper}) {
-    apps.push_back({algorithm == ListSsspOptions::Algorithm::paper ? "l-sssp paper" : "l-sssp",
-                    [=](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                        std::uint64_t chunk) -> Tried {
-                      ListSsspOptions how{.algorithm = algorithm, .chunk = chunk};
-                      if (chunk != 0) {
-                        how.budget = 16;
-                        how.piles = 2;
-                      }
-                      const auto result = run_l_sssp(engine, graph, 0, options, how);
-                      return {result.report, check_paths(graph, 0, result.distances)};
-                    }});
+    apps.push_back(
+        graph_app(algorithm == ListSsspOptions::Algorithm::paper ? "l-sssp paper" : "l-sssp",
+                  [=](const GraphInput& graph, std::uint64_t chunk) {
+                    ListSsspOptions how{.algorithm = algorithm, .chunk = chunk};
+                    if (chunk != 0) {
+                      how.budget = 16;
+                      how.piles = 2;
+                    }
+                    return l_sssp::App{{{graph}, 0}, how};
+                  }));
   }
-  apps.push_back({"cc",
-                  [](cpu::Engine& engine, const Csr& graph, const RunOptions& options,
-                     std::uint64_t chunk) -> Tried {
-                    const auto result = run_cc(engine, graph, options, {.chunk = chunk});
-                    return {result.report, check_cc(graph, result.component)};
-                  }});
+  apps.push_back(graph_app("cc", [](const GraphInput& graph, std::uint64_t chunk) {
+    return cc::App{{graph}, {.chunk = chunk}};
+  }));
   return apps;
 }
 
@@ -232,12 +225,12 @@ TEST(GraphApps, TakeOddGraphs) {
 TEST(GraphApps, TakeAGraphWithoutNodesOrRefuseIt) {
   cpu::Engine engine{{.capacity = 2}};
   const Csr nothing;
-  EXPECT_THAT(run_color(engine, nothing).colours, ElementsAre());
-  EXPECT_THAT(run_color(engine, nothing, {}, {ColorOptions::Algorithm::paper}).colours,
-              ElementsAre());
-  EXPECT_THAT(run_mis(engine, nothing).marks, ElementsAre());
-  EXPECT_THAT(run_mis(engine, nothing, {}, {MisOptions::Algorithm::paper}).marks, ElementsAre());
-  EXPECT_THAT(run_cc(engine, nothing).component, ElementsAre());
+  for (const auto algorithm : {RankedOptions::Algorithm::eager, RankedOptions::Algorithm::paper}) {
+    const RankedApp app{{known_graph(nothing)}, {algorithm}};
+    EXPECT_THAT(solve(engine, color::App{app}, {}).colours, ElementsAre());
+    EXPECT_THAT(solve(engine, mis::App{app}, {}).marks, ElementsAre());
+  }
+  EXPECT_THAT(solve(engine, cc::App{{known_graph(nothing)}}, {}).component, ElementsAre());
   EXPECT_THROW((void)run_bfs(engine, nothing, 0), Error);
   EXPECT_THROW((void)run_p_sssp(engine, nothing, 0), Error);
   EXPECT_THROW((void)run_l_sssp(engine, nothing, 0), Error);
@@ -252,7 +245,9 @@ TEST(GraphApps, FollowEdgesInTheirDirection) {
   }
   EXPECT_THAT(run_p_sssp(engine, one_way, 0).distances, ElementsAre(0, 1, 1, 2, infinite));
   EXPECT_THAT(run_l_sssp(engine, one_way, 0).distances, ElementsAre(0, 1, 1, 2, infinite));
-  EXPECT_THAT(run_cc(engine, one_way).component, ElementsAre(0, 0, 0, 0, 0)) << "weakly connected";
+  EXPECT_THAT(solve(engine, cc::App{{known_graph(one_way)}}, {}).component,
+              ElementsAre(0, 0, 0, 0, 0))
+      << "weakly connected";
 }
 
 /// Suspends a search at a resizing point and continues it in groups of another size, for points
@@ -416,7 +411,8 @@ TEST(Mis, HasTheKnownSizes) {
   cpu::Engine engine{{.capacity = 2}};
   const Csr graph = grid(100, 100);
   const auto size = [&](Priority priority) {
-    const auto marks = run_mis(engine, graph, {}, {.priority = priority}).marks;
+    const mis::App app{{{known_graph(graph)}, {.priority = priority}}};
+    const auto marks = solve(engine, app, {}).marks;
     return std::count(marks.begin(), marks.end(), Mark::in);
   };
   EXPECT_EQ(size(Priority::id), 5000);
@@ -429,7 +425,8 @@ TEST(Checks, NoticeMistakes) {
   EXPECT_THAT(check_color(graph, Priority::id, {0, 0, 1}).value_or(""), HasSubstr("same colour"));
   EXPECT_THAT(check_color(graph, Priority::id, {1, 0, 1}).value_or(""), HasSubstr("instead of"));
   EXPECT_EQ(check_mis(graph, Priority::id, {1, 2, 1}), std::nullopt);
-  EXPECT_THAT(check_mis(graph, Priority::id, {1, 1, 2}).value_or(""), HasSubstr("beside another"));
+  EXPECT_THAT(check_mis(graph, Priority::id, {1, 1, 2}).value_or(""),
+              HasSubstr("so is a neighbour"));
   EXPECT_THAT(check_mis(graph, Priority::id, {1, 2, 2}).value_or(""), HasSubstr("no neighbour is"));
   EXPECT_THAT(check_mis(graph, Priority::id, {2, 1, 2}).value_or(""), HasSubstr("should"));
   EXPECT_THAT(check_mis(graph, Priority::id, {0, 1, 2}).value_or(""), HasSubstr("undecided"));

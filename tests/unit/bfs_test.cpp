@@ -32,7 +32,7 @@ TEST(Bfs, RefusesASourceThatIsNoNode) {
   cpu::Engine engine{{.capacity = 1}};
   EXPECT_THROW((void)run_bfs(engine, grid(2, 2), 4), Error);
   EXPECT_THROW((void)run_bfs(engine, Csr{}, 0), Error);
-  EXPECT_EQ(most_edges(Csr{}), 0U);
+  EXPECT_EQ(max_degree(Csr{}), 0U);
 }
 
 TEST(Bfs, RefusesTooManyGroupsBeforeItAllocatesForThem) {
@@ -56,7 +56,7 @@ TEST(FewEdges, TellWhereANodesEdgesAre) {
   const FewEdges last{FewEdges{graph.view(), most_few_edges}.word()};
   EXPECT_EQ(last.begin(), graph.num_edges() - 1);
   EXPECT_EQ(last.end(), graph.num_edges());
-  EXPECT_EQ(most_edges(graph), most_few_edges);
+  EXPECT_EQ(max_degree(graph), most_few_edges);
 }
 
 TEST(FewEdges, AreToldUpToTheLastThatFit) {
@@ -66,14 +66,14 @@ TEST(FewEdges, AreToldUpToTheLastThatFit) {
   const FewEdges last{graph, 0};
   EXPECT_EQ(last.begin(), end - most_few_edges);
   EXPECT_EQ(last.end(), end);
-  EXPECT_NE(last.word(), nobody);
+  EXPECT_NE(last.word(), empty_place);
   const FewEdges none{graph, 1};
   EXPECT_EQ(none.begin(), none.end());
 }
 
 TEST(Bfs, IsCompiledForTheEdgesThatNodesHave) {
   const auto degrees = [](const Csr& graph, std::uint32_t local_size, bool movable) {
-    return bfs::App{known_graph(graph), 0}.degrees<cpu::Engine>(
+    return bfs::App{{known_graph(graph)}, 0}.degrees<cpu::Engine>(
         {.launch = {.local_size = local_size}, .movable = movable});
   };
   EXPECT_EQ(degrees(star(most_few_edges + 1), 8, false), Degrees::few);
@@ -104,12 +104,12 @@ TEST(Bfs, LeavesItsGraphForTheNextRun) {
   const GraphInput graph = known_graph(grid(40, 30));
   const GraphMemory* const resident = &graph->in_memory(engine);
   for (const Node source : {0U, 700U}) {
-    const bfs::App app{graph, source};
+    const bfs::App app{{graph}, source};
     EXPECT_EQ(app.difference(solve(engine, app, options)), std::nullopt);
     EXPECT_EQ(&graph->in_memory(engine), resident);
   }
   options.results = false;
-  const BfsResult result = solve(engine, bfs::App{graph, 0}, options);
+  const BfsResult result = solve(engine, bfs::App{{graph}, 0}, options);
   EXPECT_EQ(result.report.status, Status::finished);
   EXPECT_THAT(result.levels, IsEmpty());
 }

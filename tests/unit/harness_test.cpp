@@ -2,9 +2,11 @@
 #include "bench/harness.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,7 @@
 #include "bench/child.hpp"
 #include "bench/sharing.hpp"
 #include "cohort/error.hpp"
+#include "tool/other_programs.hpp"
 #include "tool/record.hpp"
 
 namespace cohort::bench {
@@ -279,4 +282,24 @@ TEST(Sharing, AnIdealJobLosesWhatIsTaken) {
 }
 
 }  // namespace
+TEST(OtherPrograms, TakeTheCpuTimeThatIsNotOurs) {
+  const tool::OtherPrograms others;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (std::clock() < CLOCKS_PER_SEC / 3) {
+    }
+    ::_exit(0);
+  }
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  const double share = others.share();  // the child is ours only when it has been waited for
+  EXPECT_GT(share * std::thread::hardware_concurrency(), 0.5);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST(OtherPrograms, AreMentionedWhenTheyDisturb) {
+  EXPECT_THAT(tool::busy_warning(0.05), testing::IsEmpty());
+  EXPECT_THAT(tool::busy_warning(0.34), testing::HasSubstr("34% of the CPUs"));
+}
+
 }  // namespace cohort::bench

@@ -1,0 +1,54 @@
+// Files by descriptor: closed at the end of the scope, read and written whole.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+namespace cohort {
+
+/// What fails leaves its reason in errno.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (open()) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] bool open() const { return value_ >= 0; }
+  [[nodiscard]] int get() const { return value_; }
+
+  /// False at the end of the file too.
+  bool read(void* into, std::size_t size) const {
+    auto* to = static_cast<char*>(into);
+    while (size > 0) {
+      const ssize_t got = ::read(value_, to, size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      to += got;
+      size -= static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+  bool write(const void* from, std::size_t size) const {
+    const auto* rest = static_cast<const char*>(from);
+    while (size > 0) {
+      const ssize_t put = ::write(value_, rest, size);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) return false;
+      rest += put;
+      size -= static_cast<std::size_t>(put);
+    }
+    return true;
+  }
+  bool close() { return ::close(std::exchange(value_, -1)) == 0; }
+
+ private:
+  int value_;
+};
+
+}  // namespace cohort
