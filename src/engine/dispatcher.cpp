@@ -231,6 +231,7 @@ void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
 
 void Dispatcher::news(JobRecord& job) {
   if (job.status != Status::running || job.concluding) return;
+  tasks_.unblock();  // its groups may have left units for a task that waits
   const Census census = backend_->census(job);
   note_start(job, census);
   look_at_demand(job, job.inside);

@@ -60,9 +60,11 @@ class TaskQueue {
     running_units_ += task.ticket.groups;
     running_.push_back(std::move(started.mapped()));
   }
+  /// Units may have come free: the next push() may be served.
+  void unblock() { blocked_.reset(); }
   /// Removes a task that has ended, whether it has run or not.
   void remove(const Task& task) {
-    blocked_.reset();
+    unblock();
     if (waiting_.erase(task.ticket) != 0) return;
     running_units_ -= task.ticket.groups;
     std::erase_if(running_, [&task](const auto& each) { return each.get() == &task; });

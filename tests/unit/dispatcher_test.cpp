@@ -28,7 +28,10 @@ class FakeBackend final : public Backend {
   explicit FakeBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
 
   void admit(JobRecord& /*job*/) override { ++admits; }
-  bool accept(JobRecord& /*job*/) override { return refusals == 0 || --refusals == 0; }
+  bool accept(JobRecord& /*job*/) override {
+    if (while_accepting) while_accepting();
+    return refusals == 0 || --refusals == 0;
+  }
   void resize(std::uint32_t units) override {
     if (units == 0) throw Error{Errc::bad_options, "none"};
   }
@@ -96,6 +99,7 @@ class FakeBackend final : public Backend {
   bool concludes = false;  // how a run has ended takes conclude()
   std::function<void(JobRecord&)> while_concluding;
   std::function<void(JobRecord&)> while_waiting;
+  std::function<void()> while_accepting;
 
  private:
   Dispatcher& dispatcher_;
@@ -244,6 +248,27 @@ TEST_F(JobsLife, GivesWayToATask) {
   backend->all_leave(*job);
   EXPECT_EQ(next->status, Status::running);
   backend->all_leave(*next);
+}
+
+TEST_F(JobsLife, LeavesItsUnitsToATaskThoughItsEndIsSeenInASubmit) {
+  const auto before = submit(4);
+  const auto job = launch(4);
+  const auto first = submit(4);
+  backend->all_leave(*before);  // now it is the job's turn
+  EXPECT_EQ(job->inside, 4U);
+  EXPECT_EQ(first->status, Status::pending);
+  backend->while_accepting = [&] {
+    job->inside = 0;
+    dispatcher->news(*job);
+  };
+  const auto second = submit(4);
+  backend->while_accepting = {};
+  EXPECT_EQ(job->status, Status::finished);
+  EXPECT_EQ(first->status, Status::running);
+  EXPECT_EQ(second->status, Status::pending);
+  backend->all_leave(*first);
+  EXPECT_EQ(second->status, Status::running);
+  backend->all_leave(*second);
 }
 
 TEST_F(JobsLife, GivesWayToASmallerCapacity) {
