@@ -83,7 +83,7 @@ TEST(Fairness, GroupsMayHandOverInBothDirections) {
   cpu::Engine engine{{.capacity = cpu_site().capacity()}};
   for (const bool upwards : {true, false}) {
     for (const std::uint32_t groups : {2U, 3U, 5U, 8U, 16U}) {
-      if (sanitized && groups != 3 && groups != 16) continue;  // spinning takes long there
+      if (sanitized && groups > 3) continue;  // spinning takes a minute there
       std::atomic<std::uint32_t> token{0};
       std::uint32_t visits = 0;
       const ScopedJob job =
