@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report bench pictures explore mutants prove docs format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report test-long bench pictures explore mutants prove docs format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -19,6 +19,7 @@ help:
 	@echo 'make test-opencl  all tests of the OpenCL engine, on PoCL or what there is; make test has the quick ones'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
+	@echo 'make test-long    these three, which take too long for make test'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, an hour, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
@@ -76,6 +77,8 @@ test-report: build/release/build.ninja
 	@scripts/setup --browser
 	@cmake --build --preset release -j $(JOBS) --target cohort
 	@tests/report/check $(COHORT) build/test-report
+
+test-long: test-data test-opencl test-report
 
 pictures: build/release/build.ninja
 	@scripts/setup --browser
