@@ -46,6 +46,7 @@ void Grids::open() {
   pinned_memory_.open();
   leased_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof(Demands)));
   lease_ends_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof(Demands)));
+  canary_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof *canary_));
   demands_ = static_cast<Demands*>(control_memory_.take(sizeof(Demands)));
   const Demands none;
   dispatcher_.memory()->write(demands_, &none, sizeof none);
@@ -59,6 +60,8 @@ void Grids::stop() {
 
 void Grids::close() noexcept {
   const OnDevice here{device_};
+  for (const auto& [streams, stream] : stuck_) streams->give(stream);
+  stuck_.clear();
   low_streams_.close();
   high_streams_.close();
   if (control_ != nullptr) {
@@ -99,7 +102,7 @@ std::chrono::microseconds Grids::look() {
   free_slots();
   dispatcher_.rebalance();
   const auto under_way = [this](const auto& job) {  // a change that is due
-    if (job->status != Status::running) return false;
+    if (job->status != Status::running) return body_of(*job).order != nullptr;
     return job->demand_at != 0 || job->cancelled || job->suspending || job->inside != target(*job);
   };
   const auto& jobs = dispatcher_.jobs();
