@@ -90,7 +90,9 @@ def on_gpu():
     yield "lease-cuda", {"scenario": "lease", **about, "products": [
         {"size": 512, "sms": 50, "verified": True, "leaves": 9, "alone": times(30000), "leased": times(50000)}]}
     yield "fairness-cuda", {"scenario": "fairness", **about, "spin_barrier_hangs": True, "seconds_given": 5,
-                            "groups": 4096, "rounds": 10000, "cohort_finishes": True}
+                            "groups": 4096, "rounds": 10000, "cohort_finishes": True, "barriers": 10000, "next_to_held_sms": [
+        {"sms_held": 0, "fixed_finishes": True},
+        {"sms_held": 1, "fixed_finishes": False, "cohort_finishes": True, "groups": 99, "seconds": 0.02}]}
 
 
 def sizing():
