@@ -175,7 +175,8 @@ __global__ void hold_sms(std::uint32_t* held, const volatile std::uint32_t* stop
   if (threadIdx.x == 0) {
     const std::uint64_t until = cuda::Platform::timer() + budget;
     atomicAdd(held, 1U);
-    while (*stop == 0 && cuda::Platform::timer() < until) __nanosleep(1000);
+    // Rarely: the word is in the host's memory, and the loads of many SMs would fill the bus.
+    while (*stop == 0 && cuda::Platform::timer() < until) __nanosleep(100'000);
   }
   __syncthreads();
 }

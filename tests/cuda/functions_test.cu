@@ -78,17 +78,17 @@ __global__ void marching(GridArg arg, March march) {
   Grid<Step> grid{arg};
   if (!grid) return;
   for (Step state = grid.state(); state.step < march.steps;) {
+    const std::uint32_t parity = state.step % 2;
+    if (march.over[1 - parity] != 0) return;  // here, so that blocks that join see it too
     for (auto i : grid.stride(march.count)) {
       if (march.items[i]++ != state.step) atomicAdd(march.wrong, 1U);
     }
     if (grid.block_rank() >= grid.num_blocks()) atomicAdd(march.wrong, 1U);
-    const std::uint32_t parity = state.step % 2;
     if (grid.thread_rank() == 0) {
       march.over[parity] = *static_cast<volatile std::uint32_t*>(march.stop);
     }
     ++state.step;
     if (grid.sync(state)) return;
-    if (march.over[parity] != 0) return;
   }
 }
 
@@ -218,6 +218,8 @@ __global__ void prologue(GridArg arg, std::uint32_t* prologues, std::uint32_t* s
       atomicAdd(shared_sums, 1'000'000U);
   }
   for (Step state = grid.state(); state.step < steps;) {
+    const std::uint32_t parity = state.step % 2;
+    if (over[1 - parity] != 0) return;
     for (std::uint32_t i = threadIdx.x; i < 10'000; i += blockDim.x) mine[i] = i + state.step;
     __syncthreads();
     if (threadIdx.x == 0 && mine[9'999] != 9'999 + state.step) atomicAdd(shared_sums, 1U);
