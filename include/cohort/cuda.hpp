@@ -30,6 +30,12 @@ struct EngineOptions {
   /// one job or task at a time. Without it, jobs may share SMs, and more of that memory serves as
   /// L1 cache.
   bool exclusive = true;
+  /// Called by a thread of the engine, once for each kind of call, when a CUDA call of this process
+  /// has waited for 0.1 s while a job runs: a sentence that names the call and says how to avoid
+  /// it. Must not throw. Default: calls are not watched. Needs CUPTI, which profilers use too.
+  std::function<void(const std::string&)> on_blocked_call = {};
+  /// With on_blocked_call: also suspends the jobs that can be, until the call has returned.
+  bool suspend_for_blocked_calls = false;
 };
 
 /// Whether there is a device that the engine can use; if not, why.

@@ -193,6 +193,7 @@ cudaStream_t Grids::take_stream(Streams& streams) {
 }
 
 bool Grids::may_begin(const JobRecord& job) const {
+  if (suspends_for_calls_ && watchdog_->blocked()) return false;
   const auto& order = body_of(job).order;
   if (order == nullptr) return true;
   const OnDevice here{device_};

@@ -21,7 +21,12 @@ std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms
 }
 
 Grids::Grids(engine::Dispatcher& dispatcher, const EngineOptions& options)
-    : PolledBackend(dispatcher), device_(options.device), exclusive_(options.exclusive) {}
+    : PolledBackend(dispatcher),
+      device_(options.device),
+      exclusive_(options.exclusive),
+      watchdog_(options.on_blocked_call ? std::make_unique<Watchdog>(options.on_blocked_call)
+                                        : nullptr),
+      suspends_for_calls_(watchdog_ != nullptr && options.suspend_for_blocked_calls) {}
 
 void Grids::open() {
   const OnDevice here{device_};
@@ -86,6 +91,7 @@ void Grids::attend_on_agent() {
 
 /// Called by the agent or by a waiting thread, with this device current.
 std::chrono::microseconds Grids::look() {
+  if (watchdog_ != nullptr) watch();
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) {
     if (job->status != Status::running || job->concluding) continue;
     observe(*job);
@@ -109,6 +115,18 @@ std::chrono::microseconds Grids::look() {
   const bool hurry = demanded() != 0 || !dispatcher_.tasks().running().empty() ||
                      std::any_of(jobs.begin(), jobs.end(), under_way);
   return hurry ? 3us : 40us;
+}
+
+/// Tells the watchdog which jobs run, and suspends them for a call that waits for them.
+void Grids::watch() {
+  std::uint64_t oldest = 0;
+  const bool suspend = suspends_for_calls_ && watchdog_->blocked();
+  for (const auto& job : dispatcher_.jobs()) {
+    if (job->status != Status::running) continue;
+    if (oldest == 0) oldest = job->launched_at;
+    if (suspend && job->body->suspendable && !job->cancelled) job->suspending = true;
+  }
+  watchdog_->running_since(oldest);
 }
 
 /// Processes what the groups of a job have reported.

@@ -14,6 +14,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/ranges.hpp"
+#include "cuda/watchdog.hpp"
 #include "engine/agent.hpp"
 
 namespace cohort::cuda {
@@ -160,6 +161,7 @@ class Grids final : public engine::PolledBackend {
   void close() noexcept;
 
   // grids.cpp: orders to blocks, and their reports
+  void watch();
   void observe(JobRecord& job);
   void reap(Run& run);
   [[nodiscard]] std::uint32_t demanded() const;
@@ -184,6 +186,8 @@ class Grids final : public engine::PolledBackend {
 
   const int device_;
   const bool exclusive_;
+  std::unique_ptr<Watchdog> watchdog_;  // null: not wanted
+  const bool suspends_for_calls_;
   std::uint32_t sms_ = 0;
   std::size_t sm_memory_ = 0;      // shared memory of an SM
   std::size_t block_memory_ = 0;   // the most that one block can have
