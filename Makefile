@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report test-long bench pictures explore mutants prove docs format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report test-long bench pictures explore mutants prove docs site format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -26,6 +26,7 @@ help:
 	@echo 'make prove        prove the protocol for any number of groups, with z3 (installs it): see models/'
 	@echo 'make mutants      break the protocol in a thousand ways, one at a time, and see whether the explorer notices'
 	@echo 'make docs         the API reference, into build/docs/html'
+	@echo 'make site         a site of the documentation, the API reference and a report, into build/site/html (installs mkdocs)'
 	@echo 'make format       format the sources in place'
 	@echo 'make check-format  check format only'
 	@echo 'make lint         check format and clang-tidy'
@@ -106,6 +107,11 @@ docs: setup
 	@mkdir -p build
 	@doxygen Doxyfile
 	@echo 'the API reference is in build/docs/html/index.html'
+
+site: build/release/build.ninja
+	@scripts/setup --site
+	@cmake --build --preset release -j $(JOBS) --target cohort
+	@scripts/site $(COHORT) build/site
 
 format: setup
 	@scripts/lint --fix

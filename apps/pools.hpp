@@ -131,7 +131,7 @@ struct MutexPools {
     lock(group, pool);
     return last_of_locked(group, pool);
   }
-  /// Does not wait for the lock: its owner takes or adds a task, and the caller can retry.
+  /// Does not wait for the lock: its owner changes the pool soon, and then the caller can retry.
   template <class Group>
   COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
     return some(group, pool) && try_lock(group, pool) ? last_of_locked(group, pool) : no_task;

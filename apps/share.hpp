@@ -9,7 +9,7 @@
 
 #include "cohort/kernel.hpp"
 
-/// For loops of mostly one turn: unrolled code would cost a GPU instruction fetches.
+/// For loops that mostly run once. Unrolled, they would cost a GPU instruction fetches.
 #ifdef __CUDA_ARCH__
 #define COHORT_APPS_ROLLED _Pragma("unroll 1")
 #else

@@ -57,7 +57,8 @@ void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size
   mine.clear();
 }
 
-/// Two queues of all nodes; threads fill queues of their own and append them once a level.
+/// By levels, from one queue into another. Each thread fills a queue of its own and appends it at
+/// the end of the level.
 double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels, bool both) {
   const Node nodes = graph.num_nodes();
   levels.assign(nodes, ~0U);

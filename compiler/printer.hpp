@@ -51,9 +51,9 @@ class Printer {
   /// Whether points are entered by skipping what is before them, while `cohort_skip` is the number
   /// of a point, instead of by jumps: for compilers that cannot do with jumps into loops.
   virtual bool skips() const { return false; }
-  /// What stands before a loop that its author wants unrolled so often; 0: altogether.
+  /// The directive before a loop that is to be unrolled `times` times; 0: completely.
   virtual std::string unrolling(unsigned times) const = 0;
-  /// A name that the file declares, as it is written.
+  /// How a name that the file declares is written in the output.
   virtual std::string in_file(llvm::StringRef name) const { return escaped(name); }
   /// Told of what has just been evaluated: a statement, or a condition at the start of what depends
   /// on it.

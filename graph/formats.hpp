@@ -25,7 +25,7 @@ inline void check_nodes(Scanner& text, std::uint64_t nodes, std::uint64_t line) 
                          " bytes");
 }
 
-/// Refuses a text that ends before its header says so.
+/// Refuses a text with fewer items than its header promises.
 inline void check_count(const Scanner& text, const char* what, std::uint64_t seen,
                         std::uint64_t promised) {
   if (seen == promised) return;

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -32,9 +33,15 @@ Json read(const fs::path& file) {
 
 /// The page shows medians; samples stay in the records.
 void drop_samples(Json& json) {
+  const auto is_sample = [](const Json& value) {
+    return value.is_array() && !value.empty() &&
+           std::all_of(value.begin(), value.end(),
+                       [](const Json& each) { return each.is_number(); });
+  };
   if (json.is_object()) {
-    for (const char* name : {"samples", "samples_ns", "ratios", "slowdowns", "search"})
-      json.erase(name);
+    for (const char* name : {"samples", "search"}) json.erase(name);
+    for (auto each = json.begin(); each != json.end();)
+      each = is_sample(*each) ? json.erase(each) : std::next(each);
   }
   if (json.is_structured()) {
     for (auto& each : json) drop_samples(each);
@@ -50,6 +57,7 @@ Json compact(const Json& trace) {
               {"slices", Json::array()},
               {"sizes", Json::array()},
               {"gathers", Json::array()},
+              {"unit", "unit"},  // what a lane is
               {"end", 0.0},
               {"job", -1},
               {"task", -1}};
@@ -64,8 +72,11 @@ Json compact(const Json& trace) {
   const auto round = [](double microseconds) { return std::round(microseconds * 10) / 10; };
   for (const Json& event : trace.at("traceEvents")) {
     const std::string phase = event.at("ph");
-    if (phase == "M" && event.at("name") == "thread_name" && event.at("tid").get<int>() > 0)
+    if (phase == "M" && event.at("name") == "thread_name" && event.at("tid").get<int>() > 0) {
       lanes.emplace(event["tid"], 0);
+      const std::string name = event.at("args").at("name");
+      result["unit"] = name.substr(0, name.rfind(' '));
+    }
   }
   for (auto& [tid, place] : lanes) {
     place = result["lanes"].size();
@@ -104,14 +115,17 @@ Json compact(const Json& trace) {
   return result;
 }
 
+/// Scenarios whose records are shown as they are.
+constexpr std::array scenarios{"overhead", "cpu",     "barrier",    "gather", "lease", "fairness",
+                               "sizing",   "sharing", "background", "queue",  "demo"};
+
 /// File names and the CRC-32 of their contents, by which a stale summary is recognised.
 Json checksums(const fs::path& folder, std::string_view engine) {
   Json result = Json::object();
   std::vector<std::string> names{bench::multitask_file(engine, false),
                                  bench::multitask_file(engine, true)};
-  for (const char* what :
-       {"overhead", "barrier", "gather", "lease", "fairness", "sizing", "timeline.trace"})
-    names.push_back(tool::file_of(what, engine, ".json"));
+  for (const char* what : scenarios) names.push_back(tool::file_of(what, engine, ".json"));
+  names.push_back(tool::file_of("timeline.trace", engine, ".json"));
   for (const std::string& name : names) {
     std::ifstream in{folder / name, std::ios::binary};
     if (!in) continue;
@@ -125,8 +139,7 @@ Json checksums(const fs::path& folder, std::string_view engine) {
 Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
   Json set = Json::object();
-  for (const char* name :
-       {"overhead", "cpu", "barrier", "gather", "lease", "fairness", "sizing", "demo"}) {
+  for (const char* name : scenarios) {
     const fs::path file = folder / tool::file_of(name, engine, ".json");
     if (fs::exists(file, ignored)) set[name] = read(file);
   }

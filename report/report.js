@@ -20,8 +20,8 @@ const paper = {
     stealing: [1.12, 1.23, 'octree']},
 };
 
-const ms = ns => ns == null ? '–' : ns >= 99.5e6 ? d3.format('.0f')(ns / 1e6) + ' ms'
-  : ns >= 1e6 ? d3.format('.3~g')(ns / 1e6) + ' ms' : d3.format('.3~g')(ns / 1e3) + ' µs';
+const withUnit = (value, unit) => d3.format(value >= 99.5 ? '.0f' : '.3~g')(value) + '\u00a0' + unit;
+const ms = ns => ns == null ? '–' : ns >= 99.5e8 ? withUnit(ns / 1e9, 's') : ns >= 1e6 ? withUnit(ns / 1e6, 'ms') : withUnit(ns / 1e3, 'µs');
 const times = x => x == null ? '–' : d3.format('.2f')(x) + '×';
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
@@ -42,10 +42,20 @@ function warn(to, record) {
   if (record.warning) to.append('p').attr('class', 'note strong').text(record.warning);
 }
 
-function section(title, words, id, record = {}) {
+const busy = '⚠';  // marks figures of a busy machine
+
+// The sections of a page, for its contents: a figure, and what it is.
+let contents = [], usual = '';  // and the page's processor
+
+function section(title, words, id, record, headline) {
+  const [figure, meaning] = headline || [];
+  record = record || {};
+  contents.push({title, id, record, figure, meaning: figure == null ? '' : meaning});
   const s = main.append('section').attr('id', id);
   s.append('h2').text(title);
   warn(s, record);
+  const cpu = record.machine && record.machine.cpu;
+  if (cpu && cpu !== usual) s.append('p').attr('class', 'note').text(`Measured on another machine: ${cpu}.`);
   if (words) s.append('p').text(words);
   return s;
 }
@@ -136,6 +146,42 @@ function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format
   return f;
 }
 
+// ---- a figure for each row and column, by shades of one colour
+
+// `columns`: [{name, group}]; `cell(row, column)`: {value, text, late, tip} or nothing; `scale`: value to 0..1.
+function heatMap(to, {title, rows, columns, cell, scale}) {
+  const f = to.append('figure').attr('class', 'heat');
+  const width = f.node().clientWidth || 700, small = width < 500;
+  const longest = 10 + 6.4 * d3.max(rows, r => r.length);
+  const above = small && longest > 130;  // on a phone, long names stand above their cells
+  const left = above ? 0 : Math.min(290, longest), label = above ? 15 : 0, row = 26 + label, grouped = columns.some(c => c.group), top = grouped ? 38 : 22;
+  const step = (width - left) / columns.length;
+  const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${top + rows.length * row}`).attr('role', 'img').attr('aria-label', title);
+  const centre = i => left + (i + 0.5) * step;
+  if (grouped) {
+    const groups = d3.nest().key(i => columns[i].group).entries(d3.range(columns.length));
+    svg.append('g').selectAll('text').data(groups).join('text').attr('x', g => d3.mean(g.values, centre)).attr('y', 12)
+      .attr('text-anchor', 'middle').attr('class', 'name').text(g => g.key);
+  }
+  svg.append('g').selectAll('text').data(columns).join('text').attr('x', (c, i) => centre(i)).attr('y', top - 8)
+    .attr('text-anchor', 'middle').text(c => c.name);
+  const lines = svg.selectAll('g.row').data(rows).join('g').attr('class', 'row').attr('transform', (r, i) => `translate(0,${top + i * row})`);
+  const letters = (left || width) / 6.4;
+  lines.append('text').attr('class', 'name').attr('x', above ? 0 : left - 8).attr('y', above ? 11 : row / 2 + 4)
+    .attr('text-anchor', above ? 'start' : 'end').text(r => r.length > letters ? r.slice(0, letters - 1) + '…' : r).append('title').text(r => r);
+  const cells = lines.selectAll('g').data(r => columns.map((c, i) => ({i, ...cell(r, c)}))).join('g')
+    .attr('transform', d => `translate(${left + d.i * step},${label})`);
+  const gap = small ? 1 : 2;
+  cells.append('rect').attr('x', gap / 2).attr('y', gap / 2).attr('width', step - gap).attr('height', row - label - gap).attr('rx', 3)
+    .attr('class', d => d.value == null ? 'none' : d.late ? 'late' : 'value')
+    .attr('fill-opacity', d => d.value == null ? 1 : 0.08 + 0.92 * Math.max(0, Math.min(1, scale(d.value))));
+  cells.append('text').attr('x', step / 2).attr('y', (row - label) / 2 + 4).attr('text-anchor', 'middle')
+    .attr('class', d => d.value != null && scale(d.value) > 0.5 ? 'on-dark' : 'name').style('font-size', step < 34 ? '9.5px' : null)
+    .text(d => d.value == null ? '–' : d.text);
+  cells.filter(d => d.value != null).classed('point', true)
+    .on('mousemove', d => showTip(d3.event, d.tip[0], '', d.tip.slice(1))).on('mouseleave', hideTip);
+}
+
 const spread = (values, least) => {
   const all = values.filter(v => v != null && v > 0);
   return [Math.min(least[0], d3.min(all) * 0.8), Math.max(least[1], d3.max(all) * 1.2)];
@@ -146,7 +192,7 @@ const spread = (values, least) => {
 function timeline(to, t) {
   const kinds = {job: 0, task: 1, barrier: 2};
   const lanes = t.lanes.length;
-  const laneHeight = Math.max(3, Math.min(30, 420 / lanes));
+  const laneHeight = Math.max(2, Math.min(30, 280 / lanes));
   const sizeHeight = 54, axisHeight = 22, left = 52;
   const height = lanes * laneHeight + sizeHeight + axisHeight + 14;
   const byLane = t.lanes.map((_, i) => t.slices.filter(s => s[0] === i && s[3] !== kinds.barrier));
@@ -158,10 +204,10 @@ function timeline(to, t) {
   const reset = c.append('button').attr('id', 'zoom-all').attr('type', 'button').text('All');
   const readout = c.append('span').attr('class', 'readout').attr('id', 'readout');
   legend(to, [[t.names[t.job] || 'job', 'job'], ...(t.task >= 0 ? [[t.names[t.task], 'task']] : []),
-    ['waits in a barrier', 'wait'], ['idle', 'idle']]);
+    ...(waits.some(w => w.length) ? [['waits in a barrier', 'wait']] : []), ['idle', 'idle']]);
   const frame = to.append('div').attr('class', 'timeline');
   const canvas = frame.append('canvas').attr('tabindex', 0).attr('role', 'img')
-    .attr('aria-label', 'Which unit ran which group of the job or task, over time');
+    .attr('aria-label', `Which ${t.unit} ran which group of the job or task, over time`);
   const g = canvas.node().getContext('2d');
   const x0 = d3.scaleLinear().domain([0, t.end]);
   let x = x0, width = 0, cursor = null, timer = null;
@@ -181,7 +227,7 @@ function timeline(to, t) {
     const fills = [colour('job'), colour('task'), colour('wait')];
     const [from, until] = x.domain();
     for (let lane = 0; lane < lanes; ++lane) {
-      const gap = laneHeight > 8 ? 1 : 0.25, y = lane * laneHeight + gap, h = laneHeight - 2 * gap;
+      const gap = laneHeight > 8 ? 1 : 0, y = lane * laneHeight + gap, h = laneHeight - 2 * gap;
       g.fillStyle = colour('idle');
       g.fillRect(left, y, width - left, h);
       for (const s of [...byLane[lane], ...waits[lane]]) {
@@ -218,7 +264,7 @@ function timeline(to, t) {
     g.restore();
     g.fillStyle = colour('faint');
     g.textAlign = 'right';
-    const every = Math.ceil(14 / laneHeight);
+    const every = [1, 2, 5, 10, 20, 50].find(n => n * laneHeight >= 14) || 100;
     for (let lane = 0; lane < lanes; lane += every) g.fillText(t.lanes[lane], left - 6, (lane + 0.5) * laneHeight);
     g.fillText('groups', left - 6, top + 8);
     g.fillText('M', left - 6, top + 24);
@@ -255,9 +301,9 @@ function timeline(to, t) {
       return showTip(d3.event, `${sizeAt(time)} of ${lanes} groups`, '', [`at ${ms(time * 1000)}`]);
     }
     const hit = [...waits[lane], ...byLane[lane]].find(s => s[1] <= time && time <= s[1] + s[2]);
-    if (!hit) return showTip(d3.event, '', `unit ${t.lanes[lane]}: idle`);
+    if (!hit) return showTip(d3.event, '', `${t.unit} ${t.lanes[lane]}: idle`);
     showTip(d3.event, t.names[hit[4]], hit[5] >= 0 ? ', group ' + hit[5] : '',
-      [`unit ${t.lanes[lane]}, ${ms(hit[2] * 1000)} from ${ms(hit[1] * 1000)}`]);
+      [`${t.unit} ${t.lanes[lane]}, ${ms(hit[2] * 1000)} from ${ms(hit[1] * 1000)}`]);
   }).on('mouseleave', hideTip);
 
   function stop() { if (timer) timer.stop(); timer = null; play.text('▶ Play').attr('aria-pressed', false); }
@@ -285,13 +331,13 @@ function timeline(to, t) {
 
 function show(set) {
   main.text('');
-  if (data.sets.length > 1) sideBySide();
+  contents = [];
   const m = set.multitask;
   const head = (m && m.header) || set.demo || set.sizing || set.barrier || set.gather || set.overhead || {};
   const machine = head.machine || {};
-  d3.select('#machine').text([set.name, head.device && head.device.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs', machine.os,
-    machine.compiler, 'cohort ' + (head.version || ''), 'commit ' + (head.commit || ''), head.time]
-    .filter(Boolean).join(' · '));
+  usual = machine.cpu;
+  d3.select('#machine').text([set.name, head.device && head.device.name, machine.cpu, machine.usable_cpus && machine.usable_cpus + ' CPUs',
+    machine.os, machine.compiler].filter(Boolean).join(' · '));
   const notes = d3.select('#notes').text('');
   const note = (text, strong) => notes.append('p').attr('class', 'note').classed('strong', !!strong).text(text);
   if (head.quick) note('A quick run: small inputs and few samples, to see that everything works. Not figures to quote.', true);
@@ -304,14 +350,16 @@ function show(set) {
     if (m.lacking.length) note('Not with the paper’s barriers in this build: ' +
       [...new Set(m.lacking.map(l => l.split(' | ')[0]))].join(', ') + '.');
     if (m.wrong_results > 0) note(m.wrong_results + ' results were WRONG.', true);
-    tiles(m);
   }
+  const overview = main.append('nav').attr('class', 'tiles').attr('id', 'overview').attr('aria-label', 'Contents');
   if (set.demo) demo(set.demo);
   if (set.timeline) {
-    const s = section('A kernel makes room', 'One lane per compute unit, as in the paper’s figure 1. When a task asks for ' +
+    const t = set.timeline, tasks = t.gathers.length;
+    const s = section('A kernel makes room', `One lane per ${t.unit}, as in the paper’s figure 1. When a task asks for ` +
       'groups, the kernel’s highest ones leave at their next resizing point; when it is done they join again. The dashes ' +
-      'above M are the gather times.', 'timeline');
-    timeline(s, set.timeline);
+      'above M are the gather times.', 'timeline', m || set.demo, [`${t.lanes.length} lanes`,
+      `a timeline of ${ms(t.end * 1e3)}, with ${tasks} task${tasks === 1 ? '' : 's'}`]);
+    timeline(s, t);
   }
   if (m && m.performance.length) { performance(m); responsiveness(m); preemption(m); outlier(m); }
   if (set.fixed_duration && set.fixed_duration.performance.length) {
@@ -320,41 +368,42 @@ function show(set) {
       set.fixed_duration);
     performanceCharts(s, set.fixed_duration, false);
   }
-  if (set.sizing) sizing(set.sizing);
-  if (set.overhead) overhead(set.overhead);
-  for (const name of ['cpu', 'barrier', 'gather']) if (set[name]) measurements(name, set[name]);
-  if (set.gather && set.gather.gather.some(g => g.sms)) deviceGather(set.gather);
+  if (set.background) background(set.background);
+  if (set.sharing) sharing(set.sharing);
   if (set.lease) lease(set.lease);
+  if (set.gather && set.gather.gather.some(g => g.sms)) deviceGather(set.gather);
+  if (set.overhead) overhead(set.overhead);
+  for (const name of ['cpu', 'barrier', 'gather', 'queue']) if (set[name]) measurements(name, set[name]);
+  if (set.sizing) sizing(set.sizing);
   if (set.fairness) fairness(set.fairness);
-  if (main.selectAll('section').empty()) main.append('p').text('There are no results here yet.');
-  d3.select('#footer').text(`Made by cohort ${data.version} (${data.commit}) on ${data.time}. Drawn with D3.`);
+  if (!contents.length) main.append('p').text('There are no results here yet.');
+  const tiles = overview.selectAll('a').data(contents).join('a').attr('class', 'tile')
+    .attr('href', c => '#' + placeOf(set, c.id));
+  tiles.append('span').attr('class', 'title').text(c => c.title);
+  tiles.append('b').text(c => c.figure);
+  tiles.append('span').text(c => c.meaning);
+  tiles.append('small').text(c => aboutRecord(c.record));
+  tiles.filter(c => c.record.warning).append('span').attr('class', 'note strong').text(c => `${busy} ${c.record.warning.split(':')[0]}`);
 }
 
-// Headline figures of a record: returns a function that adds one.
-function tilesOf(record) {
-  warn(main, record);
-  const t = main.append('div').attr('class', 'tiles');
-  return (value, words) => {
-    const d = t.append('div').attr('class', 'tile');
-    d.append('b').text(value);
-    d.append('span').text(words);
-  };
-}
+// A machine's page and a section of it, in the address.
+const placeOf = (set, id) => encodeURIComponent(set.name) + '/' + id;
 
-function tiles(m) {
-  const tile = tilesOf(m);
-  const find = (load, share) => m.performance.find(p => p.class === load && p.share === share && p.barrier === 'one-pass');
-  const heavy = find('heavy', 'half'), light = find('light', 'quarter');
-  if (light) tile(times(light.slowdown), 'median slowdown of the apps next to light tasks on a quarter of the groups');
-  if (heavy) tile(times(heavy.slowdown), 'next to heavy tasks on half of the groups');
-  if (heavy) tile(ms(heavy.gather_ns), 'median time to gather half of the groups');
-  const tasks = d3.sum(m.configurations, c => c.tasks), wrong = d3.sum(m.configurations, c => c.wrong);
-  tile(d3.format(',')(tasks), wrong ? `tasks, ${wrong} of them WRONG` : 'tasks served, every product checked');
+function aboutRecord(record) {
+  const head = record.header || record;
+  return [head.time && head.time.slice(0, 10), head.commit && head.commit.slice(0, 8)].filter(Boolean).join(' · ');
 }
 
 function demo(d) {
-  const tile = tilesOf(d);
   const f = d.frames;
+  const s = section('The demo', 'Traversals of a graph on all workers, while a renderer takes some of them for each frame.', 'demo', d,
+    [`${f.count - f.late} of ${f.count}`, 'frames on time']);
+  const t = s.append('div').attr('class', 'tiles');
+  const tile = (value, words) => {
+    const its = t.append('div').attr('class', 'tile');
+    its.append('b').text(value);
+    its.append('span').text(words);
+  };
   tile(`${f.count - f.late} of ${f.count}`, `frames on time, one every ${f.period_ns / 1e6} ms, on ${f.workers} of ` +
     `${d.workers} workers`);
   tile(times(d.slowdown), `slowdown of the traversals; ideal ${times(d.ideal_slowdown)}: frames used ` +
@@ -397,11 +446,17 @@ function performanceCharts(s, m, withPaper) {
   draw(kinds[kinds.length - 1]);
 }
 
+const shareOf = (m, load, share) =>
+  m.performance.find(p => p.class === load && p.share === share && p.barrier === 'one-pass') || {};
+
 function performance(m) {
+  const tasks = d3.sum(m.configurations, c => c.tasks), wrong = d3.sum(m.configurations, c => c.wrong);
   const s = section('What tasks cost the app, and how often they come', 'By the groups that each task takes (the ' +
     'paper’s figure 6). A task is a matrix product that would take 3 ms (light, medium) or 10 ms (heavy) on all groups; ' +
     'one is due every 70 ms (light) or 40 ms, and a late one delays the next. ' +
-    (m.performance.some(p => p.share === 'all') ? 'N is all groups: the app is suspended meanwhile.' : ''), 'performance', m);
+    (m.performance.some(p => p.share === 'all') ? 'N is all groups: the app is suspended meanwhile. ' : '') +
+    `${d3.format(',')(tasks)} tasks were served, ` + (wrong ? `${wrong} of them WRONG.` : 'and every product was right.'),
+  'performance', m, [times(shareOf(m, 'heavy', 'half').slowdown), 'median slowdown of the apps next to heavy tasks on half of the groups']);
   performanceCharts(s, m, true);
   const d = s.append('details');
   d.append('summary').text('The numbers');
@@ -413,45 +468,59 @@ function performance(m) {
 function responsiveness(m) {
   const s = section('How fast groups are gathered', 'Medians (the paper’s figure 5 and appendix C): how long it takes to ' +
     'gather the groups, by kind of resizing barrier, and how long the task then takes on them. First over all pairs of ' +
-    'app and input, then for each. Log axis; a task that is executed below the grey line, gathering included, is in time.',
-  'responsiveness', m);
-  const pairs = m.header.pairs.map(p => p.name).filter(p => !p.endsWith(' chunked') &&
-    m.configurations.some(c => c.pair === p));
-  let drawn;
-  const draw = load => {
-    if (drawn) drawn.remove();
-    drawn = s.append('div');
-    const of = m.configurations.filter(c => c.class === load && !c.pair.endsWith(' chunked'));
-    const domain = spread(of.flatMap(c => [c.gather_ns, c.run_ns]), [1e5, 1e8]);
-    const panel = (to, title, mine, size) => {
-      const xs = shares.filter(share => mine.some(c => c.share === share));
-      const line = (field, barrier) => Object.fromEntries(xs.map(share => {
-        const values = mine.filter(c => c.share === share && (!barrier || c.barrier === barrier)).map(c => c[field]);
-        return [share, values.length ? d3.median(values) : null];
-      }));
-      const kinds = barriers.filter(b => mine.some(c => c.barrier === b));
-      chart(to, {title, xs, ...size, format: ms, y: d3.scaleLog().domain(domain),
-        goals: [{value: goals[load], name: ms(goals[load])}],
-        series: [{name: 'task', style: 'ink', values: line('run_ns')},
-          ...kinds.map(b => ({name: b, style: b, dash: '5 3', values: line('gather_ns', b)}))]});
-    };
-    panel(drawn.append('div').attr('class', 'overall'), `All ${pairs.length} pairs`, of, {width: 620, height: 300});
-    const small = drawn.append('div').attr('class', 'panels small');
-    for (const pair of pairs) panel(small, pair, of.filter(c => c.pair === pair), {width: 320, height: 220});
+    'app and input, on a log axis: a task that is executed below the grey line, gathering included, is in time. Then for each ' +
+    'pair the gather time in ms; darker is longer.',
+  'responsiveness', m, [ms(shareOf(m, 'heavy', 'half').gather_ns), 'median time to gather half of the groups for a heavy task']);
+  const all = m.configurations.filter(c => !c.pair.endsWith(' chunked'));
+  const pairs = m.header.pairs.map(p => p.name).filter(p => all.some(c => c.pair === p));
+  const kinds = barriers.filter(b => all.some(c => c.barrier === b));
+  const shade = d3.scaleLog().domain(d3.extent(all.map(c => c.gather_ns).filter(v => v > 0)));
+  const number = ns => { const v = ns / 1e6; return v.toFixed(v >= 9.95 ? 0 : v >= 0.995 ? 1 : 2); };
+  let load = 'heavy', barrier = kinds[kinds.length - 1];
+  const chosen = () => all.filter(c => c.class === load);
+  const sharesOf = of => shares.filter(share => of.some(c => c.share === share));
+  const drawAll = () => {
+    const of = chosen(), xs = sharesOf(of);
+    const line = (field, kind) => Object.fromEntries(xs.map(share => {
+      const values = of.filter(c => c.share === share && (!kind || c.barrier === kind)).map(c => c[field]);
+      return [share, values.length ? d3.median(values) : null];
+    }));
+    chart(overall.text(''), {title: `All ${pairs.length} pairs`, xs, width: 620, height: 300, format: ms,
+      y: d3.scaleLog().domain(spread(of.flatMap(c => [c.gather_ns, c.run_ns]), [1e5, 1e8])),
+      goals: [{value: goals[load], name: ms(goals[load])}],
+      series: [{name: 'task', style: 'ink', values: line('run_ns')},
+        ...kinds.map(b => ({name: b, style: b, dash: '5 3', values: line('gather_ns', b)}))]});
   };
-  choice(s, 'Task', classes, {}, 'heavy', draw);
-  legend(s, [['execution of the task', 'ink', 'solid'], ...barriers.filter(b => m.configurations.some(c => c.barrier === b))
-    .map(b => ['gather, ' + barrierNames[b], b, 'dashed'])]);
-  draw('heavy');
+  const drawPairs = () => {
+    const of = chosen();
+    heatMap(map.text(''), {title: 'Gather time of each pair', rows: pairs, scale: shade,
+      columns: sharesOf(of).map(share => ({name: shareNames[share], share})), cell: (pair, {share}) => {
+        const mine = of.filter(c => c.pair === pair && c.share === share);
+        const c = mine.find(c => c.barrier === barrier) || mine.find(c => c.barrier === 'one-pass');  // work stealing has no barriers
+        return c && {value: c.gather_ns, text: number(c.gather_ns), late: c.gather_ns + c.run_ns > goals[load],
+          tip: [`${pair}, ${shareNames[share]} groups`, `gather ${ms(c.gather_ns)}, p99 ${ms(c.gather_p99_ns)}`,
+            `then the task takes ${ms(c.run_ns)}`, `slowdown of the app ${times(c.slowdown)}`]};
+      }});
+  };
+  choice(s, 'Task', classes, {}, load, its => { load = its; drawAll(); drawPairs(); });
+  legend(s, [['execution of the task', 'ink', 'solid'], ...kinds.map(b => ['gather, ' + barrierNames[b], b, 'dashed'])]);
+  const overall = s.append('div').attr('class', 'overall');
+  if (kinds.length > 1) choice(s, 'Each pair, by barrier', kinds, barrierNames, barrier, its => { barrier = its; drawPairs(); });
+  legend(s, [['gather time, short to long', 'shades'], ['outlined: the task is late', 'task']]);
+  const map = s.append('div');
+  drawAll();
+  drawPairs();
 }
 
 function preemption(m) {
+  const heavy = m.preemption.find(p => p.class === 'heavy');
   const sliced = m.preemption.some(p => p.time_slicing);
   const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
     'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), to suspending the whole app, and ' +
     'to a hybrid that gathers for small shares and suspends for large ones.' + (sliced ? ' Time slicing is measured: the ' +
     'driver gives the device to a job of barriers and to the tasks in turns, two processes; how long a task takes then is ' +
-    'in brackets.' : ''), 'preemption', m);
+    'in brackets.' : ''), 'preemption', m, heavy && [times(heavy.cooperative),
+    `slowdown next to heavy tasks in time; ${times(heavy.model)} by the model of preemption`]);
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
     : `${times(t.slowdown)} (${ms(t.p50_ns)})${t.verified ? '' : ' WRONG'}`;
   table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', 'hybrid', ...(sliced ? ['time slicing'] : [])],
@@ -461,13 +530,19 @@ function preemption(m) {
       ...(sliced ? [slicing(p.time_slicing)] : [])]), [3, 5]);
 }
 
+function outlierFigure(m) {
+  const [cut, whole] = [true, false].map(chunked =>
+    m.outlier.find(o => o.barrier === 'one-pass' && o.pair.endsWith(' chunked') === chunked));
+  return cut && whole ? [times(cut.slowdown), `slowdown of bfs in chunks, instead of ${times(whole.slowdown)}`] : [];
+}
+
 function outlier(m) {
   if (!m.outlier.length) return;
   const s = section('The outlier, and its cure', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph next to ' +
     'medium tasks that take all groups but one: the steps are long, so after each task the app goes on with one group until ' +
     'its next resizing point. Steps that are cut into chunks have more of these points.' +
     (m.header.on_cpus !== false ? ' One of our groups is a thread that can have a CPU to itself, so it can be slower than ' +
-    'all of them by the number of CPUs at most.' : ''), 'outlier', m);
+    'all of them by the number of CPUs at most.' : ''), 'outlier', m, outlierFigure(m));
   const value = (name, barrier) => m.outlier.find(o => o.barrier === barrier && o.pair.endsWith(' chunked') === name);
   const kinds = barriers.filter(b => m.outlier.some(o => o.barrier === b));
   const panels = s.append('div').attr('class', 'panels');
@@ -483,9 +558,11 @@ function outlier(m) {
 }
 
 function sizing(z) {
+  const heavy = z.classes.find(c => c.class === 'heavy');
   const s = section('How much a frame loop needs', 'A kernel takes all groups for t, repeatedly, next to a frame loop; ' +
     't is the largest at which no frame is missed. E = (X−Y)/n and P = X/n are what is left for a frame and how often ' +
-    '(section 5.2). Our frames are matrix products of the paper’s E at the paper’s P, so this checks the method.', 'sizing', z);
+    '(section 5.2). Our frames are matrix products of the paper’s E at the paper’s P, so this checks the method.', 'sizing', z,
+  heavy && [ms(heavy.E_ns), `measured E of heavy frames; ${paper.sizing.heavy[0]} ms in the paper`]);
   table(s, ['class', 'largest t', 'missed', 'E', 'paper’s', 'P', 'paper’s', 'X'],
     z.classes.map(c => [c.class, ms(c.largest_t_ns), `${c.missed} of ${c.frames}`, ms(c.E_ns), paper.sizing[c.class][0] + ' ms',
       ms(c.P_ns), paper.sizing[c.class][1] + ' ms', d3.format('.1f')(c.X_s) + ' s']), [4, 6]);
@@ -504,7 +581,8 @@ function overhead(o) {
   const gpu = !!o.summary.device, cost = costs(o);
   const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, next to the ' +
     (gpu ? 'same kernels in plain CUDA, with a cooperative launch and grid.sync()' : 'same apps with cooperation compiled out') +
-    ' (the paper’s table 2): geometric means and the worst pair.', 'overhead', o);
+    ' (the paper’s table 2): geometric means and the worst pair.', 'overhead', o, [times(cost.all.geomean), `time of resizable apps that are not resized, relative to ` +
+    (gpu ? 'plain CUDA' : 'static launches') + `; at most ${times(cost.all.max)}`]);
   const row = (name, of, p) => [name, times(of && of.geomean), times(of && of.max), (of && of.culprit) || '–', times(p[0]),
     times(p[1]), p[2]];
   table(s, ['pairs', 'mean', 'worst', 'which', 'paper: mean', 'worst', 'which'], [
@@ -524,26 +602,125 @@ function overhead(o) {
 
 function deviceGather(record) {
   const kernels = ['any order', 'resizing barrier', 'highest first'];
+  const most = d3.max(record.gather.filter(g => g.by === 'lease'), g => g.sms);
+  const found = record.gather.find(g => g.by === 'lease' && g.sms === most && (g['resizing barrier'] || {}).extra_p50 != null);
   const s = section('Gather time on a full GPU', 'From the request until so many SMs are held, next to a kernel on all of ' +
     `them with an offer or a barrier every ${ms(record.offer_interval_ns)}: beyond what an idle GPU takes. Median (99th ` +
-    'percentile).', 'device-gather', record);
-  table(s, ['SMs', 'by', 'idle', ...kernels], record.gather.map(g => [g.sms, g.by, ms(g.idle.p50), ...kernels.map(k =>
+    'percentile).', 'device-gather', record, found && [ms(found['resizing barrier'].extra_p50),
+    `more than on an idle GPU until a lease holds ${most} SMs of a kernel with barriers`]);
+  const rows = record.gather.filter(g => !removed.test(g.by));
+  table(s, ['SMs', 'by', 'idle', ...kernels], rows.map(g => [g.sms, g.by, ms(g.idle.p50), ...kernels.map(k =>
     g[k] && g[k].extra_p50 != null ? `${ms(g[k].extra_p50)} (${ms(g[k].extra_p99)})` : '–')]));
+  const apps = Object.entries(record.apps || {});
+  if (!apps.length) return;
+  s.append('p').text('Leases next to the apps, demanded at random times: from the app’s next resizing point until the groups have left. ' +
+    'Medians, in µs; darker is longer.');
+  const sizes = [...new Set(apps.flatMap(([, list]) => list.map(e => e.sms)))].sort((a, b) => a - b);
+  const shade = d3.scaleLog().domain(d3.extent(apps.flatMap(([, list]) => list.map(e => e.extra.p50))));
+  heatMap(s, {title: 'Gather time next to each app', rows: apps.map(([name]) => name), scale: shade,
+    columns: sizes.map(sms => ({name: `${sms} SMs`, sms})), cell: (name, {sms}) => {
+      const e = record.apps[name].find(e => e.sms === sms);
+      return e && {value: e.extra.p50, text: (e.extra.p50 / 1e3).toFixed(0), tip: [`${name}, ${sms} SMs`,
+        `${ms(e.extra.p50)}, p99 ${ms(e.extra.p99)}`, `to the resizing point ${ms(e.to_resizing_point.p50)}`]};
+    }});
 }
 
 function lease(record) {
+  const apps = record.apps && record.apps.beside.length ? record.apps : null;
+  const ratios = apps && d3.extent(apps.beside, b => b.p99_over_idle);
   const s = section('A library’s kernels under a lease', 'cuBLAS products on SMs leased from a kernel that fills the GPU, ' +
-    'next to the same products on an idle GPU. From the call until the result is there; median (99th percentile).', 'lease', record);
+    'next to the same products on an idle GPU. From the call until the result is there; median (99th percentile).', 'lease', record,
+  apps && [ratios.map(times).join(' to '), `99th percentile of a product of ${ms(apps.idle.p50)} next to apps, relative to an idle GPU`]);
   table(s, ['matrices', 'SMs', 'idle GPU', 'leased', 'results'], record.products.map(p => [`${p.size} × ${p.size}`, p.sms,
     `${ms(p.alone.p50)} (${ms(p.alone.p99)})`, `${ms(p.leased.p50)} (${ms(p.leased.p99)})`,
     p.verified ? 'all right' : 'WRONG']));
+  if (!apps) return;
+  s.append('p').text(`A product of two ${apps.size} × ${apps.size} matrices every ${ms(apps.period_ns)}, under a lease of ` +
+    `${apps.sms} SMs, next to the apps:`);
+  table(s, ['next to', 'idle GPU', 'leased', 'p99 / p99 on the idle GPU'], apps.beside.map(b => [
+    b.app + (b.chunked ? ', in chunks' : ''), `${ms(b.idle.p50)} (${ms(b.idle.p99)})`, `${ms(b.leased.p50)} (${ms(b.leased.p99)})`,
+    times(b.p99_over_idle)]));
+}
+
+function background(record) {
+  const all = record.measurements, u = record.summary;
+  const s = section('Apps next to tasks, relative to an ideal', 'The apps next to the paper’s tasks. The ideal is measured: for the part of ' +
+    'the time in which tasks run, a static launch without the lent SMs, next to the same tasks. Medians; darker is slower.',
+  'background', record, [d3.format('.3f')(u.median_over_ideal) + '×',
+    `median slowdown relative to the ideal; at most ${d3.format('.3f')(u.max_over_ideal)}×`]);
+  const apps = [...new Set(all.map(m => m.app))];
+  const columns = classes.flatMap(load => shares.filter(share => all.some(m => m.class === load && m.share === share))
+    .map(share => ({name: shareNames[share], group: load, load, share})));
+  let drawn;
+  const draw = field => {
+    if (drawn) drawn.remove();
+    drawn = s.append('div');
+    const scale = d3.scaleLinear().domain([1, d3.max(all, m => m[field])]);
+    const digits = field === 'over_ideal' ? 3 : 2;
+    heatMap(drawn, {title: 'Slowdown by app, task and share', rows: apps, columns, scale, cell: (app, {load, share}) => {
+      const m = all.find(m => m.app === app && m.class === load && m.share === share);
+      return m && {value: m[field], text: m[field].toFixed(digits), tip: [`${app}, ${load} tasks on ${m.groups} SMs`,
+        `slowdown ${times(m.slowdown)}, ideal ${times(m.ideal)}`, `slowdown / ideal ${d3.format('.3f')(m.over_ideal)}`,
+        m.wrong ? `${m.wrong} products of ${m.tasks} WRONG` : `${m.tasks} tasks, all products right`]};
+    }});
+  };
+  choice(s, 'Show', ['over_ideal', 'slowdown'], {over_ideal: 'slowdown / ideal', slowdown: 'slowdown'}, 'over_ideal', draw);
+  draw('over_ideal');
+  if (record.too_short) {
+    s.append('p').attr('class', 'note').text('Left out, because a job takes less than 2 ms and few tasks would meet it: ' +
+      record.too_short.join(', ') + '.');
+  }
+}
+
+// Ways of sharing that stored records have and that cohort no longer has.
+const removed = /resident/;
+
+function sharing(record) {
+  const loads = {fixed_work: 'fixed work', fixed_duration: 'fixed duration'};
+  const of = (load, kind, way) => {
+    const found = record[load].find(c => c.class === kind);
+    const row = found && found.rows.find(r => r.way === way);
+    return row && row.p50_ns != null ? row : null;
+  };
+  const [ours, theirs] = ['cohort, lease', 'time slicing'].map(way => of('fixed_work', 'heavy', way));
+  const s = section('Other ways to share a GPU', 'A job with barriers and a periodic task on one GPU. The latency of a task counts from the ' +
+    'time it is due. The slowdown of the job is relative to the plain CUDA version alone. A task of fixed work takes E on all SMs; one of ' +
+    'fixed duration takes E on its share.', 'sharing', record, ours && [times(ours.slowdown), 'slowdown of a job with barriers next to heavy tasks' +
+    (theirs ? `; ${times(theirs.slowdown)} with time slicing` : '')]);
+  let load = 'fixed_work', kind = record.fixed_work[0].class, drawn;
+  const draw = () => {
+    if (drawn) drawn.remove();
+    drawn = s.append('div');
+    const c = record[load].find(c => c.class === kind);
+    const rows = c.rows.filter(r => !removed.test(r.way)), served = rows.filter(r => r.p50_ns != null);
+    const lines = r => [`task ${ms(r.p50_ns)}, p99 ${ms(r.p99_ns)}; alone ${ms(r.alone_ns)}`, `slowdown of the job ${times(r.slowdown)}`];
+    const panels = drawn.append('div').attr('class', 'panels');
+    const each = (name, unit, value) => bars(panels, {name, unit, contenders: served.map(r =>
+      ({name: r.way, p50: value(r), reference: !/^cohort/.test(r.way), tip: lines(r)}))});
+    each('Latency of a task', `ms, median; on ${c.sms} SMs every ${c.period_ms} ms`, r => r.p50_ns / 1e6);
+    each('Slowdown of the job', `times; ideal ${times(c.ideal_slowdown)}`, r => r.slowdown);
+    const without = (words, pick) => {
+      const names = rows.filter(r => r.p50_ns == null && pick(r)).map(r => r.way);
+      if (names.length) drawn.append('p').attr('class', 'note').text(`${words}: ${names.join(', ')}.`);
+    };
+    without('No task ran before the job ended', r => !('not_available' in r));
+    without('Not available here', r => 'not_available' in r);
+    const d = drawn.append('details');
+    d.append('summary').text('The numbers');
+    table(d, ['way', 'SMs of the job', 'task alone', 'task, p50 (p99)', 'slowdown of the job'], served.map(r => [r.way, r.job_sms || '–',
+      ms(r.alone_ns), `${ms(r.p50_ns)} (${ms(r.p99_ns)})`, times(r.slowdown) + (r.verified ? '' : ' WRONG')]));
+  };
+  choice(s, 'Load', Object.keys(loads), loads, load, its => { load = its; draw(); });
+  choice(s, 'Task', record.fixed_work.map(c => c.class), {}, kind, its => { kind = its; draw(); });
+  draw();
 }
 
 function fairness(record) {
   const s = section('More groups than fit', `A barrier of ${d3.format(',')(record.groups)} groups, far more than the GPU can hold: ` +
     (record.spin_barrier_hangs ? `plain CUDA hangs (it was given ${record.seconds_given} s)` : 'plain CUDA finished') +
     (record.cohort_finishes ? `; with cohort ${d3.format(',')(record.rounds)} rounds finish, with as many groups as there is ` +
-    'room for.' : '; cohort DID NOT FINISH.'), 'fairness', record);
+    'room for.' : '; cohort DID NOT FINISH.'), 'fairness', record, [d3.format(',')(record.groups),
+    'groups meet in barriers on a GPU that cannot hold them all' + (record.cohort_finishes ? '' : ': DID NOT FINISH')]);
   if (!record.next_to_held_sms) return;
   table(s, ['SMs that another kernel holds', 'a fixed number of blocks', 'cohort', 'groups'],
     record.next_to_held_sms.map(h => [h.sms_held, h.fixed_finishes ? 'finishes' : 'hangs',
@@ -553,35 +730,43 @@ function fairness(record) {
 // ---- several machines and engines
 
 function sideBySide() {
-  const row = (words, of, stated) => {
-    const cells = data.sets.map(set => { try { return of(set) || '–'; } catch (_) { return '–'; } });
+  main.text('');
+  d3.select('#machine').text('Results of several machines or engines');
+  d3.select('#notes').text('');
+  let warned = false;
+  // A row from one kind of record; a record of a busy machine has a mark.
+  const row = (words, kind, of, stated) => {
+    const cells = data.sets.map(set => {
+      let text;
+      try { text = of(set[kind], set); } catch (_) { return '–'; }
+      if (!text || text === '–') return '–';
+      if (!set[kind].warning) return text;
+      warned = true;
+      return `${text} ${busy}`;
+    });
     return cells.every(c => c === '–') ? null : [words, stated || '–', ...cells];
   };
-  const found = (set, load, share) => set.multitask.performance.find(p => p.class === load && p.share === share &&
-    p.barrier === 'one-pass');
-  const third = (set, load) => set.multitask.preemption.find(p => p.class === load);
+  const heads = data.sets.map(set => [set.multitask && set.multitask.header, set.overhead, set.barrier, set.gather, set.demo].find(Boolean));
   const rows = [
-    row('where', set => {
-      const head = [set.multitask && set.multitask.header, set.overhead, set.barrier, set.gather, set.demo].find(Boolean);
-      return head.device ? head.device.name : `${head.machine.usable_cpus} CPUs`;
-    }, 'Iris 6100'),
-    row('groups', set => (set.multitask ? set.multitask.header : set.overhead).groups, '47'),
-    row('overhead without tasks, mean', set => times(costs(set.overhead).all.geomean), times(paper.overhead.overall[0])),
-    row('overhead, worst', set => times(costs(set.overhead).all.max), times(paper.overhead.overall[1])),
+    ['where', 'Iris 6100', ...heads.map(head => !head ? '–' : head.device ? head.device.name : `${head.machine.usable_cpus} CPUs`)],
+    ['groups', '47', ...data.sets.map(set => ((set.multitask && set.multitask.header) || set.overhead || {}).groups || '–')],
+    row('overhead without tasks, mean', 'overhead', o => times(costs(o).all.geomean), times(paper.overhead.overall[0])),
+    row('overhead, worst', 'overhead', o => times(costs(o).all.max), times(paper.overhead.overall[1])),
     ...[['light', 'quarter'], ['medium', 'quarter'], ['heavy', 'half']].flatMap(([load, share]) => [
-      row(`slowdown next to ${load} tasks on ${shareNames[share]}`, set => times(found(set, load, share).slowdown),
+      row(`slowdown next to ${load} tasks on ${shareNames[share]}`, 'multitask', m => times(shareOf(m, load, share).slowdown),
         times(paper.slowdown[load][share])),
-      row('and their gather time', set => ms(found(set, load, share).gather_ns))]),
-    ...classes.map(load => row(`${load}: slowdown at the smallest share that meets the period`, set => {
-      const p = third(set, load);
+      row('and their gather time', 'multitask', m => ms(shareOf(m, load, share).gather_ns))]),
+    ...classes.map(load => row(`${load}: slowdown at the smallest share that meets the period`, 'multitask', m => {
+      const p = m.preemption.find(p => p.class === load);
       return p.share && `${times(p.cooperative)} (${shareNames[p.share]})`;
     }, paper.cooperative[load])),
-    row('a resizing barrier with nothing to do', set => {
-      const m = set.barrier.measurements[0];
+    row('a resizing barrier with nothing to do', 'barrier', b => {
+      const m = b.measurements[0];
       return `${d3.format(',.0f')(m.contenders.find(c => c.name === 'cohort resizing').p50)} ns (${m.name})`;
     }),
   ].filter(Boolean);
-  const s = section('Side by side', 'Results of several machines or engines. The sections below show one at a time.', 'sets-beside');
+  const s = section('Side by side', '', 'sets-beside');
+  if (warned) s.append('p').attr('class', 'note strong').text(`${busy} Other programs used the CPUs during this measurement.`);
   table(s, ['', 'paper', ...data.sets.map(set => set.name)], rows, [1]);
 }
 
@@ -589,33 +774,47 @@ function sideBySide() {
 const titles = {
   barrier: ['Barriers and offers', 'With no request pending, next to other implementations. Median; the whole range is in the tip.'],
   gather: ['Gather time by kill order', 'Requests for workers of a kernel that steals work. Median and 99th percentile.'],
-  cpu: ['Next to other programs', ''],
+  queue: ['Submitting tasks', 'A burst of submits behind waiting tasks, and single submits while a large checkpoint is written. Medians.'],
+  cpu: ['Next to OpenMP', 'The apps, and plain OpenMP versions of the same algorithms.'],
 };
 
+function headline(name, record, list) {
+  const of = (m, contender) => (m.contenders.find(c => c.name === contender) || {}).p50;
+  if (name === 'barrier') {
+    const ns = of(list[0], 'cohort resizing'), base = list[0].baseline;
+    return ns && [`${d3.format(',.0f')(ns)} ns`, `a resizing barrier, ${list[0].name}` +
+      (of(list[0], base) ? `; ${base} ${d3.format(',.0f')(of(list[0], base))} ns` : '')];
+  }
+  if (name === 'cpu' && record.summary) return ['≥ ' + times(record.summary.least_times_openmp), 'speed relative to OpenMP'];
+  if (name === 'queue' && record.summary) return [ms(record.summary.delay_p50_ns), 'a submit while a large checkpoint is written'];
+  return name === 'gather' ? [ms(list[0].contenders[0].p50), `${list[0].name}; ${list[0].contenders[0].name}`] : [];
+}
+
 function measurements(name, record) {
-  const list = Object.values(record).filter(Array.isArray).flat().filter(e => e && e.contenders);
+  const list = Object.values(record).flat().filter(e => e && e.contenders);
   if (!list.length) return;
-  const s = section(titles[name][0], titles[name][1], name, record);
+  const s = section(titles[name][0], titles[name][1], name, record, headline(name, record, list) || []);
   const panels = s.append('div').attr('class', 'panels');
   for (const each of list) bars(panels, each);
 }
 
 function bars(to, m) {
   const f = to.append('figure');
-  caption(f, m.name, m.unit);
-  const width = Math.min(420, f.node().clientWidth || 420), row = 24, left = width < 400 ? 132 : 170, height = m.contenders.length * row + 6;
+  caption(f, m.name, m.unit === 'ns' ? '' : m.unit);
+  const width = Math.min(420, f.node().clientWidth || 420), row = 24, height = m.contenders.length * row + 6;
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', m.name);
+  const left = Math.min(0.55 * width, Math.max(90, 10 + 6.4 * d3.max(m.contenders, c => c.name.length)));
   const all = m.contenders.map(c => c.p50);
   const wide = d3.max(all) / d3.min(all) > 30;
   const x = (wide ? d3.scaleLog().domain([d3.min(all) / 2, d3.max(all)]) : d3.scaleLinear().domain([0, d3.max(all)]))
     .range([left, width - 92]);
   const g = svg.selectAll('g').data(m.contenders).join('g').attr('transform', (d, i) => `translate(0,${i * row + 3})`);
   g.append('text').attr('class', 'name').attr('x', left - 8).attr('y', row / 2 + 3).attr('text-anchor', 'end')
-    .text(d => d.name.length > left / 6.5 ? d.name.slice(0, left / 6.5 - 1) + '…' : d.name);
+    .text(d => d.name.length > left / 6.3 ? d.name.slice(0, left / 6.3 - 1) + '…' : d.name);
   g.append('rect').attr('x', left).attr('y', 4).attr('height', row - 9).attr('rx', 3)
     .attr('width', d => Math.max(2, x(d.p50) - left)).attr('fill', d => d.reference ? 'var(--plain)' : 'var(--job)');
   g.append('text').attr('class', 'name').attr('x', d => Math.max(left + 2, x(d.p50)) + 6).attr('y', row / 2 + 3)
-    .text(d => d3.format(d.p50 >= 1000 ? '.3~s' : '.3~g')(d.p50) + (d.ratio == null ? '' : `  ${d3.format('.2~f')(d.ratio)}×`));
+    .text(d => (m.unit === 'ns' ? ms(d.p50) : d3.format(d.p50 >= 1000 ? '.3~s' : '.3~g')(d.p50)) + (d.ratio == null ? '' : `  ${d3.format('.2~f')(d.ratio)}×`));
   const number = d3.format(',.1f');
   const range = d => [`p50 ${number(d.p50)}, p99 ${number(d.p99)}, ${number(d.min)} to ${number(d.max)} ${m.unit || 'ns'}`,
     ...(m.baseline ? [`${times(d.ratio)} ${m.baseline}`] : [])];
@@ -623,8 +822,28 @@ function bars(to, m) {
   if (wide) f.append('p').attr('class', 'note').text('Log axis.');
 }
 
-if (data.sets.length > 1) {
-  choice(d3.select('#sets'), 'Results', d3.range(data.sets.length), data.sets.map(s => s.name), 0, i => show(data.sets[i]));
+d3.select('#footer').text(`Made by cohort ${data.version} (${data.commit}) on ${data.time}. Drawn with D3.`);
+
+// The address names a machine, and a section of its page.
+const comparison = {name: 'side by side'};
+const pages = data.sets.length > 1 ? [...data.sets, comparison] : data.sets;
+let shown = null;
+function go() {
+  const [name, id] = location.hash.slice(1).split('/');
+  const page = pages.find(p => encodeURIComponent(p.name) === name) || shown || pages[0];
+  if (page !== shown) {
+    shown = page;
+    d3.selectAll('#sets button').attr('aria-pressed', p => p === page);
+    if (page === comparison) sideBySide(); else show(page);
+    scrollTo(0, 0);
+  }
+  const target = id && document.getElementById(id);
+  if (target) target.scrollIntoView();
 }
-show(data.sets[0]);
+if (pages.length > 1) {
+  choice(d3.select('#sets'), 'Results', pages, {}, null, page => { location.hash = encodeURIComponent(page.name); go(); });
+  d3.selectAll('#sets button').text(p => p.name);
+}
+addEventListener('hashchange', go);
+go();
 document.documentElement.setAttribute('data-ready', 'true');

@@ -74,9 +74,9 @@ struct DeltaSssp {
     const Length beyond = group.atomic(least_of(plan.epoch)).load();
     if (beyond == unreached) return Next::halt;
     if (plan.clean != 0 && plan.end == plan.bucket + 1) return split(group, state, plan);
-    // Either the last pile must be cleared before a new window uses it; or the window was empty,
-    // since its nearest node has come nearer still, and no group may fill its piles while others
-    // read them.
+    // The new window begins in the next step, for one of two reasons. The last pile must be cleared
+    // first; or the window was empty, because its nearest node has come nearer still, and other
+    // groups may still read its piles.
     const std::uint64_t first = beyond / delta;
     conclude(group, state, {0, 0, true},
              {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = 1}, plan);

@@ -117,8 +117,8 @@ struct Sweep {
   }
 };
 
-/// The same as a persistent kernel of plain CUDA. It ends a step after the end is known, so that no
-/// step waits for it.
+/// The same as a persistent kernel of plain CUDA. Thread 0 decides in a step whether to end, and
+/// the threads read the decision one step later, so that no step waits for it.
 __global__ void __launch_bounds__(job_threads) plain_sweep(Sweep sweep, std::uint32_t* ends) {
   const auto grid = cooperative_groups::this_grid();
   const auto rank = static_cast<std::uint32_t>(grid.thread_rank());
@@ -503,7 +503,7 @@ PartResult run(const Part& part) {
     serve_all(part, serve, result);
     if (!folder.empty()) {
       raise_flag(folder / "done");
-      // A task that waits for the job's end runs then, so that its result can be read.
+      // A task that the job starved runs after the job's end. Wait for its result.
       if (result.gave_up)
         wait_for([&] { return cudaStreamQuery(streams.task) == cudaSuccess; }, longest);
     }

@@ -126,7 +126,7 @@ class Site {
     run_broken(launcher(kernel), options, message, script);
   }
 
-  /// A job for tests of several, or of none that the explorer can host.
+  /// A job for tests that have several jobs, or that the explorer cannot run.
   template <class Kernel>
   [[nodiscard]] Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
     return on_engine<Kernel>(

@@ -68,7 +68,7 @@ TEST(Tapes, StaysAreToldInTheirOrderByTheHostsClock) {
 
 TEST(Tapes, TheClocksAreComparedByWhatWasHeardOfSoonest) {
   Written tape{2};
-  tape.note(0, Trace::start, 1, 0);  // of this and of a resize the host hears nothing
+  tape.note(0, Trace::start, 1, 0);  // the host is not told of starts and resizes
   tape.note(1, Trace::start, 2, 1);
   tape.note(0, Trace::resize, 5, 0);
   tape.note(0, Trace::kill, 10, 0);

@@ -1,6 +1,5 @@
-// The protocol on a GPU: the same headers with the smallest platform that works there, and a
-// program that runs them. It shows that the headers are device code; the CUDA engine will bring the
-// real platform.
+// The protocol on a GPU without the CUDA engine: the headers with the smallest platform that works
+// there. Shows that they are device code by themselves.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda/atomic>

@@ -100,8 +100,6 @@ def hover(driver, selector, dx=0, dy=0):
 
 
 def interact(driver):
-    for section in ("timeline", "performance", "responsiveness", "preemption", "outlier", "sizing", "barrier"):
-        check(f"there is a section {section}", len(driver.find_elements(By.CSS_SELECTOR, f"section#{section}")) == 1)
     check("hover on the timeline tells the group", "bfs" in hover(driver, ".timeline canvas", 20, -140))
     check("hover on a point tells its value", "×" in hover(driver, "#performance circle.point"))
     check("hover on a diamond tells the paper's", "the paper" in hover(driver, "#performance path.paper"))
@@ -134,13 +132,38 @@ def interact(driver):
     buttons = driver.find_elements(By.CSS_SELECTOR, "#responsiveness .controls button")
     buttons[0].click()
     check("another class can be chosen", buttons[0].get_attribute("aria-pressed") == "true")
-    check("there is a panel for each pair", len(driver.find_elements(By.CSS_SELECTOR, "#responsiveness .small figure")) == 5)
+    check("the heat map has a row for each pair", len(driver.find_elements(By.CSS_SELECTOR, "#responsiveness .heat g.row")) == 5)
+    check("hover on a cell tells its gather time", "gather" in hover(driver, "#responsiveness .heat g.point"))
 
-    check("machines are side by side", "a made-up GPU" in driver.find_element(By.ID, "sets-beside").text)
+    contents(driver, ("timeline", "performance", "responsiveness", "preemption", "outlier", "barrier", "sizing"))
     driver.execute_script("scrollTo(0, 0)")
     driver.find_elements(By.CSS_SELECTOR, "#sets button")[1].click()
-    for section in ("device-gather", "lease", "fairness"):
-        check(f"the other has a section {section}", len(driver.find_elements(By.CSS_SELECTOR, f"section#{section}")) == 1)
+    contents(driver, ("background", "sharing", "lease", "device-gather", "fairness"))
+    check("a figure of a busy machine carries the warning, in the contents and in its section",
+          all("40 % of the CPUs" in driver.find_element(By.CSS_SELECTOR, found).text
+              for found in ("#overview [href$=background]", "section#background")))
+    check("other figures do not", driver.find_element(By.TAG_NAME, "main").text.count("40 % of the CPUs") == 2)
+    sharing = driver.find_element(By.ID, "sharing").text
+    check("ways of sharing that did not serve are named", "stream priority" in sharing and "resident" not in sharing)
+    driver.execute_script("scrollTo(0, 0)")
+    driver.find_elements(By.CSS_SELECTOR, "#sets button")[2].click()
+    beside = driver.find_element(By.ID, "sets-beside").text
+    check("machines are side by side", "a made-up GPU" in beside)
+    check("a figure of a busy machine is marked there", "100 ns (2 threads) ⚠" in beside)
+    driver.back()
+    WebDriverWait(driver, 20).until(lambda d: d.find_elements(By.ID, "sharing"))
+    check("the browser's back button goes to the page before", True)
+
+
+def contents(driver, expected):
+    """The contents lead to all sections, in order."""
+    sections = [each.get_attribute("id") for each in driver.find_elements(By.CSS_SELECTOR, "main section")]
+    check(f"there are the sections {', '.join(expected)}", tuple(sections) == expected)
+    links = driver.find_elements(By.CSS_SELECTOR, "#overview a")
+    check("the contents list them", [link.get_attribute("href").split("/")[-1] for link in links] == sections)
+    links[-1].click()
+    top = driver.execute_script("return document.getElementById(arguments[0]).getBoundingClientRect().top", sections[-1])
+    check("a link in the contents goes to its section", -1 <= top < driver.execute_script("return innerHeight"))
 
 
 # Moves the pointer over everything that has a tip, and returns the texts.
@@ -172,7 +195,7 @@ def attack(driver, page):
         driver.execute_script("document.querySelectorAll('#sets button')[arguments[0]].click()", button)
         tips += driver.execute_script(TIPS)
         check(f"hostile strings: set {button} shows them as text",
-              "<img src=x" in driver.find_element(By.ID, "machine").text)
+              "<img src=x" in driver.find_element(By.TAG_NAME, "body").text)
         elements = driver.execute_script("return document.querySelectorAll('img').length")
         check(f"hostile strings: set {button} has no elements of theirs", elements == 0)
     check("hostile strings: tips show them as text", "<img src=x" in tips and "markup in a tip" not in tips)

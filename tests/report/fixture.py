@@ -9,6 +9,7 @@ CLASSES = {"light": (70, 3), "medium": (40, 3), "heavy": (40, 10)}
 SHARES = {"one": 1, "quarter": 2, "half": 4, "all-but-one": 7, "all": 8}
 PAIRS = ["color ecology1", "mis G3_circuit", "bfs rmat", "bfs USA-road W", "octree particles", "bfs rmat chunked"]
 GROUPS = 8
+BUSY = "other programs used {} % of the CPUs: these are not a quiet machine's figures"
 ABOUT = {"version": "0.0.0", "commit": "fixture", "time": "2000-01-01T00:00:00Z",
          "machine": {"cpu": "a made-up <CPU> & </script>", "cpus": 4, "usable_cpus": 4, "os": "none", "compiler": "none"}}
 
@@ -73,9 +74,9 @@ def barrier():
     def contender(name, p50, reference):
         return {"name": name, "reference": reference, "p50": p50, "p99": 2 * p50, "min": p50 / 2, "max": 3 * p50,
                 "spread": 1, "ratio": p50 / 200, "samples": [[p50]]}
-    return {"scenario": "barrier", **ABOUT, "measurements": [
+    return {"scenario": "barrier", **ABOUT, "warning": BUSY.format(30), "measurements": [
         {"name": "2 threads", "unit": "ns per barrier", "baseline": "openmp", "contenders": [
-            contender("cohort", 100, False), contender("openmp", 200, True), contender("std::barrier", 9000, True)]}]}
+            contender("cohort resizing", 100, False), contender("openmp", 200, True), contender("std::barrier", 9000, True)]}]}
 
 
 def on_gpu():
@@ -86,9 +87,25 @@ def on_gpu():
     kernels = ("any order", "resizing barrier", "highest first")
     yield "gather-cuda", {"scenario": "gather", **about, "offer_interval_ns": 10000, "gather": [
         {"sms": sms, "by": "lease", "idle": times(10000),
-         **{name: {**times(20000), "extra_p50": 5000 + sms, "extra_p99": 30000} for name in kernels}} for sms in (1, 50)]}
+         **{name: {**times(20000), "extra_p50": 5000 + sms, "extra_p99": 30000} for name in kernels}} for sms in (1, 50)],
+        "apps": {app: [{"sms": sms, "extra": times(sms * 1000), "to_resizing_point": times(9000)} for sms in (33, 50)] for app in PAIRS[:3]}}
     yield "lease-cuda", {"scenario": "lease", **about, "products": [
-        {"size": 512, "sms": 50, "verified": True, "leaves": 9, "alone": times(30000), "leased": times(50000)}]}
+        {"size": 512, "sms": 50, "verified": True, "leaves": 9, "alone": times(30000), "leased": times(50000)}],
+        "apps": {"size": 2000, "sms": 99, "period_ns": 1e7, "idle": times(1e6), "beside": [
+            {"app": app, "chunked": number == 2, "idle": times(1e6), "leased": times(1.1e6), "p99_over_idle": 1 + number / 20}
+            for number, app in enumerate(PAIRS[:3])]}}
+    yield "background-cuda", {"scenario": "background", **about, "warning": BUSY.format(40), "too_short": ["a made-up app"],
+                              "summary": {"median_over_ideal": 1.005, "max_over_ideal": 1.02, "culprit": "octree"}, "measurements": [
+        {"app": app, "class": kind, "share": share, "groups": 50, "slowdown": 1.2 + number / 100, "ideal": 1.19 + number / 100,
+         "over_ideal": 1.005 + number / 200, "tasks": 9, "wrong": 0}
+        for kind in CLASSES for share in ("quarter", "half") for number, app in enumerate(PAIRS[:3])]}
+    ways = {"stream priority": None, "time slicing": (20, 1.4), "green contexts": (10, 1.9), "cohort, lease": (10, 1.2),
+            "cohort, resident": (12, 1.2)}
+    yield "sharing-cuda", {"scenario": "sharing", **about, **{load: [
+        {"class": kind, "sms": 50, "period_ms": 40, "ideal_slowdown": 1.1, "rows": [
+            {"way": way, "alone_ns": 1e7, "verified": True, "job_sms": 100, "slowdown": its[1] if its else 1,
+             **({"p50_ns": its[0] * 1e6, "p99_ns": its[0] * 1.1e6} if its else {"gave_up": True})}
+            for way, its in ways.items()]} for kind in ("heavy", "medium")] for load in ("fixed_work", "fixed_duration")}}
     yield "fairness-cuda", {"scenario": "fairness", **about, "spin_barrier_hangs": True, "seconds_given": 5,
                             "groups": 4096, "rounds": 10000, "cohort_finishes": True, "barriers": 10000, "next_to_held_sms": [
         {"sms_held": 0, "fixed_finishes": True},

@@ -191,7 +191,7 @@ TEST(Policy, RespectsWeightsToWithinOneUnit) {
         const Claim& poor = scene.claims[j];
         if (rich.rigid || poor.rigid || shares[i] <= 1 || shares[j] == 0) continue;
         if (shares[j] == poor.max_groups) continue;  // it can use no more
-        // With one unit less the rich one would not have more for its weight than the poor one.
+        // No unit should move: if `rich` gave one up, it would have no more per weight than `poor`.
         EXPECT_LE(std::uint64_t{shares[i] - 1} * poor.weight,
                   std::uint64_t{shares[j]} * rich.weight)
             << "jobs " << i << " and " << j;

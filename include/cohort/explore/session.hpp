@@ -384,8 +384,8 @@ class SessionOn : public Session {
     }
   }
 
-  /// The life of a unit that is not sent: the first ones are inside, the others come at any time.
-  /// Without the desk there is less to search through.
+  /// The life of a unit that the host does not send: the first units start inside, and the others
+  /// come at any time. Without the host's calls there are fewer schedules to search.
   void work_unsent(Unit& unit) {
     // With a deadline, more groups may come to a check-in than it calls for.
     const bool first = unit.index < first_ || options.start_deadline;
