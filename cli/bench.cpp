@@ -300,6 +300,15 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       return fine;
     };
   });
+  CLI::App* const fixed = command->add_subcommand("cuda-fixed-barrier")->group("");
+  const auto held = std::make_shared<std::uint32_t>();
+  fixed->add_option("sms", *held)->required();
+  fixed->callback([held, &chosen] {
+    chosen = [held] {
+      bench::cuda_fixed_barrier(*held);
+      return fine;
+    };
+  });
   CLI::App* const share = command->add_subcommand("cuda-sharing-part")->group("");
   const auto part = std::make_shared<std::string>();
   share->add_option("part", *part)->required();

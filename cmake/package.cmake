@@ -7,7 +7,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cohort)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cohort ${PROJECT_BINARY_DIR}/generated/include/cohort
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.hpp PATTERN *.cuh)
+  FILES_MATCHING PATTERN *.hpp PATTERN *.cuh PATTERN nvrtc/*)
 
 set_target_properties(cohort_protocol PROPERTIES EXPORT_NAME protocol)
 set_target_properties(cohort_cpu PROPERTIES EXPORT_NAME cpu)

@@ -716,11 +716,15 @@ function sharing(record) {
 }
 
 function fairness(record) {
-  section('More groups than fit', `A barrier of ${d3.format(',')(record.groups)} groups, far more than the GPU can hold: ` +
+  const s = section('More groups than fit', `A barrier of ${d3.format(',')(record.groups)} groups, far more than the GPU can hold: ` +
     (record.spin_barrier_hangs ? `plain CUDA hangs (it was given ${record.seconds_given} s)` : 'plain CUDA finished') +
     (record.cohort_finishes ? `; with cohort ${d3.format(',')(record.rounds)} rounds finish, with as many groups as there is ` +
     'room for.' : '; cohort DID NOT FINISH.'), 'fairness', record, [d3.format(',')(record.groups),
     'groups meet in barriers on a GPU that cannot hold them all' + (record.cohort_finishes ? '' : ': DID NOT FINISH')]);
+  if (!record.next_to_held_sms) return;
+  table(s, ['SMs that another kernel holds', 'a fixed number of blocks', 'cohort', 'groups'],
+    record.next_to_held_sms.map(h => [h.sms_held, h.fixed_finishes ? 'finishes' : 'hangs',
+      h.sms_held === 0 ? '' : h.cohort_finishes ? `finishes in ${ms(h.seconds * 1e9)}` : 'DOES NOT FINISH', h.groups ?? '']));
 }
 
 // ---- several machines and engines

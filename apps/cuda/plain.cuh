@@ -225,10 +225,10 @@ class PlainEngine {
   template <class Kernel>
   Job launch(const Kernel& kernel, const LaunchOptions& options) {
     using Progress = plain::Progress<StateOf<Kernel>>;
-    using Cooperative = cuda::detail::CudaBody<Kernel, protocol::Role::member>;
+    const auto cooperative = &cuda::detail::run_groups<Kernel, protocol::Role::member>;
     const std::size_t local = sizeof(LocalOf<Kernel>);
     const std::size_t memory = local > cuda::detail::static_local ? local : 0;
-    facts_.cohort_registers = registers(Cooperative::device_function());
+    facts_.cohort_registers = registers(reinterpret_cast<const void*>(cooperative));
     Kernel copy = kernel;
     if (way_ == PlainWay::grid_sync || way_ == PlainWay::grid_sync_bounded) {
       const auto votes = engine_.fill<std::uint32_t>(3, 0);

@@ -1,14 +1,28 @@
 #include <cooperative_groups.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cub/block/block_reduce.cuh>
+#include <limits>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "bench/barrier_loop.hpp"
 #include "bench/cuda/blas.hpp"
 #include "bench/cuda/device.hpp"
 #include "bench/cuda/hold.hpp"
 #include "cohort/cuda.hpp"
+
+// The examples as they are.
+#define main solve_once
+namespace ported {
+#include "examples/cuda/conjugate_gradient.cu"
+}
+namespace original {
+#include "examples/cuda/conjugate_gradient_fixed.cu"
+}
+#undef main
 
 namespace cohort::bench::device {
 inline namespace kernels {  // named: what a template of an unnamed one does not use is a warning
@@ -40,6 +54,18 @@ __global__ void sync_loop(std::uint32_t barriers, std::uint32_t batches, std::ui
   const auto grid = cooperative_groups::this_grid();
   for (std::uint32_t batch = 0; batch <= batches; ++batch) {
     for (std::uint32_t i = 0; i < barriers; ++i) grid.sync();
+    if (grid.thread_rank() == 0) marks[batch] = cuda::Platform::timer();
+  }
+}
+
+__global__ void grid_loop(GridArg arg, std::uint32_t barriers, std::uint32_t batches,
+                          std::uint64_t* marks) {
+  const Grid<> grid{arg};
+  if (!grid) return;
+  for (std::uint32_t batch = 0; batch <= batches; ++batch) {
+    for (std::uint32_t i = 0; i < barriers; ++i) {
+      if (grid.sync({})) return;
+    }
     if (grid.thread_rank() == 0) marks[batch] = cuda::Platform::timer();
   }
 }
@@ -106,6 +132,55 @@ struct Rounds {
   }
 };
 
+struct Passed {
+  std::uint32_t barriers = 0;
+};
+
+/// The same as a __global__ function. Each round adds 1 to each item.
+__global__ void grid_rounds(GridArg arg, std::uint32_t rounds, std::uint32_t* items,
+                            std::uint32_t count) {
+  const Grid<Passed> grid{arg};
+  if (!grid) return;
+  for (Passed state = grid.state(); state.barriers < rounds;) {
+    for (const std::size_t i : grid.stride(count)) ++items[i];
+    ++state.barriers;
+    if (grid.sync(state)) return;
+  }
+}
+
+/// Plain CUDA, with as many blocks as fit on the whole GPU. Gives up after `budget` nanoseconds.
+__global__ void fixed_rounds(std::uint32_t rounds, std::uint32_t* arrived, std::uint64_t budget,
+                             std::uint32_t* done) {
+  const std::uint64_t until = cuda::Platform::timer() + budget;
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    __syncthreads();
+    bool late = false;
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(arrived, 1U);
+      while (*static_cast<volatile std::uint32_t*>(arrived) < round * gridDim.x && !late) {
+        late = cuda::Platform::timer() > until;
+      }
+      __threadfence();
+    }
+    if (__syncthreads_or(late ? 1 : 0) != 0) return;
+  }
+  if (threadIdx.x == 0 && blockIdx.x == 0) *done = 1;
+}
+
+/// Holds its SMs until it is told to stop, or for `budget` nanoseconds: as a kernel that waits for
+/// another machine would.
+__global__ void hold_sms(std::uint32_t* held, const volatile std::uint32_t* stop,
+                         std::uint64_t budget) {
+  if (threadIdx.x == 0) {
+    const std::uint64_t until = cuda::Platform::timer() + budget;
+    atomicAdd(held, 1U);
+    // Rarely: the word is in the host's memory, and the loads of many SMs would fill the bus.
+    while (*stop == 0 && cuda::Platform::timer() < until) __nanosleep(100'000);
+  }
+  __syncthreads();
+}
+
 __global__ void spin_barrier(std::uint32_t* arrived) {
   if (threadIdx.x == 0) {
     atomicAdd(arrived, 1U);
@@ -145,6 +220,45 @@ class Background {
 
 }  // namespace
 
+namespace {
+
+/// What the solvers of examples/cuda work on.
+class System {
+ public:
+  explicit System(cuda::Engine& engine) : engine_(engine) {}
+
+  Job launch(int steps) const {
+    return engine_.launch(ported::solve, {.local_size = ported::threads},
+                          vectors<ported::Vectors>(), steps);
+  }
+  void run_original(int steps, cudaStream_t stream) const {
+    auto its = vectors<original::Vectors>();
+    void* arguments[] = {&its, &steps};
+    check(cudaLaunchCooperativeKernel(original::solve, engine_.capacity(), original::threads,
+                                      arguments, 0, stream));
+    check(cudaStreamSynchronize(stream));
+  }
+  [[nodiscard]] std::vector<double> solution() const { return x_.read(); }
+
+ private:
+  template <class Vectors>
+  [[nodiscard]] Vectors vectors() const {
+    return {x_.data(), r_.data(), p_.data(), q_.data(), partial_.data()};
+  }
+  [[nodiscard]] Buffer<double> filled(double value) const {
+    return engine_.fill<double>(ported::n, value);
+  }
+
+  cuda::Engine& engine_;
+  Buffer<double> x_ = filled(0);
+  Buffer<double> r_ = filled(1);
+  Buffer<double> p_ = filled(1);
+  Buffer<double> q_ = filled(0);
+  Buffer<double> partial_ = filled(0);
+};
+
+}  // namespace
+
 struct Bench::Inside {
   cuda::Engine engine;
   Holder holder{engine};
@@ -167,12 +281,14 @@ struct Bench::Inside {
             .launch(Kernel{load.barriers, load.batches, marks.data()},
                     {.max_groups = load.blocks, .local_size = load.threads, .resizable = resizable})
             .wait();
-    if (report.start_groups != load.blocks && resizable) {
-      throw Error{Errc::bad_state, "bench: the job started with " +
-                                       std::to_string(report.start_groups) + " of " +
-                                       std::to_string(load.blocks) + " groups"};
-    }
+    if (resizable) expect_all(report, load);
     return per_barrier(load.barriers, marks.read());
+  }
+  static void expect_all(const Report& report, const Load& load) {
+    if (report.start_groups == load.blocks) return;
+    throw Error{Errc::bad_state, "bench: the job started with " +
+                                     std::to_string(report.start_groups) + " of " +
+                                     std::to_string(load.blocks) + " groups"};
   }
 
   /// Waits until the job has all groups again.
@@ -226,8 +342,31 @@ std::vector<double> Bench::global_barrier(const Load& load) {
 std::vector<double> Bench::resizing_barrier(const Load& load) {
   return inside_->barriers<BarrierLoop<true, DeviceClock>>(load, true);
 }
+std::vector<double> Bench::grid_function(const Load& load) {
+  const auto marks = inside_->engine.fill<std::uint64_t>(load.batches + 1, 0);
+  const Report report =
+      inside_->engine
+          .launch(grid_loop, {.max_groups = load.blocks, .local_size = load.threads}, load.barriers,
+                  load.batches, marks.data())
+          .wait();
+  inside_->expect_all(report, load);
+  return per_barrier(load.barriers, marks.read());
+}
 std::vector<double> Bench::static_barrier(const Load& load) {
   return inside_->barriers<BarrierLoop<false, DeviceClock>>(load, false);
+}
+
+std::vector<double> Bench::solve(bool ported, std::uint32_t steps, std::vector<double>& solution) {
+  const System system{inside_->engine};
+  const auto begin = Clock::now();
+  if (ported) {
+    system.launch(static_cast<int>(steps)).wait();
+  } else {
+    system.run_original(static_cast<int>(steps), inside_->stream);
+  }
+  const double took = ns_since(begin);
+  solution = system.solution();
+  return {took / steps};
 }
 
 std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& stop) {
@@ -236,6 +375,7 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
   std::uint32_t* const over = words.data();
   std::uint32_t* const items = words.data() + 2;
   const LaunchOptions options{.local_size = 256};
+  std::optional<System> system;
   std::optional<Background> beside;
   const auto fill = [&](const auto& kernel) { beside.emplace(engine.launch(kernel, options)); };
   switch (demand.beside) {
@@ -245,6 +385,9 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
       fill(Offering<KillOrder::highest_first>{demand.interval_ns, over});
       break;
     case Beside::barrier: fill(Stepping{demand.interval_ns, over, items, 1024}); break;
+    case Beside::solver:
+      beside.emplace(system.emplace(engine).launch(std::numeric_limits<int>::max()));
+      break;
   }
 
   std::vector<double> times;
@@ -266,7 +409,10 @@ std::vector<double> Bench::gather(const Demand& demand, const std::stop_token& s
     times.push_back(inside_->holder.hold(demand.sms));
   }
   check(cudaStreamSynchronize(inside_->stream));
-  if (beside) {
+  if (system) {
+    beside->job().cancel();
+    beside->end();
+  } else if (beside) {
     const std::vector<std::uint32_t> one{1};
     words.write(one);
     beside->end();
@@ -337,6 +483,87 @@ bool Bench::many_groups_finish(std::uint32_t times, std::uint32_t rounds, std::u
   const auto report = job.wait_for(std::chrono::seconds{20});
   if (!report) job.cancel();
   return report && report->status == Status::finished && done.read()[0] == rounds;
+}
+
+namespace {
+
+/// Holds SMs by a kernel in a stream of its own.
+class Held {
+ public:
+  static constexpr std::uint64_t budget = 3'000'000'000;
+
+  explicit Held(std::uint32_t sms) {
+    constexpr int memory = 200'000;  // no block with shared memory fits next to it
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    check(
+        cudaHostAlloc(reinterpret_cast<void**>(&words_), 2 * sizeof *words_, cudaHostAllocMapped));
+    words_[0] = words_[1] = 0;
+    check(cudaFuncSetAttribute(hold_sms, cudaFuncAttributeMaxDynamicSharedMemorySize, memory));
+    hold_sms<<<sms, 1024, memory, stream_>>>(words_, words_ + 1, budget);
+    check(cudaGetLastError());
+    while (*static_cast<volatile std::uint32_t*>(words_) < sms) {
+      static_cast<void>(cudaStreamQuery(stream_));
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    release();
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+    cudaFreeHost(words_);
+  }
+  /// Whether the SMs are still held.
+  [[nodiscard]] bool holds() const { return cudaStreamQuery(stream_) == cudaErrorNotReady; }
+  void release() { *static_cast<volatile std::uint32_t*>(words_ + 1) = 1; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  std::uint32_t* words_ = nullptr;  // how many blocks hold an SM, and whether they are to stop
+};
+
+}  // namespace
+
+bool fixed_finishes_next_to(std::uint32_t sms, std::uint32_t rounds) {
+  std::string why;  // also has CUDA load both kernels now: the second must not wait for the first
+  if (!cuda::available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
+  int fit = 0;
+  int all = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, fixed_rounds, 256, 0));
+  check(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, 0));
+  std::uint32_t* words = nullptr;
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  check(cudaHostAlloc(reinterpret_cast<void**>(&words), 256, cudaHostAllocMapped));
+  words[0] = words[32] = 0;
+  std::uint32_t* arrived = nullptr;
+  check(cudaMalloc(&arrived, sizeof *arrived));
+  check(cudaMemset(arrived, 0, sizeof *arrived));
+  std::optional<Held> held;
+  if (sms != 0) held.emplace(sms);
+  fixed_rounds<<<static_cast<unsigned>(fit * all), 256, 0, stream>>>(rounds, arrived,
+                                                                     Held::budget / 3, words);
+  check(cudaGetLastError());
+  check(cudaStreamSynchronize(stream));
+  return words[0] == 1;
+}
+
+Bench::NextToHeld Bench::function_next_to(std::uint32_t sms, std::uint32_t rounds) {
+  constexpr std::uint32_t count = 10'000;
+  const auto items = inside_->engine.fill<std::uint32_t>(count, 0);
+  Held held{sms};
+  const Job job =
+      inside_->engine.launch(grid_rounds, {.local_size = 256}, rounds, items.data(), count);
+  const auto report = job.wait_for(std::chrono::seconds{2});
+  const bool held_on = held.holds();
+  if (!report) job.cancel();
+  NextToHeld result;
+  if (!report) return result;
+  result.groups = report->start_groups;
+  result.seconds = std::chrono::duration<double>(report->run_time).count();
+  result.finishes = held_on && report->status == Status::finished;
+  for (const std::uint32_t each : items.read()) result.finishes = result.finishes && each == rounds;
+  return result;
 }
 
 void spin_for_ever() {

@@ -40,10 +40,16 @@ class Bench {
   [[nodiscard]] std::vector<double> grid_sync(const Load& load);
   [[nodiscard]] std::vector<double> global_barrier(const Load& load);
   [[nodiscard]] std::vector<double> resizing_barrier(const Load& load);
+  /// The same in a __global__ function.
+  [[nodiscard]] std::vector<double> grid_function(const Load& load);
   [[nodiscard]] std::vector<double> static_barrier(const Load& load);
 
+  /// The solver of examples/cuda, or its original: nanoseconds per step, and the solution.
+  [[nodiscard]] std::vector<double> solve(bool ported, std::uint32_t steps,
+                                          std::vector<double>& solution);
+
   /// The kernel that fills the GPU while SMs are requested.
-  enum class Beside : std::uint8_t { nothing, any, highest_first, barrier };
+  enum class Beside : std::uint8_t { nothing, any, highest_first, barrier, solver };
   /// How SMs are requested: by a lease around a kernel of the caller's, or by submit().
   enum class By : std::uint8_t { lease, submit };
   struct Demand {
@@ -69,10 +75,22 @@ class Bench {
   [[nodiscard]] bool many_groups_finish(std::uint32_t times, std::uint32_t rounds,
                                         std::uint32_t* groups);
 
+  /// A __global__ function with barriers, started while another kernel holds SMs until it is done.
+  struct NextToHeld {
+    bool finishes = false;
+    std::uint32_t groups = 0;  ///< at the start
+    double seconds = 0;
+  };
+  [[nodiscard]] NextToHeld function_next_to(std::uint32_t sms, std::uint32_t rounds);
+
  private:
   struct Inside;
   Inside* inside_;
 };
+
+/// Whether the same with a fixed number of blocks, as many as fit on the whole GPU, finishes. Gives
+/// up after a second.
+[[nodiscard]] bool fixed_finishes_next_to(std::uint32_t sms, std::uint32_t rounds);
 
 /// A spin barrier of plain CUDA with one block more than fit at a time. Does not return.
 void spin_for_ever();

@@ -149,6 +149,67 @@ nlohmann::ordered_json run_cuda_lease(const ScenarioOptions& options) {
   return record;
 }
 
+nlohmann::ordered_json run_cuda_function(const ScenarioOptions& options) {
+  nlohmann::ordered_json record{{"device", described()}};
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  Bench bench;
+  const Repetitions plan{.count = options.repetitions, .stop = options.stop};
+  auto measurements = nlohmann::ordered_json::array();
+  for (const std::uint32_t on_an_sm : {1U, 2U}) {
+    const Bench::Load load{.blocks = on_an_sm * sms,
+                           .batches = options.quick ? 5U : 20U,
+                           .barriers = options.quick ? 200U : 2000U};
+    measurements.push_back(reported(measure(
+        std::to_string(load.blocks) + " blocks of 256", "ns per barrier",
+        {
+            {.name = "__global__", .measure = [&] { return bench.grid_function(load); }},
+            {.name = "function object", .measure = [&] { return bench.resizing_barrier(load); }},
+            {.name = "grid.sync",
+             .measure = [&] { return bench.grid_sync(load); },
+             .reference = true},
+        },
+        plan)));
+  }
+
+  std::vector<double> ported;
+  std::vector<double> original;
+  const std::uint32_t steps = options.quick ? 200 : 1000;
+  measurements.push_back(reported(
+      measure("conjugate gradients", "ns per iteration",
+              {
+                  {.name = "port", .measure = [&] { return bench.solve(true, steps, ported); }},
+                  {.name = "cooperative groups",
+                   .measure = [&] { return bench.solve(false, steps, original); },
+                   .reference = true},
+              },
+              plan)));
+  const bool same = ported == original;
+  std::cout << "both solvers give " << (same ? "the same bits" : "DIFFERENT RESULTS") << '\n';
+  record["measurements"] = std::move(measurements);
+  record["same_bits"] = same;
+
+  auto gathers = nlohmann::ordered_json::array();
+  for (const std::uint32_t wanted : {1U, sms / 4, sms / 2, sms - 1}) {
+    const auto measure_next_to = [&](Bench::Beside beside) {
+      return bench.gather({.beside = beside, .sms = wanted, .trials = options.quick ? 20U : 200U},
+                          options.stop);
+    };
+    head("a lease of " + std::to_string(wanted) + " of " + std::to_string(sms) + " SMs");
+    const std::vector<double> idle = measure_next_to(Bench::Beside::nothing);
+    const std::vector<double> beside = measure_next_to(Bench::Beside::solver);
+    row("idle GPU", idle);
+    row("next to the solver", beside);
+    const double extra = percentile(beside, 50) - percentile(idle, 50);
+    std::cout << "    over the idle GPU: p50 " << in_us(extra) << " us\n" << std::endl;
+    gathers.push_back({{"sms", wanted},
+                       {"idle", numbers(idle)},
+                       {"solver", numbers(beside)},
+                       {"extra_p50", extra}});
+  }
+  record["gather"] = std::move(gathers);
+  return record;
+}
+
 nlohmann::ordered_json run_cuda_fairness(const ScenarioOptions& options) {
   nlohmann::ordered_json record{{"device", described()}};
   const auto seconds = options.quick ? 2U : 5U;
@@ -168,6 +229,33 @@ nlohmann::ordered_json run_cuda_fairness(const ScenarioOptions& options) {
   record["groups"] = groups;
   record["rounds"] = rounds;
   record["cohort_finishes"] = finished;
+
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  constexpr std::uint32_t barriers = 10'000;
+  std::cout << "\na kernel of another stream holds SMs until kernels with " << barriers
+            << " barriers are done:\n";
+  auto held = nlohmann::ordered_json::array();
+  for (const std::uint32_t each : {0U, 1U, sms / 4, sms - 1}) {
+    const std::string fixed = Child{{"bench", "cuda-fixed-barrier", std::to_string(each)}}
+                                  .output_within(std::chrono::seconds{20})
+                                  .value_or("hangs\n");
+    const bool fixed_finishes = fixed == "finishes\n";
+    nlohmann::ordered_json entry{{"sms_held", each}, {"fixed_finishes", fixed_finishes}};
+    std::cout << "  " << each << " of " << sms << " SMs held: a fixed number of blocks "
+              << (fixed_finishes ? "finishes" : "hangs");
+    if (each != 0) {
+      const Bench::NextToHeld ours = bench.function_next_to(each, barriers);
+      entry["cohort_finishes"] = ours.finishes;
+      entry["groups"] = ours.groups;
+      entry["seconds"] = ours.seconds;
+      std::cout << ", cohort " << (ours.finishes ? "finishes" : "DOES NOT FINISH") << " with "
+                << ours.groups << " groups in " << bench::fixed(ours.seconds * 1e3, 1) << " ms";
+    }
+    std::cout << std::endl;
+    held.push_back(std::move(entry));
+  }
+  record["barriers"] = barriers;
+  record["next_to_held_sms"] = std::move(held);
   return record;
 }
 
@@ -190,11 +278,20 @@ const Scenario cuda_lease_scenario{
     .run = &run_cuda_lease,
     .accepts = {.only = true}};
 
+const Scenario cuda_function_scenario{
+    .name = "function",
+    .summary = "a __global__ function, next to a function object and to cooperative groups",
+    .run = &run_cuda_function};
+
 const Scenario cuda_fairness_scenario{
     .name = "fairness",
     .summary = "a barrier of more groups than fit: plain CUDA hangs, cohort finishes",
     .run = &run_cuda_fairness};
 
 void cuda_spin_barrier() { device::spin_for_ever(); }
+
+void cuda_fixed_barrier(std::uint32_t sms) {
+  std::cout << (device::fixed_finishes_next_to(sms, 1000) ? "finishes" : "hangs") << std::endl;
+}
 
 }  // namespace cohort::bench

@@ -11,6 +11,10 @@ namespace cohort::bench {
 /// What the fairness scenario runs in a process of its own: hangs.
 void cuda_spin_barrier();
 
+/// The same next to a kernel that holds `sms` SMs: prints whether the barriers of a fixed number of
+/// blocks finish. Ends by itself.
+void cuda_fixed_barrier(std::uint32_t sms);
+
 /// One process of the sharing scenario: does what the JSON says, and prints JSON.
 void cuda_sharing_part(const std::string& part);
 

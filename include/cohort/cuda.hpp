@@ -5,13 +5,17 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "cohort/engine.hpp"
+#include "cohort/grid.cuh"
 #include "cohort/platform/cuda_groups.cuh"
 
 namespace cohort::cuda {
@@ -26,6 +30,12 @@ struct EngineOptions {
   /// one job or task at a time. Without it, jobs may share SMs, and more of that memory serves as
   /// L1 cache.
   bool exclusive = true;
+  /// Called by a thread of the engine, once for each kind of call, when a CUDA call of this process
+  /// has waited for 0.1 s while a job runs: a sentence that names the call and says how to avoid
+  /// it. Must not throw. Default: calls are not watched. Needs CUPTI, which profilers use too.
+  std::function<void(const std::string&)> on_blocked_call = {};
+  /// With on_blocked_call: also suspends the jobs that can be, until the call has returned.
+  bool suspend_for_blocked_calls = false;
 };
 
 /// Whether there is a device that the engine can use; if not, why.
@@ -36,32 +46,62 @@ struct LeaseOptions {
   std::uint32_t sms = 1;
 };
 
+/// How to launch a __global__ function: as LaunchOptions, and what only CUDA has.
+struct GridOptions {
+  /// The maximum number of blocks. Default: one per SM. With more, blocks share SMs if they fit.
+  std::optional<std::uint32_t> max_groups = {};
+  std::optional<std::uint32_t> start_groups = {};
+  std::optional<std::uint32_t> target = {};
+  /// Threads per block. Default: the largest block that the kernel allows and that fits.
+  std::optional<std::uint32_t> local_size = {};
+  std::uint32_t weight = 1;
+  /// False: exactly max_groups blocks for the whole run.
+  bool resizable = true;
+  std::chrono::nanoseconds offer_wait = std::chrono::microseconds{100};
+  std::stop_token stop = {};
+  Tracer* tracer = nullptr;
+  /// Bytes of dynamic shared memory per block.
+  std::size_t shared_memory = 0;
+  /// The job starts after the work that is in this stream now, and work that is added to it later
+  /// starts after the job. Default: neither.
+  cudaStream_t stream = nullptr;
+  /// For tests: changes the number of blocks at every resizing point, to find kernels that rely on
+  /// blockIdx, gridDim, or what a block has kept for itself. Slow.
+  bool stress = false;
+};
+
 class Grids;
 
 namespace detail {
 
 struct DeviceJob;
+class StreamOrder;
 
-/// A kernel as grids run it: the code that launches blocks of it, and its States.
+/// A kernel as grids run it: its code, and its States.
 class GridBody : public cohort::detail::JobBody {
  public:
   using cohort::detail::JobBody::JobBody;
 
-  /// The device function, for queries to the CUDA runtime.
-  [[nodiscard]] virtual const void* function() const = 0;
-  [[nodiscard]] virtual cudaError_t launch(const RunArguments& run, std::uint32_t blocks,
-                                           std::uint32_t threads, std::size_t memory,
-                                           cudaStream_t stream) const = 0;
-  /// The States of a new run, including the kept one. `boxes`: device address of the box states.
-  [[nodiscard]] virtual std::vector<std::byte> states(void* boxes) const = 0;
+  /// The code on the current device. Throws Error if the device has none.
+  [[nodiscard]] virtual cudaFunction_t function() const = 0;
+  /// The addresses of the parameters; that of the run's arguments is one of them.
+  [[nodiscard]] virtual std::vector<void*> parameters(RunArguments& run) = 0;
+  /// The States of a new run, including the kept one.
+  [[nodiscard]] virtual std::vector<std::byte> states() const = 0;
   /// Reads the kept State from the States of a run.
   virtual void keep(std::span<const std::byte> states) = 0;
 
   std::size_t box_state_size = 0;
-  std::size_t local_memory = 0;  ///< size of Kernel::Local, if the launch has to provide it
-  bool any_order = false;
+  std::size_t local_memory = 0;  ///< dynamic shared memory that the launch has to provide
+  const char* local_memory_name = "Kernel::Local has ";  ///< for the error message
+  std::vector<std::size_t> parameter_sizes;              ///< empty: the compiler has checked them
+  bool stress = false;
+  std::shared_ptr<StreamOrder> order;    ///< null: ordered with no stream
   std::shared_ptr<DeviceJob> on_device;  ///< the engine's data for this job
 };
+
+/// The code of a kernel on the current device, for what cudaGetKernel() has returned.
+[[nodiscard]] cudaFunction_t function_of(cudaError_t found, cudaKernel_t kernel);
 
 /// Only code compiled by nvcc can construct one.
 template <class Kernel, protocol::Role role>
@@ -82,31 +122,22 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
   CudaBody(Kernel kernel, std::uint32_t groups) : Base(kernel, groups) {
     this->box_state_size = sizeof(State);
     this->local_memory = sizeof(LocalOf<Kernel>) > static_local ? sizeof(LocalOf<Kernel>) : 0;
-    this->any_order = Base::traits.kill_order == KillOrder::any;
   }
 
-  /// The function as the driver knows it. A program that is loaded at run time has its own CUDA
-  /// runtime, so the engine's runtime would not know the symbol.
-  static const void* device_function() {
-    const auto* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
+  /// Found here and not by the engine: a program that is loaded at run time has its own CUDA
+  /// runtime, and the engine's runtime would not know the symbol.
+  static cudaFunction_t device_function() {
     cudaKernel_t kernel = nullptr;
-    return cudaGetKernel(&kernel, symbol) == cudaSuccess ? kernel : symbol;
+    const void* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
+    const cudaError_t found = cudaGetKernel(&kernel, symbol);
+    return function_of(found, kernel);
   }
-  const void* function() const override { return device_function(); }
+  cudaFunction_t function() const override { return device_function(); }
+  std::vector<void*> parameters(RunArguments& run) override { return {&this->kernel_, &run}; }
 
-  cudaError_t launch(const RunArguments& run, std::uint32_t blocks, std::uint32_t threads,
-                     std::size_t memory, cudaStream_t stream) const override {
-    Kernel kernel = this->kernel_;
-    RunArguments with = run;
-    void* arguments[] = {&kernel, &with};
-    return cudaLaunchKernel(device_function(), dim3{blocks}, dim3{threads}, arguments, memory,
-                            stream);
-  }
-
-  std::vector<std::byte> states(void* boxes) const override {
+  std::vector<std::byte> states() const override {
     States states{};
     states.kept = kept_;
-    states.boxes = static_cast<State*>(boxes);
     std::vector<std::byte> bytes(sizeof states);
     std::memcpy(bytes.data(), &states, sizeof states);
     return bytes;
@@ -125,6 +156,53 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
 
 #endif
 
+#ifdef __CUDACC__
+template <class... Parameters>
+inline constexpr bool takes_grid = false;
+template <class... Rest>
+inline constexpr bool takes_grid<GridArg, Rest...> = true;
+#endif
+
+/// A __global__ function, or one of a module. The engine does not know its State.
+class FunctionBody : public GridBody {
+ public:
+  FunctionBody(std::uint32_t groups);
+
+  std::optional<cohort::detail::CheckpointParts> checkpoint_parts() final { return {}; }
+  std::string why_not_suspendable() const final;
+  std::vector<std::byte> states() const final { return states_; }
+  void keep(std::span<const std::byte> bytes) final { states_.assign(bytes.begin(), bytes.end()); }
+
+ private:
+  std::vector<std::byte> states_;
+};
+
+/// The same with its parameters. `Find` returns the function on the current device.
+template <class Find, class... Parameters>
+class FunctionCall final : public FunctionBody {
+  static_assert(
+      (std::is_trivially_copyable_v<Parameters> && ...),
+      "cohort: the parameters of a kernel are copied byte by byte to the GPU, so they must "
+      "be trivially copyable");
+
+ public:
+  FunctionCall(std::uint32_t groups, Find find, Parameters... parameters)
+      : FunctionBody(groups), find_(find), parameters_(parameters...) {}
+
+  cudaFunction_t function() const override { return find_(); }
+  std::vector<void*> parameters(RunArguments& run) override {
+    return std::apply(
+        [&run](auto&... each) {
+          return std::vector<void*>{&run, &each...};
+        },
+        parameters_);
+  }
+
+ private:
+  Find find_;
+  std::tuple<Parameters...> parameters_;
+};
+
 }  // namespace detail
 
 class Lease;
@@ -141,14 +219,53 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
   /// Throws Error{unsupported} if there is no usable device.
   explicit Engine(EngineOptions options = {});
 
+  using KernelEngine::launch;
+
+#ifdef __CUDACC__
+  /// Starts a __global__ function that makes a Grid of its first parameter, see cohort/grid.cuh.
+  /// Throws Error{bad_options} for options that cannot run.
+  template <class... Parameters>
+  Job launch(void (*kernel)(GridArg, Parameters...), const GridOptions& options = {},
+             std::type_identity_t<Parameters>... arguments) {
+    return start_function<Parameters...>(options, finder(kernel), arguments...);
+  }
+  template <class... Parameters, class... Arguments>
+  requires(!detail::takes_grid<Parameters...>) Job
+      launch(void (*)(Parameters...), const GridOptions& = {}, Arguments...) {
+    static_assert(detail::takes_grid<Parameters...>,
+                  "cohort: the first parameter of a __global__ function that an engine launches is "
+                  "a cohort::GridArg");
+    return Job{nullptr};
+  }
+#endif
+  /// The same for a kernel of a library (cudaLibraryGetKernel), which NVRTC may have compiled. Each
+  /// argument has exactly the type of its parameter.
+  template <class... Arguments>
+  Job launch(cudaKernel_t kernel, const GridOptions& options = {}, Arguments... arguments) {
+    const auto find = [kernel] { return detail::function_of(cudaSuccess, kernel); };
+    return start_function<Arguments...>(options, find, arguments...);
+  }
+  /// The same for a function of a module (cuModuleGetFunction) in the device's primary context.
+  template <class... Arguments>
+  Job launch(cudaFunction_t kernel, const GridOptions& options = {}, Arguments... arguments) {
+    return start_function<Arguments...>(
+        options, [kernel] { return kernel; }, arguments...);
+  }
+
   /// Loads a kernel's code. Otherwise a launch may have to load it while a job runs, and would wait
   /// for that job to end. Only needed if CUDA loads lazily although the engine disables that, see
   /// docs/cuda.md.
   template <class Kernel>
   void prepare() {
-    load(detail::CudaBody<Kernel, protocol::Role::member>::device_function());
-    load(detail::CudaBody<Kernel, protocol::Role::fixed>::device_function());
+    load(&detail::CudaBody<Kernel, protocol::Role::member>::device_function);
+    load(&detail::CudaBody<Kernel, protocol::Role::fixed>::device_function);
   }
+#ifdef __CUDACC__
+  template <class... Parameters>
+  void prepare(void (*kernel)(GridArg, Parameters...)) {
+    load(finder(kernel));
+  }
+#endif
 
   /// Holds SMs for work in `stream`, in stream order: without host synchronisation, and for work of
   /// any origin. Can be captured in a CUDA graph. Throws Error{bad_options} if the stream's
@@ -157,7 +274,25 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
   [[nodiscard]] int device() const;
 
  private:
-  void load(const void* function) const;
+  template <class... Parameters>
+  static auto finder(void (*kernel)(Parameters...)) {
+    return [symbol = reinterpret_cast<const void*>(kernel)] {
+      cudaKernel_t found = nullptr;
+      const cudaError_t result = cudaGetKernel(&found, symbol);
+      return detail::function_of(result, found);
+    };
+  }
+  template <class... Parameters, class Find>
+  Job start_function(const GridOptions& options, Find find, Parameters... arguments) {
+    using Call = detail::FunctionCall<Find, Parameters...>;
+    auto body = std::make_unique<Call>(checked_groups(options), find, arguments...);
+    body->parameter_sizes = {sizeof(detail::RunArguments), sizeof(Parameters)...};
+    return start_body(std::move(body), options);
+  }
+
+  [[nodiscard]] std::uint32_t checked_groups(const GridOptions& options) const;
+  Job start_body(std::unique_ptr<detail::FunctionBody> body, const GridOptions& options);
+  void load(const std::function<cudaFunction_t()>& find) const;
 };
 
 /// SMs held for a stream, from the point in the stream where the lease was made to the point where

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -116,7 +117,8 @@ class KernelEngine : public EngineBase {
  public:
   /// Starts a kernel. Throws Error{bad_options} for options that cannot run.
   template <class Kernel>
-  Job launch(Kernel kernel, const LaunchOptions& options = {}) {
+  requires(!std::is_pointer_v<Kernel>) Job
+      launch(Kernel kernel, const LaunchOptions& options = {}) {
     const std::uint32_t groups = checked(options, Contract<Kernel>::traits);
     return options.resizable
                ? start(make<Kernel, protocol::Role::member>(std::move(kernel), groups), options)

@@ -18,7 +18,11 @@
 // An offer or a barrier that changes nothing takes a handful of instructions. They must be inlined,
 // and the rest must not be. Except in barriers on a GPU: if a kernel calls any function, nvcc makes
 // the threads of a warp take turns in its loops, which may cost a tenth of their speed.
+#ifdef __CUDACC_RTC__
+#define COHORT_DETAIL_INLINE __forceinline__
+#else
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
+#endif
 #ifdef __CUDACC__
 #define COHORT_DETAIL_COLD __forceinline__  // rare, in barriers too
 #define COHORT_DETAIL_APART __noinline__    // rare, in offers only

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cohort/error.hpp"
@@ -44,6 +45,27 @@ class OnDevice {
 
 /// Writes a word of device memory or of pinned host memory, in stream order. Can be captured.
 cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t value) noexcept;
+
+/// Makes the rest of a stream wait until a word of pinned host memory is at least `value`.
+cudaError_t stream_wait(cudaStream_t stream, const void* word, std::uint32_t value) noexcept;
+
+/// The code of a kernel on the current device: the driver's calls, since it may come from a module
+/// that the CUDA runtime does not know.
+class Code {
+ public:
+  explicit Code(CUfunction function) : function_(function) {}
+
+  [[nodiscard]] int attribute(CUfunction_attribute which) const;
+  void allow_shared_memory(std::size_t bytes) const;
+  [[nodiscard]] std::uint32_t blocks_on_an_sm(std::uint32_t threads, std::size_t memory) const;
+  /// The size of a parameter. 0 if there are fewer; empty if the driver cannot tell.
+  [[nodiscard]] std::optional<std::size_t> parameter(std::size_t index) const;
+  [[nodiscard]] cudaError_t launch(std::uint32_t blocks, std::uint32_t threads, std::size_t memory,
+                                   cudaStream_t stream, void** parameters) const;
+
+ private:
+  CUfunction function_;
+};
 
 /// Verifies once per process and device that SMs left by blocks of a low-priority kernel are given
 /// to a waiting high-priority one, while the other blocks stay. Throws Error{unsupported} if not.

@@ -78,10 +78,9 @@ Lease Engine::lease(cudaStream_t stream, LeaseOptions options) {
   return Lease{std::shared_ptr<Grids>{dispatcher().shared_from_this(), &grids}, slot, stream};
 }
 
-void Engine::load(const void* function) const {
+void Engine::load(const std::function<cudaFunction_t()>& find) const {
   const OnDevice here{device()};
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, function), "prepare");
+  static_cast<void>(Code{find()}.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS));
 }
 
 }  // namespace cohort::cuda

@@ -21,7 +21,12 @@ std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms
 }
 
 Grids::Grids(engine::Dispatcher& dispatcher, const EngineOptions& options)
-    : PolledBackend(dispatcher), device_(options.device), exclusive_(options.exclusive) {}
+    : PolledBackend(dispatcher),
+      device_(options.device),
+      exclusive_(options.exclusive),
+      watchdog_(options.on_blocked_call ? std::make_unique<Watchdog>(options.on_blocked_call)
+                                        : nullptr),
+      suspends_for_calls_(watchdog_ != nullptr && options.suspend_for_blocked_calls) {}
 
 void Grids::open() {
   const OnDevice here{device_};
@@ -46,6 +51,7 @@ void Grids::open() {
   pinned_memory_.open();
   leased_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof(Demands)));
   lease_ends_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof(Demands)));
+  canary_ = static_cast<std::uint32_t*>(pinned_memory_.take(sizeof *canary_));
   demands_ = static_cast<Demands*>(control_memory_.take(sizeof(Demands)));
   const Demands none;
   dispatcher_.memory()->write(demands_, &none, sizeof none);
@@ -59,6 +65,8 @@ void Grids::stop() {
 
 void Grids::close() noexcept {
   const OnDevice here{device_};
+  for (const auto& [streams, stream] : stuck_) streams->give(stream);
+  stuck_.clear();
   low_streams_.close();
   high_streams_.close();
   if (control_ != nullptr) {
@@ -83,6 +91,7 @@ void Grids::attend_on_agent() {
 
 /// Called by the agent or by a waiting thread, with this device current.
 std::chrono::microseconds Grids::look() {
+  if (watchdog_ != nullptr) watch();
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) {
     if (job->status != Status::running || job->concluding) continue;
     observe(*job);
@@ -99,13 +108,25 @@ std::chrono::microseconds Grids::look() {
   free_slots();
   dispatcher_.rebalance();
   const auto under_way = [this](const auto& job) {  // a change that is due
-    if (job->status != Status::running) return false;
+    if (job->status != Status::running) return body_of(*job).order != nullptr;
     return job->demand_at != 0 || job->cancelled || job->suspending || job->inside != target(*job);
   };
   const auto& jobs = dispatcher_.jobs();
   const bool hurry = demanded() != 0 || !dispatcher_.tasks().running().empty() ||
                      std::any_of(jobs.begin(), jobs.end(), under_way);
   return hurry ? 3us : 40us;
+}
+
+/// Tells the watchdog which jobs run, and suspends them for a call that waits for them.
+void Grids::watch() {
+  std::uint64_t oldest = 0;
+  const bool suspend = suspends_for_calls_ && watchdog_->blocked();
+  for (const auto& job : dispatcher_.jobs()) {
+    if (job->status != Status::running) continue;
+    if (oldest == 0) oldest = job->launched_at;
+    if (suspend && job->body->suspendable && !job->cancelled) job->suspending = true;
+  }
+  watchdog_->running_since(oldest);
 }
 
 /// Processes what the groups of a job have reported.

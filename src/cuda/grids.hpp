@@ -14,6 +14,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/ranges.hpp"
+#include "cuda/watchdog.hpp"
 #include "engine/agent.hpp"
 
 namespace cohort::cuda {
@@ -81,8 +82,21 @@ struct Run {
 
 namespace detail {
 
+/// How a job is ordered with the work of a stream.
+class StreamOrder {
+ public:
+  StreamOrder() = default;
+  StreamOrder(const StreamOrder&) = delete;
+  StreamOrder& operator=(const StreamOrder&) = delete;
+  ~StreamOrder();
+
+  cudaEvent_t reached = nullptr;  // the stream has done what comes before the job
+  std::uint32_t* gate = nullptr;  // pinned: later work of the stream waits for it; null: no more
+};
+
 /// The engine's data of a job, in addition to its record.
 struct DeviceJob {
+  cudaFunction_t function = nullptr;
   std::uint32_t threads = 32;  // per block
   std::size_t memory = 0;      // shared memory allocated by the launch
   std::unique_ptr<Run> run;
@@ -104,10 +118,15 @@ class Grids final : public engine::PolledBackend {
   [[nodiscard]] std::uint32_t open_lease(cudaStream_t stream, std::uint32_t sms);
   void close_lease(std::uint32_t slot, cudaStream_t stream) noexcept;
 
+  [[nodiscard]] std::shared_ptr<detail::StreamOrder> order_after(cudaStream_t stream);
+  void hold_up(cudaStream_t stream, detail::StreamOrder& order);
+  void let_go(detail::StreamOrder& order);
+
   void admit(JobRecord& job) override;
   void resize(std::uint32_t units) override;
   void stop() override;
   void published_all() override;
+  [[nodiscard]] bool may_begin(const JobRecord& job) const override;
   [[nodiscard]] std::uint32_t startable(const JobRecord& job, std::uint32_t groups) const override;
   void start(JobRecord& job, std::uint32_t groups) override;
   void publish(JobRecord& job) override;
@@ -117,6 +136,7 @@ class Grids final : public engine::PolledBackend {
   [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
   [[nodiscard]] Ending conclude(JobRecord& job) override;
   void retire(JobRecord& job) override;
+  void ended(JobRecord& job) override;
   void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
              const std::function<bool()>& done) override;
   void abandon() override { retired_.clear(); }
@@ -132,6 +152,8 @@ class Grids final : public engine::PolledBackend {
   static constexpr std::size_t most_grids = 24;
   /// Number of those that are reserved for tasks.
   static constexpr std::size_t task_grids = 8;
+  /// How many streams are tried for a grid while streams wait for jobs.
+  static constexpr std::size_t most_stuck = 8;
 
   enum class Slot : std::uint8_t { free, open, closing, captured };
 
@@ -139,6 +161,7 @@ class Grids final : public engine::PolledBackend {
   void close() noexcept;
 
   // grids.cpp: orders to blocks, and their reports
+  void watch();
   void observe(JobRecord& job);
   void reap(Run& run);
   [[nodiscard]] std::uint32_t demanded() const;
@@ -151,12 +174,20 @@ class Grids final : public engine::PolledBackend {
   void play_tapes(const JobRecord& job) const;
   void reuse_memory(const Run& run);
 
+  // functions.cpp: order with streams
+  void open_gate(detail::StreamOrder& order);
+  [[nodiscard]] bool moves(cudaStream_t stream);
+  [[nodiscard]] bool gated() const;
+  [[nodiscard]] cudaStream_t take_stream(Streams& streams);
+
   // leases.cpp
   void free_slots();
   [[nodiscard]] std::uint32_t free_slot(cudaStream_t stream) const;
 
   const int device_;
   const bool exclusive_;
+  std::unique_ptr<Watchdog> watchdog_;  // null: not wanted
+  const bool suspends_for_calls_;
   std::uint32_t sms_ = 0;
   std::size_t sm_memory_ = 0;      // shared memory of an SM
   std::size_t block_memory_ = 0;   // the most that one block can have
@@ -172,8 +203,11 @@ class Grids final : public engine::PolledBackend {
   cudaEvent_t written_ = nullptr;   // recorded in `control_` after the memory of all runs so far
   Streams low_streams_;
   Streams high_streams_;
-  Demands* demands_ = nullptr;           // on the device
-  std::uint32_t* leased_ = nullptr;      // pinned: a copy for the agent
+  std::vector<std::uint32_t*> gates_;                     // pinned, see StreamOrder
+  std::vector<std::pair<Streams*, cudaStream_t>> stuck_;  // behind a stream that waits for a job
+  std::uint32_t* canary_ = nullptr;                       // pinned, for writes that nobody reads
+  Demands* demands_ = nullptr;                            // on the device
+  std::uint32_t* leased_ = nullptr;                       // pinned: a copy for the agent
   std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot has been given back
   Slot slots_[demand_slots] = {};
   std::uint32_t slot_serial_[demand_slots] = {};

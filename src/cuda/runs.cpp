@@ -25,6 +25,37 @@ cudaStream_t Streams::take() {
   return stream;
 }
 
+namespace {
+
+/// Refuses kernels that cannot be launched as they are compiled.
+void check_form(const detail::GridBody& body, const Code& code) {
+  const bool clusters = code.attribute(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET) != 0 ||
+                        code.attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH) > 1;
+  if (clusters) {
+    throw Error{
+        Errc::bad_options,
+        "launch: this kernel has clusters, whose blocks cannot leave one by one; compile it "
+        "without __cluster_dims__"};
+  }
+  const std::vector<std::size_t>& sizes = body.parameter_sizes;
+  for (std::size_t i = 0; i <= sizes.size() && !sizes.empty(); ++i) {
+    const std::optional<std::size_t> its = code.parameter(i);
+    if (!its || *its == (i < sizes.size() ? sizes[i] : 0)) continue;
+    throw Error{
+        Errc::bad_options,
+        i == 0 ? "launch: the first parameter of this function is not the cohort::GridArg of this "
+                 "version of cohort; compile it with the same headers"
+        : *its == 0 || i == sizes.size()
+            ? "launch: " + std::to_string(sizes.size() - 1) +
+                  " arguments after the options; this " + "function has " +
+                  (*its == 0 ? "fewer" : "more") + " parameters after its GridArg"
+            : "launch: argument " + std::to_string(i) + " after the options has " +
+                  std::to_string(sizes[i]) + " bytes; the parameter has " + std::to_string(*its)};
+  }
+}
+
+}  // namespace
+
 /// Chooses the size of a job's blocks, and how many of them share an SM.
 void Grids::admit(JobRecord& job) {
   detail::GridBody& body = body_of(job);
@@ -33,11 +64,12 @@ void Grids::admit(JobRecord& job) {
   body.on_device = std::make_shared<detail::DeviceJob>();
   detail::DeviceJob& shape = *body.on_device;
   if (job.priority) shape.gather_range.emplace("gather for a task");
-  const void* const function = body.function();
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, function), "launch: the kernel's attributes");
-  const auto most_threads = std::min<std::uint32_t>(
-      max_local_size, static_cast<std::uint32_t>(attributes.maxThreadsPerBlock));
+  shape.function = body.function();
+  const Code code{shape.function};
+  check_form(body, code);
+  const auto most_threads =
+      std::min(max_local_size,
+               static_cast<std::uint32_t>(code.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)));
   const std::uint32_t largest = most_threads < 32 ? most_threads : most_threads / 32 * 32;
   const std::optional<std::uint32_t> chosen = job.options.local_size;
   if (chosen > most_threads) {
@@ -45,15 +77,14 @@ void Grids::admit(JobRecord& job) {
                                        "; this kernel allows blocks of at most " +
                                        std::to_string(most_threads) + " threads"};
   }
-  const std::size_t own = attributes.sharedSizeBytes;
+  const auto own = static_cast<std::size_t>(code.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
   if (own + body.local_memory > block_memory_) {
-    throw Error{Errc::bad_options,
-                "launch: Kernel::Local has " + std::to_string(body.local_memory) +
-                    " bytes; a block has room for " + std::to_string(block_memory_ - own)};
+    throw Error{Errc::bad_options, std::string{"launch: "} + body.local_memory_name +
+                                       std::to_string(body.local_memory) +
+                                       " bytes; a block has room for " +
+                                       std::to_string(block_memory_ - own)};
   }
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(block_memory_ - own)),
-        "launch: the kernel's shared memory");
+  code.allow_shared_memory(block_memory_ - own);
 
   // The blocks on one SM reserve just over half of its shared memory together, so that no other
   // fits.
@@ -63,12 +94,8 @@ void Grids::admit(JobRecord& job) {
     const std::size_t most = block_memory_ - own;
     return std::max(body.local_memory, std::min(most, part > fixed ? part - fixed : 0));
   };
-  const auto fits = [&](std::uint32_t bundle, std::uint32_t threads, std::size_t memory) {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function,
-                                                        static_cast<int>(threads), memory),
-          "launch: the kernel's occupancy");
-    return static_cast<std::uint32_t>(blocks) >= bundle;
+  const auto fits = [&code](std::uint32_t bundle, std::uint32_t threads, std::size_t memory) {
+    return code.blocks_on_an_sm(threads, memory) >= bundle;
   };
   const std::uint32_t wanted = job.priority ? 1 : (body.max_groups + sms_ - 1) / sms_;
   for (std::uint32_t bundle = wanted; bundle > 0; --bundle) {
@@ -130,15 +157,18 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
     return at;
   };
   using Shared = protocol::Shared<Platform>;
-  const std::size_t states_size = body.states(nullptr).size();
+  const std::vector<std::byte> states = body.states();
   const std::size_t shared_at = place(sizeof(Shared));
-  const std::size_t states_at = place(states_size);
+  const std::size_t states_at = place(states.size());
   const std::size_t boxes_at = place(groups * sizeof(protocol::Box<Platform>));
-  const std::size_t box_states_at = place(groups * body.box_state_size);
-  const std::size_t ids_at = place(protocol::id_words(groups) * sizeof(std::uint64_t));
+  const std::uint32_t words = protocol::id_words(groups);
+  const std::size_t free_ids_at = place(words * sizeof(std::uint64_t));
+  const std::size_t resting_at = place(words * sizeof(std::uint64_t));
   const std::size_t places_at = place(groups * sizeof(std::uint32_t));
+  const std::size_t filled = size;  // by the host; the rest is written before it is read
+  const std::size_t box_states_at = place(groups * body.box_state_size);
 
-  run.states_size = states_size;
+  run.states_size = states.size();
   run.share_word = job.share;
   run.high = job.priority.has_value();
   // The blocks launched and not known to be gone never outnumber the groups; each writes two lines.
@@ -149,12 +179,14 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   auto* const memory = static_cast<std::byte*>(control_memory_.take(size));
   run.arguments.shared = reinterpret_cast<Shared*>(memory + shared_at);
   run.arguments.states = memory + states_at;
+  run.arguments.box_states = memory + box_states_at;
+  run.arguments.stress = body.stress;
   run.arguments.places = reinterpret_cast<std::uint32_t*>(memory + places_at);
   run.arguments.bundle = body.groups_per_unit;
   run.arguments.demands = job.resizable() ? demands_ : nullptr;
   if (job.options.tracer != nullptr) run.arguments.tapes = make_tapes(job, run);
 
-  std::vector<std::byte> image(size);  // all zero: boxes are empty, no group has a place
+  std::vector<std::byte> image(filled);  // all zero: boxes are empty, no group has a place
   Shared shared;
   shared.max_groups = groups;
   protocol::reset_words(shared, quorum, job.kept, Order::relaxed);
@@ -172,14 +204,13 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
     event->job = run.arguments.shared;
   }
   shared.lobby_event.pause = 200;
-  auto* const ids = reinterpret_cast<Atomic<std::uint64_t>*>(memory + ids_at);
-  (body.any_order ? shared.free_ids : shared.resting) = ids;
-  for (std::uint32_t i = 0; body.any_order && i < protocol::id_words(groups); ++i) {
+  shared.resting = reinterpret_cast<Atomic<std::uint64_t>*>(memory + resting_at);
+  shared.free_ids = reinterpret_cast<Atomic<std::uint64_t>*>(memory + free_ids_at);
+  for (std::uint32_t i = 0; i < words; ++i) {
     const std::uint64_t free = protocol::free_ids_at_start(i, quorum, groups);
-    std::memcpy(image.data() + ids_at + i * sizeof free, &free, sizeof free);
+    std::memcpy(image.data() + free_ids_at + i * sizeof free, &free, sizeof free);
   }
   std::memcpy(image.data() + shared_at, static_cast<const void*>(&shared), sizeof shared);
-  const std::vector<std::byte> states = body.states(memory + box_states_at);
   std::memcpy(image.data() + states_at, states.data(), states.size());
   write(run, memory, std::move(image));
 }
@@ -188,12 +219,13 @@ void Grids::launch_grid(JobRecord& job, std::uint32_t blocks, bool first) {
   const detail::DeviceJob& own = on_device(job);
   Run& run = *own.run;
   Streams& streams = run.high ? high_streams_ : low_streams_;
-  cudaStream_t const stream = streams.take();
+  cudaStream_t const stream = take_stream(streams);
   detail::RunArguments arguments = run.arguments;
   arguments.first = first;
   cudaError_t result = cudaStreamWaitEvent(stream, written_);
   if (result == cudaSuccess) {
-    result = body_of(job).launch(arguments, blocks, own.threads, own.memory, stream);
+    result = Code{own.function}.launch(blocks, own.threads, own.memory, stream,
+                                       body_of(job).parameters(arguments).data());
   }
   if (result != cudaSuccess) streams.give(stream);
   check(result, "a launch");

@@ -65,6 +65,8 @@ class Backend {
   [[nodiscard]] virtual std::uint32_t plannable(std::uint32_t units) const { return units; }
   /// Held: called after the shares of all jobs have been published.
   virtual void published_all() {}
+  /// Held: false as long as something else has to happen before a pending job starts.
+  [[nodiscard]] virtual bool may_begin(const JobRecord& /*job*/) const { return true; }
   /// Held: how many of these groups can start now.
   [[nodiscard]] virtual std::uint32_t startable(const JobRecord& job,
                                                 std::uint32_t groups) const = 0;
@@ -87,6 +89,8 @@ class Backend {
   [[nodiscard]] virtual Ending conclude(JobRecord& job) = 0;
   /// Held: the run has ended, and nothing of it is needed any more.
   virtual void retire(JobRecord& /*job*/) {}
+  /// Held: the job is at rest for good.
+  virtual void ended(JobRecord& /*job*/) {}
 
   /// Held: passes a demand that has been met to the job's tracer, before the job comes to rest.
   virtual void trace_gather(JobRecord& job, const TraceGather& gather) = 0;

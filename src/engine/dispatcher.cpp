@@ -164,6 +164,7 @@ void Dispatcher::share_out() {
   std::vector<scheduler::Claim> claims;
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
+    if (each->status == Status::pending && !backend_->may_begin(*each)) continue;
     if (each->suspending) {
       if (!each->concluding) publish(*each, 0);
     } else {
@@ -337,6 +338,7 @@ void Dispatcher::rest(JobRecord& job, Status status) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
   if (ended(status)) {
+    backend_->ended(job);
     effects_.drop(job.shared_from_this());  // the kernel's destructor may call this dispatcher
     if (job.priority) {
       tasks_.remove(job);

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cohort/explore.hpp"
+#include "cohort/grid.hpp"
 #include "conformance/scale.hpp"
 
 namespace cohort::test {
@@ -423,6 +424,61 @@ struct Mixed {
     }
   }
 };
+
+// ---- bodies of __global__ functions
+
+struct Rounds {
+  std::uint32_t round = 0;
+};
+
+/// Three rounds. The mistake: the stride is not asked for again after a barrier.
+template <bool mistaken, class Grid>
+void count_rounds(const Grid& grid, std::uint32_t* counters) {
+  const std::size_t at_first = grid.num_threads();
+  for (Rounds state = grid.state(); state.round < 3;) {
+    const std::size_t step = mistaken ? at_first : grid.num_threads();
+    for (std::size_t i = grid.thread_rank(); i < items; i += step) ++grid.view(counters)[i];
+    ++state.round;
+    if (grid.sync(state)) return;
+  }
+}
+
+/// The prologue is for the first blocks, and a plain barrier ends it.
+template <class Grid>
+void fill_and_count(const Grid& grid, std::uint32_t* counters) {
+  if (!grid.joined()) {
+    for (auto i : grid.stride(items)) grid.view(counters)[i] = 10;
+    grid.sync();
+  }
+  count_rounds<false>(grid, counters);
+}
+
+template <class Body>
+Result explore_body(std::uint32_t expected, Body body) {
+  Buffer<std::uint32_t> counters;
+  return explore::check(
+      [&](explore::Engine& engine) {
+        counters = engine.fill<std::uint32_t>(items, 0, "counters");
+        return on_grid<Rounds>([=, at = counters.data()](const auto& grid) { body(grid, at); });
+      },
+      [&] { return counters.read() == std::vector<std::uint32_t>(items, expected); },
+      {.schedules = scaled(5000, 100)});
+}
+
+TEST(OnGrid, AStrideThatIsKeptAcrossSyncIsFound) {
+  const Result wrong = explore_body(
+      3, [](const auto& grid, std::uint32_t* counters) { count_rounds<true>(grid, counters); });
+  EXPECT_FALSE(wrong.ok);
+  const Result right = explore_body(
+      3, [](const auto& grid, std::uint32_t* counters) { count_rounds<false>(grid, counters); });
+  EXPECT_TRUE(right.ok) << right;
+}
+
+TEST(OnGrid, JoiningBlocksSkipThePrologue) {
+  const Result result = explore_body(
+      13, [](const auto& grid, std::uint32_t* counters) { fill_and_count(grid, counters); });
+  EXPECT_TRUE(result.ok) << result;
+}
 
 /// docs/explorer.md has the number of schedules per second of CPU time.
 TEST(Explore, AMixedKernelUnderRandomSchedules) {

@@ -107,7 +107,9 @@ def on_gpu():
              **({"p50_ns": its[0] * 1e6, "p99_ns": its[0] * 1.1e6} if its else {"gave_up": True})}
             for way, its in ways.items()]} for kind in ("heavy", "medium")] for load in ("fixed_work", "fixed_duration")}}
     yield "fairness-cuda", {"scenario": "fairness", **about, "spin_barrier_hangs": True, "seconds_given": 5,
-                            "groups": 4096, "rounds": 10000, "cohort_finishes": True}
+                            "groups": 4096, "rounds": 10000, "cohort_finishes": True, "barriers": 10000, "next_to_held_sms": [
+        {"sms_held": 0, "fixed_finishes": True},
+        {"sms_held": 1, "fixed_finishes": False, "cohort_finishes": True, "groups": 99, "seconds": 0.02}]}
 
 
 def sizing():

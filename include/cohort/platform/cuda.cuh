@@ -93,6 +93,7 @@ struct Here {
   Sampler* recent;         // of the group that looks ahead in barriers; else null
   Tape tape = {};
   Sampler* offers = nullptr;  // the group's own
+  bool stress = false;        // resize at every chance
 };
 
 #ifdef __CUDACC__
@@ -367,8 +368,24 @@ struct Platform {
       protocol::raise(const_cast<Shared&>(shared), protocol::Fault::cancelled);
       return 0;
     }
-    return shared.recorder.target(share, demanded,
-                                  demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed));
+    const std::uint32_t others = demanded == 0 ? 0 : shared.recorder.before.load(Order::relaxed);
+    const std::uint32_t target = shared.recorder.target(share, demanded, others);
+    return here().stress ? other_target(shared, target) : target;
+  }
+
+  /// In a stress test: a target from 1 to `most` that differs from M. First waits a moment for the
+  /// groups that are on their way to the lobby, so that M can also grow.
+  template <class Shared>
+  __device__ static std::uint32_t other_target(const Shared& shared, std::uint32_t most) {
+    if (most < 2) return most;
+    const std::uint64_t until = timer() + 100'000;
+    std::uint32_t active = 0;
+    do {
+      active = shared.look().active();
+    } while (active + shared.waiting.load(Order::relaxed) < most && timer() < until);
+    const auto random = static_cast<std::uint32_t>(timer() / 1024) * 2654435761U;
+    const std::uint32_t target = 1 + (random >> 8U) % (most - 1);
+    return target < active ? target : target + 1;
   }
 
   /// The block's data about its job.
@@ -448,7 +465,8 @@ __device__ __forceinline__ void Threads::read_ahead(Sampler& recent, bool writes
   if (writes_down) Platform::here().tape.arrive_if_open(Trace::arrive);
   if (Platform::cycles_since(recent.at) < Platform::recent * 2 / 3) return;
   const long long at = clock64();
-  recent = {Platform::here().shared->target(), at};
+  const std::uint32_t target = Platform::here().shared->target();
+  recent = {Platform::here().stress ? Sampler::something : target, at};
 }
 
 /// Reads everything that the next offer would read. If there is anything to do, the leader has to
