@@ -138,7 +138,8 @@ bool Dispatcher::may_join(const JobRecord& job) const {
 }
 
 scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
-  std::uint32_t most = job.groups_on(~0U);
+  const std::uint32_t blocked = backend_->blocked(job);
+  std::uint32_t most = job.suspending ? blocked : job.groups_on(~0U);
   const bool running = job.status == Status::running;
   // Units beyond the groups inside would stay idle.
   if (running && !may_join(job)) most = std::min(most, std::max(job.inside, 1U));
@@ -147,7 +148,22 @@ scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
           .rigid = !job.resizable(),
           .running = running,
           .suspendable = job.body->suspendable,
-          .owed = job.owed};
+          .owed = job.owed,
+          .blocked = blocked};
+}
+
+std::uint32_t Dispatcher::units_to_start(const JobRecord& job) const {
+  if (job.priority) return tasks_.most_groups_before(job.ticket);
+  std::uint32_t most = 0;
+  bool before = true;  // in launch order
+  for (const auto& each : jobs_) {
+    const bool itself = each.get() == &job;
+    before = before && !itself;
+    const bool first = each->owed == job.owed ? before || itself : each->owed;
+    if (!first || each->status != Status::pending) continue;
+    most = std::max(most, each->resizable() ? 1 : each->units_for(each->body->max_groups));
+  }
+  return most;
 }
 
 void Dispatcher::rebalance() {
@@ -164,17 +180,15 @@ void Dispatcher::share_out() {
   std::vector<scheduler::Claim> claims;
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
-    if (each->suspending) {
-      if (!each->concluding) publish(*each, 0);
-    } else {
-      jobs.push_back(each.get());
-      claims.push_back(claim(*each));
-    }
+    if (each->suspending && !each->concluding) publish(*each, 0);
+    if (each->suspending && backend_->blocked(*each) == 0) continue;
+    jobs.push_back(each.get());
+    claims.push_back(claim(*each));
   }
   const scheduler::Plan plan = tasks_.plan(backend_->plannable(capacity_), claims);
 
   for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
-    if (jobs[i]->status != Status::running || jobs[i]->concluding) continue;
+    if (jobs[i]->status != Status::running || jobs[i]->concluding || jobs[i]->suspending) continue;
     if (plan.suspends[i]) jobs[i]->suspending = true;
     publish(*jobs[i], plan.shares[i]);
   }

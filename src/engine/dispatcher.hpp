@@ -115,6 +115,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   [[nodiscard]] std::vector<JobRecord*> jobs_and_running_tasks() const;
   /// The job's request to the scheduler.
   [[nodiscard]] scheduler::Claim claim(const JobRecord& job) const;
+  /// The maximum number of units that a pending job, or one that starts before it, needs to start.
+  [[nodiscard]] std::uint32_t units_to_start(const JobRecord& job) const;
 
  private:
   [[nodiscard]] std::vector<std::shared_ptr<JobRecord>> all() const;
