@@ -245,16 +245,6 @@ TEST(Plan, JobsThatRunOrAreOwedKeepAUnitUnlessTheyAreSuspended) {
   });
 }
 
-TEST(Plan, TasksThatRunKeepTheirUnits) {
-  for_random_scenes([](const Scene& scene, const Verdict& plan) {
-    for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
-      if (scene.tasks[i].running) {
-        EXPECT_TRUE(plan.grants[i]);
-      }
-    }
-  });
-}
-
 TEST(Plan, NobodyOvertakesATaskOfHigherPriority) {
   for_random_scenes([](const Scene& scene, const Verdict& plan) {
     for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
