@@ -114,10 +114,12 @@ void Workers::work(std::uint32_t index) {
     const detail::Stay stay = visit(self, *job);
     lock.lock();
     // The tracer gets its events before the return counts, so the job is not at rest earlier.
+    ++job->telling;
     do {
-      dispatcher_.look_at_demand(*job, job->inside - 1);
+      dispatcher_.look_at_demand(*job);
     } while (tell_tracer(*job, lock));
     current_ = nullptr;
+    --job->telling;
     --job->inside;
     job->leaves += stay == detail::Stay::left ? 1 : 0;
     job->offers.merge(self.visit.offers);

@@ -234,7 +234,7 @@ void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
   job.units = units;
   job.share = job.groups_on(units);
   backend_->publish(job);
-  if (job.inside > backend_->target(job)) {
+  if (job.not_out() > backend_->target(job)) {
     if (job.demand_at == 0) job.demand_at = now();  // a demand that grows keeps its start time
   } else if (job.share > before) {
     job.demand_at = 0;  // the demand was withdrawn
@@ -248,7 +248,7 @@ void Dispatcher::news(JobRecord& job) {
   tasks_.unblock();  // its groups may have left units for a task that waits
   const Census census = backend_->census(job);
   note_start(job, census);
-  look_at_demand(job, job.inside);
+  look_at_demand(job);
   if (!census.over) return;
   if (const auto ending = backend_->ending(job)) {
     settle(job, *ending);
@@ -265,12 +265,12 @@ void Dispatcher::note_start(JobRecord& job, const Census& census) {
   if (job.priority) met(job, job.launched_at, job.body->max_groups);
 }
 
-void Dispatcher::look_at_demand(JobRecord& job, std::uint32_t inside) {
+void Dispatcher::look_at_demand(JobRecord& job) {
   if (job.priority) return;
-  if (inside > backend_->target(job)) {
+  if (job.not_out() > backend_->target(job)) {
     if (job.demand_at == 0) job.demand_at = now();  // the demand of a lease
   } else if (job.demand_at != 0) {
-    met(job, std::exchange(job.demand_at, 0), inside);
+    met(job, std::exchange(job.demand_at, 0), job.not_out());
   }
 }
 
