@@ -4,12 +4,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "cohort/error.hpp"
 
 namespace cohort {
 
@@ -53,6 +57,10 @@ class Buffer {
   Buffer() = default;
   Buffer(std::shared_ptr<detail::Memory> memory, std::size_t size)
       : memory_(std::move(memory)), size_(size) {
+    if (size > PTRDIFF_MAX / sizeof(T)) {
+      throw Error{Errc::out_of_memory, "no room for a buffer of " + std::to_string(size) +
+                                           " elements of " + std::to_string(sizeof(T)) + " bytes"};
+    }
     data_ = static_cast<T*>(memory_->allocate(size * sizeof(T)));
   }
   Buffer(Buffer&& other) noexcept { swap(other); }

@@ -146,10 +146,10 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
 /// waits until each group has left at its next primitive.
 ///
 /// Kernels and tasks may themselves launch, submit and wait. A group that waits keeps its unit.
-/// wait() therefore throws Error{bad_state} in a group of the same job, and where the waiting
-/// groups hold the units that the awaited job needs to start. Groups that wait for each other's
-/// running jobs are not detected. A child of fork() does not have the worker threads: every call
-/// throws Error{engine_gone} there, and the destructor does nothing.
+/// wait() therefore throws Error{bad_state} in a group of the same job, where groups would wait for
+/// each other, and where the waiting groups hold the units that the awaited job needs to start. A
+/// child of fork() does not have the worker threads: every call throws Error{engine_gone} there,
+/// and the destructor does nothing.
 class Engine : public cohort::detail::KernelEngine<detail::CpuBody> {
  public:
   explicit Engine(EngineOptions options = {});

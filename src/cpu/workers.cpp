@@ -114,10 +114,12 @@ void Workers::work(std::uint32_t index) {
     const detail::Stay stay = visit(self, *job);
     lock.lock();
     // The tracer gets its events before the return counts, so the job is not at rest earlier.
+    ++job->telling;
     do {
-      dispatcher_.look_at_demand(*job, job->inside - 1);
+      dispatcher_.look_at_demand(*job);
     } while (tell_tracer(*job, lock));
     current_ = nullptr;
+    --job->telling;
     --job->inside;
     job->leaves += stay == detail::Stay::left ? 1 : 0;
     job->offers.merge(self.visit.offers);
@@ -250,16 +252,44 @@ bool Workers::called_by_group() const {
   return current_ != nullptr && current_->dispatcher.get() == &dispatcher_;
 }
 
-/// Whether the job can start while `waiting` groups wait and keep their units.
-bool Workers::can_start_next_to(std::size_t waiting, const JobRecord& job) const {
-  if (job.status != Status::pending) return true;
-  const std::uint32_t least = job.resizable() ? 1 : job.body->max_groups;
-  const std::uint32_t needed =
-      job.priority ? dispatcher_.tasks().most_groups_before(job.ticket) : least;
-  return needed + waiting <= dispatcher_.units();
+std::uint32_t Workers::blocked(const JobRecord& job) const {
+  const auto is_its = [&job](const Wait& wait) { return wait.job == &job; };
+  return static_cast<std::uint32_t>(std::count_if(waits_.begin(), waits_.end(), is_its));
 }
 
-/// A group that waits keeps its unit.
+/// Whether a wait can end before any other one of `all`. Groups that run return at some time.
+bool Workers::can_end(const Wait& wait, const std::vector<Wait>& all) const {
+  const JobRecord& awaited = *wait.awaited;
+  if (awaited.status == Status::running) {
+    return std::none_of(all.begin(), all.end(),
+                        [&awaited](const Wait& each) { return each.job == &awaited; });
+  }
+  if (awaited.status != Status::pending) return true;
+  std::uint32_t held = 0;
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    const auto same_job = [each](const Wait& other) { return other.job == each->job; };
+    if (each->job->resizable()) {
+      ++held;
+    } else if (std::none_of(all.begin(), each, same_job)) {
+      held += each->job->body->max_groups;  // it keeps the units of groups that have returned
+    }
+  }
+  return dispatcher_.units_to_start(awaited) + held <= dispatcher_.units();
+}
+
+/// Whether a new wait could end: ends the waits one after another, as far as possible.
+bool Workers::could_end(const Wait& wait) const {
+  std::vector<Wait> all{wait};
+  all.insert(all.end(), waits_.begin(), waits_.end());
+  for (;;) {
+    const auto ends = [&](const Wait& each) { return can_end(each, all); };
+    const auto next = std::find_if(all.begin(), all.end(), ends);
+    if (next == all.begin()) return true;
+    if (next == all.end()) return false;
+    all.erase(next);
+  }
+}
+
 void Workers::check_wait(const JobRecord& job, const char* call, bool endless) const {
   if (!endless || !called_by_group()) return;
   if (current_ == &job) {
@@ -267,22 +297,29 @@ void Workers::check_wait(const JobRecord& job, const char* call, bool endless) c
                                      ": called by a group of the same job, which cannot come to "
                                      "rest before that group returns"};
   }
-  const std::size_t waiting = awaited_.size() + 1;
-  const auto starts = [&](const JobRecord* each) { return can_start_next_to(waiting, *each); };
-  if (starts(&job) || std::any_of(awaited_.begin(), awaited_.end(), starts)) return;
+  if (could_end({current_, &job})) return;
   throw Error{Errc::bad_state,
-              std::string{call} + ": it would never return: of " +
-                  std::to_string(dispatcher_.units()) + " units " + std::to_string(waiting) +
-                  " are held by groups that wait for jobs which need them to start; wait outside "
-                  "kernels and tasks, or raise the capacity"};
+              std::string{call} +
+                  ": it would never return: the awaited job needs units of groups that wait, or "
+                  "its own groups wait for this one; wait outside kernels and tasks, or raise the "
+                  "capacity of " +
+                  std::to_string(dispatcher_.units())};
 }
 
+/// A group that waits keeps its unit, which tasks must not count on.
 void Workers::await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
                     const std::function<bool()>& done) {
-  const bool endless_in_group = !deadline && called_by_group();
-  if (endless_in_group) awaited_.push_back(&job);
+  const bool blocks = !deadline && called_by_group();
+  const Wait wait{current_, &job};
+  if (blocks) {
+    waits_.push_back(wait);
+    dispatcher_.rebalance();
+  }
   engine::wait_for_change(lock, job.changed, deadline, done);
-  if (endless_in_group) awaited_.erase(std::find(awaited_.begin(), awaited_.end(), &job));
+  if (blocks) {
+    waits_.erase(std::find(waits_.begin(), waits_.end(), wait));
+    dispatcher_.rebalance();
+  }
 }
 
 }  // namespace cohort::cpu

@@ -34,6 +34,7 @@ class Workers final : public engine::Backend {
   [[nodiscard]] Census census(const JobRecord& job) const override;
   [[nodiscard]] std::optional<Ending> ending(JobRecord& job) override;
   [[nodiscard]] Ending conclude(JobRecord& job) override { return *ending(job); }
+  [[nodiscard]] std::uint32_t blocked(const JobRecord& job) const override;
   void check_wait(const JobRecord& job, const char* call, bool endless) const override;
   void await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
              const std::function<bool()>& done) override;
@@ -47,6 +48,14 @@ class Workers final : public engine::Backend {
     std::unique_ptr<Team> team;  // kept for the next group with the same number of threads
   };
 
+  /// A group of `job` waits for `awaited`, and keeps its unit meanwhile.
+  struct Wait {
+    const JobRecord* job;
+    const JobRecord* awaited;
+
+    friend bool operator==(const Wait&, const Wait&) = default;
+  };
+
   void hire(std::uint32_t workers);
   void work(std::uint32_t index);
   static detail::Stay visit(Worker& worker, JobRecord& job);
@@ -55,14 +64,15 @@ class Workers final : public engine::Backend {
   void send(JobRecord& job, std::uint32_t count, bool first);
   void set_patience(JobRecord& job, std::uint32_t capacity) const;
   [[nodiscard]] bool called_by_group() const;
-  [[nodiscard]] bool can_start_next_to(std::size_t waiting, const JobRecord& job) const;
+  [[nodiscard]] bool can_end(const Wait& wait, const std::vector<Wait>& all) const;
+  [[nodiscard]] bool could_end(const Wait& wait) const;
 
   engine::Dispatcher& dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<const JobRecord*> awaited_;  // by groups that are blocked until these have ended
-  std::uint32_t usable_cpus_;              // as of the engine's construction
-  std::vector<std::size_t> cpus_;          // to bind workers to; empty: not bound
+  std::vector<Wait> waits_;        // without a deadline
+  std::uint32_t usable_cpus_;      // as of the engine's construction
+  std::vector<std::size_t> cpus_;  // to bind workers to; empty: not bound
   static thread_local const JobRecord*
       current_;  // the job whose group this thread runs; null on a host thread
 };

@@ -94,6 +94,8 @@ class Backend {
 
   /// Held: passes a demand that has been met to the job's tracer, before the job comes to rest.
   virtual void trace_gather(JobRecord& job, const TraceGather& gather) = 0;
+  /// Held: how many groups of a job wait for other jobs in calls by the kernel. They cannot leave.
+  [[nodiscard]] virtual std::uint32_t blocked(const JobRecord& /*job*/) const { return 0; }
   /// Held: throws Error{bad_state} if this thread must not wait for the job.
   virtual void check_wait(const JobRecord& job, const char* call, bool endless) const = 0;
   /// Held on entry and on return: waits for the job until `done` or the deadline.

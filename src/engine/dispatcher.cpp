@@ -138,7 +138,8 @@ bool Dispatcher::may_join(const JobRecord& job) const {
 }
 
 scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
-  std::uint32_t most = job.groups_on(~0U);
+  const std::uint32_t blocked = backend_->blocked(job);
+  std::uint32_t most = job.suspending ? blocked : job.groups_on(~0U);
   const bool running = job.status == Status::running;
   // Units beyond the groups inside would stay idle.
   if (running && !may_join(job)) most = std::min(most, std::max(job.inside, 1U));
@@ -147,7 +148,22 @@ scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
           .rigid = !job.resizable(),
           .running = running,
           .suspendable = job.body->suspendable,
-          .owed = job.owed};
+          .owed = job.owed,
+          .blocked = blocked};
+}
+
+std::uint32_t Dispatcher::units_to_start(const JobRecord& job) const {
+  if (job.priority) return tasks_.most_groups_before(job.ticket);
+  std::uint32_t most = 0;
+  bool before = true;  // in launch order
+  for (const auto& each : jobs_) {
+    const bool itself = each.get() == &job;
+    before = before && !itself;
+    const bool first = each->owed == job.owed ? before || itself : each->owed;
+    if (!first || each->status != Status::pending) continue;
+    most = std::max(most, each->resizable() ? 1 : each->units_for(each->body->max_groups));
+  }
+  return most;
 }
 
 void Dispatcher::rebalance() {
@@ -165,17 +181,15 @@ void Dispatcher::share_out() {
   for (const auto& each : jobs_) {
     if (each->status == Status::suspended) continue;
     if (each->status == Status::pending && !backend_->may_begin(*each)) continue;
-    if (each->suspending) {
-      if (!each->concluding) publish(*each, 0);
-    } else {
-      jobs.push_back(each.get());
-      claims.push_back(claim(*each));
-    }
+    if (each->suspending && !each->concluding) publish(*each, 0);
+    if (each->suspending && backend_->blocked(*each) == 0) continue;
+    jobs.push_back(each.get());
+    claims.push_back(claim(*each));
   }
   const scheduler::Plan plan = tasks_.plan(backend_->plannable(capacity_), claims);
 
   for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
-    if (jobs[i]->status != Status::running || jobs[i]->concluding) continue;
+    if (jobs[i]->status != Status::running || jobs[i]->concluding || jobs[i]->suspending) continue;
     if (plan.suspends[i]) jobs[i]->suspending = true;
     publish(*jobs[i], plan.shares[i]);
   }
@@ -221,7 +235,7 @@ void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
   job.units = units;
   job.share = job.groups_on(units);
   backend_->publish(job);
-  if (job.inside > backend_->target(job)) {
+  if (job.not_out() > backend_->target(job)) {
     if (job.demand_at == 0) job.demand_at = now();  // a demand that grows keeps its start time
   } else if (job.share > before) {
     job.demand_at = 0;  // the demand was withdrawn
@@ -235,7 +249,7 @@ void Dispatcher::news(JobRecord& job) {
   tasks_.unblock();  // its groups may have left units for a task that waits
   const Census census = backend_->census(job);
   note_start(job, census);
-  look_at_demand(job, job.inside);
+  look_at_demand(job);
   if (!census.over) return;
   if (const auto ending = backend_->ending(job)) {
     settle(job, *ending);
@@ -252,12 +266,12 @@ void Dispatcher::note_start(JobRecord& job, const Census& census) {
   if (job.priority) met(job, job.launched_at, job.body->max_groups);
 }
 
-void Dispatcher::look_at_demand(JobRecord& job, std::uint32_t inside) {
+void Dispatcher::look_at_demand(JobRecord& job) {
   if (job.priority) return;
-  if (inside > backend_->target(job)) {
+  if (job.not_out() > backend_->target(job)) {
     if (job.demand_at == 0) job.demand_at = now();  // the demand of a lease
   } else if (job.demand_at != 0) {
-    met(job, std::exchange(job.demand_at, 0), inside);
+    met(job, std::exchange(job.demand_at, 0), job.not_out());
   }
 }
 

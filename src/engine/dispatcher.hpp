@@ -84,8 +84,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   /// Called when groups of a running job may have come or left: checks whether a demand has been
   /// met and whether the run is over.
   void news(JobRecord& job);
-  /// Checks whether a demand has been met, given that `inside` groups hold units.
-  void look_at_demand(JobRecord& job, std::uint32_t inside);
+  /// Checks whether a demand has been met.
+  void look_at_demand(JobRecord& job);
   void cancel(JobRecord& job);
   void rest(JobRecord& job, Status status);
   /// Ends a job for a reason outside its kernel.
@@ -115,6 +115,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   [[nodiscard]] std::vector<JobRecord*> jobs_and_running_tasks() const;
   /// The job's request to the scheduler.
   [[nodiscard]] scheduler::Claim claim(const JobRecord& job) const;
+  /// The maximum number of units that a pending job, or one that starts before it, needs to start.
+  [[nodiscard]] std::uint32_t units_to_start(const JobRecord& job) const;
 
  private:
   [[nodiscard]] std::vector<std::shared_ptr<JobRecord>> all() const;

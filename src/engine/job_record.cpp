@@ -6,9 +6,32 @@
 
 #include "engine/dispatcher.hpp"
 #include "engine/faults.hpp"
-#include "engine/saving_mark.hpp"
 
 namespace cohort::engine {
+namespace {
+
+/// Marks a job while a checkpoint of it is written without the engine's mutex: the job must not
+/// run, and its memory must stay. Releases the lock until the destructor.
+class SavingMark {
+ public:
+  SavingMark(const JobRecord& job, std::unique_lock<std::mutex>& lock) : job_(job), lock_(lock) {
+    ++job_.saving;
+    lock_.unlock();
+  }
+  SavingMark(const SavingMark&) = delete;
+  SavingMark& operator=(const SavingMark&) = delete;
+  ~SavingMark() {
+    lock_.lock();
+    --job_.saving;
+    job_.changed.notify_all();
+  }
+
+ private:
+  const JobRecord& job_;
+  std::unique_lock<std::mutex>& lock_;
+};
+
+}  // namespace
 
 std::uint32_t JobRecord::groups_on(std::uint32_t its_units) const {
   const std::uint32_t most = std::min(body->max_groups, target.value_or(body->max_groups));

@@ -62,6 +62,8 @@ class JobRecord final : public cohort::detail::JobControl,
   [[nodiscard]] std::uint32_t units_for(std::uint32_t groups) const {
     return (groups + body->groups_per_unit - 1) / body->groups_per_unit;
   }
+  /// Groups that are in the kernel or on their way there.
+  [[nodiscard]] std::uint32_t not_out() const { return inside - telling; }
   [[nodiscard]] bool resizable() const { return options.resizable; }
   /// Whether wait() may return: the job is at rest and, unless it is only suspended, no checkpoint
   /// of it is being written.
@@ -79,16 +81,17 @@ class JobRecord final : public cohort::detail::JobControl,
   Status status = Status::pending;
   Status last_rest = Status::pending;  // how it last came to rest, if it has continued since
   std::uint64_t rests = 0;
-  bool kept = false;         // the next run continues from the kept State
-  bool held = false;         // suspended by the host, not for a task: stays out until resumed
-  bool owed = false;         // a task was served while this job waited: its turn is next
-  bool suspending = false;   // the groups have been told to suspend
-  bool cancelled = false;    // the groups have been told that the job is cancelled
-  bool concluding = false;   // its groups are out, and its run is read without the mutex
-  bool has_units = false;    // every group of the start has its unit
-  std::uint32_t units = 0;   // as published
-  std::uint32_t share = 0;   // groups that fit on these units
-  std::uint32_t inside = 0;  // groups that hold units; counted by the backend
+  bool kept = false;          // the next run continues from the kept State
+  bool held = false;          // suspended by the host, not for a task: stays out until resumed
+  bool owed = false;          // a task was served while this job waited: its turn is next
+  bool suspending = false;    // the groups have been told to suspend
+  bool cancelled = false;     // the groups have been told that the job is cancelled
+  bool concluding = false;    // its groups are out, and its run is read without the mutex
+  bool has_units = false;     // every group of the start has its unit
+  std::uint32_t units = 0;    // as published
+  std::uint32_t share = 0;    // groups that fit on these units
+  std::uint32_t inside = 0;   // groups that hold units; counted by the backend
+  std::uint32_t telling = 0;  // of these: out, but their tracer is yet to be told
   mutable std::uint32_t saving = 0;  // checkpoints being written: the job must not run
   mutable std::condition_variable changed;
   protocol::FaultRecord fault;

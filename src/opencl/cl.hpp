@@ -28,7 +28,8 @@ auto checked_call(const std::string& doing, Call call) {
 /// Waits for the end of a command that flush() has submitted. Returns false on a timeout.
 inline bool completed(const cl::Event& event, std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
+  const auto status = [&] { return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>(); };
+  while (checked_call("waiting for a command", status) > CL_COMPLETE) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::microseconds{50});
   }

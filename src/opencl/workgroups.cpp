@@ -279,7 +279,8 @@ void Workgroups::watch() {
   for (JobRecord* const job : watched) {
     if (job->concluding) continue;
     WorkgroupBody& body = body_of(*job);
-    if (job->status == Status::running && body.words().look().faulted()) {
+    // A job that the scheduler group has yet to send has no groups that could leave.
+    if (job->status == Status::running && !body.ordered && body.words().look().faulted()) {
       if (body.fault_at == 0) body.fault_at = at;
       if (at - body.fault_at > patience) {
         dispatcher_.lose("opencl: kernel " + body.bound.info().name +

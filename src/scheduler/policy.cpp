@@ -7,7 +7,7 @@ namespace {
 
 /// The minimum number of units that a job can start or continue with.
 std::uint32_t least(const Claim& claim) {
-  return claim.rigid ? claim.max_groups : std::min(claim.max_groups, 1U);
+  return claim.rigid ? claim.max_groups : std::max(std::min(claim.max_groups, 1U), claim.blocked);
 }
 
 /// Whether the next unit should go to `a` instead of `b`: `a` has the lower share for its weight.
@@ -50,8 +50,9 @@ class Reserve {
   [[nodiscard]] std::optional<std::size_t> next_to_suspend() const {
     std::optional<std::size_t> lightest;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      if (suspended_[i] || !jobs_[i].running || !jobs_[i].suspendable) continue;
-      if (!lightest || jobs_[i].weight <= jobs_[*lightest].weight) lightest = i;
+      const Claim& job = jobs_[i];
+      if (suspended_[i] || !job.running || !job.suspendable || job.blocked != 0) continue;
+      if (!lightest || job.weight <= jobs_[*lightest].weight) lightest = i;
     }
     return lightest;
   }

@@ -1,7 +1,7 @@
 // How many units each job and task gets: pure functions, the same for every engine.
 // Invariant: the assigned units never exceed the capacity, except for those that cannot be taken
-// back (running tasks, static launches, one group of a job that cannot be suspended). No unit that
-// a job could use stays idle.
+// back (running tasks, static launches, blocked groups, one group of a job that cannot be
+// suspended). No unit that a job could use stays idle.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct Claim {
   bool running = false;          ///< has groups already, so it keeps at least one
   bool suspendable = false;      ///< all of its units can be taken away
   bool owed = false;             ///< waited while a task was served: starts before the next task
+  std::uint32_t blocked = 0;     ///< its groups that wait for other jobs: they keep their units
 };
 
 /// The units of every job and task.

@@ -71,6 +71,66 @@ TEST(BadCpuCalls, TasksWaitForTasksThatNeedTheirUnits) {
   EXPECT_EQ(failures, 1) << "the unit of the first one serves the other";
 }
 
+/// Submits a task that does the same, and waits for it.
+struct Nesting {
+  cpu::Engine* engine;
+  std::uint32_t depth;
+
+  void operator()() const {
+    if (depth > 1) engine->submit(Nesting{engine, depth - 1}).wait();
+  }
+};
+
+TEST(BadCpuCalls, TasksWaitForTasksThatWait) {
+  cpu::Engine engine{{.capacity = 3}};
+  EXPECT_EQ(engine.submit(Nesting{&engine, 3}).wait().status, Status::finished);
+  EXPECT_EQ(refused([&] { engine.submit(Nesting{&engine, 4}).wait(); }), Errc::bad_state);
+}
+
+TEST(BadCpuCalls, ATaskWaitsThatKeepsTheUnitsOfGroupsThatReturned) {
+  cpu::Engine engine{{.capacity = 2}};
+  const Task task = engine.submit(
+      [&engine](auto& group) {
+        if (group.group_id() == 0) engine.submit([] {}).wait();
+      },
+      {.groups = 2});
+  EXPECT_EQ(refused([&] { task.wait(); }), Errc::bad_state);
+}
+
+/// Waits for another job.
+struct WaitsForOther {
+  const std::atomic<const Job*>* other;
+
+  template <class Group>
+  void run(Group& group, Nothing /*state*/) const {
+    hold_until(group, [this] { return other->load() != nullptr; });
+    other->load()->wait();
+  }
+};
+
+TEST(BadCpuCalls, TwoJobsWaitForEachOther) {
+  cpu::Engine engine{{.capacity = 3}};
+  std::atomic<const Job*> jobs[2] = {nullptr, nullptr};
+  const ScopedJob first = engine.launch(WaitsForOther{&jobs[1]}, {.max_groups = 1});
+  const ScopedJob second = engine.launch(WaitsForOther{&jobs[0]}, {.max_groups = 1});
+  jobs[0] = &first;
+  jobs[1] = &second;
+  EXPECT_EQ(refused([&] { first.wait(); }), Errc::bad_state);
+  EXPECT_EQ(refused([&] { second.wait(); }), Errc::bad_state);
+}
+
+TEST(BadCpuCalls, AGroupWaitsForAJobBehindAStaticLaunchThatNeedsItsUnit) {
+  cpu::Engine engine{{.capacity = 2}};
+  std::atomic<const Job*> other{nullptr};
+  const ScopedJob job = engine.launch(WaitsForOther{&other}, {.max_groups = 1});
+  const ScopedJob fixed = engine.launch(Brief{}, {.max_groups = 2, .resizable = false});
+  const ScopedJob behind = engine.launch(Brief{});
+  other = &behind;
+  EXPECT_EQ(refused([&] { job.wait(); }), Errc::bad_state);
+  EXPECT_EQ(fixed.wait().status, Status::finished);
+  EXPECT_EQ(behind.wait().status, Status::finished);
+}
+
 TEST(BadCpuCalls, AnEngineIsUsedInAForkedChild) {
   if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer allows no threads after a fork";
   auto engine = std::make_unique<cpu::Engine>(cpu::EngineOptions{.capacity = 2});

@@ -213,6 +213,26 @@ TEST(Engine, ATaskThatNeverEndsDoesNotKeepTheEngine) {
   std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
 }
 
+TEST(Engine, ATaskThatIsCancelledBeforeItsUnitsAreFreeCostsNobodyTheDevice) {
+  if (engine().device().units < 3) GTEST_SKIP() << "the device runs too few work-groups at a time";
+  opencl::Engine own{{.capacity = 3, .patience = 300ms, .scheduler = opencl::Scheduler::group}};
+  own.load(kernels().kernel("meet"));
+  auto stop = own.fill<std::uint32_t>(1, 0);
+  auto met = own.fill<std::uint32_t>(2, 0);
+  const Job job = kernels().kernel("never_looks").set("stop", stop.data()).launch(own);
+  EXPECT_TRUE(eventually([&] {
+    const auto sizes = job.report().sizes;
+    return !sizes.empty() && sizes.back().groups == own.capacity();
+  }));
+  const Task task =
+      kernels().kernel("meet").set("before", met.data()).set("wrong", met.data() + 1).submit(own);
+  task.cancel();
+  EXPECT_NO_THROW(EXPECT_FALSE(job.wait_for(1s)));  // at worst too short to see a mistake
+  std::atomic_ref{*stop.data()}.store(1);
+  EXPECT_EQ(job.wait().status, Status::finished);
+  EXPECT_EQ(task.wait().status, Status::cancelled);
+}
+
 /// On PoCL, where kernels run in this process; other drivers may catch it.
 TEST(EngineDeathTest, AKernelThatCrashesEndsTheProcessAndHangsNothing) {
   if (engine().device().platform != "Portable Computing Language")
@@ -225,6 +245,10 @@ TEST(EngineDeathTest, AKernelThatCrashesEndsTheProcessAndHangsNothing) {
         kernel.launch(own).wait();
       },
       testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST(Engine, AnErrorOfTheDriverIsAnError) {
+  error_of(Errc::device_lost, [] { static_cast<void>(opencl::completed(cl::Event{}, 0ms)); });
 }
 
 TEST(Engine, EndsWithItsJobs) {

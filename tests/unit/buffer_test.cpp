@@ -42,12 +42,17 @@ TEST(Buffer, OutlivesItsEngine) {
 
 TEST(Buffer, ThatDoesNotFitIsRefused) {
   cpu::Engine engine{{.capacity = 1}};
-  try {
-    static_cast<void>(engine.fill<char>(std::size_t{1} << 60U, 0));
-    FAIL() << "an exabyte was allocated";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::out_of_memory);
-  }
+  const auto refuses = [&engine]<class T>(std::size_t count, T value) {
+    try {
+      static_cast<void>(engine.fill<T>(count, value));
+    } catch (const Error& error) {
+      return error.code() == Errc::out_of_memory;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses(std::size_t{1} << 60U, char{0})) << "an exabyte was allocated";
+  EXPECT_TRUE(refuses((std::size_t{1} << 61U) + 1, std::uint64_t{0})) << "2^64 + 8 bytes are not 8";
+  EXPECT_TRUE(refuses(SIZE_MAX - 10, char{0})) << "rounded up to pages, it is nothing";
 }
 
 /// Every thread takes part in each operation a word has.

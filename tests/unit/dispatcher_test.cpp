@@ -70,6 +70,9 @@ class FakeBackend final : public Backend {
   void trace_gather(JobRecord& job, const TraceGather& gather) override {
     dispatcher_.trace_gather_later(job, gather);
   }
+  [[nodiscard]] std::uint32_t blocked(const JobRecord& job) const override {
+    return &job == waiting ? job.inside : 0;
+  }
   void check_wait(const JobRecord& /*job*/, const char* call, bool /*endless*/) const override {
     Effects::refuse_wait(call);
   }
@@ -96,7 +99,8 @@ class FakeBackend final : public Backend {
   bool fails = false;          // to start
   bool disobeys = false;       // what it publishes does not get there
   bool draining = false;
-  bool concludes = false;  // how a run has ended takes conclude()
+  const JobRecord* waiting = nullptr;  // its groups wait for another job
+  bool concludes = false;              // how a run has ended takes conclude()
   std::function<void(JobRecord&)> while_concluding;
   std::function<void(JobRecord&)> while_waiting;
   std::function<void()> while_accepting;
@@ -269,6 +273,23 @@ TEST_F(JobsLife, LeavesItsUnitsToATaskThoughItsEndIsSeenInASubmit) {
   backend->all_leave(*first);
   EXPECT_EQ(second->status, Status::running);
   backend->all_leave(*second);
+}
+
+TEST_F(JobsLife, KeepsItsUnitsWhileItsGroupsWaitForAnotherJob) {
+  const auto job = launch(1);
+  const auto other = launch(3);
+  const auto task = submit(4);
+  EXPECT_TRUE(job->suspending);
+  backend->waiting = job.get();
+  backend->all_leave(*other, kept);
+  EXPECT_EQ(other->status, Status::running) << "the task can have room only after it";
+  EXPECT_EQ(task->status, Status::pending);
+  backend->waiting = nullptr;
+  backend->all_leave(*job, kept);
+  EXPECT_TRUE(other->suspending);
+  backend->all_leave(*other, kept);
+  EXPECT_EQ(task->status, Status::running);
+  backend->all_leave(*task);
 }
 
 TEST_F(JobsLife, GivesWayToASmallerCapacity) {

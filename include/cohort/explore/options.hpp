@@ -65,8 +65,6 @@ struct Options {
   bool start_deadline = false;
   /// A surplus group waits in its offer for a time chosen by the schedule.
   bool offer_wait = true;
-  /// Step kernels: at the end of a step, the State must be the same in all groups.
-  bool uniform_state = true;
   /// A schedule with more accesses than this is reported as without progress.
   std::uint32_t max_steps = 20000;
   /// Shorten a failing schedule before it is reported.

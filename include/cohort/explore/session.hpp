@@ -740,7 +740,7 @@ class TypedSession final : public StateSession<P, StateOf<Kernel>> {
   void end_of_step(const Group& group, const State& state) {
     Visit& visit = *visits_[(world.running() - 1) / local_size()];
     const std::uint32_t gen = visit.member.gen;
-    if (options.uniform_state) this->compare(group.group_id(), state, gen);
+    this->compare(group.group_id(), state, gen);
     if (group.local_id() != 0 || group.group_id() != 0 || pins == nullptr) return;
     const std::uint32_t step = gen + 1 - (HasSetup<Kernel> ? 1 : 0);
     for (const auto& [when, action] : pins->before_step) {
