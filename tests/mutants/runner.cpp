@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "explore/checks.hpp"
+#include "explore/ranks_scenarios.hpp"
 #include "explore/scenarios.hpp"
 #include "mutants/select.hpp"
 
@@ -47,6 +48,17 @@ bool killed(std::size_t most) {
     const std::string wrong = check.run();
     if (wrong.empty()) continue;
     std::cout << check.name << ": " << wrong << '\n';
+    return true;
+  }
+  if (const std::string wrong = check_placement(); !wrong.empty()) {
+    std::cout << "placement: " << wrong << '\n';
+    return true;
+  }
+  for (const RanksStory& story : ranks_stories()) {
+    limit_time();
+    const Result result = explore_ranks(story, 2000);
+    if (result.ok) continue;
+    std::cout << story.name << ": " << result.failure << '\n';
     return true;
   }
   std::vector<Scenario> all = all_scenarios();
