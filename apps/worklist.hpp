@@ -149,9 +149,9 @@ struct Worklist {
       for_range(group, i, least(i + block, end), visit);
   }
 
-  /// The same if a node may have very many edges. Groups of many threads get nodes round robin,
-  /// because hubs are found together; with fewer nodes than groups, several share the edges of one.
-  /// They get `visit(nodes, count, part)`.
+  /// The same for graphs in which a node may have very many edges. Groups of many threads take
+  /// nodes round robin, because hubs are found together. With fewer nodes than groups, several
+  /// groups share the edges of a node. Groups call `visit(nodes, count, part)`.
   template <class Group, class Visit>
   COHORT_FN void for_edges(const Group& group, std::size_t begin, std::size_t end,
                            Visit visit) const {

@@ -222,7 +222,7 @@ class Comparison {
     return record;
   }
 
-  /// Time slicing, by class: a task gets the whole GPU in its turn.
+  /// Time slicing, for each class of tasks: a task gets the whole GPU in its turn.
   Json time_slicing() {
     product_on(sms_);
     job_alone("plain");

@@ -62,7 +62,7 @@ bool killed(std::size_t most) {
     return true;
   }
   std::vector<Scenario> all = all_scenarios();
-  // Most of the large ones find most of the mutants.
+  // Large scenarios find most mutants, so they run first.
   std::reverse(all.begin(), all.end());
   for (std::size_t i = 0; i < std::min(most, std::size(looks)); ++i) {
     std::vector<Scenario> reach_it;
@@ -83,7 +83,8 @@ bool killed(std::size_t most) {
       }
       if (mutants::reached) reach_it.push_back(scenario);
     }
-    // What does not come to the mutant in short looks does not in long ones.
+    // A scenario that did not reach the mutant in the second look is taken not to reach it in
+    // longer ones, and is skipped.
     if (i == 1 && mutants::selected != 0) all = reach_it;
   }
   return false;

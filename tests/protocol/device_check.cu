@@ -51,7 +51,7 @@ struct Device {
     COHORT_FN void record(Trace, std::uint32_t, std::uint32_t, std::uint64_t) const {}
   };
   struct Sampler {};
-  /// Thread 0 leads; two meetings of the block around what it does.
+  /// Thread 0 acts for the block; all threads meet in a barrier before and after it.
   struct Threads {
     __device__ bool alone() const { return false; }
     __device__ std::uint32_t local_id() const { return threadIdx.x; }

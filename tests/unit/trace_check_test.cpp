@@ -543,9 +543,9 @@ TEST(TraceOrder, NobodyActsAfterLeavingOnItsWorkerEither) {
               HasSubstr("it has left"));
 }
 
-/// Plays a legal job at random. Each step is logged some time later, as the protocol does it:
-/// before the group's next step; a fork before another group forks and before its joiner starts; a
-/// kill under KillOrder::any before its id is used again.
+/// Plays a legal job at random. As in the protocol, each step is logged some time later: before the
+/// group's next step. A fork is also logged before another group forks and before its joiner
+/// starts, and a kill under KillOrder::any before its id is used again.
 class RandomJob {
  public:
   RandomJob(const TraceRules& rules, unsigned seed)

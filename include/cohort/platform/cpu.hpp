@@ -103,7 +103,8 @@ class Event {
   }
 
   std::uint32_t announce() noexcept {
-    // Before the last check of the words: pairs with notify().
+    // Counts this sleeper before done() is checked for the last time. Either that check sees the
+    // change, or notify() sees the sleeper and wakes it.
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
     return epoch_.load(std::memory_order_seq_cst);
   }
