@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-data test-report test-long bench pictures explore mutants prove docs site format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-data test-report test-long bench pictures explore mutants prove docs site format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -17,6 +17,7 @@ help:
 	@echo 'make test-quick   the optimised tests only'
 	@echo 'make test-compiler  of these, the tests of cohortc, the compiler of the dialect'
 	@echo 'make test-opencl  all tests of the OpenCL engine, on PoCL or what there is; make test has the quick ones'
+	@echo 'make test-mpi     the apps on several ranks, by MPI (installs Open MPI)'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make test-long    these three, which take too long for make test'
@@ -63,6 +64,12 @@ test-compiler: build/release/build.ninja
 
 test-opencl: build
 	@ctest --test-dir build/release -L opencl --output-on-failure --no-tests=error
+
+test-mpi: build/release/build.ninja
+	@scripts/setup --mpi
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release -j $(JOBS) --target cohort ranks_test ranks_explore_test
+	@ctest --test-dir build/release -L mpi -R 'mpi_all|ranks' --output-on-failure --no-tests=error
 
 test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"

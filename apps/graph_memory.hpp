@@ -68,10 +68,13 @@ class WorklistMemory {
 };
 
 /// Throws Error{bad_options} when `source` is no node of `graph`.
-inline void check_source(std::string_view app, const Csr& graph, Node source) {
-  if (source < graph.num_nodes()) return;
+inline void check_source(std::string_view app, Node nodes, Node source) {
+  if (source < nodes) return;
   throw Error{Errc::bad_options, std::string{app} + ": no node " + std::to_string(source) +
-                                     "; the graph has " + std::to_string(graph.num_nodes())};
+                                     "; the graph has " + std::to_string(nodes)};
+}
+inline void check_source(std::string_view app, const Csr& graph, Node source) {
+  check_source(app, graph.num_nodes(), source);
 }
 
 }  // namespace cohort::apps

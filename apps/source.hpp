@@ -18,7 +18,12 @@ class SourceChoice {
       : text_(settings.text("source", kind_of(input) == "rmat" ? "hub" : "0")) {}
 
   [[nodiscard]] Node of(const KnownGraph& graph) const {
-    if (text_ == "hub") return graph.get(&hub);
+    return of([&graph] { return graph.get(&hub); });
+  }
+  /// `find_hub()` returns the hub.
+  template <class FindHub>
+  [[nodiscard]] Node of(const FindHub& find_hub) const {
+    if (text_ == "hub") return find_hub();
     Node node = 0;
     const char* const end = text_.data() + text_.size();
     const auto [stopped, error] = std::from_chars(text_.data(), end, node);

@@ -66,6 +66,8 @@ int run(int argc, char** argv, Interrupt& interrupt) {
   add_report(tool, chosen);
   add_demo(tool, chosen, interrupt);
   add_check(tool, chosen);
+  add_launch(tool, chosen, interrupt);
+  add_resize(tool, chosen);
   add_documents(tool, chosen);
   tool.add_subcommand("help", "Show the help of a command, as in `cohort help run`");
   tool.footer(

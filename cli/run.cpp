@@ -11,6 +11,7 @@
 #include "cli/kernel_file.hpp"
 #include "cli/options.hpp"
 #include "cli/resize.hpp"
+#include "cli/run_ranks.hpp"
 #include "src/choices.hpp"
 #include "tool/app_engine.hpp"
 #include "tool/load.hpp"
@@ -59,6 +60,8 @@ struct Options {
   std::string restore;
   std::string json;
   std::uint32_t repeat = 1;
+  std::uint32_t shards = 64;
+  std::optional<double> every;
   KernelFileOptions kernel_file;
 };
 
@@ -268,7 +271,32 @@ std::function<Report(const Job&)> gracefully(std::function<Report(const Job&)> d
   };
 }
 
+/// Runs an app on all ranks of an MPI job.
+int run_mpi(const Options& options, Interrupt& interrupt) {
+#ifdef COHORT_WITH_MPI
+  if (options.input.empty())
+    throw Error{Errc::bad_options,
+                "run " + options.app + ": no input; give --input, e.g. --input rmat:20"};
+  apps::RankedRun run{.app = options.app,
+                      .input = options.input,
+                      .settings = apps::Settings{options.settings},
+                      .verify = options.verify};
+  run.options.shards = options.shards;
+  run.options.launch.max_groups = options.groups;
+  run.options.checkpoint = options.checkpoint;
+  run.options.every =
+      std::chrono::nanoseconds{static_cast<std::int64_t>(options.every.value_or(0) * 1e9)};
+  return run_ranks(std::move(run), options.capacity, interrupt);
+#else
+  static_cast<void>(options);
+  static_cast<void>(interrupt);
+  throw Error{Errc::unsupported,
+              "--engine mpi: this build has no MPI; run scripts/setup --mpi and build again"};
+#endif
+}
+
 int run(Options options, Interrupt& interrupt) {
+  if (options.engine == "mpi") return run_mpi(options, interrupt);
   const EngineKind& kind = engine_kind(options.engine);
   if (const std::string why = kind.lacking(); !why.empty())
     throw Error{Errc::unsupported, "--engine " + options.engine + ": " + why};
@@ -379,9 +407,17 @@ constexpr const char* for_apps = "Options of apps";
 constexpr const char* for_kernel_files = "Options of kernel files (FILE.cl)";
 
 /// Rejects options that this kind of run would ignore.
-void check_kind(const CLI::App& command, bool kernel_file) {
+void check_kind(const CLI::App& command, bool kernel_file, bool ranks) {
+  constexpr std::array for_ranks{"app",        "--input",  "--option",     "--engine", "--groups",
+                                 "--capacity", "--verify", "--checkpoint", "--shards", "--every"};
   for (const CLI::Option* const option : options_of(command)) {
     if (option->count() == 0) continue;
+    const auto is = [option](const char* name) { return option->check_name(name); };
+    if (ranks && std::ranges::none_of(for_ranks, is))
+      throw Error{Errc::bad_options,
+                  option->get_name() + " does not work with --engine mpi; drop it"};
+    if (!ranks && (is("--shards") || is("--every")))
+      throw Error{Errc::bad_options, option->get_name() + " is for --engine mpi; drop it"};
     if (kernel_file && option->get_group() == for_apps) {
       throw Error{Errc::bad_options,
                   option->get_name() + " is for apps, not for a kernel file; drop it"};
@@ -427,7 +463,7 @@ void add_app_options(CLI::App& command, Options& options) {
   auto* const checkpoint =
       add("--checkpoint", options.checkpoint, "FILE",
           "Suspend the app and write it to FILE, for --restore on this or another engine; only "
-          "for bfs");
+          "for bfs. With --engine mpi a folder, from which a job that died or was ended goes on");
   checkpoint->excludes(resize)->excludes(task);
   add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
              "With --checkpoint: milliseconds until the app is suspended")
@@ -483,7 +519,9 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   const auto options = std::make_shared<Options>();
   command->add_option("app", options->app, "An app, see `cohort list`; or a kernel file, FILE.cl")
       ->required();
-  add_value(*command, "--engine", options->engine, "ENGINE", "cpu, cuda or opencl")
+  add_value(*command, "--engine", options->engine, "ENGINE",
+            "cpu, cuda or opencl; or mpi, under mpirun: " + std::string{apps::ranked_apps} +
+                " on the CPUs of several ranks")
       ->capture_default_str();
   add_value(*command, "--device", options->device, "DEVICE",
             "Number of the GPU; with --engine opencl also part of its name (default: the first "
@@ -509,9 +547,18 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
       ->excludes(resize)
       ->excludes(barrier);
   add_app_options(*command, *options);
+  add_number(*command, "--shards", options->shards, 1, 1U << 20U,
+             "With --engine mpi: number of parts of the input; at least one for each rank")
+      ->capture_default_str()
+      ->group(for_apps);
+  add_value(*command, "--every", options->every, "SECONDS",
+            "With --engine mpi and --checkpoint: the time between checkpoints (default: only when "
+            "the job is ended)")
+      ->check(positive_number("--every", 1e6))
+      ->group(for_apps);
   add_kernel_file_options(*command, options->kernel_file);
   command->callback([command, options, &chosen, &interrupt] {
-    check_kind(*command, is_kernel_file(options->app));
+    check_kind(*command, is_kernel_file(options->app), options->engine == "mpi");
     if (options->task == "none" && command->count("--task-groups") > 0)
       throw Error{Errc::bad_options, "--task-groups needs --task light, medium or heavy; drop it"};
     chosen = [options, &interrupt] { return run(*options, interrupt); };

@@ -168,17 +168,19 @@ std::optional<Edge> one_way_edge(const Csr& graph) {
   return std::nullopt;
 }
 
+Weight given_weight(Node from, Node to, Node nodes) {
+  const std::uint64_t ends = std::uint64_t{std::min(from, to)} * nodes + std::max(from, to);
+  return static_cast<Weight>(1 + splitmix64(ends) % 255);
+}
+
 Csr with_weights(Csr graph) {
   if (!graph.weights.empty()) return graph;
-  const std::uint64_t nodes = graph.num_nodes();
+  const Node nodes = graph.num_nodes();
   graph.weights.resize(graph.targets.size());
   for_blocks(nodes, nodes_in_block, [&graph, nodes](std::size_t begin, std::size_t end) {
     for (std::uint64_t node = begin; node < end; ++node) {
-      for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
-        const std::uint64_t other = graph.targets[edge];
-        const std::uint64_t ends = std::min(node, other) * nodes + std::max(node, other);
-        graph.weights[edge] = static_cast<Weight>(1 + splitmix64(ends) % 255);
-      }
+      for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
+        graph.weights[edge] = given_weight(static_cast<Node>(node), graph.targets[edge], nodes);
     }
   });
   return graph;

@@ -52,6 +52,8 @@ enum class Edges {
 /// Gives an unweighted graph weights from 1 to 255, the same in both directions of an edge: 1 +
 /// splitmix64(min(u, v) * n + max(u, v)) mod 255. Weighted graphs stay as they are.
 [[nodiscard]] Csr with_weights(Csr graph);
+/// The weight of one such edge in a graph of `nodes` nodes.
+[[nodiscard]] Weight given_weight(Node from, Node to, Node nodes);
 
 /// The node of highest degree, the first of several: where to start in a graph with hubs. 0 in a
 /// graph without nodes.

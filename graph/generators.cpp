@@ -113,18 +113,23 @@ Csr grid(Node width, Node height) {
   return graph;
 }
 
-Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor) {
-  const Node nodes = Node{1} << scale;
-  const std::vector<Node> names = shuffled(nodes, seed);
-  EdgeList list{
-      .nodes = nodes, .edges = std::vector<Edge>(std::size_t{factor} << scale), .weights = {}};
-  for_blocks(list.edges.size(), 1U << 14U, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Edge edge = rmat_edge(scale, seed, i);
-      list.edges[i] = {names[edge.from], names[edge.to]};
+std::vector<Edge> rmat_edges(std::uint32_t scale, std::uint64_t seed, std::uint64_t begin,
+                             std::uint64_t end) {
+  const std::vector<Node> names = shuffled(Node{1} << scale, seed);
+  std::vector<Edge> edges(end - begin);
+  for_blocks(edges.size(), 1U << 14U, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Edge edge = rmat_edge(scale, seed, begin + i);
+      edges[i] = {names[edge.from], names[edge.to]};
     }
   });
-  return symmetrise(list);
+  return edges;
+}
+
+Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor) {
+  return symmetrise({.nodes = Node{1} << scale,
+                     .edges = rmat_edges(scale, seed, 0, std::uint64_t{factor} << scale),
+                     .weights = {}});
 }
 
 Csr road(Node nodes, std::uint64_t seed) {

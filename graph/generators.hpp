@@ -2,6 +2,7 @@
 // an edge are there, with equal weights; no self loops, no duplicates. Node counts are below 2^32.
 #pragma once
 
+#include "graph/build.hpp"
 #include "graph/csr.hpp"
 
 namespace cohort {
@@ -19,6 +20,10 @@ inline constexpr std::uint64_t default_seed = 1;
 /// drawn; nodes without edges stay. `scale` is at most 31.
 [[nodiscard]] Csr rmat(std::uint32_t scale, std::uint64_t seed = default_seed,
                        std::uint32_t factor = 16);
+
+/// The edges `begin` to `end` - 1 of those that it draws, before they are symmetrised.
+[[nodiscard]] std::vector<Edge> rmat_edges(std::uint32_t scale, std::uint64_t seed,
+                                           std::uint64_t begin, std::uint64_t end);
 
 /// Like a road network: crossings of a square grid, moved at random. Neighbours are connected with
 /// a probability of 0.6, and then parts that are still separate. Connected, about 2.5 edges per

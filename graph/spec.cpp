@@ -49,21 +49,42 @@ Node nodes_of(const SpecArguments& arguments, double edges_per_node, double byte
   return static_cast<Node>(nodes);
 }
 
-Csr load_grid(SpecArguments& arguments) {
+struct GridSize {
+  Node width;
+  Node height;
+};
+
+GridSize grid_size(SpecArguments& arguments) {
   const auto [width, height] = arguments.pair("width and height", 1);
   arguments.finish();
   if (width > most_nodes / height)
     arguments.refuse("a graph has at most " + std::to_string(most_nodes) + " nodes");
-  const double nodes = static_cast<double>(width) * static_cast<double>(height);
-  arguments.needs_memory(bytes(nodes, 4 * nodes, sizeof(Node)));
-  return grid(static_cast<Node>(width), static_cast<Node>(height));
+  return {static_cast<Node>(width), static_cast<Node>(height)};
 }
 
-Csr load_rmat(SpecArguments& arguments) {
+Csr load_grid(SpecArguments& arguments) {
+  const auto [width, height] = grid_size(arguments);
+  const double nodes = static_cast<double>(width) * static_cast<double>(height);
+  arguments.needs_memory(bytes(nodes, 4 * nodes, sizeof(Node)));
+  return grid(width, height);
+}
+
+struct RmatSize {
+  std::uint32_t scale;
+  std::uint64_t seed;
+  std::uint32_t factor;
+};
+
+RmatSize rmat_size(SpecArguments& arguments) {
   const auto scale = static_cast<std::uint32_t>(arguments.number("scale", 0, 31));
   const std::uint64_t seed = arguments.option("seed", default_seed);
   const auto factor = static_cast<std::uint32_t>(arguments.option("factor", 16, 1, 1U << 16U));
   arguments.finish();
+  return {scale, seed, factor};
+}
+
+Csr load_rmat(SpecArguments& arguments) {
+  const auto [scale, seed, factor] = rmat_size(arguments);
   const auto nodes = static_cast<double>(std::uint64_t{1} << scale);
   arguments.needs_memory(bytes(nodes * 3, nodes * factor, 16));
   return rmat(scale, seed, factor);
@@ -134,6 +155,36 @@ std::optional<fs::path> find_input(std::string_view spec) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<EdgeList> load_edges(std::string_view spec, std::uint32_t part, std::uint32_t parts) {
+  const auto share = [&](std::uint64_t all, std::uint32_t before) {
+    return all / parts * before + std::min<std::uint64_t>(all % parts, before);
+  };
+  const std::string_view kind = kind_of(spec);
+  if (kind == "rmat") {
+    SpecArguments arguments{spec, kinds[1]};
+    const auto [scale, seed, factor] = rmat_size(arguments);
+    const std::uint64_t all = std::uint64_t{factor} << scale;
+    const auto nodes = static_cast<double>(std::uint64_t{1} << scale);
+    arguments.needs_memory(bytes(nodes * 3, nodes * factor / parts, 16));
+    return EdgeList{.nodes = Node{1} << scale,
+                    .edges = rmat_edges(scale, seed, share(all, part), share(all, part + 1)),
+                    .weights = {}};
+  }
+  if (kind == "grid") {
+    SpecArguments arguments{spec, kinds[0]};
+    const auto [width, height] = grid_size(arguments);
+    EdgeList list{.nodes = std::uint64_t{width} * height, .edges = {}, .weights = {}};
+    arguments.needs_memory(static_cast<double>(list.nodes) / parts * 2 * sizeof(Edge));
+    const auto last = static_cast<Node>(share(list.nodes, part + 1));
+    for (auto node = static_cast<Node>(share(list.nodes, part)); node < last; ++node) {
+      if (node % width + 1 < width) list.edges.push_back({node, node + 1});
+      if (node / width + 1 < height) list.edges.push_back({node, node + width});
+    }
+    return list;
+  }
+  return {};
 }
 
 Csr load_graph(std::string_view spec) {

@@ -79,8 +79,12 @@ struct Traits {
 };
 
 /// What a step returns: whether another step is needed. The kernel continues while any thread of
-/// any group returns `again`.
-enum class Next : std::uint8_t { halt, again };
+/// any group returns `again` or `exchange`.
+enum class Next : std::uint8_t {
+  halt,
+  again,
+  exchange,  ///< on several ranks: after the next exchange of messages. Elsewhere the same as again
+};
 
 /// Memory orders of atomic accesses, in kernels and in the protocol. Each platform maps them to its
 /// own.

@@ -247,7 +247,7 @@ class Group {
     check_resizing();
     static_cast<void>(probe_.offer(*member_));
     const protocol::Place<P> place = stand(protocol::Kind::resizing);
-    return threads_.lead_any(Point::resizing_global_barrier, vote == Next::again,
+    return threads_.lead_any(Point::resizing_global_barrier, vote != Next::halt,
                              [member = member_, &place, &state](bool any_again) {
                                protocol::vote(place, any_again);
                                return cross(*member, place, state);

@@ -89,7 +89,10 @@ class ParcelWriter {
 
  private:
   void raw(std::span<const std::byte> bytes) {
-    into_.insert(into_.end(), bytes.begin(), bytes.end());
+    // Not insert(), in which GCC 12 sees overflows that are not there.
+    const std::size_t at = into_.size();
+    into_.resize(at + bytes.size());
+    if (!bytes.empty()) std::memcpy(into_.data() + at, bytes.data(), bytes.size());
   }
 
   Bytes& into_;

@@ -1,0 +1,6 @@
+# Finds an MPI: libopenmpi-dev or libmpich-dev. COHORT_MPI defaults to whether there is one.
+find_package(MPI QUIET COMPONENTS CXX)
+option(COHORT_MPI "Build the engine for several ranks by MPI" ${MPI_CXX_FOUND})
+if(COHORT_MPI AND NOT MPI_CXX_FOUND)
+  message(FATAL_ERROR "COHORT_MPI is on, but there is no MPI: run scripts/setup --mpi, or configure with -DCOHORT_MPI=OFF")
+endif()

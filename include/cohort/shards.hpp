@@ -1,0 +1,177 @@
+// What a kernel sees of a job on several ranks: the shards that are here, the messages that have
+// come, and those that it sends.
+// Invariant: shards and inbox do not change while groups run; each thread sends from a lane of its
+// own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cohort/kernel.hpp"
+#include "cohort/protocol/network.hpp"
+
+namespace cohort {
+
+namespace detail {
+
+/// One thread's messages and tally.
+template <class Message>
+struct alignas(64) Lane {
+  std::vector<std::vector<Message>> to;  // by shard
+  std::uint64_t sent = 0;
+  double sum = 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// A rank's memory. Part is one shard, with its graph and its progress.
+template <class Part, class Message>
+struct RankMemory {
+  struct Delivery {
+    std::uint32_t shard;
+    std::size_t begin;  // in the inbox
+    std::size_t end;
+  };
+
+  explicit RankMemory(std::uint32_t shards, std::size_t threads) : parts(shards), lanes(threads) {
+    for (auto& lane : lanes) lane.to.resize(shards);
+  }
+
+  std::vector<std::unique_ptr<Part>> parts;  // by shard; null: on another rank
+  std::vector<std::uint32_t> here;           // ascending
+  std::vector<Message> inbox;
+  std::vector<Delivery> deliveries;
+  std::vector<Lane<Message>> lanes;
+  double sum = 0;  // as voted
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Writes a Part, or reads it: `part.fields(visit)` calls `visit(field)` for each vector and plain
+/// value.
+struct FieldWriter {
+  protocol::ParcelWriter writer;
+
+  template <class T>
+  void operator()(const std::vector<T>& field) {
+    writer.list(std::span{field});
+  }
+  template <class T>
+  void operator()(const T& field) {
+    writer.value(field);
+  }
+};
+struct FieldReader {
+  protocol::ParcelReader reader;
+
+  template <class T>
+  void operator()(std::vector<T>& field) {
+    field = reader.list<T>();
+  }
+  template <class T>
+  void operator()(T& field) {
+    field = reader.value<T>();
+  }
+};
+
+}  // namespace detail
+
+/// The shards. A kernel has it as the member `parts`.
+template <class Part>
+class Shards {
+ public:
+  Shards() = default;
+  template <class Message>
+  explicit Shards(const detail::RankMemory<Part, Message>& memory)
+      : parts_(memory.parts), here_(memory.here) {}
+
+  /// V, over all ranks.
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(parts_.size()); }
+  /// Whether a shard is on this rank.
+  [[nodiscard]] bool here(std::uint32_t shard) const { return parts_[shard] != nullptr; }
+  /// The shards on this rank.
+  [[nodiscard]] std::span<const std::uint32_t> here() const { return here_; }
+  /// A shard on this rank.
+  [[nodiscard]] Part& operator[](std::uint32_t shard) const { return *parts_[shard]; }
+
+ private:
+  std::span<const std::unique_ptr<Part>> parts_;
+  std::span<const std::uint32_t> here_;
+};
+
+/// The messages that came in the last exchange. A kernel has it as the member `in`.
+template <class Message>
+class Inbox {
+ public:
+  Inbox() = default;
+  explicit Inbox(std::span<const Message> messages) : messages_(messages) {}
+
+  [[nodiscard]] bool empty() const { return messages_.empty(); }
+  /// Calls `take(message)` for this thread's part of them, among all threads of the rank.
+  template <class Group, class Take>
+  void share(Group& group, Take take) const {
+    for (const std::size_t i : group.stride(messages_.size())) take(messages_[i]);
+  }
+
+ private:
+  std::span<const Message> messages_;
+};
+
+/// Messages to shards on other ranks; they come in the next exchange. A kernel has it as the member
+/// `out`. Shards on this rank are written directly: see Shards::here.
+template <class Message>
+class Outbox {
+  static_assert(std::is_trivially_copyable_v<Message>,
+                "cohort: a message is sent byte by byte, so it must be trivially copyable");
+
+ public:
+  Outbox() = default;
+  explicit Outbox(std::span<detail::Lane<Message>> lanes) : lanes_(lanes) {}
+
+  template <class Group>
+  void send(Group& group, std::uint32_t shard, const Message& message) const {
+    detail::Lane<Message>& lane = lanes_[group.global_id()];
+    lane.to[shard].push_back(message);
+    ++lane.sent;
+  }
+
+ private:
+  std::span<detail::Lane<Message>> lanes_;
+};
+
+/// Two numbers that all ranks vote on in every exchange: a sum, and a minimum. A kernel that wants
+/// them has the member `tally`.
+template <class Message>
+class Tally {
+ public:
+  Tally() = default;
+  template <class Part>
+  explicit Tally(detail::RankMemory<Part, Message>& memory)
+      : lanes_(memory.lanes), sum_(memory.sum), least_(memory.least) {}
+
+  template <class Group>
+  void add(Group& group, double value) const {
+    lanes_[group.global_id()].sum += value;
+  }
+  /// Also asks for another superstep.
+  template <class Group>
+  void lower(Group& group, std::uint64_t value) const {
+    std::uint64_t& least = lanes_[group.global_id()].least;
+    least = std::min(least, value);
+  }
+  /// Of all threads of all ranks in the last superstep; 0 and the largest number where none voted.
+  [[nodiscard]] double sum() const { return sum_; }
+  [[nodiscard]] std::uint64_t least() const { return least_; }
+
+ private:
+  std::span<detail::Lane<Message>> lanes_;
+  double sum_ = 0;
+  std::uint64_t least_ = std::numeric_limits<std::uint64_t>::max();
+};
+
+}  // namespace cohort

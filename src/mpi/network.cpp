@@ -1,0 +1,198 @@
+#include <mpi.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cohort/mpi.hpp"
+
+namespace cohort::mpi {
+namespace {
+
+using protocol::Ballot;
+using protocol::Bytes;
+
+std::vector<std::string> command_line() {
+  std::ifstream file{"/proc/self/cmdline"};
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+/// Messages are cut into pieces whose lengths fit MPI's int.
+constexpr std::size_t piece = std::size_t{1} << 30U;
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw Error{Errc::device_lost, std::string{"MPI: "} + call + ": " + text.data()};
+}
+
+void add_ballots(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
+  for (int i = 0; i < *count; ++i) static_cast<Ballot*>(into)[i] += static_cast<Ballot*>(from)[i];
+}
+
+}  // namespace
+
+struct Network::Impl {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Datatype ballot = MPI_DATATYPE_NULL;
+  MPI_Op sum = MPI_OP_NULL;
+  int rank = 0;
+  int ranks = 1;
+  bool joined = false;
+  bool ours = false;  // MPI was initialised here
+
+  /// Adds one rank. Collective; the newcomer takes part in the calls that follow it.
+  bool spawn() {
+    // A world of its own: only then can it leave by itself.
+    std::vector<std::string> words = command_line();
+    std::vector<char*> arguments;
+    for (std::size_t i = 1; i < words.size(); ++i) arguments.push_back(words[i].data());
+    arguments.push_back(nullptr);
+    // Not the link itself: another process follows it.
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+    MPI_Comm newcomer = MPI_COMM_NULL;
+    int error = MPI_SUCCESS;
+    if (MPI_Comm_spawn(program.c_str(), arguments.data(), 1, MPI_INFO_NULL, 0, comm, &newcomer,
+                       &error) != MPI_SUCCESS)
+      return false;
+    merge(newcomer, false);
+    return true;
+  }
+  void merge(MPI_Comm other, bool last) {
+    MPI_Comm next = MPI_COMM_NULL;
+    check(MPI_Intercomm_merge(other, last ? 1 : 0, &next), "MPI_Intercomm_merge");
+    MPI_Comm_free(&other);
+    use(next);
+  }
+  /// The number of ranks that are still to come, from rank 0.
+  std::uint32_t to_come(std::uint32_t count) {
+    check(MPI_Bcast(&count, 1, MPI_UINT32_T, 0, comm), "MPI_Bcast");
+    return count;
+  }
+
+  /// Replaces the communicator.
+  void use(MPI_Comm next) {
+    // Not MPI_Comm_disconnect, which hangs on merged communicators in Open MPI 4.1.
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    comm = next;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+  }
+};
+
+Network::Network() : impl_(std::make_unique<Impl>()) {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised == 0) {
+    int level = 0;
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+    impl_->ours = true;
+    if (level < MPI_THREAD_SERIALIZED)
+      throw Error{Errc::unsupported, "this MPI has no support for threads"};
+  }
+  MPI_Comm parent = MPI_COMM_NULL;
+  check(MPI_Comm_get_parent(&parent), "MPI_Comm_get_parent");
+  if (parent == MPI_COMM_NULL) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
+    impl_->use(comm);
+  } else {
+    impl_->joined = true;
+    impl_->merge(parent, true);
+    while (impl_->to_come(0) != 0 && impl_->spawn()) {
+    }
+  }
+  MPI_Type_contiguous(sizeof(Ballot), MPI_BYTE, &impl_->ballot);
+  MPI_Type_commit(&impl_->ballot);
+  MPI_Op_create(&add_ballots, 1, &impl_->sum);
+}
+
+Network::~Network() {
+  MPI_Op_free(&impl_->sum);
+  MPI_Type_free(&impl_->ballot);
+  if (impl_->comm != MPI_COMM_NULL) MPI_Comm_free(&impl_->comm);
+  if (impl_->ours) MPI_Finalize();
+}
+
+std::uint32_t Network::rank() const { return static_cast<std::uint32_t>(impl_->rank); }
+std::uint32_t Network::ranks() const { return static_cast<std::uint32_t>(impl_->ranks); }
+bool Network::joined() const { return impl_->joined; }
+
+Ballot Network::vote(const Ballot& mine) {
+  Ballot all;
+  check(MPI_Allreduce(&mine, &all, 1, impl_->ballot, impl_->sum, impl_->comm), "MPI_Allreduce");
+  return all;
+}
+
+std::vector<Bytes> Network::trade(std::vector<Bytes> parcels) {
+  const auto self = static_cast<std::size_t>(impl_->rank);
+  std::vector<Bytes> arrived(parcels.size());
+  arrived[self] = std::move(parcels[self]);
+  parcels[self].clear();
+  std::vector<std::uint64_t> sizes(parcels.size());
+  std::vector<std::uint64_t> coming(parcels.size());
+  for (std::size_t i = 0; i < parcels.size(); ++i) sizes[i] = parcels[i].size();
+  check(MPI_Alltoall(sizes.data(), 1, MPI_UINT64_T, coming.data(), 1, MPI_UINT64_T, impl_->comm),
+        "MPI_Alltoall");
+
+  std::vector<MPI_Request> requests;
+  const auto in_pieces = [&](Bytes& bytes, const auto& start) {
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      requests.emplace_back();
+      start(bytes.data() + at, static_cast<int>(std::min(piece, bytes.size() - at)),
+            &requests.back());
+    }
+  };
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    if (i == self) continue;
+    arrived[i].resize(coming[i]);
+    in_pieces(arrived[i], [&](std::byte* at, int size, MPI_Request* request) {
+      check(MPI_Irecv(at, size, MPI_BYTE, static_cast<int>(i), 0, impl_->comm, request),
+            "MPI_Irecv");
+    });
+  }
+  // Each rank begins with its neighbour, so that not all send to the same one.
+  for (std::size_t step = 1; step < parcels.size(); ++step) {
+    const std::size_t to = (self + step) % parcels.size();
+    in_pieces(parcels[to], [&](const std::byte* at, int size, MPI_Request* request) {
+      check(MPI_Isend(at, size, MPI_BYTE, static_cast<int>(to), 0, impl_->comm, request),
+            "MPI_Isend");
+    });
+  }
+  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+  return arrived;
+}
+
+std::uint32_t Network::grow(std::uint32_t more) {
+  std::uint32_t come = 0;
+  while (come < more && impl_->spawn()) impl_->to_come(more - ++come);
+  return come;
+}
+
+void Network::shrink(const std::vector<std::uint8_t>& stays) {
+  MPI_Comm next = MPI_COMM_NULL;
+  const bool mine = stays[static_cast<std::size_t>(impl_->rank)] != 0;
+  check(MPI_Comm_split(impl_->comm, mine ? 0 : MPI_UNDEFINED, impl_->rank, &next),
+        "MPI_Comm_split");
+  if (mine) {
+    impl_->use(next);
+  } else {
+    MPI_Comm_free(&impl_->comm);
+  }
+}
+
+void Network::abort(int status) {
+  MPI_Abort(MPI_COMM_WORLD, status);
+  std::_Exit(status);
+}
+
+}  // namespace cohort::mpi
