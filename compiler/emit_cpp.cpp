@@ -1,5 +1,5 @@
 #include <clang/AST/Attr.h>
-#include <llvm/ADT/StringSet.h>
+#include <clang/AST/RecordLayout.h>
 
 #include <algorithm>
 
@@ -11,94 +11,6 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
-
-/// Words of C++, and names that the generated file gives to its own things.
-bool is_cpp_word(llvm::StringRef name) {
-  static const llvm::StringSet<> words{"alignas",
-                                       "alignof",
-                                       "and",
-                                       "and_eq",
-                                       "asm",
-                                       "auto",
-                                       "bitand",
-                                       "bitor",
-                                       "bool",
-                                       "catch",
-                                       "char8_t",
-                                       "char16_t",
-                                       "char32_t",
-                                       "class",
-                                       "compl",
-                                       "concept",
-                                       "consteval",
-                                       "constexpr",
-                                       "constinit",
-                                       "const_cast",
-                                       "co_await",
-                                       "co_return",
-                                       "co_yield",
-                                       "decltype",
-                                       "delete",
-                                       "dynamic_cast",
-                                       "explicit",
-                                       "export",
-                                       "extern",
-                                       "false",
-                                       "friend",
-                                       "inline",
-                                       "mutable",
-                                       "namespace",
-                                       "new",
-                                       "noexcept",
-                                       "not",
-                                       "not_eq",
-                                       "nullptr",
-                                       "operator",
-                                       "or",
-                                       "or_eq",
-                                       "private",
-                                       "protected",
-                                       "public",
-                                       "register",
-                                       "reinterpret_cast",
-                                       "requires",
-                                       "signed",
-                                       "static",
-                                       "static_assert",
-                                       "static_cast",
-                                       "template",
-                                       "this",
-                                       "thread_local",
-                                       "throw",
-                                       "true",
-                                       "try",
-                                       "typeid",
-                                       "typename",
-                                       "using",
-                                       "virtual",
-                                       "wchar_t",
-                                       "xor",
-                                       "xor_eq",
-                                       "cl",
-                                       "cohort",
-                                       "std",
-                                       "State",
-                                       "Local",
-                                       "traits",
-                                       "run",
-                                       "main",
-                                       "printf",
-                                       "linux",
-                                       "unix",
-                                       "errno",
-                                       "stdin",
-                                       "stdout",
-                                       "stderr",
-                                       "assert",
-                                       "NULL",
-                                       "EOF"};
-  return words.contains(name) || name.startswith("cohort_") || name.startswith("COHORT_");
-}
 
 class Cpp final : public Printer {
  public:
@@ -126,7 +38,6 @@ class Cpp final : public Printer {
   }
 
  protected:
-  bool is_word(llvm::StringRef name) const override { return is_cpp_word(name); }
   std::string context_argument() const override { return "cohort_item"; }
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return type(of.getUnqualifiedType()) + list;
@@ -145,7 +56,6 @@ class Cpp final : public Printer {
     return "cl::Vec<" + element + ", " + std::to_string(width) + ">";
   }
   std::string atomic_name(const std::string& value) const override { return value; }
-  std::string enum_base(const std::string& of) const override { return " : " + of; }
   std::string tag_reference(const clang::TagDecl& tag) const override { return tag_name(tag); }
 
   std::string print_cast(const clang::CastExpr& cast) override {
@@ -167,6 +77,20 @@ class Cpp final : public Printer {
     return "(" + type(cast.getType().getUnqualifiedType()) + ")(" + inner + ")";
   }
 
+  /// OpenCL C shifts by an amount modulo the width of the value; C++ leaves larger ones undefined.
+  std::string print_right(const clang::BinaryOperator& binary) override {
+    std::string text = Printer::print(binary.getRHS());
+    clang::QualType shifted = binary.getLHS()->getType();
+    if (const auto* compound = dyn_cast<clang::CompoundAssignOperator>(&binary))
+      shifted = compound->getComputationLHSType();
+    const bool shift = binary.isShiftOp() || binary.isShiftAssignOp();
+    if (!shift || shifted->isVectorType()) return text;
+    const std::uint64_t width = program_.context.getTypeSize(shifted);
+    clang::Expr::EvalResult known;
+    const bool fits = binary.getRHS()->EvaluateAsInt(known, program_.context) &&
+                      !known.Val.getInt().isNegative() && known.Val.getInt().ult(width);
+    return fits ? text : "((" + text + ") & " + std::to_string(width - 1) + ")";
+  }
   std::string print_vector(const clang::InitListExpr& list) override {
     std::string parts;
     for (const clang::Expr* each : list.inits())
@@ -186,6 +110,14 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
+  /// Host and device share structures: their layout has to be what Clang says it is.
+  void after_record(const clang::RecordDecl& record, const std::string& name) override {
+    const auto& layout = program_.context.getASTRecordLayout(&record);
+    if (record.field_empty()) return;
+    line("static_assert(sizeof(" + name + ") == " + std::to_string(layout.getSize().getQuantity()) +
+         " && alignof(" + name + ") == " + std::to_string(layout.getAlignment().getQuantity()) +
+         ");");
+  }
   std::string unrolling(unsigned times) const override {
     return times == 0 ? "COHORT_CL_UNROLL_ALL" : "COHORT_CL_UNROLL(" + std::to_string(times) + ")";
   }
@@ -239,7 +171,8 @@ class Cpp final : public Printer {
 
   std::string local_variable(const clang::VarDecl& variable) override {
     const std::string name = unique(escaped(variable.getName()));
-    locals_.push_back(declare(variable.getType().getUnqualifiedType(), name) + ";");
+    locals_.push_back(alignment(variable) + declare(variable.getType().getUnqualifiedType(), name) +
+                      ";");
     return "cohort_local." + name;
   }
 
@@ -284,8 +217,7 @@ class Cpp final : public Printer {
         return variable.decl->getNameAsString() + "_" + std::to_string(index);
       }
     }
-    const std::string name = escaped(variable.decl->getName());
-    return name == "phase" ? "phase_" : name;
+    return escaped(variable.decl->getName());
   }
 
   std::string label(const Point& point) const {

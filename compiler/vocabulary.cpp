@@ -37,6 +37,46 @@ bool is_builtin(const clang::FunctionDecl& function) {
 
 const clang::FunctionDecl* callee_of(const clang::CallExpr& call) { return call.getDirectCallee(); }
 
+Own own_memory_of(clang::QualType type) {
+  type = type.getCanonicalType();
+  if (const auto* pointer = type->getAs<clang::PointerType>()) {
+    const clang::LangAS space = pointer->getPointeeType().getAddressSpace();
+    if (space == clang::LangAS::opencl_local) return Own::local;
+    return space == clang::LangAS::opencl_private ? Own::of_thread : Own::none;
+  }
+  if (const auto* array = type->getAsArrayTypeUnsafe())
+    return own_memory_of(array->getElementType());
+  if (const auto* record = type->getAs<clang::RecordType>()) {
+    for (const clang::FieldDecl* field : record->getDecl()->fields()) {
+      const Own own = own_memory_of(field->getType());
+      if (own != Own::none) return own;
+    }
+  }
+  return Own::none;
+}
+
+const clang::Expr* object_of(const clang::Expr& lvalue) {
+  const clang::Expr* object = lvalue.IgnoreParens();
+  for (;;) {
+    const clang::Expr* whole = nullptr;
+    if (const auto* member = clang::dyn_cast<clang::MemberExpr>(object)) {
+      if (!member->isArrow()) whole = member->getBase();
+    } else if (const auto* element = clang::dyn_cast<clang::ExtVectorElementExpr>(object)) {
+      if (!element->isArrow()) whole = element->getBase();
+    } else if (const auto* item = clang::dyn_cast<clang::ArraySubscriptExpr>(object)) {
+      whole = item->getBase()->IgnoreParens();
+      if (const auto* decay = clang::dyn_cast<clang::ImplicitCastExpr>(whole);
+          decay != nullptr && decay->getCastKind() == clang::CK_ArrayToPointerDecay) {
+        whole = decay->getSubExpr();
+      } else if (!whole->getType()->isVectorType()) {
+        whole = nullptr;
+      }
+    }
+    if (whole == nullptr) return object;
+    object = whole->IgnoreParens();
+  }
+}
+
 const clang::FunctionDecl& definition_of(const clang::FunctionDecl& function) {
   const clang::FunctionDecl* definition = function.getDefinition();
   return definition != nullptr ? *definition : function;
