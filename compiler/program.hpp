@@ -39,6 +39,7 @@ struct Point {
   Chain chain;         ///< its last element is the primitive itself
   unsigned phase = 0;  ///< where a group with this State continues
   std::vector<Live> live;
+  std::vector<Live> local;          ///< local memory that is read without being written
   std::vector<Variable> transmits;  ///< in the order of declaration
   std::vector<Variable> in_scope;
 };
@@ -78,7 +79,8 @@ struct Program {
       resizes;  ///< functions that reach a resizing point: they are inlined
   std::set<const clang::FunctionDecl*> meets;  ///< functions that reach a global_barrier
   std::set<const clang::FunctionDecl*>
-      asks_group;  ///< functions that reach an id, a barrier or a primitive
+      asks_group;                        ///< functions that reach an id, a barrier or a primitive
+  std::set<const clang::Stmt*> parting;  ///< branches that threads of a group take differently
 
   [[nodiscard]] clang::DiagnosticsEngine& diagnostics() const { return context.getDiagnostics(); }
 };
