@@ -115,8 +115,24 @@ Text text_of(Say what) {
               "%0 may be read by groups that join at this %1, but is neither 'transmit' nor surely "
               "written before"};
     case Say::not_transmittable:
-      return {Error, "%0 is read by groups that join at this %1, but cannot be transmitted"};
+      return {
+          Error,
+          "%0 cannot be transmitted: it points to %select{private|local}1 memory here, and that "
+          "of a joining group is its own"};
+    case Say::local_memory_read:
+      return {Warning,
+              "%0 is in local memory, and groups that join at this %1 may read theirs before they "
+              "write it"};
     case Say::read_here: return {Note, "read here"};
+    case Say::also_at: return {Note, "or join at this %0"};
+    case Say::keep_array:
+      return {Note,
+              "%0 is an array: keep it in global memory, or compile with --transmit=live to "
+              "transmit it"};
+    case Say::set_again:
+      return {Note,
+              "%0 points to %select{private|local}1 memory, of which a joining group has its own: "
+              "set it again after this %2"};
     case Say::declare_transmit:
       return {Note, "declare %0 'transmit' to hand its value to joining groups"};
     case Say::compute_again:

@@ -61,6 +61,12 @@ int run(const Options& options) {
   if (options.files.size() > 1 && !options.stats && options.compile.output != Output::none) {
     return complain("several files need --stats or --emit=none; compile them one by one");
   }
+  if (options.compile.output == Output::opencl &&
+      options.compile.transmit == Transmit::per_thread) {
+    return complain(
+        "--transmit per-thread: not available with --emit=opencl, where a group sends one State; "
+        "use --transmit=live");
+  }
   for (const std::string& file : options.files) {
     if (!std::filesystem::is_regular_file(file)) return complain("no file '" + file + "'");
     CompileOptions each = options.compile;

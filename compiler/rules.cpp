@@ -1,6 +1,7 @@
 #include "compiler/rules.hpp"
 
 #include <clang/AST/Attr.h>
+#include <llvm/ADT/STLExtras.h>
 
 #include "compiler/builtins.hpp"
 #include "compiler/diagnostics.hpp"
@@ -12,7 +13,7 @@ using clang::isa;
 
 namespace {
 
-/// The part of a type that C++ does not have; null if there is none.
+/// The part of a type that no output has; null if there is none.
 clang::QualType unsupported_part(clang::QualType type) {
   type = type.getCanonicalType();
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
@@ -30,14 +31,62 @@ clang::QualType unsupported_part(clang::QualType type) {
     return unsupported_part(atomic->getValueType());
   if (type->isRecordType() || type->isEnumeralType()) return {};
   if (const auto* builtin = type->getAs<clang::BuiltinType>()) {
-    if (builtin->isVoidType() || builtin->isInteger() ||
-        builtin->getKind() == clang::BuiltinType::Float ||
-        builtin->getKind() == clang::BuiltinType::Double) {
+    const auto kind = builtin->getKind();
+    const bool wide = kind == clang::BuiltinType::Int128 || kind == clang::BuiltinType::UInt128;
+    if (builtin->isVoidType() || (builtin->isInteger() && !wide) ||
+        kind == clang::BuiltinType::Float || kind == clang::BuiltinType::Double) {
       return {};
     }
     return type;
   }
   return type;
+}
+
+/// What the printer can write. Whatever is not here is refused, so that nothing is left out.
+bool is_known(const clang::Stmt& stmt) {
+  switch (stmt.getStmtClass()) {
+    case clang::Stmt::CompoundStmtClass:
+    case clang::Stmt::DeclStmtClass:
+    case clang::Stmt::NullStmtClass:
+    case clang::Stmt::IfStmtClass:
+    case clang::Stmt::WhileStmtClass:
+    case clang::Stmt::DoStmtClass:
+    case clang::Stmt::ForStmtClass:
+    case clang::Stmt::SwitchStmtClass:
+    case clang::Stmt::CaseStmtClass:
+    case clang::Stmt::DefaultStmtClass:
+    case clang::Stmt::LabelStmtClass:
+    case clang::Stmt::GotoStmtClass:
+    case clang::Stmt::BreakStmtClass:
+    case clang::Stmt::ContinueStmtClass:
+    case clang::Stmt::ReturnStmtClass:
+    case clang::Stmt::AttributedStmtClass:
+    case clang::Stmt::DeclRefExprClass:
+    case clang::Stmt::IntegerLiteralClass:
+    case clang::Stmt::FloatingLiteralClass:
+    case clang::Stmt::CharacterLiteralClass:
+    case clang::Stmt::StringLiteralClass:
+    case clang::Stmt::CXXBoolLiteralExprClass:
+    case clang::Stmt::ParenExprClass:
+    case clang::Stmt::UnaryOperatorClass:
+    case clang::Stmt::BinaryOperatorClass:
+    case clang::Stmt::CompoundAssignOperatorClass:
+    case clang::Stmt::ConditionalOperatorClass:
+    case clang::Stmt::CallExprClass:
+    case clang::Stmt::MemberExprClass:
+    case clang::Stmt::ArraySubscriptExprClass:
+    case clang::Stmt::ExtVectorElementExprClass:
+    case clang::Stmt::ImplicitCastExprClass:
+    case clang::Stmt::CStyleCastExprClass:
+    case clang::Stmt::AsTypeExprClass:
+    case clang::Stmt::InitListExprClass:
+    case clang::Stmt::DesignatedInitExprClass:
+    case clang::Stmt::ImplicitValueInitExprClass:
+    case clang::Stmt::CompoundLiteralExprClass:
+    case clang::Stmt::UnaryExprOrTypeTraitExprClass:
+    case clang::Stmt::ConstantExprClass: return true;
+    default: return false;
+  }
 }
 
 class Rules {
@@ -67,15 +116,17 @@ class Rules {
   }
 
   void check_type(clang::SourceLocation at, clang::QualType type) {
-    if (!cpp_) return;
     const clang::QualType part = unsupported_part(type);
-    if (!part.isNull()) complain(at, Say::unsupported_type) << part.getUnqualifiedType();
+    if (part.isNull() || (!cpp_ && part->isHalfType())) return;
+    complain(at, Say::unsupported_type) << part.getUnqualifiedType();
   }
 
   void check_declaration(const clang::Decl& declaration) {
     if (const auto* record = dyn_cast<clang::RecordDecl>(&declaration)) {
       for (const clang::FieldDecl* field : record->fields())
         check_type(field->getLocation(), field->getType());
+      if (record->hasAttr<clang::MaxFieldAlignmentAttr>())
+        complain(record->getLocation(), Say::unsupported_construct) << "'#pragma pack'";
     }
     const auto* variable = dyn_cast<clang::VarDecl>(&declaration);
     if (variable == nullptr) return;
@@ -85,6 +136,8 @@ class Rules {
       complain(variable->getLocation(), Say::program_scope_variable) << variable;
     }
     check_type(variable->getLocation(), variable->getType());
+    walk(variable->getInit(),
+         [&](const clang::Stmt& stmt) { return check_statement(stmt, false); });
   }
 
   void read_traits(Kernel& kernel) {
@@ -148,20 +201,17 @@ class Rules {
       complain(variable.getLocation(), Say::transmit_local_memory) << &variable;
     } else if (type->isArrayType()) {
       complain(variable.getLocation(), Say::transmit_array) << &variable;
-    } else if (type->isPointerType()) {
-      const clang::LangAS space = type->getPointeeType().getAddressSpace();
-      if (space == clang::LangAS::opencl_local)
-        complain(variable.getLocation(), Say::transmit_local_pointer) << &variable;
-      if (space == clang::LangAS::opencl_private)
-        complain(variable.getLocation(), Say::transmit_private_pointer) << &variable;
+    } else if (own_memory_of(type) == Own::local) {
+      complain(variable.getLocation(), Say::transmit_local_pointer) << &variable;
+    } else if (own_memory_of(type) == Own::of_thread) {
+      complain(variable.getLocation(), Say::transmit_private_pointer) << &variable;
     }
   }
 
   bool check_statement(const clang::Stmt& stmt, bool kernel) {
     if (kernel) check_parameter_use(stmt);
     const auto construct = [&](const char* what) {
-      if (cpp_)
-        complain(stmt.getBeginLoc(), Say::unsupported_construct) << what << stmt.getSourceRange();
+      complain(stmt.getBeginLoc(), Say::unsupported_construct) << what << stmt.getSourceRange();
       return false;
     };
     if (isa<clang::BlockExpr>(stmt)) return construct("a block");
@@ -172,20 +222,23 @@ class Rules {
     if (isa<clang::AtomicExpr>(stmt)) return construct("an atomic operation of Clang's own");
     if (isa<clang::BinaryConditionalOperator>(stmt))
       return construct("?: without a middle operand");
-    if (isa<clang::OffsetOfExpr>(stmt) || isa<clang::VAArgExpr>(stmt) ||
-        isa<clang::GenericSelectionExpr>(stmt) || isa<clang::ShuffleVectorExpr>(stmt) ||
-        isa<clang::ConvertVectorExpr>(stmt) || isa<clang::ChooseExpr>(stmt) ||
-        isa<clang::DesignatedInitUpdateExpr>(stmt) || isa<clang::ImaginaryLiteral>(stmt)) {
-      return construct("this expression");
-    }
+    if (!is_known(stmt))
+      return construct(isa<clang::Expr>(stmt) ? "this expression" : "this statement");
     if (const auto* range = dyn_cast<clang::CaseStmt>(&stmt);
         range != nullptr && range->caseStmtIsGNURange()) {
       return construct("a range of cases");
     }
     if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) {
       const clang::FunctionDecl* callee = callee_of(*call);
-      if (cpp_ && callee != nullptr && is_builtin(*callee) && !has_builtin(callee->getName())) {
-        complain(call->getBeginLoc(), Say::unsupported_builtin) << callee << call->getSourceRange();
+      if (callee != nullptr && is_builtin(*callee) && !has_builtin(callee->getName())) {
+        // The OpenCL outputs hand on what their compilers know.
+        const bool types = !unsupported_part(call->getType()).isNull() ||
+                           llvm::any_of(call->arguments(), [](const clang::Expr* each) {
+                             return !unsupported_part(each->getType()).isNull();
+                           });
+        if (cpp_ || types)
+          complain(call->getBeginLoc(), Say::unsupported_builtin)
+              << callee << call->getSourceRange();
       }
     }
     return true;
@@ -204,25 +257,8 @@ class Rules {
         what = Say::parameter_address;
       }
     }
-    while (target != nullptr) {  // down to the variable that is written
-      target = target->IgnoreParenImpCasts();
-      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
-          member != nullptr && !member->isArrow()) {
-        target = member->getBase();
-      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
-                 element != nullptr && !element->isArrow()) {
-        target = element->getBase();
-      } else if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(target);
-                 item != nullptr &&
-                 (item->getBase()->IgnoreParenImpCasts()->getType()->isArrayType() ||
-                  item->getBase()->getType()->isVectorType())) {
-        target = item->getBase();
-      } else {
-        break;
-      }
-    }
     if (target == nullptr) return;
-    const auto* name = dyn_cast<clang::DeclRefExpr>(target);
+    const auto* name = dyn_cast<clang::DeclRefExpr>(object_of(*target));
     if (name == nullptr || !isa<clang::ParmVarDecl>(name->getDecl())) return;
     complain(stmt.getBeginLoc(), what) << name->getDecl() << stmt.getSourceRange();
     report(program_.diagnostics(), name->getDecl()->getLocation(), Say::declared_here)
