@@ -1,5 +1,7 @@
 #include "program/build.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -137,7 +139,9 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-shared",
                "-w",
                "-fPIC",
-               "-pthread"};
+               "-pthread",
+               "-fwrapv",  // OpenCL C programs count on both
+               "-fno-strict-aliasing"};
   }
   command.push_back(options.optimise);
   if (options.engine == "cuda" && options.optimise == "-O0")
@@ -179,6 +183,29 @@ void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   for (std::string word; steps >> word;) {
     if (word.find("__CUDA_ARCH_LIST__") != std::string::npos) hash.add(word);
   }
+}
+
+/// Generated code that does not compile: everything about it goes into one file, and the error
+/// names that instead of quoting code that the user has not written.
+[[noreturn]] void report_bug(const fs::path& source, const std::string& code,
+                             const std::vector<std::string>& command, const std::string& output) {
+  std::string name = fs::temp_directory_path() / "cohortc-bug-XXXXXX.cpp";
+  const int file = ::mkstemps(name.data(), 4);
+  if (file >= 0) ::close(file);
+  std::ofstream all{name, std::ios::binary};
+  all << code << "#if 0  // The command, what it printed, and the source:\n";
+  for (const std::string& each : command) all << each << ' ';
+  all << '\n' << output << '\n' << read(source) << "\n#endif\n";
+  all.close();
+  std::istringstream lines{output};
+  std::string first;
+  for (std::string line; std::getline(lines, line) && first.empty();) {
+    if (line.find("error") != std::string::npos) first = ": " + line.substr(line.find("error"));
+  }
+  throw Error{Errc::bad_file, source.string() + ": " + command[0] +
+                                  " does not compile what cohortc wrote, which is a bug of "
+                                  "cohortc; please report it with " +
+                                  (file >= 0 && all ? "the file " + name : "this source") + first};
 }
 
 }  // namespace
@@ -226,11 +253,7 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
                   "cannot run " + command[0] + "; install a C++ compiler or set " +
                       (options.engine == "cuda" ? "CUDACXX" : "CXX") + " to its path"};
     }
-    if (finished.status != 0) {
-      throw Error{Errc::bad_file, "what cohortc made of " + source.string() +
-                                      " does not compile, which is a bug of cohortc:\n" +
-                                      finished.text};
-    }
+    if (finished.status != 0) report_bug(source, code, command, finished.text);
     scratch.keep(made, kept);
   }
   return kept;
