@@ -147,7 +147,7 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
                                   "spir64-unknown-unknown",
                                   "-x",
                                   "cl",
-                                  "-cl-std=CL3.0",
+                                  "-cl-std=" + options.standard,
                                   "-finclude-default-header",
                                   "-fdeclare-opencl-builtins",
                                   "-resource-dir",
@@ -162,6 +162,7 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
                                   "-D__opencl_c_work_group_collective_functions=1"};
   for (const std::string& each : options.defines) result.push_back("-D" + each);
   for (const std::string& each : options.include_paths) result.push_back("-I" + each);
+  for (const std::string& each : options.build_options) result.push_back(each);
   if (options.verify) result.emplace_back("-verify");
   if (options.colour) result.emplace_back("-fcolor-diagnostics");
   result.push_back(options.file);

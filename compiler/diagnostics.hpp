@@ -12,12 +12,13 @@ enum class Say {
   // the kernel and its parameters
   parameter_assigned,
   parameter_address,
-  local_parameter,
   unknown_kill_order,
   unknown_survivors,
   trait_not_on_kernel,
   kernel_called,
   program_scope_variable,
+  constant_address,
+  undeclared_dimension,
   // what the language has and we do not
   unsupported_type,
   unsupported_builtin,
@@ -40,6 +41,7 @@ enum class Say {
   transmit_parameter,
   transmit_array,
   transmit_local_memory,
+  transmit_event,
   transmit_local_pointer,
   transmit_private_pointer,
   transmit_not_uniform,

@@ -45,6 +45,10 @@ class FunctionLiveness {
         if (!element || element->getStmt() != stmt) continue;
         Set live = live_out(*block);
         for (std::size_t j = block->size(); j > i + 1; --j) apply((*block)[j - 1], live);
+        walk(target_of(*stmt), [&](const clang::Stmt& part) {
+          apply_name(part, live);
+          return true;
+        });
         return live;
       }
     }
@@ -54,6 +58,14 @@ class FunctionLiveness {
   /// The first read of `variable` on some way from after `stmt`.
   clang::SourceLocation next_read(const clang::Stmt* stmt, const clang::VarDecl* variable) const {
     if (graph_ == nullptr) return {};
+    clang::SourceLocation in_target;
+    walk(target_of(*stmt), [&](const clang::Stmt& part) {
+      const Effect effect = effect_on(part, variable);
+      if (in_target.isInvalid() && (effect == Effect::read || effect == Effect::perhaps))
+        in_target = part.getBeginLoc();
+      return true;
+    });
+    if (in_target.isValid()) return in_target;
     std::deque<std::pair<const clang::CFGBlock*, std::size_t>> open;
     for (const clang::CFGBlock* block : *graph_) {
       for (std::size_t i = 0; i < block->size(); ++i) {
@@ -161,12 +173,33 @@ class FunctionLiveness {
         live.erase(dyn_cast<clang::VarDecl>(each));
     } else if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt)) {
       if (binary->getOpcode() == clang::BO_Assign) live.erase(variable_of(binary->getLHS()));
-    } else if (const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt)) {
-      const auto* variable = dyn_cast<clang::VarDecl>(name->getDecl());
-      if (variable == nullptr || !variable->hasLocalStorage()) return;
-      const Effect effect = effect_of_name(*name, variable);
-      if (effect == Effect::read) live[variable] = true;
-      if (effect == Effect::perhaps) live.try_emplace(variable, false);
+    } else {
+      apply_name(stmt, live);
+    }
+  }
+
+  void apply_name(const clang::Stmt& stmt, Set& live) const {
+    const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt);
+    const auto* variable = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
+    if (variable == nullptr || !variable->hasLocalStorage()) return;
+    const Effect effect = effect_of_name(*name, variable);
+    if (effect == Effect::read) live[variable] = true;
+    if (effect == Effect::perhaps) live.try_emplace(variable, false);
+  }
+
+  /// The target of `x += call`. Clang's graph has it before the call, and the output after it.
+  const clang::Expr* target_of(const clang::Stmt& call) const {
+    const auto* value = dyn_cast<clang::Expr>(&call);
+    for (;;) {
+      const clang::Stmt* outer = parents_.getParent(value);
+      const auto* assignment = dyn_cast_or_null<clang::CompoundAssignOperator>(outer);
+      if (assignment != nullptr)
+        return assignment->getRHS() == value ? assignment->getLHS() : nullptr;
+      const auto* around = dyn_cast_or_null<clang::Expr>(outer);
+      if (around == nullptr ||
+          (!isa<clang::ParenExpr>(around) && !isa<clang::ImplicitCastExpr>(around)))
+        return nullptr;
+      value = around;
     }
   }
 
@@ -321,6 +354,7 @@ void find_live(Program& program, Kernel& kernel) {
       for (const auto& [decl, surely] : liveness->live_after(call)) {
         if (decl->getType().getAddressSpace() == clang::LangAS::opencl_local) continue;
         if (decl->getType().getAddressSpace() == clang::LangAS::opencl_constant) continue;
+        if (is_named_constant(*decl)) continue;
         const Variable variable = resolve({frame, decl});
         if (variable.decl == nullptr) continue;
         if (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl))
@@ -329,7 +363,8 @@ void find_live(Program& program, Kernel& kernel) {
       }
       for (const clang::VarDecl* decl : scope_at(*function, *call)) {
         const clang::LangAS space = decl->getType().getAddressSpace();
-        if (space == clang::LangAS::opencl_local || space == clang::LangAS::opencl_constant)
+        if (space == clang::LangAS::opencl_local || space == clang::LangAS::opencl_constant ||
+            is_named_constant(*decl))
           continue;
         const Variable variable = resolve({frame, decl});
         if (variable.decl == nullptr ||

@@ -30,6 +30,8 @@ class Printer {
   // What differs between the languages.
   virtual std::string space(
       clang::LangAS of) const = 0;  // an address space as a qualifier, with a blank
+  /// Whether what lies there is const, without its author's saying so.
+  virtual bool is_const(clang::LangAS /*of*/) const { return false; }
   virtual std::string vector_name(const std::string& element, unsigned width) const = 0;
   virtual std::string atomic_name(const std::string& value) const = 0;
   virtual std::string tag_reference(const clang::TagDecl& tag) const = 0;
@@ -66,10 +68,22 @@ class Printer {
   virtual std::string local_variable(
       const clang::VarDecl& variable) = 0;  // its name, after declaring it
   virtual std::string aggregate(clang::QualType type, const std::string& list) const = 0;
+  virtual std::string half_name() const { return "half"; }
+  virtual std::string half_literal(const std::string& number) const { return number + "h"; }
+  /// `(int[]){1, 2}`, which lives as long as the function.
+  virtual std::string array_literal(clang::QualType type, const std::string& list) {
+    return aggregate(type, list);
+  }
+  /// An assignment to a volatile structure or vector.
+  virtual std::string write_volatile(const std::string& to, const std::string& value) const {
+    return to + " = " + value;
+  }
   virtual std::string zero(clang::QualType type) const = 0;  // of what a list does not mention
   /// Told of a structure or union that has been written.
   virtual void after_record(const clang::RecordDecl& /*record*/, const std::string& /*name*/) {}
 
+  /// The type of a variable that gets its value later.
+  [[nodiscard]] clang::QualType unqualified_of(const clang::VarDecl& variable) const;
   /// A declaration of `name`, or the type alone if that is empty.
   [[nodiscard]] std::string declare(clang::QualType type, const std::string& name) const;
   [[nodiscard]] std::string type(clang::QualType of) const { return declare(of, ""); }

@@ -79,7 +79,7 @@ std::string builtin_type(clang::QualType of) {
     case clang::BuiltinType::ULongLong: return "unsigned long long";
     case clang::BuiltinType::Float: return "float";
     case clang::BuiltinType::Double: return "double";
-    case clang::BuiltinType::Half: return "half";
+    case clang::BuiltinType::OCLEvent: return "event_t";
     default: return "cohort_unknown_type";
   }
 }
@@ -89,7 +89,7 @@ std::string builtin_type(clang::QualType of) {
 std::string Printer::declare(clang::QualType of, const std::string& name) const {
   const clang::QualType plain = of.getCanonicalType();
   std::string quals;
-  if (plain.isConstQualified()) quals += "const ";
+  if (plain.isConstQualified() || is_const(plain.getAddressSpace())) quals += "const ";
   if (plain.isVolatileQualified()) quals += "volatile ";
   const std::string before = space(plain.getAddressSpace()) + quals;
   const auto spaced = [&](const std::string& base) {
@@ -119,6 +119,7 @@ std::string Printer::declare(clang::QualType of, const std::string& name) const 
     return spaced(builtin_type(enumeration->getDecl()->getIntegerType()));
   if (const auto* tag = plain->getAs<clang::TagType>())
     return spaced(tag_reference(*tag->getDecl()));
+  if (plain->isHalfType()) return spaced(half_name());
   return spaced(builtin_type(plain));
 }
 

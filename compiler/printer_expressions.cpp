@@ -61,7 +61,7 @@ std::string Printer::print_literal(const clang::Expr& literal) const {
     std::string result = text.str().str();
     if (result.find_first_of(".eEn") == std::string::npos) result += ".0";
     if (number->getType()->isSpecificBuiltinType(clang::BuiltinType::Float)) result += "f";
-    return result;
+    return number->getType()->isHalfType() ? half_literal(result) : result;
   }
   if (const auto* character = dyn_cast<clang::CharacterLiteral>(&literal)) {
     const auto value = static_cast<int>(character->getValue());  // of type int, as in C
@@ -107,6 +107,8 @@ std::string Printer::print_binary(const clang::BinaryOperator& binary) {
     std::string value = print_right(binary);
     if (isa<clang::InitListExpr>(binary.getRHS()))
       value = aggregate(binary.getLHS()->getType(), value);
+    if (binary.getOpcode() == clang::BO_Assign && is_volatile_whole(binary.getLHS()->getType()))
+      return write_volatile(target, value);
     return target + " " + op + " " + value;
   }
   return print_operands(binary);
@@ -167,6 +169,8 @@ std::string Printer::print(const clang::Expr* expression) {
     if (literal->getType()->isVectorType()) return print(literal->getInitializer());
     if (list != nullptr && !literal->getType()->isRecordType() && list->getNumInits() == 1)
       return print(list->getInit(0));
+    if (literal->getType()->isArrayType() && !frames_.empty())
+      return array_literal(literal->getType(), print(literal->getInitializer()));
     return aggregate(literal->getType(), print(literal->getInitializer()));
   }
   if (const auto* size = dyn_cast<clang::UnaryExprOrTypeTraitExpr>(expression)) {

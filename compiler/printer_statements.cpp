@@ -356,7 +356,7 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   }
   const clang::CallExpr* call = inlined_call(call_of_initialiser(variable));
   if (call != nullptr) print_inlined(*call);
-  const clang::QualType unqualified = variable.getType().getUnqualifiedType();
+  const clang::QualType unqualified = unqualified_of(variable);
   if (!hoist) {
     const std::string value =
         variable.hasInit() ? " = " + print(variable.getInit()) : "";  // before its name is taken
@@ -364,13 +364,26 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
     line(alignment(variable) + declare(variable.getType(), name) + value + ";");
     return;
   }
+  if (is_named_constant(variable)) {  // with its value, so that groups that join have it too
+    const std::string value = print(variable.getInit());
+    hoisted_.push_back(alignment(variable) + declare(variable.getType(), bind(variable)) + " = " +
+                       value + ";");
+    return;
+  }
   const std::string name = bind(variable);
   hoisted_.push_back(alignment(variable) + declare(unqualified, name) + ";");
   if (variable.hasInit()) initialise(variable, name);
 }
 
+clang::QualType Printer::unqualified_of(const clang::VarDecl& variable) const {
+  clang::Qualifiers ignored;
+  const clang::QualType type = variable.getType();
+  return type->isArrayType() ? program_.context.getUnqualifiedArrayType(type, ignored)
+                             : type.getUnqualifiedType();
+}
+
 void Printer::initialise(const clang::VarDecl& variable, const std::string& name) {
-  const clang::QualType unqualified = variable.getType().getUnqualifiedType();
+  const clang::QualType unqualified = unqualified_of(variable);
   const clang::Expr* init = variable.getInit();
   if (unqualified->isArrayType()) {
     line("{");

@@ -608,7 +608,8 @@ class Run {
                          const std::vector<Value>& arguments, Env& env) {
     const Primitive which = primitive(call);
     const Role role = role_of(builtin);
-    const bool collective = role == Role::meeting || builtin.getName().startswith("work_group_");
+    const bool collective = role == Role::meeting || builtin.getName().startswith("work_group_") ||
+                            is_sub_group_function(builtin);
     if (which != Primitive::none || collective) {
       const bool everybody =
           which == Primitive::global_barrier || which == Primitive::resizing_global_barrier;

@@ -470,7 +470,7 @@ kernel void with_dimension(global uint *out, uint n, uint rounds) {
   transmit uint r;
   for (r = 0; r < rounds; r++) {
     uint first = get_group_id(0) * get_local_size(0) + get_local_id(0), all = get_num_groups(0) * get_local_size(0);
-    for (uint i = first; i < n; i += all) out[i] = stir(out[i], r + get_global_id(1) + get_global_size(2));
+    for (uint i = first; i < n; i += all) out[i] = stir(out[i], r + get_global_offset(0) + 1);
     resizing_global_barrier();
   }
 }
@@ -624,6 +624,24 @@ kernel void taken_names(global uint *out, uint n, uint rounds) {
     EOF_ |= high_flag;
     if (EOF_ > 90) EOF_ = low_flag;
     traits.Local += Item++;
+    resizing_global_barrier();
+  }
+}
+
+// What functions with resizing points give is added to a variable, to an element, and to a part of a vector.
+uint next_key(global uint *out, uint n, uint r) {
+  pass(out, n, r);
+  resizing_global_barrier();
+  return r * 3;
+}
+kernel void added_to(global uint *out, uint n, uint rounds) {
+  transmit uint r, sum = 1;
+  transmit uint4 parts = (uint4)(0, 1, 2, 3);
+  const uint steps[2] = {1, sizeof(uint) / 4};  // constants need no transmit
+  for (r = 0; r < rounds; r += steps[r % 2]) {
+    sum += next_key(out, n, r);
+    parts.y ^= next_key(out, n, r);
+    pass(out, n, sum + parts.y);
     resizing_global_barrier();
   }
 }

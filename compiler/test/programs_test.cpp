@@ -151,6 +151,16 @@ Words anonymous_keys() {
   });
 }
 
+Words added_keys() {
+  std::uint32_t sum = 1;
+  std::uint32_t part = 1;
+  return keys_by(rounds, [&](std::uint32_t r, Words& keys) {
+    sum += r * 3;
+    part ^= r * 3;
+    keys.insert(keys.end(), {r, r, sum + part});
+  });
+}
+
 Words name_keys() {
   Words keys{5};
   std::uint32_t phase = 1;
@@ -301,6 +311,7 @@ std::vector<PassProgram> pass_programs() {
                                        [](std::uint32_t r, Words& keys) {
                                          keys.insert(keys.end(), {r, (r + 1) * 3});
                                        })},
+      {"added_to", added_keys()},
       {"function_in_function", keys_by(rounds,
                                        [](std::uint32_t r, Words& keys) {
                                          keys.push_back(r);
@@ -574,7 +585,7 @@ TEST(ProgramFile, ThatDoesNotCompileSaysSoWithTheCompilersText) {
       std::filesystem::path{testing::TempDir()} / ("programs" + std::to_string(::getpid()));
   std::filesystem::create_directories(scratch);
   const std::filesystem::path file = scratch / "broken.cl";
-  std::ofstream{file} << "kernel void f(global int* p) { p = 0; }\n";
+  std::ofstream{file} << "kernel void f(global int* p) { p = 0; global_barrier(); }\n";
   try {
     static_cast<void>(Program::from_file(file));
     FAIL() << "it compiled";

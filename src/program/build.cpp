@@ -84,15 +84,19 @@ const char* name_of(ResizingBarrier barrier) {
 }
 
 /// What cohortc makes of it.
-std::string translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
-                      const fs::path& description = {}) {
-  std::vector<std::string> command{
-      cohortc(), source.string(), "--emit=" + options.engine, "--transmit=" + options.transmit,
-      "-o",      to.string()};
-  if (!description.empty()) command.push_back("--describe=" + description.string());
+Translated translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
+                     const fs::path& description) {
+  std::vector<std::string> command{cohortc(),
+                                   source.string(),
+                                   "--emit=" + options.engine,
+                                   "--transmit=" + options.transmit,
+                                   "-o",
+                                   to.string(),
+                                   "--describe=" + description.string()};
   for (const std::string& each : options.defines) command.insert(command.end(), {"-D", each});
   for (const fs::path& each : options.include_paths)
     command.insert(command.end(), {"-I", each.string()});
+  command.insert(command.end(), options.build_options.begin(), options.build_options.end());
   const Finished finished = run(command);
   if (finished.status == -1 || finished.status == 127) {
     throw Error{Errc::unsupported,
@@ -101,7 +105,7 @@ std::string translate(const fs::path& source, const ProgramOptions& options, con
   }
   if (finished.status != 0)
     throw Error{Errc::bad_file, source.string() + " does not compile:\n" + finished.text};
-  return read(to);
+  return {read(to), read(description), finished.text};
 }
 
 /// $CUDACXX, the toolkit's usual place, or on PATH.
@@ -142,6 +146,17 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-pthread",
                "-fwrapv",  // OpenCL C programs count on both
                "-fno-strict-aliasing"};
+  }
+  const auto& asked = options.build_options;
+  if (std::find(asked.begin(), asked.end(), "-cl-fast-relaxed-math") != asked.end()) {
+    // Not -ffast-math: what it links would change the arithmetic of the program that loads this.
+    if (options.engine == "cuda") {
+      command.emplace_back("--use_fast_math");
+    } else {
+      command.insert(command.end(),
+                     {"-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros",
+                      "-fassociative-math", "-freciprocal-math", "-ffinite-math-only"});
+    }
   }
   command.push_back(options.optimise);
   if (options.engine == "cuda" && options.optimise == "-O0")
@@ -218,14 +233,10 @@ Translated translate_for_opencl(const fs::path& source, const ProgramOptions& op
                 "barrier; use another transmit than per-thread and leave the barrier out"};
   }
   const Scratch scratch{cache_folder(options)};
-  Translated result;
-  result.code =
-      translate(source, options, scratch.file("program.cl"), scratch.file("program.json"));
-  result.description = read(scratch.file("program.json"));
-  return result;
+  return translate(source, options, scratch.file("program.cl"), scratch.file("program.json"));
 }
 
-fs::path build(const fs::path& source, const ProgramOptions& options) {
+Built build(const fs::path& source, const ProgramOptions& options) {
   check_source(source);
   if (options.engine != "cpu" && options.engine != "cuda") {
     throw Error{Errc::bad_options,
@@ -234,10 +245,10 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
   const fs::path cache = cache_folder(options);
   const Scratch scratch{cache};
   const fs::path written = scratch.file("program.cpp");
-  const std::string code = translate(source, options, written);
+  Translated translated = translate(source, options, written, scratch.file("program.json"));
 
   Hash hash;
-  hash.add(code);
+  hash.add(translated.code);
   std::vector<std::string> command = compiler(options);
   for (const std::string& each : command) hash.add(each);
   add_compiler(hash, command);
@@ -253,10 +264,10 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
                   "cannot run " + command[0] + "; install a C++ compiler or set " +
                       (options.engine == "cuda" ? "CUDACXX" : "CXX") + " to its path"};
     }
-    if (finished.status != 0) report_bug(source, code, command, finished.text);
+    if (finished.status != 0) report_bug(source, translated.code, command, finished.text);
     scratch.keep(made, kept);
   }
-  return kept;
+  return {std::move(kept), std::move(translated.warnings)};
 }
 
 }  // namespace cohort::program

@@ -282,3 +282,31 @@ kernel void f(global int *p, int n) {
   resizing_global_barrier();  // expected-error {{'level' is read by groups that join}}
   p[get_global_id()] = level;  // expected-note {{read here}}
 }
+// ---- a named constant needs no transmit
+// expected-no-diagnostics
+kernel void f(global int *p) {
+  const int n = 16;
+  const float4 v = (float4)(1, 2, 3, n);
+  const int list[2] = {n, 2 * n};
+  resizing_global_barrier();
+  p[n] = list[1] + (int)v.w;
+}
+// ---- a const variable that is no constant needs it
+kernel void f(global int *p, int m) {
+  const int n = m + 1;  // expected-note {{declare 'n' 'transmit' to hand its value to joining groups}}
+  resizing_global_barrier();  // expected-error {{'n' is read by groups that join at this resizing_global_barrier, but is neither 'transmit' nor computed again}}
+  p[0] = n;  // expected-note {{read here}}
+}
+// ---- what a compound assignment adds to is read after the function
+int g(global int *p) { resizing_global_barrier(); return p[0]; }
+kernel void f(global int *p) {
+  int n = 1;  // expected-note {{declare 'n' 'transmit' to hand its value to joining groups}}
+  n += g(p);  // expected-error@-3 {{'n' is read by groups that join}} expected-note {{read here}}
+  p[1] = n;
+}
+// ---- and so is its index
+int g(global int *p) { resizing_global_barrier(); return p[0]; }
+kernel void f(global int *p) {
+  int i = p[3];  // expected-note {{declare 'i' 'transmit' to hand its value to joining groups}}
+  p[i] += g(p);  // expected-error@-3 {{'i' is read by groups that join}} expected-note {{read here}}
+}
