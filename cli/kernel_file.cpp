@@ -1,11 +1,14 @@
 #include "cli/kernel_file.hpp"
 
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
+#include <numeric>
 
 #include "apps/run.hpp"
 #include "cli/commands.hpp"
@@ -49,7 +52,7 @@ class Arguments {
   explicit Arguments(ProgramKernel& kernel) : kernel_(kernel) {}
 
   /// NAME=VALUE for a value; NAME=COUNT, NAME=COUNT*VALUE, NAME=COUNT*iota, NAME=V,V,... or
-  /// NAME=@FILE for a buffer.
+  /// NAME=@FILE for a buffer; NAME=local:BYTES for local memory.
   void set(const std::string& argument) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) refuse(argument, "write NAME=VALUE");
@@ -57,7 +60,9 @@ class Arguments {
     const std::string value = argument.substr(equals + 1);
     for (const Parameter& each : kernel_.info().parameters) {
       if (each.name != name) continue;
-      if (each.kind == "value") {
+      if (each.kind == "local") {
+        set_local(argument, each, value);
+      } else if (each.kind == "value") {
         set_value(argument, each, value);
       } else {
         set_buffer(argument, each, value);
@@ -92,11 +97,12 @@ class Arguments {
       throw Error{Errc::bad_options, "--print '" + wanted + "': write NAME or NAME:COUNT"};
     }
     count = std::min(count, found->second.bytes.size() / scalar);
-    std::cout << name << " =";
+    std::cout << std::defaultfloat << name << " =";
     for (std::size_t i = 0; i < count; ++i) {
       with_type(parameter.element, [&](auto number) {
         std::memcpy(&number, found->second.bytes.data() + i * scalar, sizeof(number));
-        std::cout << ' ' << +number;
+        std::cout << ' ' << std::setprecision(std::numeric_limits<decltype(number)>::max_digits10)
+                  << +number;
       });
     }
     std::cout << '\n';
@@ -123,8 +129,21 @@ class Arguments {
     if (!known) refuse(argument, "a " + parameter.type + " cannot be given on the command line");
   }
 
+  void set_local(const std::string& argument, const Parameter& parameter, std::string_view text) {
+    constexpr std::string_view word = "local:";
+    std::size_t bytes = 0;
+    if (!text.starts_with(word) || !parse(text.substr(word.size()), bytes)) {
+      refuse(argument, "'" + parameter.name + "' is in local memory: write " + parameter.name +
+                           "=local:BYTES");
+    }
+    kernel_.set_local(parameter.name, bytes);
+  }
+
   void set_buffer(const std::string& argument, const Parameter& parameter,
                   const std::string& text) {
+    if (text.starts_with("local:")) {
+      refuse(argument, "'" + parameter.name + "' is a " + parameter.type + ", not in local memory");
+    }
     Buffer& buffer = buffers_[parameter.name];
     buffer.parameter = &parameter;
     if (text.starts_with('@')) {
@@ -188,6 +207,34 @@ class Arguments {
   std::map<std::string, Buffer> buffers_;
 };
 
+/// Sizes of up to three dimensions, joined by x.
+std::array<std::uint32_t, 3> sizes(const std::string& option, const std::string& text) {
+  std::array<std::uint32_t, 3> result{1, 1, 1};
+  std::size_t from = 0;
+  for (std::uint32_t& each : result) {
+    const std::size_t end = std::min(text.find('x', from), text.size());
+    if (!parse(std::string_view{text}.substr(from, end - from), each) || each == 0) break;
+    if (end == text.size()) return result;
+    from = end + 1;
+  }
+  throw Error{Errc::bad_options,
+              option + " '" + text + "': write one to three sizes, like 64 or 64x48 or 8x8x8"};
+}
+
+/// The range of --global and --local. By default, its work-groups have the shape that the kernel
+/// requires, or the largest part of a row that fits `usual` threads.
+NDRange range_of(const KernelFileOptions& options, const KernelInfo& kernel, std::uint32_t usual) {
+  NDRange range{.global = sizes("--global", options.global)};
+  if (!options.local.empty()) {
+    range.local = sizes("--local", options.local);
+  } else if (kernel.required_shape) {
+    range.local = *kernel.required_shape;
+  } else {
+    range.local[0] = std::gcd(range.global[0], usual);
+  }
+  return range;
+}
+
 template <class Engine>
 int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& options,
            Interrupt& interrupt) {
@@ -196,6 +243,12 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
   arguments.give(engine);
   LaunchOptions launch = options.launch;
   launch.max_groups = launch.max_groups.value_or(engine.capacity());
+  if (!options.global.empty()) {
+    const NDRange range = range_of(options, kernel.info(),
+                                   launch.local_size.value_or(apps::default_local_size<Engine>));
+    kernel.set_range(range);
+    launch.local_size = range.local[0] * range.local[1] * range.local[2];
+  }
   if (!launch.local_size)
     launch.local_size =
         kernel.info().required_local_size.value_or(apps::default_local_size<Engine>);
@@ -225,8 +278,12 @@ int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt) {
     how.transmit = options.transmit;
     how.barrier = options.barrier;
     how.defines = options.defines;
+    how.include_paths.assign(options.include_paths.begin(), options.include_paths.end());
+    if (!options.standard.empty()) how.build_options.push_back("-cl-std=" + options.standard);
+    if (options.fast_math) how.build_options.emplace_back("-cl-fast-relaxed-math");
     how.max_local_size = options.launch.local_size.value_or(apps::default_local_size<Engine>);
     const Program program = Program::from_file(options.file, how);
+    std::cerr << program.warnings();
     return run_on(its, program.kernel(options.kernel), options, interrupt);
   });
 }

@@ -501,12 +501,24 @@ void add_kernel_file_options(CLI::App& command, KernelFileOptions& source) {
   add("--kernel", source.kernel, "NAME", "Kernel to run, if the file has several");
   add("--arg", source.arguments, "NAME=VALUE",
       "Parameter of the kernel; may be repeated. The value of a buffer is COUNT, COUNT*VALUE, "
-      "COUNT*iota, V,V,... or @FILE")
+      "COUNT*iota, V,V,... or @FILE; that of local memory is local:BYTES")
       ->allow_extra_args(false);
   add("--print", source.prints, "NAME[:COUNT]", "Print a buffer afterwards; may be repeated")
       ->allow_extra_args(false);
   add("-D,--define", source.defines, "NAME[=VALUE]", "Define a macro; may be repeated")
       ->allow_extra_args(false);
+  add("-I,--include", source.include_paths, "DIR", "Look for includes here; may be repeated")
+      ->allow_extra_args(false);
+  add("--cl-std", source.standard, "VERSION", "Version of OpenCL C, like CL1.2 (default: CL3.0)");
+  command
+      .add_flag("--cl-fast-relaxed-math", source.fast_math,
+                "Let the compiler trade accuracy for speed, as OpenCL's option does")
+      ->group(for_kernel_files);
+  auto* const global =
+      add("--global", source.global, "SIZES",
+          "Run over a range of work-items, like 64 or 64x48, for kernels without resizing points");
+  add("--local", source.local, "SIZES", "Shape of the range's work-groups, like 8x8")
+      ->needs(global);
   add("--transmit", source.transmit, "STATE",
       "What joining groups receive: annotated|live|all|per-thread")
       ->capture_default_str();

@@ -7,5 +7,9 @@
 namespace cohort::compiler {
 
 [[nodiscard]] bool has_builtin(llvm::StringRef name);
+/// Whether that is so for arguments and results of type half too.
+[[nodiscard]] bool takes_half(llvm::StringRef name);
+/// The one of them that does what Clang's own __builtin_... of that name does; empty if none does.
+[[nodiscard]] llvm::StringRef without_prefix(llvm::StringRef name);
 
 }  // namespace cohort::compiler

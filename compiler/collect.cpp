@@ -4,6 +4,7 @@
 #include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "compiler/diagnostics.hpp"
@@ -23,7 +24,7 @@ const clang::CallExpr* call_of_statement(const clang::Stmt& statement) {
   if (expression == nullptr) return nullptr;
   expression = expression->IgnoreParenCasts();
   if (const auto* assignment = dyn_cast<clang::BinaryOperator>(expression);
-      assignment != nullptr && assignment->getOpcode() == clang::BO_Assign) {
+      assignment != nullptr && assignment->isAssignmentOp()) {
     return dyn_cast<clang::CallExpr>(assignment->getRHS()->IgnoreParenImpCasts());
   }
   return dyn_cast<clang::CallExpr>(expression);
@@ -146,7 +147,8 @@ class Collector {
       complain(call.getBeginLoc(), Say::not_defined) << callee << call.getSourceRange();
       return;
     }
-    if (target.hasAttr<clang::OpenCLKernelAttr>()) {
+    const bool kernel = target.hasAttr<clang::OpenCLKernelAttr>();
+    if (kernel && has_local_memory(target)) {
       complain(call.getBeginLoc(), Say::kernel_called) << &target << call.getSourceRange();
       return;
     }
@@ -160,9 +162,27 @@ class Collector {
       return;
     }
     visit(target);
+    if (kernel && std::find(program_.functions.begin(), program_.functions.end(), &target) ==
+                      program_.functions.end())
+      program_.functions.push_back(&target);
     if (program_.resizes.contains(&target)) program_.resizes.insert(&caller);
     if (program_.meets.contains(&target)) program_.meets.insert(&caller);
     if (program_.asks_group.contains(&target)) program_.asks_group.insert(&caller);
+  }
+
+  static bool has_local_memory(const clang::FunctionDecl& function) {
+    bool found = false;
+    walk(function.getBody(), [&](const clang::Stmt& stmt) {
+      const auto* declarations = dyn_cast<clang::DeclStmt>(&stmt);
+      if (declarations == nullptr) return true;
+      for (const clang::Decl* each : declarations->decls()) {
+        const auto* variable = dyn_cast<clang::VarDecl>(each);
+        found |= variable != nullptr &&
+                 variable->getType().getAddressSpace() == clang::LangAS::opencl_local;
+      }
+      return true;
+    });
+    return found;
   }
 
   void check_positions(const clang::FunctionDecl& function) {
@@ -185,6 +205,16 @@ class Collector {
     });
   }
 
+  /// The dimension that a call asks about, if its number is known.
+  unsigned dimension_of(const clang::CallExpr& call) const {
+    const clang::FunctionDecl* callee = callee_of(call);
+    if (callee == nullptr || !is_builtin(*callee) || call.getNumArgs() != 1 ||
+        !callee->getName().startswith("get_"))
+      return 0;
+    const auto number = call.getArg(0)->getIntegerConstantExpr(program_.context);
+    return number && *number < 3 ? static_cast<unsigned>(number->getZExtValue()) : 0;
+  }
+
   void points(Kernel& kernel, const clang::FunctionDecl& function, Chain& chain) {
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
       const auto* call = dyn_cast<clang::CallExpr>(&stmt);
@@ -194,6 +224,10 @@ class Collector {
       if (which == Primitive::resizing_global_barrier) ++kernel.resizing_barriers;
       if (which == Primitive::offer_kill) ++kernel.kills;
       if (which == Primitive::request_fork) ++kernel.forks;
+      if (const unsigned dimension = dimension_of(*call); dimension >= kernel.dimensions) {
+        kernel.dimensions = dimension + 1;
+        kernel.asks = call;
+      }
       chain.push_back(call);
       if (is_resizing(which)) {
         Point point;

@@ -1,17 +1,23 @@
 #include "compiler/compile.hpp"
 
 #include <clang/Basic/SourceManager.h>
+#include <clang/Basic/Stack.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Lex/Lexer.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/VirtualFileSystem.h>
+#include <pthread.h>
+
+#include <exception>
 
 #include "compiler/collect.hpp"
 #include "compiler/describe.hpp"
+#include "compiler/diagnostics.hpp"
 #include "compiler/emit.hpp"
 #include "compiler/liveness.hpp"
+#include "compiler/local_memory.hpp"
 #include "compiler/program.hpp"
 #include "compiler/rules.hpp"
 #include "compiler/transmit.hpp"
@@ -43,6 +49,22 @@ unsigned lines_of_code(const clang::SourceManager& sources, const clang::LangOpt
   return count;
 }
 
+/// What is too deep for the stack that the passes have. Clang limits brackets itself.
+constexpr unsigned deepest = 100'000;
+
+/// Whether an expression or statement below `body` is nested deeper than that; does not recurse.
+const clang::Stmt* too_deep(const clang::Stmt* body) {
+  std::vector<std::pair<const clang::Stmt*, unsigned>> open{{body, 0}};
+  while (!open.empty()) {
+    const auto [stmt, depth] = open.back();
+    open.pop_back();
+    if (stmt == nullptr) continue;
+    if (depth > deepest) return stmt;
+    for (const clang::Stmt* each : stmt->children()) open.emplace_back(each, depth + 1);
+  }
+  return nullptr;
+}
+
 class Passes final : public clang::ASTConsumer {
  public:
   Passes(const CompileOptions& options, CompileResult& result)
@@ -52,7 +74,7 @@ class Passes final : public clang::ASTConsumer {
     clang::DiagnosticsEngine& engine = context.getDiagnostics();
     if (engine.hasErrorOccurred()) return;
     Program program{context};
-    if (!collect(program)) return;
+    if (nested_too_deep(context) || !collect(program)) return;
     check_rules(program, options_.output != Output::opencl && options_.output != Output::plain);
     if (engine.hasErrorOccurred()) return;
     for (Kernel& kernel : program.kernels) {
@@ -63,6 +85,7 @@ class Passes final : public clang::ASTConsumer {
           (options_.verify || engine.getClient()->getNumErrors() > before))
         continue;
       find_live(program, kernel);
+      find_local_memory(program, kernel);
       decide_transmission(program, kernel, facts, options_.transmit, options_.remarks);
     }
     const unsigned lines = lines_of_code(context.getSourceManager(), context.getLangOpts());
@@ -87,6 +110,19 @@ class Passes final : public clang::ASTConsumer {
   }
 
  private:
+  static bool nested_too_deep(const clang::ASTContext& context) {
+    for (const clang::Decl* each : context.getTranslationUnitDecl()->decls()) {
+      const clang::Stmt* body = each->getBody();
+      if (const auto* variable = clang::dyn_cast<clang::VarDecl>(each)) body = variable->getInit();
+      const clang::Stmt* found = too_deep(body);
+      if (found == nullptr) continue;
+      report(context.getDiagnostics(), found->getBeginLoc(), Say::unsupported_construct)
+          << "nesting more than " + std::to_string(deepest) + " levels deep";
+      return true;
+    }
+    return false;
+  }
+
   const CompileOptions& options_;
   CompileResult& result_;
 };
@@ -111,7 +147,7 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
                                   "spir64-unknown-unknown",
                                   "-x",
                                   "cl",
-                                  "-cl-std=CL3.0",
+                                  "-cl-std=" + options.standard,
                                   "-finclude-default-header",
                                   "-fdeclare-opencl-builtins",
                                   "-resource-dir",
@@ -126,15 +162,47 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
                                   "-D__opencl_c_work_group_collective_functions=1"};
   for (const std::string& each : options.defines) result.push_back("-D" + each);
   for (const std::string& each : options.include_paths) result.push_back("-I" + each);
+  for (const std::string& each : options.build_options) result.push_back(each);
   if (options.verify) result.emplace_back("-verify");
   if (options.colour) result.emplace_back("-fcolor-diagnostics");
   result.push_back(options.file);
   return result;
 }
 
-}  // namespace
+/// Runs `work` where nested expressions have room: each level of them costs the passes, and Clang,
+/// some frames of the stack.
+template <class Work>
+void on_large_stack(const Work& work) {
+  struct Errand {
+    const Work* work;
+    std::exception_ptr error;
+  } errand{&work, nullptr};
+  const auto start = [](void* given) -> void* {
+    auto& mine = *static_cast<Errand*>(given);
+    try {
+      clang::noteBottomOfStack();
+      (*mine.work)();
+    } catch (...) {
+      mine.error = std::current_exception();
+    }
+    return nullptr;
+  };
+  constexpr std::size_t stack_size = std::size_t{1} << 30U;  // only what is touched is taken
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_t thread{};
+  const bool started = pthread_attr_setstacksize(&attributes, stack_size) == 0 &&
+                       pthread_create(&thread, &attributes, start, &errand) == 0;
+  pthread_attr_destroy(&attributes);
+  if (started) {
+    pthread_join(thread, nullptr);
+  } else {  // with the stack that there is
+    start(&errand);
+  }
+  if (errand.error) std::rethrow_exception(errand.error);
+}
 
-CompileResult compile(const CompileOptions& options) {
+CompileResult compile_here(const CompileOptions& options) {
   CompileResult result;
   llvm::raw_string_ostream stream{result.diagnostics};
   const std::vector<std::string> arguments = arguments_for(options);
@@ -168,6 +236,14 @@ CompileResult compile(const CompileOptions& options) {
   result.fine = instance.ExecuteAction(action);
   stream.flush();
   if (!result.fine) result.output.clear();
+  return result;
+}
+
+}  // namespace
+
+CompileResult compile(const CompileOptions& options) {
+  CompileResult result;
+  on_large_stack([&] { result = compile_here(options); });
   return result;
 }
 

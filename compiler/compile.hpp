@@ -19,7 +19,9 @@ struct CompileOptions {
   Transmit transmit = Transmit::annotated;
   std::vector<std::string> defines = {};
   std::vector<std::string> include_paths = {};
-  bool remarks = false;  ///< say what is transmitted
+  std::string standard = "CL3.0";               ///< CL1.0 to CL3.0
+  std::vector<std::string> build_options = {};  ///< of clBuildProgram, as Clang takes them
+  bool remarks = false;                         ///< say what is transmitted
   bool verify =
       false;  ///< compare the diagnostics with the `expected-error` comments in the source
   bool colour = false;

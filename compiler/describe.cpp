@@ -58,8 +58,10 @@ Json parameter(const clang::ASTContext& context, const clang::ParmVarDecl& decl)
               {"size", bytes(context, type)}};
   if (type->isPointerType()) {
     const clang::QualType element = type->getPointeeType();
-    result["kind"] =
-        element.getAddressSpace() == clang::LangAS::opencl_constant ? "constant" : "global";
+    result["kind"] = is_local_pointer(decl)                                        ? "local"
+                     : element.getAddressSpace() == clang::LangAS::opencl_constant ? "constant"
+                                                                                   : "global";
+    if (is_local_pointer(decl)) result["size"] = 4;  // the number of its bytes
     result["element"] = scalar(context, element);
     result["element_size"] = bytes(context, element);
     result["const"] = element.isConstQualified();
@@ -98,12 +100,13 @@ Json describe(const clang::ASTContext& context, const Kernel& kernel, Transmit m
   const auto& sources = context.getSourceManager();
   auto parameters = Json::array();
   std::int64_t offset = 0;  // in a structure of all of them, as the OpenCL output declares it
+  const auto place = [&](std::int64_t align) { offset = (offset + align - 1) / align * align; };
   for (const clang::ParmVarDecl* each : kernel.decl->parameters()) {
     Json described = parameter(context, *each);
-    const std::int64_t align = context.getTypeAlignInChars(each->getType()).getQuantity();
-    offset = (offset + align - 1) / align * align;
+    const bool local = is_local_pointer(*each);
+    place(local ? 4 : context.getTypeAlignInChars(each->getType()).getQuantity());
     described["offset"] = offset;
-    offset += bytes(context, each->getType());
+    offset += local ? 4 : bytes(context, each->getType());
     parameters.push_back(std::move(described));
   }
   auto points = Json::array();
@@ -125,13 +128,17 @@ Json describe(const clang::ASTContext& context, const Kernel& kernel, Transmit m
   if (const auto* required = kernel.decl->getAttr<clang::ReqdWorkGroupSizeAttr>()) {
     local_size = {required->getXDim(), required->getYDim(), required->getZDim()};
   }
+  place(8);
+  const Json range = kernel.plain() ? Json(offset) : Json(nullptr);
   return {{"name", kernel.decl->getName().str()},
           {"parameters", std::move(parameters)},
           {"state", state(context, kernel, mode)},
           {"points", std::move(points)},
           {"kill_order", kernel.kill_any ? "any" : "highest_first"},
           {"survivors", kernel.may_all_leave ? "may_all_leave" : "keep_one"},
-          {"resizes", kernel.at_barriers() ? "at_barriers" : "anywhere"},
+          {"resizes", kernel.at_barriers() && !kernel.plain() ? "at_barriers" : "anywhere"},
+          {"range", range},  // where the range is among the arguments, if it takes one
+          {"dimensions", kernel.dimensions},
           {"suspendable", kernel.suspendable},
           {"required_local_size", std::move(local_size)}};
 }

@@ -19,10 +19,6 @@ Text text_of(Say what) {
       return {Error,
               "address of parameter %0 taken: parameters of a kernel are immutable; copy it into a "
               "variable"};
-    case Say::local_parameter:
-      return {Error,
-              "parameter %0 points to local memory, whose size is not known here; declare a local "
-              "array in the kernel"};
     case Say::unknown_kill_order:
       return {
           Error,
@@ -35,11 +31,18 @@ Text text_of(Say what) {
       return {Error, "%0 says something about a kernel; %1 is not one"};
     case Say::kernel_called:
       return {Error,
-              "kernel %0 is called like a function; move its body into a function that both call"};
+              "kernel %0 is called like a function, but has local memory of its own; move its body "
+              "into a function that gets the local memory from both"};
     case Say::program_scope_variable:
       return {Error,
               "variable %0 in program scope is not supported unless it is 'constant'; pass a "
               "pointer to the kernel"};
+    case Say::constant_address:
+      return {Error, "%0 is used by its address, so declare it 'constant'"};
+    case Say::undeclared_dimension:
+      return {Error,
+              "dimension %0 in kernel %1, whose groups come and go along dimension 0: declare the "
+              "shape of a group with reqd_work_group_size"};
     case Say::unsupported_type: return {Error, "type %0 is not supported"};
     case Say::unsupported_builtin: return {Error, "built-in function %0 is not supported"};
     case Say::unsupported_construct: return {Error, "%0 is not supported"};
@@ -86,6 +89,8 @@ Text text_of(Say what) {
     case Say::transmit_local_memory:
       return {Error,
               "'transmit' on %0, which is in local memory: that of a joining group is its own"};
+    case Say::transmit_event:
+      return {Error, "'transmit' on %0: wait for the event before groups may come and go"};
     case Say::transmit_local_pointer:
       return {Error,
               "%0 points to local memory, so it cannot be transmitted: another group's local "
@@ -115,8 +120,24 @@ Text text_of(Say what) {
               "%0 may be read by groups that join at this %1, but is neither 'transmit' nor surely "
               "written before"};
     case Say::not_transmittable:
-      return {Error, "%0 is read by groups that join at this %1, but cannot be transmitted"};
+      return {
+          Error,
+          "%0 cannot be transmitted: it points to %select{private|local}1 memory here, and that "
+          "of a joining group is its own"};
+    case Say::local_memory_read:
+      return {Warning,
+              "%0 is in local memory, and groups that join at this %1 may read theirs before they "
+              "write it"};
     case Say::read_here: return {Note, "read here"};
+    case Say::also_at: return {Note, "or join at this %0"};
+    case Say::keep_array:
+      return {Note,
+              "%0 is an array: keep it in global memory, or compile with --transmit=live to "
+              "transmit it"};
+    case Say::set_again:
+      return {Note,
+              "%0 points to %select{private|local}1 memory, of which a joining group has its own: "
+              "set it again after this %2"};
     case Say::declare_transmit:
       return {Note, "declare %0 'transmit' to hand its value to joining groups"};
     case Say::compute_again:

@@ -1,8 +1,9 @@
 #include <clang/AST/Attr.h>
-#include <llvm/ADT/StringSet.h>
+#include <clang/AST/RecordLayout.h>
 
 #include <algorithm>
 
+#include "compiler/builtins.hpp"
 #include "compiler/emit.hpp"
 #include "compiler/printer.hpp"
 
@@ -11,94 +12,6 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
-
-/// Words of C++, and names that the generated file gives to its own things.
-bool is_cpp_word(llvm::StringRef name) {
-  static const llvm::StringSet<> words{"alignas",
-                                       "alignof",
-                                       "and",
-                                       "and_eq",
-                                       "asm",
-                                       "auto",
-                                       "bitand",
-                                       "bitor",
-                                       "bool",
-                                       "catch",
-                                       "char8_t",
-                                       "char16_t",
-                                       "char32_t",
-                                       "class",
-                                       "compl",
-                                       "concept",
-                                       "consteval",
-                                       "constexpr",
-                                       "constinit",
-                                       "const_cast",
-                                       "co_await",
-                                       "co_return",
-                                       "co_yield",
-                                       "decltype",
-                                       "delete",
-                                       "dynamic_cast",
-                                       "explicit",
-                                       "export",
-                                       "extern",
-                                       "false",
-                                       "friend",
-                                       "inline",
-                                       "mutable",
-                                       "namespace",
-                                       "new",
-                                       "noexcept",
-                                       "not",
-                                       "not_eq",
-                                       "nullptr",
-                                       "operator",
-                                       "or",
-                                       "or_eq",
-                                       "private",
-                                       "protected",
-                                       "public",
-                                       "register",
-                                       "reinterpret_cast",
-                                       "requires",
-                                       "signed",
-                                       "static",
-                                       "static_assert",
-                                       "static_cast",
-                                       "template",
-                                       "this",
-                                       "thread_local",
-                                       "throw",
-                                       "true",
-                                       "try",
-                                       "typeid",
-                                       "typename",
-                                       "using",
-                                       "virtual",
-                                       "wchar_t",
-                                       "xor",
-                                       "xor_eq",
-                                       "cl",
-                                       "cohort",
-                                       "std",
-                                       "State",
-                                       "Local",
-                                       "traits",
-                                       "run",
-                                       "main",
-                                       "printf",
-                                       "linux",
-                                       "unix",
-                                       "errno",
-                                       "stdin",
-                                       "stdout",
-                                       "stderr",
-                                       "assert",
-                                       "NULL",
-                                       "EOF"};
-  return words.contains(name) || name.startswith("cohort_") || name.startswith("COHORT_");
-}
 
 class Cpp final : public Printer {
  public:
@@ -113,6 +26,7 @@ class Cpp final : public Printer {
     line("namespace cohort_program {");
     line("namespace {");
     line("namespace cl = ::cohort::cl;");
+    line("using cl::event_t;");
     line("");
     print_declarations();
     for (const clang::FunctionDecl* each : program_.functions) {
@@ -126,32 +40,48 @@ class Cpp final : public Printer {
   }
 
  protected:
-  bool is_word(llvm::StringRef name) const override { return is_cpp_word(name); }
   std::string context_argument() const override { return "cohort_item"; }
   std::string aggregate(clang::QualType of, const std::string& list) const override {
     return type(of.getUnqualifiedType()) + list;
+  }
+  std::string half_name() const override { return "cl::half"; }
+  std::string half_literal(const std::string& number) const override {
+    return "cl::half(" + number + ")";
+  }
+  std::string array_literal(clang::QualType of, const std::string& list) override {
+    clang::Qualifiers ignored;
+    const std::string name = unique("cohort_literal");
+    hoisted_.push_back(declare(program_.context.getUnqualifiedArrayType(of, ignored), name) + ";");
+    return "cl::assign(" + name + ", " + list + ")";
+  }
+  std::string write_volatile(const std::string& to, const std::string& value) const override {
+    return "cl::write_volatile(" + to + ", " + value + ")";
   }
   std::string zero(clang::QualType of) const override {
     // nvcc hands a vector's {} on to the host's compiler as its number, which is no vector.
     return of->isVectorType() ? type(of.getUnqualifiedType()) + "{}" : "{}";
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    return "COHORT_CL_CONSTANT " + declare(variable.getType().getUnqualifiedType(), name) + " = " +
+    return "COHORT_CL_CONSTANT " + declare(unqualified_of(variable), name) + " = " +
            Printer::print(variable.getInit());
   }
 
   std::string space(clang::LangAS /*of*/) const override { return ""; }
+  bool is_const(clang::LangAS of) const override { return of == clang::LangAS::opencl_constant; }
   std::string vector_name(const std::string& element, unsigned width) const override {
     return "cl::Vec<" + element + ", " + std::to_string(width) + ">";
   }
   std::string atomic_name(const std::string& value) const override { return value; }
-  std::string enum_base(const std::string& of) const override { return " : " + of; }
   std::string tag_reference(const clang::TagDecl& tag) const override { return tag_name(tag); }
 
   std::string print_cast(const clang::CastExpr& cast) override {
     const std::string inner = Printer::print(cast.getSubExpr());
     switch (cast.getCastKind()) {
       case clang::CK_LValueToRValue:
+        return is_volatile_whole(cast.getSubExpr()->getType()) &&
+                       !isa<clang::ExtVectorElementExpr>(cast.getSubExpr()->IgnoreParens())
+                   ? "cl::read_volatile(" + inner + ")"
+                   : inner;
       case clang::CK_ArrayToPointerDecay:
       case clang::CK_FunctionToPointerDecay:
       case clang::CK_AtomicToNonAtomic:
@@ -167,6 +97,20 @@ class Cpp final : public Printer {
     return "(" + type(cast.getType().getUnqualifiedType()) + ")(" + inner + ")";
   }
 
+  /// OpenCL C shifts by an amount modulo the width of the value; C++ leaves larger ones undefined.
+  std::string print_right(const clang::BinaryOperator& binary) override {
+    std::string text = Printer::print(binary.getRHS());
+    clang::QualType shifted = binary.getLHS()->getType();
+    if (const auto* compound = dyn_cast<clang::CompoundAssignOperator>(&binary))
+      shifted = compound->getComputationLHSType();
+    const bool shift = binary.isShiftOp() || binary.isShiftAssignOp();
+    if (!shift || shifted->isVectorType()) return text;
+    const std::uint64_t width = program_.context.getTypeSize(shifted);
+    clang::Expr::EvalResult known;
+    const bool fits = binary.getRHS()->EvaluateAsInt(known, program_.context) &&
+                      !known.Val.getInt().isNegative() && known.Val.getInt().ult(width);
+    return fits ? text : "((" + text + ") & " + std::to_string(width - 1) + ")";
+  }
   std::string print_vector(const clang::InitListExpr& list) override {
     std::string parts;
     for (const clang::Expr* each : list.inits())
@@ -177,8 +121,11 @@ class Cpp final : public Printer {
   std::string print_element(const clang::ExtVectorElementExpr& element, bool written) override {
     llvm::SmallVector<std::uint32_t, 16> parts;
     element.getEncodedElementAccess(parts);
-    const std::string base = element.isArrow() ? "(*" + print_postfix(element.getBase()) + ")"
-                                               : print_postfix(element.getBase());
+    std::string base = element.isArrow() ? "(*" + print_postfix(element.getBase()) + ")"
+                                         : print_postfix(element.getBase());
+    const clang::QualType whole = element.isArrow() ? element.getBase()->getType()->getPointeeType()
+                                                    : element.getBase()->getType();
+    if (whole.isVolatileQualified() && parts.size() > 1) base = "cl::read_volatile(" + base + ")";
     if (parts.size() == 1) return base + "[" + std::to_string(parts[0]) + "]";
     std::string list;
     for (const std::uint32_t each : parts)
@@ -186,6 +133,14 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
+  /// Host and device share structures: their layout has to be what Clang says it is.
+  void after_record(const clang::RecordDecl& record, const std::string& name) override {
+    const auto& layout = program_.context.getASTRecordLayout(&record);
+    if (record.field_empty()) return;
+    line("static_assert(sizeof(" + name + ") == " + std::to_string(layout.getSize().getQuantity()) +
+         " && alignof(" + name + ") == " + std::to_string(layout.getAlignment().getQuantity()) +
+         ");");
+  }
   std::string unrolling(unsigned times) const override {
     return times == 0 ? "COHORT_CL_UNROLL_ALL" : "COHORT_CL_UNROLL(" + std::to_string(times) + ")";
   }
@@ -214,6 +169,17 @@ class Cpp final : public Printer {
     return "(" + type(argument->getType().getUnqualifiedType()) + ")(" + text + ")";
   }
 
+  static bool is_local_target(const clang::Expr& pointer) {
+    return pointer.getType()->getPointeeType().getAddressSpace() == clang::LangAS::opencl_local;
+  }
+  static std::string rounding_of(llvm::StringRef conversion) {
+    return conversion.endswith("_rte")   ? ", cl::Rounding::to_even"
+           : conversion.endswith("_rtz") ? ", cl::Rounding::to_zero"
+           : conversion.endswith("_rtp") ? ", cl::Rounding::up"
+           : conversion.endswith("_rtn") ? ", cl::Rounding::down"
+                                         : "";
+  }
+
   std::string print_builtin(const clang::CallExpr& call,
                             const clang::FunctionDecl& builtin) override {
     const llvm::StringRef name = builtin.getName();
@@ -222,24 +188,39 @@ class Cpp final : public Printer {
       arguments += (i == 0 ? "" : ", ") + exact_argument(call, i);
     if (name == "barrier" || name == "work_group_barrier") return "cohort_item.barrier()";
     if (name == "global_barrier") return "cohort_item.group.global_barrier()";
+    if (name == "async_work_group_strided_copy")
+      return std::string{"cohort_item."} +
+             (is_local_target(*call.getArg(0)) ? "gather(" : "scatter(") + arguments + ")";
     if (name == "query") return "cohort_item.group.query()";
     if (asks_group(builtin)) return "cohort_item." + name.str() + "(" + arguments + ")";
     if (name == "printf") return "::printf(" + arguments + ")";
     const std::string result = type(call.getType().getUnqualifiedType());
     if (name.startswith("convert_")) {
-      return (name.contains("_sat") ? "cl::convert_sat<" : "cl::convert<") + result + ">(" +
-             arguments + ")";
+      return (name.contains("_sat") ? "cl::convert_sat<" : "cl::convert<") + result +
+             rounding_of(name) + ">(" + arguments + ")";
     }
     if (name.startswith("as_")) return "cl::as<" + result + ">(" + arguments + ")";
+    const std::string aligned =
+        name.startswith("vloada_") || name.startswith("vstorea_") ? "true" : "false";
+    if (name.startswith("vload_half") || name.startswith("vloada_half"))
+      return "cl::load_half<" + result + ", " + aligned + ">(" + arguments + ")";
+    if (name.startswith("vstore_half") || name.startswith("vstorea_half")) {
+      const std::string rounding = rounding_of(name);
+      return "cl::store_half<" + aligned + (rounding.empty() ? ", cl::Rounding::as_c" : rounding) +
+             ">(" + arguments + ")";
+    }
     if (name.startswith("vload")) return "cl::vload<" + result + ">(" + arguments + ")";
     if (name.startswith("vstore")) return "cl::vstore(" + arguments + ")";
+    if (const llvm::StringRef own = without_prefix(name); !own.empty())
+      return "(" + result + ")cl::" + own.str() + "(" + arguments + ")";
     if (name.startswith("__builtin_")) return name.str() + "(" + arguments + ")";
     return "cl::" + name.str() + "(" + arguments + ")";
   }
 
   std::string local_variable(const clang::VarDecl& variable) override {
     const std::string name = unique(escaped(variable.getName()));
-    locals_.push_back(declare(variable.getType().getUnqualifiedType(), name) + ";");
+    locals_.push_back(alignment(variable) + declare(variable.getType().getUnqualifiedType(), name) +
+                      ";");
     return "cohort_local." + name;
   }
 
@@ -284,8 +265,7 @@ class Cpp final : public Printer {
         return variable.decl->getNameAsString() + "_" + std::to_string(index);
       }
     }
-    const std::string name = escaped(variable.decl->getName());
-    return name == "phase" ? "phase_" : name;
+    return escaped(variable.decl->getName());
   }
 
   std::string label(const Point& point) const {
@@ -339,7 +319,7 @@ class Cpp final : public Printer {
   void print_function(const clang::FunctionDecl& function) {
     begin(function);
     const bool asks = program_.asks_group.contains(&function);
-    std::string parameters = asks ? "Item& cohort_item" : "";
+    std::string parameters = asks ? "cohort_Item& cohort_item" : "";
     for (const clang::ParmVarDecl* each : function.parameters()) {
       parameters += (parameters.empty() ? "" : ", ") +
                     declare(each->getType().getUnqualifiedType(), name_of(*each));
@@ -350,7 +330,7 @@ class Cpp final : public Printer {
       close();
       return text;
     }();
-    if (asks) line("template <class Item>");
+    if (asks) line("template <class cohort_Item>");
     line("COHORT_FN inline " +
          declare(function.getReturnType().getUnqualifiedType(),
                  escaped(function.getName()) + "(" + parameters + ")") +
@@ -361,6 +341,18 @@ class Cpp final : public Printer {
     out_ += body;
     line("}");
     line("");
+  }
+
+  /// A kernel's parameters are members of a structure. Those in local memory are the number of
+  /// their bytes there.
+  std::string member(const clang::ParmVarDecl& parameter) const {
+    return is_local_pointer(parameter)
+               ? "cohort_bytes_" + std::to_string(parameter.getFunctionScopeIndex())
+               : name_of(parameter);
+  }
+  std::string member_type(const clang::ParmVarDecl& parameter, const std::string& name) const {
+    return is_local_pointer(parameter) ? "unsigned int" + (name.empty() ? "" : " " + name)
+                                       : declare(parameter.getType().getUnqualifiedType(), name);
   }
 
   void print_kernel(const Kernel& kernel) {
@@ -376,7 +368,8 @@ class Cpp final : public Printer {
     line("struct " + struct_name(kernel) + " {");
     open();
     for (const clang::ParmVarDecl* each : function.parameters())
-      line(declare(each->getType().getUnqualifiedType(), name_of(*each)) + ";");
+      line(member_type(*each, member(*each)) + ";");
+    if (kernel.plain()) line("cl::Range cohort_range;");
     line("");
     print_state(kernel);
     if (mode_ == Transmit::per_thread) locals_.emplace_back("State cohort_stage;");
@@ -393,12 +386,32 @@ class Cpp final : public Printer {
     line(std::string{"    .survivors = ::cohort::Survivors::"} +
          (kernel.may_all_leave ? "may_all_leave," : "keep_one,"));
     line(std::string{"    .resizes = ::cohort::Resizes::"} +
-         (kernel.at_barriers() && !kernel.kill_any ? "at_barriers," : "anywhere,"));
+         (kernel.at_barriers() && !kernel.plain() && !kernel.kill_any ? "at_barriers,"
+                                                                      : "anywhere,"));
     line("    .barrier = ::cohort::ResizingBarrier::COHORT_CL_BARRIER,");
     line(std::string{"    .suspendable = "} + (kernel.suspendable ? "true};" : "false};"));
     line("");
-    line("template <class Group>");
-    line("COHORT_FN void run(Group cohort_group, State cohort_state) const {");
+    std::string room;  // of the local parameters so far
+    std::vector<std::string> pointers;
+    std::string arguments;
+    std::string parameters;
+    for (const clang::ParmVarDecl* each : function.parameters()) {
+      std::string argument = name_of(*each);
+      if (is_local_pointer(*each)) {
+        const std::string pointer = type(each->getType().getUnqualifiedType());
+        argument = "(" + pointer + ")(cohort_group.more_local()" + room + ")";
+        room += " + cl::local_room(" + member(*each) + ")";
+        pointers.push_back(declare(each->getType().getUnqualifiedType(), name_of(*each)) + " = " +
+                           argument + ";");
+      }
+      arguments += ", " + argument;
+      parameters += ", " + declare(each->getType().getUnqualifiedType(), name_of(*each));
+    }
+    if (!room.empty())
+      line("COHORT_FN std::size_t more_local() const { return " + room.substr(3) + "; }");
+    if (kernel.plain()) print_work(body, parameters);
+    line("template <class cohort_Group>");
+    line("COHORT_FN void run(cohort_Group cohort_group, State cohort_state) const {");
     open();
     unsigned dims[3] = {0, 1, 1};
     if (const auto* required = function.getAttr<clang::ReqdWorkGroupSizeAttr>()) {
@@ -406,25 +419,46 @@ class Cpp final : public Printer {
       dims[1] = required->getYDim();
       dims[2] = required->getZDim();
     }
-    line("cl::Item<Group, " + std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + ", " +
-         std::to_string(dims[2]) + "> cohort_item{cohort_group};");
-    if (!locals_.empty()) line("Local& cohort_local = cohort_group.local();");
-    for (const std::string& each : hoisted_) line(each);
-    if (!entries_.empty()) {
-      line("switch (cohort_state.phase) {");
-      open();
-      for (const std::string& each : entries_) line(each);
-      line("default: break;");
-      close();
-      line("}");
+    const std::string item = "<cohort_Group, " + std::to_string(dims[0]) + ", " +
+                             std::to_string(dims[1]) + ", " + std::to_string(dims[2]) +
+                             "> cohort_item{cohort_group";
+    if (kernel.plain()) {
+      line("cl::Work" + item + ", cohort_range};");
+      line("while (cohort_item.next()) cohort_work(cohort_item" + arguments + ");");
+    } else {
+      line("cl::Item" + item + "};");
+      if (!locals_.empty()) line("Local& cohort_local = cohort_group.local();");
+      for (const std::string& each : pointers) line(each);
+      for (const std::string& each : hoisted_) line(each);
+      if (!entries_.empty()) {
+        line("switch (cohort_state.phase) {");
+        open();
+        for (const std::string& each : entries_) line(each);
+        line("default: break;");
+        close();
+        line("}");
+      }
+      out_ += body;
     }
-    out_ += body;
     close();
     line("}");
     close();
     line("};");
     line("");
     kernel_ = nullptr;
+  }
+
+  /// The body of a kernel that may run many times in a group: a function of its own, to which
+  /// returns return.
+  void print_work(const std::string& body, const std::string& parameters) {
+    line("template <class cohort_Item>");
+    line("static COHORT_FN void cohort_work(cohort_Item& cohort_item" + parameters + ") {");
+    open();
+    if (!locals_.empty()) line("Local& cohort_local = cohort_item.group.local();");
+    for (const std::string& each : hoisted_) line(each);
+    out_ += body;
+    close();
+    line("}");
   }
 
   void print_state(const Kernel& kernel) {
@@ -469,10 +503,13 @@ class Cpp final : public Printer {
       std::string values;
       unsigned argument = 0;
       for (const clang::ParmVarDecl* each : kernel.decl->parameters()) {
-        values += (values.empty() ? "" : ", ") +
-                  ("*static_cast<" + declare(each->getType().getUnqualifiedType(), "const*") +
-                   ">(cohort_args[" + std::to_string(argument++) + "])");
+        values +=
+            (values.empty() ? "" : ", ") + ("*static_cast<" + member_type(*each, "const*") +
+                                            ">(cohort_args[" + std::to_string(argument++) + "])");
       }
+      if (kernel.plain())
+        values += (values.empty() ? "" : ", ") +
+                  ("*static_cast<cl::Range const*>(cohort_args[" + std::to_string(argument) + "])");
       line("  cohort_job.emplace(cohort_engine.launch(" + struct_name(kernel) + "{" + values +
            "}, cohort_options));");
       line("  break;");

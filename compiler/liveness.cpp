@@ -45,6 +45,10 @@ class FunctionLiveness {
         if (!element || element->getStmt() != stmt) continue;
         Set live = live_out(*block);
         for (std::size_t j = block->size(); j > i + 1; --j) apply((*block)[j - 1], live);
+        walk(target_of(*stmt), [&](const clang::Stmt& part) {
+          apply_name(part, live);
+          return true;
+        });
         return live;
       }
     }
@@ -54,6 +58,14 @@ class FunctionLiveness {
   /// The first read of `variable` on some way from after `stmt`.
   clang::SourceLocation next_read(const clang::Stmt* stmt, const clang::VarDecl* variable) const {
     if (graph_ == nullptr) return {};
+    clang::SourceLocation in_target;
+    walk(target_of(*stmt), [&](const clang::Stmt& part) {
+      const Effect effect = effect_on(part, variable);
+      if (in_target.isInvalid() && (effect == Effect::read || effect == Effect::perhaps))
+        in_target = part.getBeginLoc();
+      return true;
+    });
+    if (in_target.isValid()) return in_target;
     std::deque<std::pair<const clang::CFGBlock*, std::size_t>> open;
     for (const clang::CFGBlock* block : *graph_) {
       for (std::size_t i = 0; i < block->size(); ++i) {
@@ -161,12 +173,33 @@ class FunctionLiveness {
         live.erase(dyn_cast<clang::VarDecl>(each));
     } else if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt)) {
       if (binary->getOpcode() == clang::BO_Assign) live.erase(variable_of(binary->getLHS()));
-    } else if (const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt)) {
-      const auto* variable = dyn_cast<clang::VarDecl>(name->getDecl());
-      if (variable == nullptr || !variable->hasLocalStorage()) return;
-      const Effect effect = effect_of_name(*name, variable);
-      if (effect == Effect::read) live[variable] = true;
-      if (effect == Effect::perhaps) live.try_emplace(variable, false);
+    } else {
+      apply_name(stmt, live);
+    }
+  }
+
+  void apply_name(const clang::Stmt& stmt, Set& live) const {
+    const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt);
+    const auto* variable = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
+    if (variable == nullptr || !variable->hasLocalStorage()) return;
+    const Effect effect = effect_of_name(*name, variable);
+    if (effect == Effect::read) live[variable] = true;
+    if (effect == Effect::perhaps) live.try_emplace(variable, false);
+  }
+
+  /// The target of `x += call`. Clang's graph has it before the call, and the output after it.
+  const clang::Expr* target_of(const clang::Stmt& call) const {
+    const auto* value = dyn_cast<clang::Expr>(&call);
+    for (;;) {
+      const clang::Stmt* outer = parents_.getParent(value);
+      const auto* assignment = dyn_cast_or_null<clang::CompoundAssignOperator>(outer);
+      if (assignment != nullptr)
+        return assignment->getRHS() == value ? assignment->getLHS() : nullptr;
+      const auto* around = dyn_cast_or_null<clang::Expr>(outer);
+      if (around == nullptr ||
+          (!isa<clang::ParenExpr>(around) && !isa<clang::ImplicitCastExpr>(around)))
+        return nullptr;
+      value = around;
     }
   }
 
@@ -235,62 +268,54 @@ std::vector<const clang::VarDecl*> scope_at(const clang::FunctionDecl& function,
   return result;
 }
 
-bool is_written(const clang::ParmVarDecl& parameter) {
-  const auto* function = dyn_cast<clang::FunctionDecl>(parameter.getDeclContext());
+/// What a function does with a variable besides reading it.
+struct Uses {
   bool written = false;
+  bool exposed = false;  // its address may be known elsewhere
+};
+
+Uses uses_of(const clang::VarDecl& variable) {
+  Uses uses;
+  const auto* function = dyn_cast<clang::FunctionDecl>(variable.getDeclContext());
+  if (function == nullptr) return {true, true};
+  std::set<const clang::Expr*> by_name;
   walk(function->getBody(), [&](const clang::Stmt& stmt) {
+    if (const auto* cast = dyn_cast<clang::ImplicitCastExpr>(&stmt);
+        cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue) {
+      by_name.insert(object_of(*cast->getSubExpr()));
+    }
     const clang::Expr* target = nullptr;
     if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
         binary != nullptr && binary->isAssignmentOp()) {
-      target = binary->getLHS();
+      target = object_of(*binary->getLHS());
     } else if (const auto* unary = dyn_cast<clang::UnaryOperator>(&stmt);
-               unary != nullptr &&
-               (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf)) {
-      target = unary->getSubExpr();
+               unary != nullptr && unary->isIncrementDecrementOp()) {
+      target = object_of(*unary->getSubExpr());
     }
-    while (target != nullptr) {
-      target = target->IgnoreParenImpCasts();
-      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
-          member != nullptr && !member->isArrow()) {
-        target = member->getBase();
-      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
-                 element != nullptr && !element->isArrow()) {
-        target = element->getBase();
-      } else {
-        break;
-      }
-    }
-    const auto* name = target == nullptr ? nullptr : dyn_cast<clang::DeclRefExpr>(target);
-    written |= name != nullptr && name->getDecl() == &parameter;
+    const auto* written = dyn_cast_or_null<clang::DeclRefExpr>(target);
+    uses.written |= written != nullptr && written->getDecl() == &variable;
+    by_name.insert(target);
+    const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt);
+    if (name != nullptr && name->getDecl() == &variable) uses.exposed |= !by_name.contains(name);
     return true;
   });
-  return written;
+  return uses;
 }
 
-/// Nobody can write it but by its name.
-bool address_never_taken(const clang::VarDecl& variable) {
-  const auto* function = dyn_cast<clang::FunctionDecl>(variable.getDeclContext());
-  if (function == nullptr || variable.getType()->isArrayType()) return false;
-  bool taken = false;
-  walk(function->getBody(), [&](const clang::Stmt& stmt) {
-    const auto* address = dyn_cast<clang::UnaryOperator>(&stmt);
-    if (address == nullptr || address->getOpcode() != clang::UO_AddrOf) return true;
-    walk(address->getSubExpr(), [&](const clang::Stmt& part) {
-      const auto* name = dyn_cast<clang::DeclRefExpr>(&part);
-      taken |= name != nullptr && name->getDecl() == &variable;
-      return true;
-    });
-    return true;
-  });
-  return !taken;
+/// Written in place of a parameter, it is the same wherever it is evaluated.
+bool is_constant(const clang::Expr& argument, const clang::ASTContext& context) {
+  const clang::QualType type = argument.getType();
+  return (type->isScalarType() || type->isVectorType()) && argument.isEvaluatable(context);
 }
 
 }  // namespace
 
 bool is_alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call) {
-  if (is_written(parameter) || parameter.getFunctionScopeIndex() >= call.getNumArgs()) return false;
+  if (parameter.getFunctionScopeIndex() >= call.getNumArgs()) return false;
+  const Uses uses = uses_of(parameter);
+  if (uses.written || uses.exposed) return false;
   const clang::Expr* argument = call.getArg(parameter.getFunctionScopeIndex());
-  if (argument->isEvaluatable(parameter.getASTContext())) return true;
+  if (is_constant(*argument, parameter.getASTContext())) return true;
   const auto* name = dyn_cast<clang::DeclRefExpr>(argument->IgnoreParenImpCasts());
   const auto* variable = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
   if (variable == nullptr) return false;
@@ -299,7 +324,7 @@ bool is_alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call) 
     return type->isPointerType() ? type->getPointeeType().getUnqualifiedType() : type;
   };
   if (plain(variable->getType()) != plain(parameter.getType())) return false;  // it is converted
-  return address_never_taken(*variable);
+  return !uses_of(*variable).exposed;
 }
 
 Variable resolve(Variable variable) {
@@ -311,7 +336,7 @@ Variable resolve(Variable variable) {
     const clang::Expr* argument = call->getArg(parameter->getFunctionScopeIndex());
     const auto* name = dyn_cast<clang::DeclRefExpr>(argument->IgnoreParenImpCasts());
     const auto* outer = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
-    if (outer == nullptr || argument->isEvaluatable(parameter->getASTContext())) return {};
+    if (outer == nullptr || is_constant(*argument, parameter->getASTContext())) return {};
     variable.decl = outer;
   }
   return variable;
@@ -329,6 +354,7 @@ void find_live(Program& program, Kernel& kernel) {
       for (const auto& [decl, surely] : liveness->live_after(call)) {
         if (decl->getType().getAddressSpace() == clang::LangAS::opencl_local) continue;
         if (decl->getType().getAddressSpace() == clang::LangAS::opencl_constant) continue;
+        if (is_named_constant(*decl)) continue;
         const Variable variable = resolve({frame, decl});
         if (variable.decl == nullptr) continue;
         if (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl))
@@ -337,7 +363,8 @@ void find_live(Program& program, Kernel& kernel) {
       }
       for (const clang::VarDecl* decl : scope_at(*function, *call)) {
         const clang::LangAS space = decl->getType().getAddressSpace();
-        if (space == clang::LangAS::opencl_local || space == clang::LangAS::opencl_constant)
+        if (space == clang::LangAS::opencl_local || space == clang::LangAS::opencl_constant ||
+            is_named_constant(*decl))
           continue;
         const Variable variable = resolve({frame, decl});
         if (variable.decl == nullptr ||

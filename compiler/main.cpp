@@ -61,6 +61,12 @@ int run(const Options& options) {
   if (options.files.size() > 1 && !options.stats && options.compile.output != Output::none) {
     return complain("several files need --stats or --emit=none; compile them one by one");
   }
+  if (options.compile.output == Output::opencl &&
+      options.compile.transmit == Transmit::per_thread) {
+    return complain(
+        "--transmit per-thread: not available with --emit=opencl, where a group sends one State; "
+        "use --transmit=live");
+  }
   for (const std::string& file : options.files) {
     if (!std::filesystem::is_regular_file(file)) return complain("no file '" + file + "'");
     CompileOptions each = options.compile;
@@ -134,6 +140,34 @@ int start(int argc, char** argv) {
       ->allow_extra_args(false);
   tool.add_option("-I,--include", options.compile.include_paths, "Look for includes here")
       ->allow_extra_args(false);
+  const std::vector<std::string> standards{"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
+  tool.add_option("--cl-std", options.compile.standard,
+                  "Version of OpenCL C: CL1.0 to CL3.0 (default: CL3.0)")
+      ->type_name("VERSION")
+      ->check(CLI::IsMember{standards, CLI::ignore_case});
+  // Those of clBuildProgram, written with one dash as there. Most only permit what we do anyway.
+  const std::map<std::string, std::string> permissions{
+      {"fast-relaxed-math", "Optimise as if accuracy, infinities and NaNs did not matter"},
+      {"single-precision-constant", "Literals without a suffix are floats"},
+      {"mad-enable", ""},
+      {"no-signed-zeros", ""},
+      {"unsafe-math-optimizations", ""},
+      {"finite-math-only", ""},
+      {"denorms-are-zero", ""},
+      {"opt-disable", ""},
+      {"strict-aliasing", ""},
+      {"kernel-arg-info", ""},
+      {"fp32-correctly-rounded-divide-sqrt", ""},
+      {"uniform-work-group-size", ""}};
+  for (const auto& [name, what] : permissions) {
+    auto* const flag = tool.add_flag_callback(
+        "--cl-" + name,
+        [&options, name = name, counts = !what.empty()] {
+          if (counts) options.compile.build_options.push_back("-cl-" + name);
+        },
+        what);
+    if (what.empty()) flag->group("");
+  }
   tool.add_flag("--remarks", options.compile.remarks,
                 "Say what each kernel transmits, and what keeps it from being suspended");
   tool.add_flag("--verify", options.compile.verify,
@@ -147,8 +181,13 @@ int start(int argc, char** argv) {
           },
           "Print the manual page")
       ->group("");
+  std::vector<std::string> words;  // last first, as the parser wants them
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string word = argv[i];
+    words.push_back((word.starts_with("-cl-") ? "-" : "") + word);
+  }
   try {
-    tool.parse(argc, argv);
+    tool.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);
     return complain(std::string{error.what()} + "; see `cohortc --help`");

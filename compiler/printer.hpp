@@ -30,16 +30,20 @@ class Printer {
   // What differs between the languages.
   virtual std::string space(
       clang::LangAS of) const = 0;  // an address space as a qualifier, with a blank
+  /// Whether what lies there is const, without its author's saying so.
+  virtual bool is_const(clang::LangAS /*of*/) const { return false; }
   virtual std::string vector_name(const std::string& element, unsigned width) const = 0;
   virtual std::string atomic_name(const std::string& value) const = 0;
-  virtual std::string enum_base(
-      const std::string& type) const = 0;  // what follows the name of an enumeration
   virtual std::string tag_reference(const clang::TagDecl& tag) const = 0;
   virtual std::string context_argument()
       const = 0;  // what functions that ask the group are called with
   virtual std::string print_builtin(const clang::CallExpr& call,
                                     const clang::FunctionDecl& builtin) = 0;
   virtual std::string print_cast(const clang::CastExpr& cast) = 0;
+  /// The right operand of an operator.
+  virtual std::string print_right(const clang::BinaryOperator& binary) {
+    return print(binary.getRHS());
+  }
   virtual std::string print_vector(const clang::InitListExpr& list) = 0;
   virtual std::string print_element(const clang::ExtVectorElementExpr& element, bool written) = 0;
   virtual std::string print_vector_choice(const clang::ConditionalOperator& choice) = 0;
@@ -53,8 +57,8 @@ class Printer {
   virtual bool skips() const { return false; }
   /// The directive before a loop that is to be unrolled `times` times; 0: completely.
   virtual std::string unrolling(unsigned times) const = 0;
-  /// How a name that the file declares is written in the output.
-  virtual std::string in_file(llvm::StringRef name) const { return escaped(name); }
+  /// How a name that the file declares is written in the output; `name` is escaped.
+  virtual std::string in_file(const std::string& name) const { return name; }
   /// Told of what has just been evaluated: a statement, or a condition at the start of what depends
   /// on it.
   virtual void after(const clang::Stmt* /*evaluated*/) {}
@@ -64,19 +68,35 @@ class Printer {
   virtual std::string local_variable(
       const clang::VarDecl& variable) = 0;  // its name, after declaring it
   virtual std::string aggregate(clang::QualType type, const std::string& list) const = 0;
+  virtual std::string half_name() const { return "half"; }
+  virtual std::string half_literal(const std::string& number) const { return number + "h"; }
+  /// `(int[]){1, 2}`, which lives as long as the function.
+  virtual std::string array_literal(clang::QualType type, const std::string& list) {
+    return aggregate(type, list);
+  }
+  /// An assignment to a volatile structure or vector.
+  virtual std::string write_volatile(const std::string& to, const std::string& value) const {
+    return to + " = " + value;
+  }
   virtual std::string zero(clang::QualType type) const = 0;  // of what a list does not mention
-  virtual bool is_word(
-      llvm::StringRef name) const = 0;  // taken by the language or by what is written around
+  /// Told of a structure or union that has been written.
+  virtual void after_record(const clang::RecordDecl& /*record*/, const std::string& /*name*/) {}
 
+  /// The type of a variable that gets its value later.
+  [[nodiscard]] clang::QualType unqualified_of(const clang::VarDecl& variable) const;
   /// A declaration of `name`, or the type alone if that is empty.
   [[nodiscard]] std::string declare(clang::QualType type, const std::string& name) const;
   [[nodiscard]] std::string type(clang::QualType of) const { return declare(of, ""); }
+  /// A name of the source, as it is written: with a suffix that no word of C++, no macro of a
+  /// header and no name of ours has.
   [[nodiscard]] std::string escaped(llvm::StringRef name) const;
+  /// The alignment that the author demands, as an attribute with a blank.
+  [[nodiscard]] std::string alignment(const clang::Decl& declaration) const;
   [[nodiscard]] std::string tag_name(const clang::TagDecl& tag) const;
 
   /// Types and constants of the file, with those that are declared inside functions.
   void print_declarations();
-  void print_tag(const clang::TagDecl& tag);
+  void print_record(const clang::RecordDecl& record);
   virtual std::string constant(const clang::VarDecl& variable, const std::string& name) = 0;
 
   /// Begins a function: forgets the names of the last one.
@@ -105,6 +125,7 @@ class Printer {
   std::vector<Frame> frames_;
   std::vector<std::string> hoisted_;
   std::string out_;
+  std::string suffix_ = "_";
   int indent_ = 0;
 
  private:
@@ -132,12 +153,16 @@ class Printer {
   void begin_loop(const std::string& words);
   void print_variable(const clang::VarDecl& variable, bool hoist);
   void initialise(const clang::VarDecl& variable, const std::string& name);
+  std::string alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call,
+                    const std::string& value) const;
   bool print_inlined(const clang::CallExpr& call);
   const clang::CallExpr* inlined_call(const clang::CallExpr* call) const;
   std::string bind(const clang::VarDecl& variable);
   std::string print_unary(const clang::UnaryOperator& unary);
   std::string print_binary(const clang::BinaryOperator& binary);
+  std::string print_operands(const clang::BinaryOperator& binary);
   std::string print_literal(const clang::Expr& literal) const;
+  std::string print_integer(const llvm::APSInt& value, clang::QualType of) const;
   bool hoists(const clang::Stmt* block) const { return hoisting_.contains(block); }
 
   std::set<const clang::Stmt*> hoisting_;  // blocks whose variables move to the top

@@ -10,9 +10,7 @@ using clang::dyn_cast;
 
 // ---- names
 
-std::string Printer::escaped(llvm::StringRef name) const {
-  return is_word(name) ? (name + "_").str() : name.str();
-}
+std::string Printer::escaped(llvm::StringRef name) const { return (name + suffix_).str(); }
 
 std::string Printer::unique(const std::string& name) {
   std::string result = name;
@@ -81,7 +79,7 @@ std::string builtin_type(clang::QualType of) {
     case clang::BuiltinType::ULongLong: return "unsigned long long";
     case clang::BuiltinType::Float: return "float";
     case clang::BuiltinType::Double: return "double";
-    case clang::BuiltinType::Half: return "half";
+    case clang::BuiltinType::OCLEvent: return "event_t";
     default: return "cohort_unknown_type";
   }
 }
@@ -91,7 +89,7 @@ std::string builtin_type(clang::QualType of) {
 std::string Printer::declare(clang::QualType of, const std::string& name) const {
   const clang::QualType plain = of.getCanonicalType();
   std::string quals;
-  if (plain.isConstQualified()) quals += "const ";
+  if (plain.isConstQualified() || is_const(plain.getAddressSpace())) quals += "const ";
   if (plain.isVolatileQualified()) quals += "volatile ";
   const std::string before = space(plain.getAddressSpace()) + quals;
   const auto spaced = [&](const std::string& base) {
@@ -117,71 +115,64 @@ std::string Printer::declare(clang::QualType of, const std::string& name) const 
   if (const auto* atomic = plain->getAs<clang::AtomicType>()) {
     return spaced(atomic_name(declare(atomic->getValueType().getUnqualifiedType(), "")));
   }
-  if (const auto* tag = plain->getAs<clang::TagType>()) {
-    const auto& sources = program_.context.getSourceManager();
-    if (sources.isInSystemHeader(tag->getDecl()->getLocation()))
-      return spaced("int");  // memory_order and the like
+  if (const auto* enumeration = plain->getAs<clang::EnumType>())
+    return spaced(builtin_type(enumeration->getDecl()->getIntegerType()));
+  if (const auto* tag = plain->getAs<clang::TagType>())
     return spaced(tag_reference(*tag->getDecl()));
-  }
+  if (plain->isHalfType()) return spaced(half_name());
   return spaced(builtin_type(plain));
+}
+
+std::string Printer::alignment(const clang::Decl& declaration) const {
+  const clang::ASTContext& context = program_.context;
+  std::int64_t bytes = declaration.getMaxAlignment() / 8;
+  if (const auto* value = dyn_cast<clang::ValueDecl>(&declaration)) {  // a type may demand it too
+    const auto demanded = context.getDeclAlign(value).getQuantity();
+    const auto natural = context.getTypeAlignInChars(value->getType().getCanonicalType());
+    if (demanded > natural.getQuantity()) bytes = demanded;
+  }
+  const std::string packed =
+      declaration.hasAttr<clang::PackedAttr>() ? "__attribute__((packed)) " : "";
+  return packed + (bytes == 0 ? "" : "__attribute__((aligned(" + std::to_string(bytes) + "))) ");
 }
 
 // ---- declarations
 
-void Printer::print_tag(const clang::TagDecl& tag) {
-  if (const auto* record = dyn_cast<clang::RecordDecl>(&tag)) {
-    for (const clang::Decl* each : record->decls()) {
-      if (const auto* inner = dyn_cast<clang::TagDecl>(each);
-          inner != nullptr && inner->isThisDeclarationADefinition()) {
-        print_tag(*inner);
-      }
+void Printer::print_record(const clang::RecordDecl& record) {
+  for (const clang::Decl* each : record.decls()) {
+    if (const auto* inner = dyn_cast<clang::RecordDecl>(each);
+        inner != nullptr && inner->isThisDeclarationADefinition()) {
+      print_record(*inner);
     }
   }
-  if (!tag.isThisDeclarationADefinition()) return;
-  auto& name = tags_[tag.getCanonicalDecl()];
+  if (!record.isThisDeclarationADefinition()) return;
+  auto& name = tags_[record.getCanonicalDecl()];
   if (name.empty()) {
-    const clang::TypedefNameDecl* alias = tag.getTypedefNameForAnonDecl();
-    const std::string wanted = !tag.getName().empty() ? tag.getName().str()
-                               : alias != nullptr     ? alias->getName().str()
-                                                      : "unnamed";
+    const clang::TypedefNameDecl* alias = record.getTypedefNameForAnonDecl();
+    const std::string wanted = !record.getName().empty() ? record.getName().str()
+                               : alias != nullptr        ? alias->getName().str()
+                                                         : "unnamed";
     std::string own = escaped(wanted);
     for (unsigned n = 2; file_names_.contains(own); ++n)
       own = escaped(wanted) + "_" + std::to_string(n);
     file_names_.insert(own);
     name = in_file(own);
   }
-  const auto* record = dyn_cast<clang::RecordDecl>(&tag);
-  if (record == nullptr) {
-    const auto* values = dyn_cast<clang::EnumDecl>(&tag);
-    line("enum " + name + enum_base(type(values->getIntegerType())) + " {");
-    open();
-    for (const clang::EnumConstantDecl* each : values->enumerators()) {
-      file_names_.insert(escaped(each->getName()));
-      line(in_file(each->getName()) + " = " + llvm::toString(each->getInitVal(), 10) + ",");
-    }
-    close();
-    line("};");
-    return;
-  }
-  std::string head = record->isUnion() ? "union " : "struct ";
-  if (record->hasAttr<clang::PackedAttr>()) head += "__attribute__((packed)) ";
-  if (const auto* aligned = record->getAttr<clang::AlignedAttr>()) {
-    head += "__attribute__((aligned(" +
-            std::to_string(aligned->getAlignment(program_.context) / 8) + "))) ";
-  }
-  line(head + name + " {");
+  const std::string head = record.isUnion() ? "union " : "struct ";
+  line(head + alignment(record) + name + " {");
   open();
-  for (const clang::FieldDecl* field : record->fields()) {
+  for (const clang::FieldDecl* field : record.fields()) {
     std::string declared = declare(
         field->getType(), field->isAnonymousStructOrUnion() ? "" : escaped(field->getName()));
     if (field->isAnonymousStructOrUnion())
       declared = declare(field->getType(), "unnamed_" + std::to_string(field->getFieldIndex()));
     if (field->isBitField())
       declared += " : " + std::to_string(field->getBitWidthValue(program_.context));
-    line(declared + ";");
+    line(alignment(*field) + declared + ";");
   }
   close();
   line("};");
+  after_record(record, name);
 }
 
 void Printer::print_declarations() {
@@ -197,7 +188,7 @@ void Printer::print_declarations() {
     line(constant(variable, in_file(name)) + ";");
   };
   for (const clang::Decl* each : program_.declarations) {
-    if (const auto* tag = dyn_cast<clang::TagDecl>(each)) print_tag(*tag);
+    if (const auto* record = dyn_cast<clang::RecordDecl>(each)) print_record(*record);
     if (const auto* variable = dyn_cast<clang::VarDecl>(each);
         variable != nullptr && variable->hasInit())
       print_constant(*variable);
@@ -207,7 +198,7 @@ void Printer::print_declarations() {
       const auto* declarations = dyn_cast<clang::DeclStmt>(&stmt);
       if (declarations == nullptr) return true;
       for (const clang::Decl* each : declarations->decls()) {
-        if (const auto* tag = dyn_cast<clang::TagDecl>(each)) print_tag(*tag);
+        if (const auto* record = dyn_cast<clang::RecordDecl>(each)) print_record(*record);
         const auto* variable = dyn_cast<clang::VarDecl>(each);
         if (variable != nullptr &&
             variable->getType().getAddressSpace() == clang::LangAS::opencl_constant)

@@ -37,13 +37,23 @@ std::string Printer::print_list(const clang::InitListExpr& list) {
   return "{" + result + "}";
 }
 
+std::string Printer::print_integer(const llvm::APSInt& value, clang::QualType of) const {
+  const std::string suffix = std::string{of->isUnsignedIntegerType() ? "u" : ""} +
+                             (program_.context.getTypeSize(of) == 64 ? "l" : "");
+  if (!value.isNegative()) return llvm::toString(value, 10) + suffix;
+  // The lowest number of a type is no literal of that type.
+  if (value.isMinSignedValue()) {
+    llvm::APSInt next = value;
+    ++next;
+    return "(" + llvm::toString(next, 10) + suffix + " - 1" + suffix + ")";
+  }
+  return "(" + llvm::toString(value, 10) + suffix + ")";
+}
+
 std::string Printer::print_literal(const clang::Expr& literal) const {
   if (const auto* number = dyn_cast<clang::IntegerLiteral>(&literal)) {
     const bool is_signed = number->getType()->isSignedIntegerType();
-    std::string text = llvm::toString(number->getValue(), 10, is_signed);
-    if (!is_signed) text += "u";
-    if (program_.context.getTypeSize(number->getType()) == 64) text += "l";
-    return text;
+    return print_integer(llvm::APSInt{number->getValue(), !is_signed}, number->getType());
   }
   if (const auto* number = dyn_cast<clang::FloatingLiteral>(&literal)) {
     llvm::SmallString<32> text;
@@ -51,10 +61,12 @@ std::string Printer::print_literal(const clang::Expr& literal) const {
     std::string result = text.str().str();
     if (result.find_first_of(".eEn") == std::string::npos) result += ".0";
     if (number->getType()->isSpecificBuiltinType(clang::BuiltinType::Float)) result += "f";
-    return result;
+    return number->getType()->isHalfType() ? half_literal(result) : result;
   }
-  if (const auto* character = dyn_cast<clang::CharacterLiteral>(&literal))
-    return std::to_string(character->getValue());
+  if (const auto* character = dyn_cast<clang::CharacterLiteral>(&literal)) {
+    const auto value = static_cast<int>(character->getValue());  // of type int, as in C
+    return print_integer(llvm::APSInt::get(value), program_.context.IntTy);
+  }
   if (const auto* text = dyn_cast<clang::StringLiteral>(&literal)) {
     std::string result;
     llvm::raw_string_ostream stream{result};
@@ -71,30 +83,43 @@ std::string Printer::print_unary(const clang::UnaryOperator& unary) {
   return op + print_postfix(unary.getSubExpr());
 }
 
+/// A long sum in one go: one operand after another would copy the text as often as there are.
+std::string Printer::print_operands(const clang::BinaryOperator& binary) {
+  std::vector<const clang::BinaryOperator*> spine;
+  const clang::Expr* first = &binary;
+  for (const auto* next = &binary; next != nullptr && !next->isAssignmentOp();
+       next = dyn_cast<clang::BinaryOperator>(first)) {
+    spine.push_back(next);
+    first = next->getLHS();
+  }
+  std::string result = print(first);
+  for (const clang::BinaryOperator* each : llvm::reverse(spine))
+    result += " " + each->getOpcodeStr().str() + " " + print_right(*each);
+  return result;
+}
+
 std::string Printer::print_binary(const clang::BinaryOperator& binary) {
   const std::string op = binary.getOpcodeStr().str();
   if (binary.isAssignmentOp()) {
     const auto* element = dyn_cast<clang::ExtVectorElementExpr>(binary.getLHS()->IgnoreParens());
     std::string target =
         element != nullptr ? print_element(*element, true) : print(binary.getLHS());
-    std::string value = print(binary.getRHS());
+    std::string value = print_right(binary);
     if (isa<clang::InitListExpr>(binary.getRHS()))
       value = aggregate(binary.getLHS()->getType(), value);
+    if (binary.getOpcode() == clang::BO_Assign && is_volatile_whole(binary.getLHS()->getType()))
+      return write_volatile(target, value);
     return target + " " + op + " " + value;
   }
-  return print(binary.getLHS()) + " " + op + " " + print(binary.getRHS());
+  return print_operands(binary);
 }
 
 std::string Printer::print(const clang::Expr* expression) {
   if (const auto* name = dyn_cast<clang::DeclRefExpr>(expression)) {
-    if (const auto* value = dyn_cast<clang::EnumConstantDecl>(name->getDecl())) {
-      const auto& sources = program_.context.getSourceManager();
-      if (sources.isInSystemHeader(value->getLocation()))
-        return llvm::toString(value->getInitVal(), 10);
-      return in_file(value->getName());
-    }
+    if (const auto* value = dyn_cast<clang::EnumConstantDecl>(name->getDecl()))
+      return print_integer(value->getInitVal(), name->getType());
     if (const auto* variable = dyn_cast<clang::VarDecl>(name->getDecl())) return name_of(*variable);
-    return in_file(name->getDecl()->getName());
+    return in_file(escaped(name->getDecl()->getName()));
   }
   if (isa<clang::IntegerLiteral>(expression) || isa<clang::FloatingLiteral>(expression) ||
       isa<clang::CharacterLiteral>(expression) || isa<clang::StringLiteral>(expression)) {
@@ -118,7 +143,7 @@ std::string Printer::print(const clang::Expr* expression) {
     if (program_.asks_group.contains(&definition_of(callee)) && !context_argument().empty()) {
       arguments = context_argument() + (arguments.empty() ? "" : ", ") + arguments;
     }
-    return in_file(callee.getName()) + "(" + arguments + ")";
+    return in_file(escaped(callee.getName())) + "(" + arguments + ")";
   }
   if (const auto* member = dyn_cast<clang::MemberExpr>(expression)) {
     const auto* field = dyn_cast<clang::FieldDecl>(member->getMemberDecl());
@@ -144,6 +169,8 @@ std::string Printer::print(const clang::Expr* expression) {
     if (literal->getType()->isVectorType()) return print(literal->getInitializer());
     if (list != nullptr && !literal->getType()->isRecordType() && list->getNumInits() == 1)
       return print(list->getInit(0));
+    if (literal->getType()->isArrayType() && !frames_.empty())
+      return array_literal(literal->getType(), print(literal->getInitializer()));
     return aggregate(literal->getType(), print(literal->getInitializer()));
   }
   if (const auto* size = dyn_cast<clang::UnaryExprOrTypeTraitExpr>(expression)) {

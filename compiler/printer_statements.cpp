@@ -356,21 +356,34 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   }
   const clang::CallExpr* call = inlined_call(call_of_initialiser(variable));
   if (call != nullptr) print_inlined(*call);
-  const clang::QualType unqualified = variable.getType().getUnqualifiedType();
+  const clang::QualType unqualified = unqualified_of(variable);
   if (!hoist) {
     const std::string value =
         variable.hasInit() ? " = " + print(variable.getInit()) : "";  // before its name is taken
     const std::string name = bind(variable);
-    line(declare(variable.getType(), name) + value + ";");
+    line(alignment(variable) + declare(variable.getType(), name) + value + ";");
+    return;
+  }
+  if (is_named_constant(variable)) {  // with its value, so that groups that join have it too
+    const std::string value = print(variable.getInit());
+    hoisted_.push_back(alignment(variable) + declare(variable.getType(), bind(variable)) + " = " +
+                       value + ";");
     return;
   }
   const std::string name = bind(variable);
-  hoisted_.push_back(declare(unqualified, name) + ";");
+  hoisted_.push_back(alignment(variable) + declare(unqualified, name) + ";");
   if (variable.hasInit()) initialise(variable, name);
 }
 
+clang::QualType Printer::unqualified_of(const clang::VarDecl& variable) const {
+  clang::Qualifiers ignored;
+  const clang::QualType type = variable.getType();
+  return type->isArrayType() ? program_.context.getUnqualifiedArrayType(type, ignored)
+                             : type.getUnqualifiedType();
+}
+
 void Printer::initialise(const clang::VarDecl& variable, const std::string& name) {
-  const clang::QualType unqualified = variable.getType().getUnqualifiedType();
+  const clang::QualType unqualified = unqualified_of(variable);
   const clang::Expr* init = variable.getInit();
   if (unqualified->isArrayType()) {
     line("{");
@@ -396,6 +409,18 @@ const clang::CallExpr* Printer::inlined_call(const clang::CallExpr* call) const 
                                                                                       : nullptr;
 }
 
+/// What an inlined function calls its parameter that is only another name for the argument: as a
+/// value of the parameter's type, so it may stand in any expression.
+std::string Printer::alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call,
+                           const std::string& value) const {
+  const clang::QualType to = parameter.getType().getCanonicalType().getUnqualifiedType();
+  const clang::Expr* argument = call.getArg(parameter.getFunctionScopeIndex());
+  const clang::Expr* name = argument->IgnoreParenImpCasts();
+  const bool same = isa<clang::DeclRefExpr>(name) &&
+                    name->getType().getCanonicalType().getUnqualifiedType() == to;
+  return same ? value : "((" + type(to) + ")(" + value + "))";
+}
+
 bool Printer::print_inlined(const clang::CallExpr& call) {
   const clang::FunctionDecl& function = definition_of(*callee_of(call));
   Frame frame;
@@ -419,7 +444,7 @@ bool Printer::print_inlined(const clang::CallExpr& call) {
   if (skipping) line("if (cohort_skip == 0) {");
   for (const auto& [parameter, value] : values) {
     if (is_alias(*parameter, call)) {
-      names_[{frame.chain, parameter}] = value;
+      names_[{frame.chain, parameter}] = alias(*parameter, call, value);
       continue;
     }
     const std::string name = bind(*parameter);

@@ -39,6 +39,7 @@ struct Point {
   Chain chain;         ///< its last element is the primitive itself
   unsigned phase = 0;  ///< where a group with this State continues
   std::vector<Live> live;
+  std::vector<Live> local;          ///< local memory that is read without being written
   std::vector<Variable> transmits;  ///< in the order of declaration
   std::vector<Variable> in_scope;
 };
@@ -52,8 +53,14 @@ struct Kernel {
   bool may_all_leave = false;
   bool suspendable = true;
   unsigned resizing_barriers = 0, global_barriers = 0, kills = 0,
-           forks = 0;      ///< calls, each inlining counted
-  unsigned annotated = 0;  ///< variables declared `transmit`
+           forks = 0;                     ///< calls, each inlining counted
+  unsigned annotated = 0;                 ///< variables declared `transmit`
+  unsigned dimensions = 1;                ///< those that it asks about by number
+  const clang::CallExpr* asks = nullptr;  ///< about the last of them
+
+  /// Groups do not meet and come and go nowhere in it, so it may run over a range of work-items,
+  /// and may assign its parameters.
+  [[nodiscard]] bool plain() const { return points.empty() && global_barriers == 0; }
 
   [[nodiscard]] bool at_barriers() const { return kills == 0 && forks == 0; }
   /// The point that these calls lead to, or null.
@@ -78,10 +85,22 @@ struct Program {
       resizes;  ///< functions that reach a resizing point: they are inlined
   std::set<const clang::FunctionDecl*> meets;  ///< functions that reach a global_barrier
   std::set<const clang::FunctionDecl*>
-      asks_group;  ///< functions that reach an id, a barrier or a primitive
+      asks_group;                        ///< functions that reach an id, a barrier or a primitive
+  std::set<const clang::Stmt*> parting;  ///< branches that threads of a group take differently
 
   [[nodiscard]] clang::DiagnosticsEngine& diagnostics() const { return context.getDiagnostics(); }
 };
+
+/// A parameter that points to local memory: the launch says how many bytes it gets.
+[[nodiscard]] inline bool is_local_pointer(const clang::ParmVarDecl& parameter) {
+  return parameter.getType()->isPointerType() &&
+         parameter.getType()->getPointeeType().getAddressSpace() == clang::LangAS::opencl_local;
+}
+
+/// A structure or vector that is volatile as a whole.
+[[nodiscard]] inline bool is_volatile_whole(clang::QualType type) {
+  return type.isVolatileQualified() && (type->isRecordType() || type->isVectorType());
+}
 
 /// Calls `visit(stmt)` for a statement and everything below it, in source order; it returns whether
 /// to go deeper.

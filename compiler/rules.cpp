@@ -1,6 +1,7 @@
 #include "compiler/rules.hpp"
 
 #include <clang/AST/Attr.h>
+#include <llvm/ADT/STLExtras.h>
 
 #include "compiler/builtins.hpp"
 #include "compiler/diagnostics.hpp"
@@ -12,7 +13,7 @@ using clang::isa;
 
 namespace {
 
-/// The part of a type that C++ does not have; null if there is none.
+/// The part of a type that no output has; null if there is none.
 clang::QualType unsupported_part(clang::QualType type) {
   type = type.getCanonicalType();
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
@@ -30,14 +31,68 @@ clang::QualType unsupported_part(clang::QualType type) {
     return unsupported_part(atomic->getValueType());
   if (type->isRecordType() || type->isEnumeralType()) return {};
   if (const auto* builtin = type->getAs<clang::BuiltinType>()) {
-    if (builtin->isVoidType() || builtin->isInteger() ||
-        builtin->getKind() == clang::BuiltinType::Float ||
-        builtin->getKind() == clang::BuiltinType::Double) {
+    const auto kind = builtin->getKind();
+    const bool wide = kind == clang::BuiltinType::Int128 || kind == clang::BuiltinType::UInt128;
+    if (builtin->isVoidType() || kind == clang::BuiltinType::OCLEvent ||
+        (builtin->isInteger() && !wide) || kind == clang::BuiltinType::Half ||
+        kind == clang::BuiltinType::Float || kind == clang::BuiltinType::Double) {
       return {};
     }
     return type;
   }
   return type;
+}
+
+bool is_half(clang::QualType type) {
+  if (const auto* vector = type->getAs<clang::VectorType>()) type = vector->getElementType();
+  return type->isHalfType();
+}
+
+/// What the printer can write. Whatever is not here is refused, so that nothing is left out.
+bool is_known(const clang::Stmt& stmt) {
+  switch (stmt.getStmtClass()) {
+    case clang::Stmt::CompoundStmtClass:
+    case clang::Stmt::DeclStmtClass:
+    case clang::Stmt::NullStmtClass:
+    case clang::Stmt::IfStmtClass:
+    case clang::Stmt::WhileStmtClass:
+    case clang::Stmt::DoStmtClass:
+    case clang::Stmt::ForStmtClass:
+    case clang::Stmt::SwitchStmtClass:
+    case clang::Stmt::CaseStmtClass:
+    case clang::Stmt::DefaultStmtClass:
+    case clang::Stmt::LabelStmtClass:
+    case clang::Stmt::GotoStmtClass:
+    case clang::Stmt::BreakStmtClass:
+    case clang::Stmt::ContinueStmtClass:
+    case clang::Stmt::ReturnStmtClass:
+    case clang::Stmt::AttributedStmtClass:
+    case clang::Stmt::DeclRefExprClass:
+    case clang::Stmt::IntegerLiteralClass:
+    case clang::Stmt::FloatingLiteralClass:
+    case clang::Stmt::CharacterLiteralClass:
+    case clang::Stmt::StringLiteralClass:
+    case clang::Stmt::CXXBoolLiteralExprClass:
+    case clang::Stmt::ParenExprClass:
+    case clang::Stmt::UnaryOperatorClass:
+    case clang::Stmt::BinaryOperatorClass:
+    case clang::Stmt::CompoundAssignOperatorClass:
+    case clang::Stmt::ConditionalOperatorClass:
+    case clang::Stmt::CallExprClass:
+    case clang::Stmt::MemberExprClass:
+    case clang::Stmt::ArraySubscriptExprClass:
+    case clang::Stmt::ExtVectorElementExprClass:
+    case clang::Stmt::ImplicitCastExprClass:
+    case clang::Stmt::CStyleCastExprClass:
+    case clang::Stmt::AsTypeExprClass:
+    case clang::Stmt::InitListExprClass:
+    case clang::Stmt::DesignatedInitExprClass:
+    case clang::Stmt::ImplicitValueInitExprClass:
+    case clang::Stmt::CompoundLiteralExprClass:
+    case clang::Stmt::UnaryExprOrTypeTraitExprClass:
+    case clang::Stmt::ConstantExprClass: return true;
+    default: return false;
+  }
 }
 
 class Rules {
@@ -47,17 +102,23 @@ class Rules {
   void run() {
     for (const clang::Decl* each : program_.declarations) check_declaration(*each);
     for (const clang::FunctionDecl* function : program_.functions) {
+      if (function->hasAttr<clang::OpenCLKernelAttr>()) continue;  // it is checked as a kernel
       for (const llvm::StringRef trait : {"kill_order", "survivors"}) {
         if (!trait_of(*function, trait).empty()) {
           complain(function->getLocation(), Say::trait_not_on_kernel) << trait << function;
         }
       }
-      check_function(*function, false);
+      check_function(*function, nullptr);
     }
     for (Kernel& kernel : program_.kernels) {
       read_traits(kernel);
-      check_function(*kernel.decl, true);
+      check_function(*kernel.decl, &kernel);
       if (kernel.kill_any) check_any_order(*kernel.decl, {});
+      if (!kernel.plain() && kernel.asks != nullptr &&
+          !kernel.decl->hasAttr<clang::ReqdWorkGroupSizeAttr>()) {
+        complain(kernel.asks->getBeginLoc(), Say::undeclared_dimension)
+            << kernel.dimensions - 1 << kernel.decl << kernel.asks->getSourceRange();
+      }
     }
   }
 
@@ -67,7 +128,6 @@ class Rules {
   }
 
   void check_type(clang::SourceLocation at, clang::QualType type) {
-    if (!cpp_) return;
     const clang::QualType part = unsupported_part(type);
     if (!part.isNull()) complain(at, Say::unsupported_type) << part.getUnqualifiedType();
   }
@@ -76,15 +136,20 @@ class Rules {
     if (const auto* record = dyn_cast<clang::RecordDecl>(&declaration)) {
       for (const clang::FieldDecl* field : record->fields())
         check_type(field->getLocation(), field->getType());
+      if (record->hasAttr<clang::MaxFieldAlignmentAttr>())
+        complain(record->getLocation(), Say::unsupported_construct) << "'#pragma pack'";
     }
     const auto* variable = dyn_cast<clang::VarDecl>(&declaration);
     if (variable == nullptr) return;
     if (transmit_of(*variable) != nullptr)
       complain(variable->getLocation(), Say::transmit_scope) << variable;
-    if (variable->getType().getAddressSpace() != clang::LangAS::opencl_constant) {
+    if (variable->getType().getAddressSpace() != clang::LangAS::opencl_constant &&
+        !is_named_constant(*variable)) {
       complain(variable->getLocation(), Say::program_scope_variable) << variable;
     }
     check_type(variable->getLocation(), variable->getType());
+    walk(variable->getInit(),
+         [&](const clang::Stmt& stmt) { return check_statement(stmt, false); });
   }
 
   void read_traits(Kernel& kernel) {
@@ -101,15 +166,11 @@ class Rules {
     }
   }
 
-  void check_function(const clang::FunctionDecl& function, bool kernel) {
+  void check_function(const clang::FunctionDecl& function, const Kernel* kernel) {
     for (const clang::ParmVarDecl* parameter : function.parameters()) {
       check_type(parameter->getLocation(), parameter->getType());
       if (transmit_of(*parameter) != nullptr)
         complain(parameter->getLocation(), Say::transmit_parameter) << parameter;
-      if (kernel && parameter->getType()->isPointerType() &&
-          parameter->getType()->getPointeeType().getAddressSpace() == clang::LangAS::opencl_local) {
-        complain(parameter->getLocation(), Say::local_parameter) << parameter;
-      }
     }
     check_type(function.getLocation(), function.getReturnType());
     if (function.isVariadic()) {
@@ -117,7 +178,7 @@ class Rules {
     }
     const auto* body = dyn_cast<clang::CompoundStmt>(function.getBody());
     std::set<const clang::VarDecl*> root;
-    if (kernel && body != nullptr) {
+    if (kernel != nullptr && body != nullptr) {
       for (const clang::Stmt* stmt : body->body()) {
         if (const auto* declarations = dyn_cast<clang::DeclStmt>(stmt)) {
           for (const clang::Decl* each : declarations->decls()) {
@@ -126,7 +187,9 @@ class Rules {
         }
       }
     }
+    std::set<const clang::Expr*> by_value;
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
+      check_constant_use(stmt, by_value);
       if (const auto* declarations = dyn_cast<clang::DeclStmt>(&stmt)) {
         for (const clang::Decl* each : declarations->decls()) {
           if (const auto* variable = dyn_cast<clang::VarDecl>(each))
@@ -134,8 +197,22 @@ class Rules {
           if (const auto* record = dyn_cast<clang::RecordDecl>(each)) check_declaration(*record);
         }
       }
-      return check_statement(stmt, kernel);
+      return check_statement(stmt, kernel != nullptr && !kernel->plain());
     });
+  }
+
+  /// A constant in program scope that is not 'constant' has no address in the OpenCL outputs.
+  void check_constant_use(const clang::Stmt& stmt, std::set<const clang::Expr*>& by_value) {
+    if (const auto* cast = dyn_cast<clang::ImplicitCastExpr>(&stmt);
+        cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue)
+      by_value.insert(object_of(*cast->getSubExpr()));
+    const auto* name = dyn_cast<clang::DeclRefExpr>(&stmt);
+    const auto* variable = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
+    if (variable == nullptr || !variable->isFileVarDecl() || by_value.contains(name) ||
+        variable->getType().getAddressSpace() == clang::LangAS::opencl_constant)
+      return;
+    complain(stmt.getBeginLoc(), Say::constant_address) << variable << stmt.getSourceRange();
+    report(program_.diagnostics(), variable->getLocation(), Say::declared_here) << variable;
   }
 
   void check_variable(const clang::VarDecl& variable, bool root) {
@@ -146,22 +223,21 @@ class Rules {
       complain(variable.getLocation(), Say::transmit_scope) << &variable;
     } else if (type.getAddressSpace() == clang::LangAS::opencl_local) {
       complain(variable.getLocation(), Say::transmit_local_memory) << &variable;
+    } else if (type->isEventT()) {
+      complain(variable.getLocation(), Say::transmit_event) << &variable;
     } else if (type->isArrayType()) {
       complain(variable.getLocation(), Say::transmit_array) << &variable;
-    } else if (type->isPointerType()) {
-      const clang::LangAS space = type->getPointeeType().getAddressSpace();
-      if (space == clang::LangAS::opencl_local)
-        complain(variable.getLocation(), Say::transmit_local_pointer) << &variable;
-      if (space == clang::LangAS::opencl_private)
-        complain(variable.getLocation(), Say::transmit_private_pointer) << &variable;
+    } else if (own_memory_of(type) == Own::local) {
+      complain(variable.getLocation(), Say::transmit_local_pointer) << &variable;
+    } else if (own_memory_of(type) == Own::of_thread) {
+      complain(variable.getLocation(), Say::transmit_private_pointer) << &variable;
     }
   }
 
-  bool check_statement(const clang::Stmt& stmt, bool kernel) {
-    if (kernel) check_parameter_use(stmt);
+  bool check_statement(const clang::Stmt& stmt, bool immutable_parameters) {
+    if (immutable_parameters) check_parameter_use(stmt);
     const auto construct = [&](const char* what) {
-      if (cpp_)
-        complain(stmt.getBeginLoc(), Say::unsupported_construct) << what << stmt.getSourceRange();
+      complain(stmt.getBeginLoc(), Say::unsupported_construct) << what << stmt.getSourceRange();
       return false;
     };
     if (isa<clang::BlockExpr>(stmt)) return construct("a block");
@@ -172,23 +248,58 @@ class Rules {
     if (isa<clang::AtomicExpr>(stmt)) return construct("an atomic operation of Clang's own");
     if (isa<clang::BinaryConditionalOperator>(stmt))
       return construct("?: without a middle operand");
-    if (isa<clang::OffsetOfExpr>(stmt) || isa<clang::VAArgExpr>(stmt) ||
-        isa<clang::GenericSelectionExpr>(stmt) || isa<clang::ShuffleVectorExpr>(stmt) ||
-        isa<clang::ConvertVectorExpr>(stmt) || isa<clang::ChooseExpr>(stmt) ||
-        isa<clang::DesignatedInitUpdateExpr>(stmt) || isa<clang::ImaginaryLiteral>(stmt)) {
-      return construct("this expression");
-    }
+    if (!is_known(stmt))
+      return construct(isa<clang::Expr>(stmt) ? "this expression" : "this statement");
+    if (cpp_ && changes_volatile(stmt)) return construct("this change of a volatile vector");
     if (const auto* range = dyn_cast<clang::CaseStmt>(&stmt);
         range != nullptr && range->caseStmtIsGNURange()) {
       return construct("a range of cases");
     }
     if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) {
       const clang::FunctionDecl* callee = callee_of(*call);
-      if (cpp_ && callee != nullptr && is_builtin(*callee) && !has_builtin(callee->getName())) {
-        complain(call->getBeginLoc(), Say::unsupported_builtin) << callee << call->getSourceRange();
+      if (cpp_ && callee != nullptr && is_builtin(*callee) && callee->getName() == "printf") {
+        for (const clang::Expr* each : call->arguments()) {
+          if (each->getType()->isVectorType()) return construct("printing a vector");
+        }
+      }
+      if (cpp_ && callee != nullptr && is_builtin(*callee) && !takes_half(callee->getName()) &&
+          (is_half(call->getType()) || llvm::any_of(call->arguments(), [](const clang::Expr* each) {
+             return is_half(each->getType());
+           })))
+        return construct("a built-in function of half values");
+      if (callee != nullptr && is_builtin(*callee) && !has_builtin(callee->getName())) {
+        // The OpenCL outputs hand on what their compilers know.
+        const bool types = !unsupported_part(call->getType()).isNull() ||
+                           llvm::any_of(call->arguments(), [](const clang::Expr* each) {
+                             return !unsupported_part(each->getType()).isNull();
+                           });
+        if (cpp_ || types)
+          complain(call->getBeginLoc(), Say::unsupported_builtin)
+              << callee << call->getSourceRange();
       }
     }
     return true;
+  }
+
+  /// Any but the assignment of a whole, of which `write_volatile` has no result.
+  static bool changes_volatile(const clang::Stmt& stmt) {
+    const clang::Expr* target = nullptr;
+    bool whole = false;
+    if (const auto* binary = dyn_cast<clang::BinaryOperator>(&stmt);
+        binary != nullptr && binary->isAssignmentOp()) {
+      target = binary->getLHS();
+      whole = binary->getOpcode() == clang::BO_Assign &&
+              !isa<clang::ExtVectorElementExpr>(target->IgnoreParens());
+    } else if (const auto* unary = dyn_cast<clang::UnaryOperator>(&stmt);
+               unary != nullptr && unary->isIncrementDecrementOp()) {
+      target = unary->getSubExpr();
+    }
+    if (target == nullptr || whole) return false;
+    const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target->IgnoreParens());
+    if (element == nullptr) return is_volatile_whole(target->getType());
+    const clang::QualType of = element->getBase()->getType();
+    return element->getType()->isVectorType() &&
+           is_volatile_whole(element->isArrow() ? of->getPointeeType() : of);
   }
 
   void check_parameter_use(const clang::Stmt& stmt) {
@@ -204,25 +315,8 @@ class Rules {
         what = Say::parameter_address;
       }
     }
-    while (target != nullptr) {  // down to the variable that is written
-      target = target->IgnoreParenImpCasts();
-      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
-          member != nullptr && !member->isArrow()) {
-        target = member->getBase();
-      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
-                 element != nullptr && !element->isArrow()) {
-        target = element->getBase();
-      } else if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(target);
-                 item != nullptr &&
-                 (item->getBase()->IgnoreParenImpCasts()->getType()->isArrayType() ||
-                  item->getBase()->getType()->isVectorType())) {
-        target = item->getBase();
-      } else {
-        break;
-      }
-    }
     if (target == nullptr) return;
-    const auto* name = dyn_cast<clang::DeclRefExpr>(target);
+    const auto* name = dyn_cast<clang::DeclRefExpr>(object_of(*target));
     if (name == nullptr || !isa<clang::ParmVarDecl>(name->getDecl())) return;
     complain(stmt.getBeginLoc(), what) << name->getDecl() << stmt.getSourceRange();
     report(program_.diagnostics(), name->getDecl()->getLocation(), Say::declared_here)

@@ -32,13 +32,13 @@ class Decision {
 
   void run() {
     find_annotated();
-    for (Point& point : kernel_.points) {
-      choose(point);
-      if (is_joining(point.kind)) {
-        check_missing(point);
-        for (const Variable& each : point.transmits) check_sent(point, each);
-      }
+    for (Point& point : kernel_.points) choose(point);
+    check_missing();
+    for (const Point& point : kernel_.points) {
+      if (!is_joining(point.kind)) continue;
+      for (const Variable& each : point.transmits) check_sent(point, each);
     }
+    warn_of_local_memory();
     for (Point& point : kernel_.points) {
       if (point.kind == Primitive::offer_kill) check_suspendable(point);
     }
@@ -71,11 +71,16 @@ class Decision {
     kernel_.annotated = static_cast<unsigned>(annotated_.size());
   }
 
-  static bool can_be_sent(const Variable& variable) {
-    const clang::QualType type = variable.decl->getType();
-    if (!type->isPointerType()) return true;
-    const clang::LangAS space = type->getPointeeType().getAddressSpace();
-    return space != clang::LangAS::opencl_local && space != clang::LangAS::opencl_private;
+  /// Whose memory a variable points to at this point that each group has of its own.
+  Own own_memory(const Point& point, const Variable& variable) const {
+    const Fact known = fact(point, variable);
+    if (known.to_local) return Own::local;
+    if (known.to_private) return Own::of_thread;
+    return own_memory_of(variable.decl->getType());
+  }
+
+  bool can_be_sent(const Point& point, const Variable& variable) const {
+    return own_memory(point, variable) == Own::none;
   }
 
   bool annotated(const Variable& variable) const {
@@ -89,7 +94,7 @@ class Decision {
                                     [&](const Live& l) { return l.variable == each; });
       bool wanted = annotated(each) && live;
       if (mode_ == Transmit::live || mode_ == Transmit::per_thread) wanted |= live;
-      if (mode_ == Transmit::all) wanted = live || can_be_sent(each);
+      if (mode_ == Transmit::all) wanted = live || can_be_sent(point, each);
       if (mode_ == Transmit::all && each.decl->getType()->isArrayType()) wanted = live;
       if (wanted) point.transmits.push_back(each);
     }
@@ -101,54 +106,118 @@ class Decision {
     return found == facts.end() ? Fact{} : found->second;
   }
 
-  void check_missing(const Point& point) {
-    const clang::CallExpr& call = *point.chain.back();
-    for (const Live& live : point.live) {
-      const Variable& variable = live.variable;
-      const bool sent = std::find(point.transmits.begin(), point.transmits.end(), variable) !=
-                        point.transmits.end();
-      if (sent) continue;
-      const bool surely = live.surely;
-      say(call.getBeginLoc(), surely ? Say::not_transmitted : Say::maybe_not_transmitted)
-          << variable.decl << name_of(point.kind) << call.getSourceRange();
-      if (live.read.isValid()) say(live.read, Say::read_here);
-      const Fact known = fact(point, variable);
-      if (known.level != Level::kernel) {
-        say(variable.decl->getLocation(), Say::compute_again)
-            << variable.decl << (known.level == Level::group ? 1 : 0) << name_of(point.kind);
-      } else if (!variable.frame.empty()) {
-        say(variable.decl->getLocation(), Say::in_helper) << variable.decl;
-      } else if (in_root(*variable.decl)) {
-        say(variable.decl->getLocation(), Say::declare_transmit)
-            << variable.decl
-            << clang::FixItHint::CreateInsertion(variable.decl->getBeginLoc(), "transmit ");
-      } else {
-        say(variable.decl->getLocation(), Say::not_root_scope) << variable.decl;
+  /// A variable that groups lack, with the points where they join and where it is read.
+  struct Missing {
+    Variable variable;
+    std::vector<std::pair<const Point*, const Live*>> at;
+  };
+  using Select = const std::vector<Live> Point::*;
+
+  /// In the order of their first points; those that are surely read before the others.
+  template <class Concerns>
+  std::vector<Missing> collect(Select which, const Concerns& concerns) const {
+    std::vector<Missing> result;
+    for (const bool surely : {true, false}) {
+      for (const Point& point : kernel_.points) {
+        if (!is_joining(point.kind)) continue;
+        for (const Live& live : point.*which) {
+          if (live.surely != surely || !concerns(point, live.variable)) continue;
+          auto found = std::find_if(result.begin(), result.end(), [&](const Missing& each) {
+            return each.variable == live.variable;
+          });
+          if (found == result.end()) found = result.insert(found, {live.variable, {}});
+          found->at.emplace_back(&point, &live);
+        }
       }
+    }
+    return result;
+  }
+
+  /// One report for a variable: its first point, where it is read, and the other points.
+  void say_of(const Missing& missing, Say what) {
+    const auto& [point, live] = missing.at.front();
+    const clang::CallExpr& call = *point->chain.back();
+    say(call.getBeginLoc(), what) << missing.variable.decl << name_of(point->kind)
+                                  << call.getSourceRange();
+    if (live->read.isValid()) say(live->read, Say::read_here);
+    std::set<const clang::CallExpr*> told{&call};
+    for (const auto& [other, unused] : missing.at) {
+      const clang::CallExpr* there = other->chain.back();
+      if (told.insert(there).second)
+        say(there->getBeginLoc(), Say::also_at) << name_of(other->kind) << there->getSourceRange();
     }
   }
 
-  bool in_root(const clang::VarDecl& variable) const {
+  void check_missing() {
+    const auto missing = [](const Point& point, const Variable& variable) {
+      return std::find(point.transmits.begin(), point.transmits.end(), variable) ==
+             point.transmits.end();
+    };
+    for (const Missing& each : collect(&Point::live, missing)) {
+      const bool surely = each.at.front().second->surely;
+      say_of(each, surely ? Say::not_transmitted : Say::maybe_not_transmitted);
+      advise(each);
+    }
+  }
+
+  /// What to do about it, as far as it leads to no other error.
+  void advise(const Missing& missing) {
+    const Point& point = *missing.at.front().first;
+    const clang::VarDecl* const decl = missing.variable.decl;
+    const Fact known = fact(point, missing.variable);
+    const Own own = own_memory(point, missing.variable);
+    const auto note = [&](Say what) { return say(decl->getLocation(), what) << decl; };
+    if (own != Own::none) {
+      note(Say::set_again) << (own == Own::local ? 1 : 0) << name_of(point.kind);
+    } else if (known.level != Level::kernel) {
+      note(Say::compute_again) << (known.level == Level::group ? 1 : 0) << name_of(point.kind);
+    } else if (!missing.variable.frame.empty()) {
+      note(Say::in_helper);
+    } else if (decl->getType()->isArrayType()) {
+      note(Say::keep_array);
+    } else if (const clang::DeclStmt* stmt = in_root(*decl); stmt == nullptr) {
+      note(Say::not_root_scope);
+    } else if (stmt->isSingleDecl()) {
+      note(Say::declare_transmit) << clang::FixItHint::CreateInsertion(decl->getBeginLoc(),
+                                                                       "transmit ");
+    } else {  // the word would apply to its neighbours
+      note(Say::declare_transmit);
+    }
+  }
+
+  void warn_of_local_memory() {
+    const auto all = [](const Point&, const Variable&) { return true; };
+    for (const Missing& each : collect(&Point::local, all)) {
+      say_of(each, Say::local_memory_read);
+      say(each.variable.decl->getLocation(), Say::declared_here) << each.variable.decl;
+    }
+  }
+
+  /// Its declaration in the kernel's root scope, or null.
+  const clang::DeclStmt* in_root(const clang::VarDecl& variable) const {
     const auto* body = dyn_cast<clang::CompoundStmt>(kernel_.decl->getBody());
-    return std::any_of(body->body_begin(), body->body_end(), [&](const clang::Stmt* stmt) {
+    for (const clang::Stmt* stmt : body->body()) {
       const auto* declarations = dyn_cast<clang::DeclStmt>(stmt);
-      return declarations != nullptr &&
-             std::find(declarations->decl_begin(), declarations->decl_end(), &variable) !=
-                 declarations->decl_end();
-    });
+      if (declarations != nullptr && std::find(declarations->decl_begin(), declarations->decl_end(),
+                                               &variable) != declarations->decl_end())
+        return declarations;
+    }
+    return nullptr;
   }
 
   void check_sent(const Point& point, const Variable& variable) {
     const clang::CallExpr& call = *point.chain.back();
-    if (!can_be_sent(variable)) {
-      if (annotated(variable)) return;  // reported where it is declared
+    const Fact known = fact(point, variable);
+    const Own own = own_memory(point, variable);
+    if (own == Own::none && known.level == Level::kernel) return;
+    if (!complained_.insert(variable).second) return;
+    if (own != Own::none) {
       say(call.getBeginLoc(), Say::not_transmittable)
-          << variable.decl << name_of(point.kind) << call.getSourceRange();
-      say(variable.decl->getLocation(), Say::declared_here) << variable.decl;
+          << variable.decl << (own == Own::local ? 1 : 0) << call.getSourceRange();
+      say(variable.decl->getLocation(), Say::set_again)
+          << variable.decl << (own == Own::local ? 1 : 0) << name_of(point.kind);
       return;
     }
-    const Fact known = fact(point, variable);
-    if (known.level == Level::kernel || !complained_.insert(variable).second) return;
     if (known.level == Level::thread) {
       if (mode_ == Transmit::per_thread) return;
       if (mode_ == Transmit::all &&
@@ -171,9 +240,16 @@ class Decision {
       const bool sent = std::find(point.transmits.begin(), point.transmits.end(), live.variable) !=
                         point.transmits.end();
       const bool fits =
-          sent && can_be_sent(live.variable) &&
+          sent && can_be_sent(point, live.variable) &&
           (fact(point, live.variable).level == Level::kernel || mode_ == Transmit::per_thread);
       if (fits) continue;
+      if (kernel_.suspendable && remarks_) {
+        say(point.chain.back()->getBeginLoc(), Say::not_suspendable)
+            << kernel_.decl << live.variable.decl;
+      }
+      kernel_.suspendable = false;
+    }
+    for (const Live& live : point.local) {
       if (kernel_.suspendable && remarks_) {
         say(point.chain.back()->getBeginLoc(), Say::not_suspendable)
             << kernel_.decl << live.variable.decl;
@@ -203,10 +279,9 @@ class Decision {
     for (const clang::VarDecl* each : annotated_) {
       const bool used =
           std::any_of(kernel_.points.begin(), kernel_.points.end(), [&](const Point& point) {
-            return is_joining(point.kind) &&
-                   std::any_of(point.live.begin(), point.live.end(), [&](const Live& live) {
-                     return live.variable == Variable{{}, each};
-                   });
+            return std::any_of(point.live.begin(), point.live.end(), [&](const Live& live) {
+              return live.variable == Variable{{}, each};
+            });
           });
       if (used) continue;
       if (joins) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "compiler/diagnostics.hpp"
 
@@ -16,9 +17,44 @@ namespace {
 
 Fact join(Fact a, Fact b) { return b.level > a.level ? b : a; }
 
+/// What is known of a value, and of what it points to if it is a pointer or has one in it.
+struct Value {
+  Fact fact;
+  std::set<Variable> targets;  // private variables it may point into
+  bool elsewhere = true;       // may point to other memory too
+  bool local = false;          // which may be local memory
+  bool whole = false;          // points to the target itself, not to a part of it
+
+  /// Surely the address of this variable.
+  [[nodiscard]] bool exact() const { return whole && !elsewhere && targets.size() == 1; }
+  friend bool operator==(const Value& a, const Value& b) {
+    return std::tie(a.fact.level, a.targets, a.elsewhere, a.local, a.whole) ==
+           std::tie(b.fact.level, b.targets, b.elsewhere, b.local, b.whole);
+  }
+  friend bool operator<(const Value& a, const Value& b) {
+    return std::tie(a.fact.level, a.targets, a.elsewhere, a.local, a.whole) <
+           std::tie(b.fact.level, b.targets, b.elsewhere, b.local, b.whole);
+  }
+};
+
+Value join(Value a, const Value& b) {
+  a.fact = join(a.fact, b.fact);
+  a.targets.insert(b.targets.begin(), b.targets.end());
+  a.elsewhere |= b.elsewhere;
+  a.local |= b.local;
+  a.whole &= b.whole;
+  return a;
+}
+
+using Values = std::map<Variable, Value>;
+
+/// Stands for all memory but private variables. Its value is what is stored there; of interest is
+/// only what that points to.
+const Variable memory{};
+
 /// What is known of the variables where control is; nobody gets here when it is dead.
 struct Env {
-  Facts vars;
+  Values vars;
   bool dead = false;
 
   void meet(const Env& other) {
@@ -27,19 +63,35 @@ struct Env {
       *this = other;
       return;
     }
-    for (const auto& [variable, fact] : other.vars) {
-      Fact& mine = vars[variable];
-      mine = join(mine, fact);
+    for (const auto& [variable, value] : other.vars) {
+      const auto [mine, added] = vars.try_emplace(variable, value);
+      if (!added) mine->second = join(std::move(mine->second), value);
     }
   }
-  friend bool operator==(const Env& a, const Env& b) {
-    return a.dead == b.dead && std::equal(a.vars.begin(), a.vars.end(), b.vars.begin(),
-                                          b.vars.end(), [](const auto& x, const auto& y) {
-                                            return x.first == y.first &&
-                                                   x.second.level == y.second.level;
-                                          });
-  }
+  friend bool operator==(const Env&, const Env&) = default;
 };
+
+/// Whether a value of this type may hold an address.
+bool holds_address(clang::QualType type) {
+  type = type.getCanonicalType();
+  if (const auto* atomic = type->getAs<clang::AtomicType>()) type = atomic->getValueType();
+  if (const auto* vector = type->getAs<clang::VectorType>()) type = vector->getElementType();
+  if (type->isPointerType() || type->isRecordType() || type->isArrayType()) return true;
+  const auto* builtin = type->getAs<clang::BuiltinType>();
+  return builtin != nullptr && (builtin->getKind() == clang::BuiltinType::Long ||
+                                builtin->getKind() == clang::BuiltinType::ULong);
+}
+
+bool points_to(clang::QualType type, clang::LangAS space) {
+  return type->isPointerType() && type->getPointeeType().getAddressSpace() == space;
+}
+
+/// The value as one of this type.
+Value as(Value value, clang::QualType type) {
+  if (!holds_address(type)) return {value.fact, {}, false, false, false};
+  value.local |= points_to(type, clang::LangAS::opencl_local);
+  return value;
+}
 
 class Run {
  public:
@@ -47,11 +99,12 @@ class Run {
 
   std::vector<Facts> run() {
     points_.resize(kernel_.points.size());
-    find_address_taken(*kernel_.decl);
     Env env;
+    for (const clang::ParmVarDecl* each : kernel_.decl->parameters())
+      env.vars[{{}, each}] = as({}, each->getType());
     Call call;
     calls_.push_back(&call);
-    execute(kernel_.decl->getBody(), env);
+    execute_body(*kernel_.decl, env);
     calls_.pop_back();
     return points_;
   }
@@ -67,18 +120,19 @@ class Run {
   };
   /// A function being run.
   struct Call {
-    Fact result;
+    std::optional<Value> result;
     Fact returned;  // how unevenly threads return: those left behind are fewer
-    Fact touched;   // the most uneven value it has met
     Env at_return{{}, true};
     std::vector<Breakable*> scopes;
+    std::map<const clang::LabelDecl*, Env> labels;  // joined at each goto
+    Fact forward, back;                             // how unevenly threads go there
   };
 
   /// How unevenly threads are here.
   Fact control() const {
     Fact result;  // those who left first: they may be why conditions differ
     for (const Call* call : calls_) {
-      result = join(result, call->returned);
+      result = join(join(result, call->returned), join(call->forward, call->back));
       for (const Breakable* scope : call->scopes)
         result = join(join(result, scope->left), scope->skipped);
     }
@@ -142,25 +196,49 @@ class Run {
       env.dead = true;
     } else if (const auto* given_back = dyn_cast<clang::ReturnStmt>(stmt)) {
       Call& call = *calls_.back();
-      Fact value = control();
-      if (given_back->getRetValue() != nullptr)
-        value = join(value, evaluate(given_back->getRetValue(), env));
-      call.result = join(call.result, value);
+      if (const clang::Expr* result = given_back->getRetValue(); result != nullptr) {
+        Value value = evaluate(result, env);
+        value.fact = join(control(), value.fact);
+        call.result = call.result ? join(std::move(*call.result), value) : value;
+      }
       call.returned = join(call.returned, control());
       call.at_return.meet(env);
       env.dead = true;
-    } else if (isa<clang::GotoStmt>(stmt) || isa<clang::LabelStmt>(stmt)) {
-      // Only in functions without resizing points; where the jump goes is not followed.
-      calls_.back()->returned = join(calls_.back()->returned, control());
-      calls_.back()->result = join(calls_.back()->result, control());
-      for (const clang::Stmt* child : stmt->children()) execute(child, env);
+    } else if (const auto* jump = dyn_cast<clang::GotoStmt>(stmt)) {
+      Call& call = *calls_.back();
+      Fact& jumped =
+          jump->getLabel()->getLocation() < jump->getGotoLoc() ? call.back : call.forward;
+      jumped = join(jumped, control());
+      call.labels.try_emplace(jump->getLabel(), Env{{}, true}).first->second.meet(env);
+      env.dead = true;
+    } else if (const auto* named = dyn_cast<clang::LabelStmt>(stmt)) {
+      const auto& labels = calls_.back()->labels;
+      if (const auto found = labels.find(named->getDecl()); found != labels.end())
+        env.meet(found->second);
+      execute(named->getSubStmt(), env);
     } else {
       for (const clang::Stmt* child : stmt->children()) execute(child, env);
     }
   }
 
+  /// The body of the function being run. A goto may lead back, so until nothing changes at a label.
+  void execute_body(const clang::FunctionDecl& function, Env& env) {
+    Call& call = *calls_.back();
+    const Env entry = env;
+    for (;;) {
+      const auto labels = call.labels;
+      const Level back = call.back.level;
+      call.forward = {};
+      execute(function.getBody(), env);
+      if (call.labels == labels && call.back.level == back) break;
+      env = entry;
+    }
+    env.meet(call.at_return);
+  }
+
   void execute_if(const clang::IfStmt& branch, Env& env) {
-    const Fact condition = at(evaluate(branch.getCond(), env), branch.getCond());
+    const Fact condition = at(evaluate(branch.getCond(), env).fact, branch.getCond());
+    if (condition.level == Level::thread) program_.parting.insert(&branch);
     const Under under{*this, condition};
     Env otherwise = env;
     execute(branch.getThen(), env);
@@ -179,14 +257,14 @@ class Run {
     Fact trips;
     for (;;) {  // until nothing gets more uneven; there are three levels, so this is short
       const Env before = head;
-      const Fact trips_before = join(trips, scope.left);
       scope.skipped = {};
+      const Level apart_before = join(trips, control()).level;
       scope.continued = {{}, true};
       Env inside = head;
       {
         const Under under{*this, trips};
         if (!body_first && condition != nullptr) {
-          trips = join(trips, at(evaluate(condition, inside), condition));
+          trips = join(trips, at(evaluate(condition, inside).fact, condition));
           exit.meet(inside);
         }
       }
@@ -197,12 +275,12 @@ class Run {
         scope.skipped = {};
         if (increment != nullptr && !inside.dead) evaluate(increment, inside);
         if (body_first && condition != nullptr && !inside.dead) {
-          trips = join(trips, at(evaluate(condition, inside), condition));
+          trips = join(trips, at(evaluate(condition, inside).fact, condition));
           exit.meet(inside);
         }
       }
       head.meet(inside);
-      if (head == before && join(trips, scope.left).level == trips_before.level) break;
+      if (head == before && join(trips, control()).level == apart_before) break;
     }
     calls_.back()->scopes.pop_back();
     exit.meet(scope.broken);
@@ -210,7 +288,7 @@ class Run {
   }
 
   void execute_switch(const clang::SwitchStmt& choice, Env& env) {
-    const Fact condition = at(evaluate(choice.getCond(), env), choice.getCond());
+    const Fact condition = at(evaluate(choice.getCond(), env).fact, choice.getCond());
     const Under under{*this, condition};
     Breakable scope;
     scope.loop = false;
@@ -227,11 +305,12 @@ class Run {
     env.meet(entry);  // there may be no case for the value
   }
 
-  void declare(const clang::VarDecl& variable, Env& env) {
-    Fact value;
-    if (variable.getInit() != nullptr) value = evaluate(variable.getInit(), env);
-    if (variable.getType().getAddressSpace() == clang::LangAS::opencl_local) return;
-    set(variable, join(at(value, variable.getLocation()), control()), env);
+  void declare(const clang::VarDecl& decl, Env& env) {
+    Value value = as({}, decl.getType());
+    if (decl.getInit() != nullptr) value = evaluate(decl.getInit(), env);
+    if (!is_private(decl)) return;
+    value.fact = join(at(value.fact, decl.getLocation()), control());
+    env.vars[variable(decl)] = std::move(value);
   }
 
   // ---- expressions
@@ -253,227 +332,337 @@ class Run {
     }
     return {{}, &decl};
   }
-  void set(const clang::VarDecl& decl, Fact fact, Env& env) { env.vars[variable(decl)] = fact; }
-  Fact get(const clang::VarDecl& decl, const Env& env) const {
-    const auto found = env.vars.find(variable(decl));
-    return found == env.vars.end() ? Fact{} : found->second;
+  static bool is_private(const clang::VarDecl& decl) {
+    const clang::LangAS space = decl.getType().getAddressSpace();
+    return space != clang::LangAS::opencl_local && space != clang::LangAS::opencl_constant &&
+           space != clang::LangAS::opencl_global;
   }
 
-  Fact evaluate(const clang::Expr* expression, Env& env) {
-    const Fact fact = value_of(expression, env);
-    calls_.back()->touched = join(calls_.back()->touched, fact);
-    return fact;
-  }
-
-  Fact value_of(const clang::Expr* expression, Env& env) {
-    if (expression == nullptr) return {};
-    if (const auto* name = dyn_cast<clang::DeclRefExpr>(expression)) {
+  /// Where an lvalue lies: what is known of its address.
+  Value locate(const clang::Expr* lvalue, Env& env) {
+    lvalue = lvalue->IgnoreParens();
+    if (!lvalue->isGLValue()) return evaluate(lvalue, env);
+    if (const auto* name = dyn_cast<clang::DeclRefExpr>(lvalue)) {
       const auto* decl = dyn_cast<clang::VarDecl>(name->getDecl());
-      return decl == nullptr ? Fact{} : get(*decl, env);
+      if (decl != nullptr && is_private(*decl)) return {{}, {variable(*decl)}, false, false, true};
+      const bool local =
+          decl != nullptr && decl->getType().getAddressSpace() == clang::LangAS::opencl_local;
+      return {{}, {}, true, local, false};
     }
+    Value where;
+    if (const auto* member = dyn_cast<clang::MemberExpr>(lvalue)) {
+      where = member->isArrow() ? evaluate(member->getBase(), env) : locate(member->getBase(), env);
+    } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(lvalue)) {
+      where =
+          element->isArrow() ? evaluate(element->getBase(), env) : locate(element->getBase(), env);
+    } else if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(lvalue)) {
+      where = item->getBase()->getType()->isVectorType() ? locate(item->getBase(), env)
+                                                         : evaluate(item->getBase(), env);
+      where.fact = join(where.fact, evaluate(item->getIdx(), env).fact);
+    } else if (const auto* unary = dyn_cast<clang::UnaryOperator>(lvalue);
+               unary != nullptr && unary->getOpcode() == clang::UO_Deref) {
+      return evaluate(unary->getSubExpr(), env);
+    } else if (const auto* literal = dyn_cast<clang::CompoundLiteralExpr>(lvalue)) {
+      return locate_literal(*literal, env);
+    } else if (const auto* cast = dyn_cast<clang::CastExpr>(lvalue)) {
+      where = locate(cast->getSubExpr(), env);
+    } else if (!isa<clang::StringLiteral>(lvalue)) {
+      where = of_children(lvalue, env);
+    }
+    where.whole = false;
+    return where;
+  }
+
+  /// A compound literal is a variable without a name.
+  Value locate_literal(const clang::CompoundLiteralExpr& literal, Env& env) {
+    clang::VarDecl*& decl = literals_[&literal];
+    if (decl == nullptr) {
+      const clang::FunctionDecl* function =
+          frames_.empty() ? kernel_.decl : frames_.back().function;
+      decl = clang::VarDecl::Create(program_.context, const_cast<clang::FunctionDecl*>(function),
+                                    literal.getBeginLoc(), literal.getBeginLoc(), nullptr,
+                                    literal.getType(), nullptr, clang::SC_None);
+    }
+    Value value = evaluate(literal.getInitializer(), env);
+    value.fact = join(value.fact, control());
+    const Variable target = variable(*decl);
+    env.vars[target] = std::move(value);
+    return {{}, {target}, false, false, true};
+  }
+
+  /// What is read there, as a value of this type.
+  static Value load(const Value& where, clang::QualType type, const Env& env) {
+    Value result{where.fact, {}, where.elsewhere, false, where.exact()};
+    const auto add = [&](const Variable& source) {
+      const auto found = env.vars.find(source);
+      Value value = found == env.vars.end() ? Value{} : found->second;
+      if (&source == &memory) value.fact = {};
+      const bool whole = result.whole && value.whole;
+      result = join(std::move(result), value);
+      result.whole = whole;
+    };
+    for (const Variable& each : where.targets) add(each);
+    if (where.elsewhere && env.vars.contains(memory)) add(memory);
+    return as(std::move(result), type);
+  }
+
+  void store(const Value& where, Value value, clang::SourceLocation place, Env& env) const {
+    value.fact = join(join(at(value.fact, place), at(control(), place)), at(where.fact, place));
+    if (where.elsewhere && (!value.targets.empty() || value.local)) {
+      Value& kept = env.vars[memory];
+      kept = join(std::move(kept), value);
+      kept.fact = {};
+    }
+    for (const Variable& target : where.targets) {
+      const auto [mine, added] = env.vars.try_emplace(target, value);
+      if (!added) mine->second = where.exact() ? value : join(std::move(mine->second), value);
+    }
+  }
+
+  Value of_children(const clang::Expr* expression, Env& env) {
+    Value result{{}, {}, false, false, false};
+    for (const clang::Stmt* child : expression->children()) {
+      if (const auto* part = dyn_cast_or_null<clang::Expr>(child))
+        result = join(std::move(result), evaluate(part, env));
+    }
+    return as(std::move(result), expression->getType());
+  }
+
+  Value evaluate(const clang::Expr* expression, Env& env) {
+    const Value nothing{{}, {}, false, false, false};
+    if (expression == nullptr) return nothing;
+    expression = expression->IgnoreParens();
+    if (expression->isGLValue() && !isa<clang::CallExpr>(expression))
+      return load(locate(expression, env), expression->getType(), env);
+    if (const auto* cast = dyn_cast<clang::CastExpr>(expression)) return of_cast(*cast, env);
     if (const auto* call = dyn_cast<clang::CallExpr>(expression)) return evaluate_call(*call, env);
     if (const auto* binary = dyn_cast<clang::BinaryOperator>(expression)) {
       if (binary->isAssignmentOp()) return assign(*binary, env);
-      if (binary->isLogicalOp()) {
-        const Fact left = evaluate(binary->getLHS(), env);
-        Env right = env;
-        const Under under{*this, at(left, binary->getLHS())};
-        const Fact result = join(left, evaluate(binary->getRHS(), right));
-        env.meet(right);
-        return result;
+      if (binary->isLogicalOp()) return of_logical(*binary, env);
+      if (binary->isCommaOp()) {
+        evaluate(binary->getLHS(), env);
+        return evaluate(binary->getRHS(), env);
       }
+      Value result = of_children(binary, env);
+      if (binary->getLHS()->getType()->isPointerType() &&
+          binary->getRHS()->getType()->isPointerType())
+        return {result.fact, {}, false, false, false};
+      result.whole = false;
+      return result;
     }
     if (const auto* choice = dyn_cast<clang::ConditionalOperator>(expression)) {
-      const Fact condition = evaluate(choice->getCond(), env);
+      const Fact condition = evaluate(choice->getCond(), env).fact;
       const Under under{*this, at(condition, choice->getCond())};
       Env otherwise = env;
-      const Fact first = evaluate(choice->getTrueExpr(), env);
-      const Fact second = evaluate(choice->getFalseExpr(), otherwise);
+      const Value first = evaluate(choice->getTrueExpr(), env);
+      Value result = join(evaluate(choice->getFalseExpr(), otherwise), first);
       env.meet(otherwise);
-      return join(condition, join(first, second));
+      result.fact = join(condition, result.fact);
+      return result;
     }
-    if (const auto* unary = dyn_cast<clang::UnaryOperator>(expression);
-        unary != nullptr && unary->isIncrementDecrementOp()) {
-      const Fact value = evaluate(unary->getSubExpr(), env);
-      store(unary->getSubExpr(), value, unary->getOperatorLoc(), env);
-      return value;
-    }
-    if (isa<clang::UnaryExprOrTypeTraitExpr>(expression)) return {};
-    Fact result;
-    for (const clang::Stmt* child : expression->children()) {
-      if (const auto* part = dyn_cast_or_null<clang::Expr>(child))
-        result = join(result, evaluate(part, env));
-    }
-    return result;
-  }
-
-  Fact assign(const clang::BinaryOperator& assignment, Env& env) {
-    Fact value = evaluate(assignment.getRHS(), env);
-    if (assignment.isCompoundAssignmentOp())
-      value = join(value, evaluate(assignment.getLHS(), env));
-    store(assignment.getLHS(), value, assignment.getOperatorLoc(), env);
-    return value;
-  }
-
-  void store(const clang::Expr* target, Fact value, clang::SourceLocation where, Env& env) {
-    value = join(at(value, where), at(control(), where));
-    bool whole = true;
-    for (;;) {
-      target = target->IgnoreParenImpCasts();
-      if (const auto* member = dyn_cast<clang::MemberExpr>(target);
-          member != nullptr && !member->isArrow()) {
-        target = member->getBase();
-      } else if (const auto* element = dyn_cast<clang::ExtVectorElementExpr>(target);
-                 element != nullptr && !element->isArrow()) {
-        target = element->getBase();
-      } else if (const auto* item = dyn_cast<clang::ArraySubscriptExpr>(target);
-                 item != nullptr &&
-                 !item->getBase()->IgnoreParenImpCasts()->getType()->isPointerType()) {
-        value = join(value, at(evaluate(item->getIdx(), env), where));
-        target = item->getBase();
-      } else {
-        break;
+    if (const auto* unary = dyn_cast<clang::UnaryOperator>(expression)) {
+      if (unary->getOpcode() == clang::UO_AddrOf) return locate(unary->getSubExpr(), env);
+      if (unary->isIncrementDecrementOp()) {
+        const Value where = locate(unary->getSubExpr(), env);
+        Value value = load(where, unary->getType(), env);
+        value.whole = false;
+        store(where, value, unary->getOperatorLoc(), env);
+        return value;
       }
-      whole = false;
     }
-    if (const auto* name = dyn_cast<clang::DeclRefExpr>(target)) {
-      const auto* decl = dyn_cast<clang::VarDecl>(name->getDecl());
-      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local)
-        return;
-      set(*decl, whole ? value : join(get(*decl, env), value), env);
-      return;
-    }
-    value = join(value, at(evaluate(target, env),
-                           where));  // through a pointer: whose address differs, or whose value
-    const clang::LangAS space = target->getType().getAddressSpace();
-    if (space == clang::LangAS::opencl_global || space == clang::LangAS::opencl_local) return;
-    for (const Variable& each : address_taken(env)) env.vars[each] = join(env.vars[each], value);
+    if (isa<clang::UnaryExprOrTypeTraitExpr>(expression)) return nothing;
+    return of_children(expression, env);
   }
 
-  std::vector<Variable> address_taken(const Env& env) const {
-    std::vector<Variable> result;
-    for (const auto& [variable, fact] : env.vars) {
-      if (address_taken_.contains(variable.decl)) result.push_back(variable);
+  Value of_cast(const clang::CastExpr& cast, Env& env) {
+    const clang::Expr* from = cast.getSubExpr();
+    switch (cast.getCastKind()) {
+      case clang::CK_LValueToRValue: {
+        const auto* literal = dyn_cast<clang::CompoundLiteralExpr>(from->IgnoreParens());
+        if (literal != nullptr) return evaluate(literal->getInitializer(), env);
+        return load(locate(from, env), cast.getType(), env);
+      }
+      case clang::CK_ArrayToPointerDecay: {
+        Value where = locate(from, env);
+        where.whole = false;
+        return where;
+      }
+      case clang::CK_NullToPointer: return {{}, {}, false, false, false};
+      case clang::CK_NoOp: return as(evaluate(from, env), cast.getType());
+      default: break;
     }
-    return result;
+    const bool was_pointer = from->getType()->isPointerType();
+    Value value = evaluate(from, env);
+    value.whole &= was_pointer && cast.getType()->isPointerType() &&
+                   program_.context.hasSameUnqualifiedType(from->getType()->getPointeeType(),
+                                                           cast.getType()->getPointeeType());
+    if (cast.getType()->isPointerType() && !was_pointer) value.elsewhere = true;
+    return as(std::move(value), cast.getType());
+  }
+
+  Value of_logical(const clang::BinaryOperator& binary, Env& env) {
+    const Fact left = evaluate(binary.getLHS(), env).fact;
+    Env right = env;
+    const Under under{*this, at(left, binary.getLHS())};
+    const Fact result = join(left, evaluate(binary.getRHS(), right).fact);
+    env.meet(right);
+    return {result, {}, false, false, false};
+  }
+
+  Value assign(const clang::BinaryOperator& assignment, Env& env) {
+    Value value = evaluate(assignment.getRHS(), env);
+    const Value where = locate(assignment.getLHS(), env);
+    if (assignment.isCompoundAssignmentOp()) {
+      value = join(std::move(value), load(where, assignment.getLHS()->getType(), env));
+      value.whole = false;
+    }
+    value = as(std::move(value), assignment.getType());
+    store(where, value, assignment.getOperatorLoc(), env);
+    return value;
   }
 
   // ---- calls
 
-  Fact evaluate_call(const clang::CallExpr& call, Env& env) {
-    Fact arguments;
-    std::vector<Fact> each;
+  Value evaluate_call(const clang::CallExpr& call, Env& env) {
+    std::vector<Value> arguments;
     for (const clang::Expr* argument : call.arguments()) {
-      each.push_back(at(evaluate(argument, env), argument));
-      arguments = join(arguments, each.back());
+      Value value = evaluate(argument, env);
+      value.fact = at(value.fact, argument);
+      arguments.push_back(std::move(value));
     }
     const clang::FunctionDecl* callee = callee_of(call);
-    if (callee == nullptr) return {Level::thread, call.getBeginLoc()};
+    if (callee == nullptr) return {{Level::thread, call.getBeginLoc()}, {}, true, false, false};
     if (is_builtin(*callee)) return evaluate_builtin(call, *callee, arguments, env);
     const clang::FunctionDecl& function = definition_of(*callee);
-    const Fact touched = inline_call(call, function, each, env);
-    const Fact result = results_.back();
-    results_.pop_back();
-    // What the function writes through pointers to variables of ours.
-    const Fact written = at(join(join(arguments, touched), control()), call.getBeginLoc());
-    for (const clang::Expr* argument : call.arguments()) {
-      const auto* address = dyn_cast<clang::UnaryOperator>(argument->IgnoreParenCasts());
-      const clang::Expr* target = argument->IgnoreParenCasts();
-      if (address != nullptr && address->getOpcode() == clang::UO_AddrOf)
-        target = address->getSubExpr()->IgnoreParenImpCasts();
-      else if (!target->getType()->isArrayType())
-        continue;
-      const auto* name = dyn_cast<clang::DeclRefExpr>(target);
-      const auto* decl = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
-      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local)
-        continue;
-      set(*decl, join(get(*decl, env), written), env);
-    }
-    return at(result, call.getBeginLoc());
+    Value result = program_.resizes.contains(&function)
+                       ? enter(call, function, arguments, env)
+                       : enter_known(call, function, arguments, env);
+    result.fact = at(result.fact, call.getBeginLoc());
+    return as(std::move(result), call.getType());
   }
 
-  /// Runs the function in its caller's place; its result is left on results_. Returns what it has
-  /// met.
-  Fact inline_call(const clang::CallExpr& call, const clang::FunctionDecl& function,
-                   const std::vector<Fact>& arguments, Env& env) {
-    const bool resizes = program_.resizes.contains(&function);
-    const auto key = [&] {
-      std::vector<Level> levels{control().level};
-      for (const Fact& each : arguments) levels.push_back(each.level);
-      return std::pair{&function, levels};
-    }();
-    if (!resizes) {
-      if (const auto known = known_.find(key); known != known_.end()) {
-        results_.push_back(known->second.first);
-        return known->second.second;
-      }
-      find_address_taken(function);
-    }
-    Env inside = resizes ? env : Env{};
+  /// Runs the function in its caller's place.
+  Value enter(const clang::CallExpr& call, const clang::FunctionDecl& function,
+              const std::vector<Value>& arguments, Env& env) {
     chain_.push_back(&call);
     frames_.push_back({&function, chain_.size()});
     for (std::size_t i = 0; i < arguments.size() && i < function.getNumParams(); ++i) {
-      set(*function.getParamDecl(static_cast<unsigned>(i)), arguments[i], inside);
+      const clang::ParmVarDecl& parameter = *function.getParamDecl(static_cast<unsigned>(i));
+      env.vars[variable(parameter)] = as(arguments[i], parameter.getType());
     }
     Call running;
     calls_.push_back(&running);
     const Env* const outer = switch_entry_;
     switch_entry_ = nullptr;
-    execute(function.getBody(), inside);
+    execute_body(function, env);
     switch_entry_ = outer;
     calls_.pop_back();
     frames_.pop_back();
     chain_.pop_back();
-    if (resizes) {
-      inside.meet(running.at_return);
-      env = inside;
-    } else {
-      known_.emplace(key, std::pair{running.result, running.touched});
-    }
-    results_.push_back(running.result);
-    return running.touched;
+    return running.result.value_or(Value{});
   }
 
-  Fact evaluate_builtin(const clang::CallExpr& call, const clang::FunctionDecl& builtin,
-                        Fact arguments, Env& env) {
+  /// A function that has no points: only on what it can see, and once for the same.
+  Value enter_known(const clang::CallExpr& call, const clang::FunctionDecl& function,
+                    const std::vector<Value>& arguments, Env& env) {
+    Env inside;
+    std::vector<Variable> open;
+    const auto reach = [&](const Value& pointer) {
+      open.insert(open.end(), pointer.targets.begin(), pointer.targets.end());
+    };
+    for (const Value& each : arguments) reach(each);
+    open.push_back(memory);
+    while (!open.empty()) {
+      const Variable next = std::move(open.back());
+      open.pop_back();
+      const auto found = env.vars.find(next);
+      if (found == env.vars.end() || !inside.vars.insert(*found).second) continue;
+      reach(found->second);
+    }
+    const Visit visit{&function, control().level, arguments, inside.vars};
+    auto known = known_.find(visit);
+    if (known == known_.end()) {
+      std::set<Variable> ours{memory};
+      for (const Value& each : arguments) ours.insert(each.targets.begin(), each.targets.end());
+      for (const auto& [variable, value] : inside.vars) {
+        ours.insert(variable);
+        ours.insert(value.targets.begin(), value.targets.end());
+      }
+      Value result = enter(call, function, arguments, inside);
+      std::erase_if(inside.vars, [&](const auto& each) { return !ours.contains(each.first); });
+      known = known_.emplace(visit, std::pair{std::move(result), std::move(inside)}).first;
+    }
+    const auto& [result, after] = known->second;
+    if (!after.dead) {
+      for (const auto& [variable, value] : after.vars) {
+        Value& mine = env.vars[variable];
+        const bool changed = mine.fact.level != value.fact.level;
+        mine = value;
+        if (changed) mine.fact = at(mine.fact, call.getBeginLoc());
+      }
+    }
+    return result;
+  }
+
+  Value evaluate_builtin(const clang::CallExpr& call, const clang::FunctionDecl& builtin,
+                         const std::vector<Value>& arguments, Env& env) {
     const Primitive which = primitive(call);
     const Role role = role_of(builtin);
-    const bool collective = role == Role::meeting || builtin.getName().startswith("work_group_");
+    const bool collective = role == Role::meeting || builtin.getName().startswith("work_group_") ||
+                            is_sub_group_function(builtin);
     if (which != Primitive::none || collective) {
       const bool everybody =
           which == Primitive::global_barrier || which == Primitive::resizing_global_barrier;
       check_reached(call, builtin, everybody ? Level::kernel : Level::group);
     }
-    if (is_resizing(which)) {
-      chain_.push_back(&call);
-      if (const Point* point = kernel_.at(chain_)) {
-        Facts& facts = points_[point->phase - 1];
-        for (const auto& [variable, fact] : env.vars) facts[variable] = join(facts[variable], fact);
+    if (is_resizing(which)) note_point(call, env);
+    // What the arguments say, and what they point to.
+    Value result{{}, {}, false, false, false};
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const clang::QualType type = call.getArg(static_cast<unsigned>(i))->getType();
+      if (!type->isPointerType() || call.getType()->isPointerType()) {
+        result = join(std::move(result), arguments[i]);
+      } else {
+        result = join(std::move(result), load(arguments[i], type->getPointeeType(), env));
       }
-      chain_.pop_back();
-    }
-    // A pointer argument that is written: the result of a compare-exchange, vstore, and the like.
-    for (const clang::Expr* argument : call.arguments()) {
-      const auto* address = dyn_cast<clang::UnaryOperator>(argument->IgnoreParenCasts());
-      if (address == nullptr || address->getOpcode() != clang::UO_AddrOf) continue;
-      const auto* name = dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParenImpCasts());
-      const auto* decl = name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
-      if (decl == nullptr || decl->getType().getAddressSpace() == clang::LangAS::opencl_local)
-        continue;
-      Fact written = join(arguments, control());
-      if (role == Role::thread_value) written = {Level::thread, call.getBeginLoc()};
-      set(*decl, join(get(*decl, env), at(written, call.getBeginLoc())), env);
     }
     switch (role) {
-      case Role::thread_value: return {Level::thread, call.getBeginLoc()};
-      case Role::group_value: return {Level::group, call.getBeginLoc()};
+      case Role::thread_value: result.fact = {Level::thread, call.getBeginLoc()}; break;
+      case Role::group_value: result.fact = {Level::group, call.getBeginLoc()}; break;
       case Role::size_value:
-        return kernel_.at_barriers() ? Fact{} : Fact{Level::group, call.getBeginLoc()};
+        result.fact = kernel_.at_barriers() ? Fact{} : Fact{Level::group, call.getBeginLoc()};
+        break;
       case Role::meeting:
-        return arguments.level == Level::kernel ? Fact{} : Fact{Level::group, call.getBeginLoc()};
-      case Role::pure: return arguments;
+        if (result.fact.level != Level::kernel) result.fact = {Level::group, call.getBeginLoc()};
+        break;
+      case Role::pure: break;
     }
-    return arguments;
+    // It may be written there: the result of a compare-exchange, vstore, and the like.
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const clang::QualType type = call.getArg(static_cast<unsigned>(i))->getType();
+      if (!type->isPointerType() || type->getPointeeType().isConstQualified()) continue;
+      Value where = arguments[i];
+      where.whole = false;
+      store(where, as(result, type->getPointeeType()), call.getBeginLoc(), env);
+    }
+    return as(std::move(result), call.getType());
+  }
+
+  /// Keeps what is known of the variables at this point.
+  void note_point(const clang::CallExpr& call, const Env& env) {
+    chain_.push_back(&call);
+    if (const Point* point = kernel_.at(chain_)) {
+      Facts& facts = points_[point->phase - 1];
+      for (const auto& [variable, value] : env.vars) {
+        Fact& fact = facts[variable];
+        const bool to_private = fact.to_private || !value.targets.empty();
+        const bool to_local = fact.to_local || value.local;
+        fact = join(fact, value.fact);
+        fact.to_private = to_private;
+        fact.to_local = to_local;
+      }
+    }
+    chain_.pop_back();
   }
 
   void check_reached(const clang::CallExpr& call, const clang::FunctionDecl& builtin,
@@ -491,28 +680,6 @@ class Run {
     }
   }
 
-  /// Notes the variables whose address goes elsewhere than straight into a call.
-  void find_address_taken(const clang::FunctionDecl& function) {
-    std::set<const clang::Expr*> direct;
-    walk(function.getBody(), [&](const clang::Stmt& stmt) {
-      if (const auto* call = dyn_cast<clang::CallExpr>(&stmt)) {
-        for (const clang::Expr* argument : call->arguments())
-          direct.insert(argument->IgnoreParenCasts());
-        if (const auto* callee = callee_of(*call);
-            callee != nullptr && program_.resizes.contains(&definition_of(*callee))) {
-          find_address_taken(definition_of(*callee));
-        }
-      }
-      const auto* address = dyn_cast<clang::UnaryOperator>(&stmt);
-      if (address == nullptr || address->getOpcode() != clang::UO_AddrOf ||
-          direct.contains(address))
-        return true;
-      const auto* name = dyn_cast<clang::DeclRefExpr>(address->getSubExpr()->IgnoreParenImpCasts());
-      if (name != nullptr) address_taken_.insert(dyn_cast<clang::VarDecl>(name->getDecl()));
-      return true;
-    });
-  }
-
   struct Frame {
     const clang::FunctionDecl* function;
     std::size_t calls;
@@ -524,12 +691,13 @@ class Run {
   std::vector<Frame> frames_;
   std::vector<Call*> calls_;
   std::vector<Fact> conditions_;
-  std::vector<Fact> results_;
   const Env* switch_entry_ = nullptr;
   std::vector<Facts> points_;
-  std::set<const clang::VarDecl*> address_taken_;
   std::set<const clang::CallExpr*> reported_;
-  std::map<std::pair<const clang::FunctionDecl*, std::vector<Level>>, std::pair<Fact, Fact>> known_;
+  std::map<const clang::CompoundLiteralExpr*, clang::VarDecl*> literals_;
+  /// All that a function's run depends on.
+  using Visit = std::tuple<const clang::FunctionDecl*, Level, std::vector<Value>, Values>;
+  std::map<Visit, std::pair<Value, Env>> known_;
 };
 
 }  // namespace

@@ -47,16 +47,27 @@ extern const char* const prelude_text;
 [[nodiscard]] constexpr bool is_joining(Primitive which) {
   return which == Primitive::request_fork || which == Primitive::resizing_global_barrier;
 }
+/// Barriers and collectives of a sub-group.
+[[nodiscard]] bool is_sub_group_function(const clang::FunctionDecl& builtin);
 [[nodiscard]] Role role_of(const clang::FunctionDecl& builtin);
 /// Ids, sizes, barriers and primitives: whatever asks the group.
 [[nodiscard]] bool asks_group(const clang::FunctionDecl& builtin);
 /// The `transmit` on a variable, or null.
 [[nodiscard]] const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable);
+/// Whether a variable is a name for a value that is known when it compiles: everybody has it, so it
+/// is never transmitted.
+[[nodiscard]] bool is_named_constant(const clang::VarDecl& variable);
 /// The x of `name(x)` on a kernel, for the annotations kill_order and survivors; empty if there is
 /// none.
 [[nodiscard]] llvm::StringRef trait_of(const clang::FunctionDecl& function, llvm::StringRef name);
 /// The callee of a direct call; null for others.
 [[nodiscard]] const clang::FunctionDecl* callee_of(const clang::CallExpr& call);
+/// Memory that each group, or each thread, has of its own.
+enum class Own { none, of_thread, local };
+/// Which of it a value of this type says that it points to; in structures and arrays too.
+[[nodiscard]] Own own_memory_of(clang::QualType type);
+/// The whole of which an lvalue is a part: x for `x.field[2]`; itself if it is none.
+[[nodiscard]] const clang::Expr* object_of(const clang::Expr& lvalue);
 /// The definition of a user's function, or what is declared of it.
 [[nodiscard]] const clang::FunctionDecl& definition_of(const clang::FunctionDecl& function);
 

@@ -53,7 +53,8 @@ std::vector<Case> cases_of(const std::string& name, Transmit transmit) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> result;
-  for (const char* each : {"parameters.cl", "divergence.cl", "transmission.cl", "places.cl"}) {
+  for (const char* each :
+       {"parameters.cl", "divergence.cl", "transmission.cl", "local.cl", "places.cl"}) {
     for (Case& found : cases_of(each, Transmit::annotated)) result.push_back(std::move(found));
   }
   for (Case& found : cases_of("live.cl", Transmit::live)) result.push_back(std::move(found));
@@ -137,11 +138,16 @@ TEST(PlainOutput, IsARegularKernel) {
   expect_opencl(text);
 }
 
-TEST(PlainOutput, OfAllProgramsCompilesAgain) { expect_opencl(emit("programs.cl", Output::plain)); }
+TEST(PlainOutput, OfAllProgramsCompilesAgain) {
+  for (const char* each : {"programs.cl", "ranges.cl", "functions.cl"})
+    expect_opencl(emit(each, Output::plain));
+}
 
 TEST(OpenClOutput, OfAllProgramsCompilesAgain) {
   expect_opencl(emit("figure4.cl", Output::opencl));
   expect_opencl(emit("programs.cl", Output::opencl));
+  expect_opencl(emit("ranges.cl", Output::opencl));
+  expect_opencl(emit("functions.cl", Output::opencl));
   expect_opencl(emit("live.cl", Output::opencl, Transmit::live));
 }
 
@@ -159,7 +165,7 @@ TEST(CppOutput, IsTheSameForEveryEngineButForWhereItRuns) {
 // As text: only nvcc's host pass refuses the braces alone.
 TEST(CppOutput, NamesTheVectorsThatAnInitialiserLeavesOut) {
   EXPECT_THAT(emit("programs.cl", Output::cuda),
-              testing::HasSubstr("partly_t{{}, {}, cl::Vec<unsigned int, 4>{}, {"));
+              testing::HasSubstr("partly_t_{{}, {}, cl::Vec<unsigned int, 4>{}, {"));
 }
 
 TEST(Outputs, KeepWhatTheAuthorSaysOfUnrolling) {
@@ -192,6 +198,114 @@ TEST(Outputs, KeepWhatTheAuthorSaysOfUnrolling) {
     EXPECT_THAT(emitted(output), testing::HasSubstr("__attribute__((opencl_unroll_hint))"));
     expect_opencl(emitted(output));
   }
+}
+
+// ---- what no output may get wrong
+
+constexpr Output outputs[] = {Output::cpu, Output::cuda, Output::opencl, Output::plain};
+
+CompileResult compile_text(const std::string& text, Output output) {
+  CompileOptions options;
+  options.file = "given.cl";
+  options.text = text;
+  options.output = output;
+  return compile(options);
+}
+
+TEST(Outputs, RefuseTheSameConstructs) {
+  const std::string statements[] = {
+      "switch (n) { case 1 ... 3: p[0] = 2; }",
+      "__asm__(\"nop\");",
+      "p[0] = p[1] ?: 2;",
+      "p[0] = ({ int x = n; x; });",
+      "p[0] = __builtin_choose_expr(1, n, p);",
+      "p[0] = _Generic(n, int : 1, default : 2);",
+      "goto *&&end; end: p[0] = 1;",
+      "p[0] = __builtin_offsetof(struct part, second);",
+  };
+  for (const std::string& statement : statements) {
+    SCOPED_TRACE(statement);
+    for (const Output output : outputs) {
+      const CompileResult result = compile_text(
+          "struct part { int first, second; };\nkernel void f(global int *p, int n) { " +
+              statement + " }",
+          output);
+      EXPECT_FALSE(result.fine) << result.output;
+      EXPECT_THAT(result.diagnostics, testing::HasSubstr("is not supported"));
+    }
+  }
+  for (const Output output : outputs) {
+    EXPECT_FALSE(compile_text("kernel void f(read_only image2d_t i) {}", output).fine);
+    EXPECT_FALSE(compile_text("#pragma pack(1)\nstruct s { char c; int i; };\n"
+                              "kernel void f(global struct s *p) { p->i = 1; }",
+                              output)
+                     .fine);
+  }
+}
+
+TEST(Outputs, ConvertConstantArgumentsOfFunctionsWrittenInPlace) {
+  const std::string text =
+      "int twice(int x) { resizing_global_barrier(); return x * 2; }\n"
+      "int low(uchar x) { resizing_global_barrier(); return x + 1; }\n"
+      "kernel void f(global int *p) { p[0] = twice(1 + 2); p[1] = low(300); }";
+  for (const Output output : outputs) {
+    if (output == Output::plain) continue;  // it calls them
+    const CompileResult result = compile_text(text, output);
+    ASSERT_TRUE(result.fine) << result.diagnostics;
+    EXPECT_THAT(result.output, testing::HasSubstr("((int)(1 + 2)) * 2"));
+    EXPECT_THAT(result.output, testing::HasSubstr("(unsigned char)("));
+  }
+}
+
+// Clang itself survives these; a sum of some 20,000 terms was too deep for the passes.
+TEST(Outputs, SurviveDeepExpressions) {
+  std::string sum = "p[0]";
+  for (int i = 1; i < 20000; ++i) sum += " + p[" + std::to_string(i) + "]";
+  std::string nested;
+  for (int i = 0; i < 200; ++i) nested += "if (p[" + std::to_string(i) + "]) { ";
+  nested += "p[0] = 1;" + std::string(200, '}');
+  for (const Output output : outputs) {
+    const CompileResult result =
+        compile_text("kernel void f(global int *p) { p[0] = " + sum + "; " + nested + " }", output);
+    EXPECT_TRUE(result.fine) << result.diagnostics;
+    EXPECT_THAT(result.output, testing::HasSubstr("p_[19999]"));
+  }
+}
+
+TEST(Outputs, RefuseWhatIsTooDeep) {
+  std::string sum = "p[0]";
+  for (int i = 1; i < 200000; ++i) sum += "+1";
+  const CompileResult result =
+      compile_text("kernel void f(global int *p) { p[0] = " + sum + "; }", Output::cpu);
+  EXPECT_FALSE(result.fine);
+  EXPECT_THAT(result.diagnostics,
+              testing::HasSubstr("error: nesting more than 100000 levels deep is not supported"));
+}
+
+TEST(Outputs, KeepTheLayoutThatTheAuthorDemands) {
+  const std::string text =
+      "typedef int wide __attribute__((aligned(16)));\n"
+      "struct part { char c; wide w; char d __attribute__((aligned(8))); };\n"
+      "struct tight { char c; int i __attribute__((packed)); };\n"
+      "kernel void f(global struct part *p, global struct tight *t) { p->w = t->i; }";
+  for (const Output output : {Output::cpu, Output::cuda}) {
+    const CompileResult result = compile_text(text, output);
+    ASSERT_TRUE(result.fine) << result.diagnostics;
+    EXPECT_THAT(result.output, testing::HasSubstr("__attribute__((aligned(16))) int w_;"));
+    EXPECT_THAT(result.output, testing::HasSubstr("sizeof(part_) == 32 && alignof(part_) == 16"));
+    EXPECT_THAT(result.output, testing::HasSubstr("sizeof(tight_) == 5 && alignof(tight_) == 1"));
+  }
+  for (const Output output : {Output::opencl, Output::plain})
+    EXPECT_THAT(compile_text(text, output).output,
+                testing::HasSubstr("__attribute__((aligned(16))) int w_;"));
+}
+
+TEST(PlainOutput, KeepsTheNamesOfKernels) {
+  const CompileResult result = compile_text(
+      "int f(int x) { return x; }\nkernel void f_(global int *p) { p[0] = f(1); }", Output::plain);
+  ASSERT_TRUE(result.fine) << result.diagnostics;
+  EXPECT_THAT(result.output, testing::HasSubstr("__kernel void f_("));
+  EXPECT_THAT(result.output, testing::HasSubstr("int f__(int x__)"));
 }
 
 TEST(Stats, CountWhatTable1OfThePaperCounts) {

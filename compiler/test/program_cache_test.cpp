@@ -162,6 +162,36 @@ TEST_F(ProgramCache, EntriesAreOfOneCompilerVersionAndItsHeaders) {
   EXPECT_EQ(entries().size(), 3U);
 }
 
+TEST_F(ProgramCache, HasNoEntryForCodeThatDoesNotCompileButAFileToReportItWith) {
+  set("TMPDIR", folder_);
+  write(folder_ / "c++",
+        "#!/bin/sh\n[ \"$1\" = --version ] && exec echo 1\n"
+        "echo 'In file included from a.hpp:'\necho 'program.cpp:3:1: error: no such thing'\n"
+        "echo 'program.cpp:4:1: error: nor this'\nexit 1\n");
+  std::string message;
+  try {
+    static_cast<void>(load(1));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::bad_file);
+    message = error.what();
+  }
+  EXPECT_THAT(message, testing::ContainsRegex("does not compile what cohortc wrote, which is a bug "
+                                              "of cohortc; please report it with the file .*/"
+                                              "cohortc-bug-.*cpp: error: no such thing$"));
+  EXPECT_TRUE(entries().empty());
+  std::size_t reports = 0;
+  for (const auto& each : fs::directory_iterator{folder_}) {
+    if (!each.path().filename().string().starts_with("cohortc-bug-")) continue;
+    ++reports;
+    std::ifstream stream{each.path()};
+    const std::string all{std::istreambuf_iterator<char>{stream}, {}};
+    for (const char* part : {"cohort_description", "-fwrapv", "nor this", "does not read"})
+      EXPECT_THAT(all, testing::HasSubstr(part));
+  }
+  EXPECT_EQ(reports, 1U);
+  ::unsetenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
+}
+
 TEST_F(ProgramCache, RemovesWhatAKilledCompilationLeft) {
   write(folder_ / "c++", "#!/bin/sh\n[ \"$1\" = --version ] && exit\nkill -9 $PPID\n");
   EXPECT_FALSE(succeeded(in_a_process([&] { return loads(1); })));

@@ -470,7 +470,7 @@ kernel void with_dimension(global uint *out, uint n, uint rounds) {
   transmit uint r;
   for (r = 0; r < rounds; r++) {
     uint first = get_group_id(0) * get_local_size(0) + get_local_id(0), all = get_num_groups(0) * get_local_size(0);
-    for (uint i = first; i < n; i += all) out[i] = stir(out[i], r + get_global_id(1) + get_global_size(2));
+    for (uint i = first; i < n; i += all) out[i] = stir(out[i], r + get_global_offset(0) + 1);
     resizing_global_barrier();
   }
 }
@@ -539,5 +539,109 @@ kernel void atomic_types(global uint *out, global atomic_uint *next, uint n) {
     if (i >= n) break;
     uint wanted = query();
     if (get_local_id() == 0) out[i] = stir(out[i], i + wanted * 0);
+  }
+}
+
+// ---- what a compiler may get wrong
+
+uint twice(uint x) {
+  resizing_global_barrier();
+  return x * 2;
+}
+uint quarters(float x) {
+  resizing_global_barrier();
+  return (uint)(x / 2 * 4);
+}
+uint low(uchar x) {
+  resizing_global_barrier();
+  return x + 1u;
+}
+uint byte_of(char c) {
+  resizing_global_barrier();
+  return (uint)(c + 200);
+}
+
+kernel void constant_arguments(global uint *out, uint n, uint rounds) {
+  transmit uint r;
+  for (r = 0; r < rounds; r += 4) {
+    uint key = twice(1 + 2);
+    pass(out, n, key);
+    key = quarters(3);
+    pass(out, n, key);
+    key = low(300);
+    pass(out, n, key);
+    key = byte_of('\xff');
+    pass(out, n, key);
+  }
+}
+
+typedef struct {
+  uint word[2];
+} pair;
+
+uint changes_its_own(global uint *out, uint n, pair mine) {
+  mine.word[0] += 100;
+  pass(out, n, mine.word[0]);
+  resizing_global_barrier();
+  return 7;
+}
+
+// A helper's parameter is the helper's own, elements of its arrays too.
+kernel void own_parameters(global uint *out, uint n, uint rounds) {
+  transmit pair both = {{0, 0}};
+  for (; both.word[0] < rounds; both.word[0]++) {
+    uint key = changes_its_own(out, n, both);
+    pass(out, n, both.word[0] + key);
+    global_barrier();
+  }
+}
+
+// Names that the generated files or their headers have uses for.
+typedef struct {
+  uint Local;
+} State;
+enum flag { low_flag = 1, high_flag = 4, lowest = -2147483647 - 1 };
+
+uint taken_names_kernel(uint x) { return x; }
+uint taken_names_run(uint x) { return x + 1; }
+uint taken_names_enter(uint linux) { return linux + 2; }
+uint taken_names_state(uint stdin) { return stdin + 3; }
+uint min_(uint errno) { return errno; }
+float4 normalised(float4 cl) { return cl; }
+uint length_(float4 v) { return (uint)length(normalised(v)); }
+
+kernel void taken_names(global uint *out, uint n, uint rounds) {
+  local uint sa_handler;
+  transmit uint Group = 0, Item = 1;
+  transmit State traits = {3};
+  transmit enum flag EOF_ = low_flag;
+  for (; Group < rounds; Group++) {
+    uint run = taken_names_kernel(Group) + taken_names_run(Item) + taken_names_enter(traits.Local), M_PI_2_ = min_(1);
+    if (get_local_id() == 0) sa_handler = run;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    pass(out, n, sa_handler + taken_names_state(M_PI_2_) + length_((float4)(3.0f, 4.0f, 0.0f, 0.0f)) + EOF_ + (uint)(lowest + 5));
+    EOF_++;
+    EOF_ |= high_flag;
+    if (EOF_ > 90) EOF_ = low_flag;
+    traits.Local += Item++;
+    resizing_global_barrier();
+  }
+}
+
+// What functions with resizing points give is added to a variable, to an element, and to a part of a vector.
+uint next_key(global uint *out, uint n, uint r) {
+  pass(out, n, r);
+  resizing_global_barrier();
+  return r * 3;
+}
+kernel void added_to(global uint *out, uint n, uint rounds) {
+  transmit uint r, sum = 1;
+  transmit uint4 parts = (uint4)(0, 1, 2, 3);
+  const uint steps[2] = {1, sizeof(uint) / 4};  // constants need no transmit
+  for (r = 0; r < rounds; r += steps[r % 2]) {
+    sum += next_key(out, n, r);
+    parts.y ^= next_key(out, n, r);
+    pass(out, n, sum + parts.y);
+    resizing_global_barrier();
   }
 }

@@ -151,6 +151,16 @@ Words anonymous_keys() {
   });
 }
 
+Words added_keys() {
+  std::uint32_t sum = 1;
+  std::uint32_t part = 1;
+  return keys_by(rounds, [&](std::uint32_t r, Words& keys) {
+    sum += r * 3;
+    part ^= r * 3;
+    keys.insert(keys.end(), {r, r, sum + part});
+  });
+}
+
 Words name_keys() {
   Words keys{5};
   std::uint32_t phase = 1;
@@ -233,6 +243,18 @@ Words break_keys() {
   return keys;
 }
 
+Words taken_name_keys() {
+  std::uint32_t item = 1;
+  std::uint32_t local = 3;
+  std::uint32_t flag = 1;
+  return keys_by(rounds, [&](std::uint32_t r, Words& keys) {
+    keys.push_back(r + (item + 1) + (local + 2) + (1 + 3) + 5 + flag + 0x80000005U);
+    flag = (flag + 1) | 4U;
+    if (flag > 90) flag = 1;
+    local += item++;
+  });
+}
+
 Words live_array_keys() {
   std::array<std::uint32_t, 3> key{1, 2, 3};
   return keys_by(rounds, [&](std::uint32_t r, Words& keys) {
@@ -289,6 +311,7 @@ std::vector<PassProgram> pass_programs() {
                                        [](std::uint32_t r, Words& keys) {
                                          keys.insert(keys.end(), {r, (r + 1) * 3});
                                        })},
+      {"added_to", added_keys()},
       {"function_in_function", keys_by(rounds,
                                        [](std::uint32_t r, Words& keys) {
                                          keys.push_back(r);
@@ -330,6 +353,15 @@ std::vector<PassProgram> pass_programs() {
                                                         (r % 2 == 0 ? 2 : 4));
                                        })},
       {"names", name_keys()},
+      {"taken_names", taken_name_keys(), {1, 4}},
+      {"constant_arguments", keys_by(rounds / 4,
+                                     [](std::uint32_t, Words& keys) {
+                                       keys.insert(keys.end(), {6, 6, 45, 199});
+                                     })},
+      {"own_parameters", keys_by(rounds,
+                                 [](std::uint32_t r, Words& keys) {
+                                   keys.insert(keys.end(), {r + 100, r + 7});
+                                 })},
       {"expressions", expression_keys()},
       {"integer_functions", integer_keys()},
       {"float_functions", float_keys()},
@@ -476,6 +508,55 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
   }
 }
 
+// Helpers with out-parameters, a prefix sum in local memory, worklists swapped by address.
+TEST(Frontier, FindsShortestPathsWhileGroupsComeAndGo) {
+  constexpr std::int32_t width = 24;
+  constexpr std::size_t nodes = std::size_t{width} * width;
+  constexpr std::size_t room = std::size_t{1} << 16U;  // a node may be in a list several times
+  Shared<std::int32_t> row{0};
+  Shared<std::int32_t> target;
+  Shared<std::int32_t> weight;
+  for (std::int32_t node = 0; node < width * width; ++node) {
+    for (const std::int32_t step : {-1, 1, -width, width}) {
+      const std::int32_t next = node + step;
+      const bool across = std::abs(step) == 1 && next / width != node / width;
+      if (next < 0 || next >= width * width || across) continue;
+      target.push_back(next);
+      weight.push_back(1 + (node * 7 + next * 3) % 4);
+    }
+    row.push_back(static_cast<std::int32_t>(target.size()));
+  }
+  std::vector<std::int32_t> expected(nodes, 1 << 30);
+  expected[0] = 0;
+  for (std::size_t pass = 0; pass < nodes; ++pass) {
+    for (std::size_t node = 0; node < nodes; ++node) {
+      for (std::int32_t e = row[node]; e < row[node + 1]; ++e) {
+        const auto edge = static_cast<std::size_t>(e);
+        auto& far = expected[static_cast<std::size_t>(target[edge])];
+        far = std::min(far, expected[node] + weight[edge]);
+      }
+    }
+  }
+  for (const std::uint32_t local_size : {1U, 4U}) {
+    SCOPED_TRACE(testing::Message() << "groups of " << local_size);
+    repeat_until_joined([&](std::uint32_t attempt) {
+      Shared<std::int32_t> distance(nodes, 1 << 30);
+      Shared<std::int32_t> first(room);
+      Shared<std::int32_t> second(room);
+      Shared<std::int32_t> sizes{1, 0};
+      distance[0] = 0;
+      first[0] = 0;
+      ProgramKernel kernel = programs("frontier.cl").kernel("search");
+      kernel.set("row", row.data()).set("target", target.data()).set("weight", weight.data());
+      kernel.set("distance", distance.data()).set("list0", first.data());
+      kernel.set("list1", second.data()).set("size0", &sizes[0]).set("size1", &sizes[1]);
+      Report report = run_resizing(kernel, local_size, attempt);
+      for (std::size_t node = 0; node < nodes; ++node) EXPECT_EQ(distance[node], expected[node]);
+      return report;
+    });
+  }
+}
+
 TEST(Figure4, CanBeSuspendedAndResumed) {
   int suspended = 0;
   for (std::uint32_t long_run = 10000; suspended == 0; long_run *= 2) {  // it may be over too soon
@@ -504,7 +585,7 @@ TEST(ProgramFile, ThatDoesNotCompileSaysSoWithTheCompilersText) {
       std::filesystem::path{testing::TempDir()} / ("programs" + std::to_string(::getpid()));
   std::filesystem::create_directories(scratch);
   const std::filesystem::path file = scratch / "broken.cl";
-  std::ofstream{file} << "kernel void f(global int* p) { p = 0; }\n";
+  std::ofstream{file} << "kernel void f(global int* p) { p = 0; global_barrier(); }\n";
   try {
     static_cast<void>(Program::from_file(file));
     FAIL() << "it compiled";

@@ -66,6 +66,32 @@ class WorkerBody : public cohort::detail::JobBody {
   std::vector<Atomic<std::uint64_t>> free_ids_;
 };
 
+/// A group's local memory.
+template <class Kernel>
+class LocalRoom {
+ public:
+  explicit LocalRoom(const Kernel& /*kernel*/) {}
+  [[nodiscard]] LocalOf<Kernel>& local() { return local_; }
+
+ private:
+  LocalOf<Kernel> local_;
+};
+template <HasMoreLocal Kernel>
+class LocalRoom<Kernel> {
+ public:
+  explicit LocalRoom(const Kernel& kernel)
+      : lines_(cohort::detail::local_room(cohort::detail::local_size_of(kernel)) / sizeof(Line)),
+        local_(new (lines_.data()) LocalOf<Kernel>) {}
+  [[nodiscard]] LocalOf<Kernel>& local() { return *local_; }
+
+ private:
+  struct alignas(cohort::detail::local_alignment) Line {
+    std::byte bytes[cohort::detail::local_alignment];
+  };
+  std::vector<Line> lines_;
+  LocalOf<Kernel>* local_;
+};
+
 template <class Kernel, protocol::Role role>
 class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role> {
   using Base = cohort::detail::KernelBody<WorkerBody, Kernel, role>;
@@ -116,7 +142,8 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
   }
 
   void run(Member& member, Visit& visit) {
-    LocalOf<Kernel> local;
+    LocalRoom<Kernel> room{kernel_};
+    LocalOf<Kernel>& local = room.local();
     if (visit.team == nullptr) {
       protocol::live<Platform, role>(kernel_, member, local, Threads{});
       return;

@@ -121,7 +121,9 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
  public:
   CudaBody(Kernel kernel, std::uint32_t groups) : Base(kernel, groups) {
     this->box_state_size = sizeof(State);
-    this->local_memory = sizeof(LocalOf<Kernel>) > static_local ? sizeof(LocalOf<Kernel>) : 0;
+    this->local_memory =
+        local_is_dynamic<Kernel> ? cohort::detail::local_size_of(this->kernel_) : 0;
+    if (HasMoreLocal<Kernel>) this->local_memory_name = "the kernel's local memory has ";
   }
 
   /// Found here and not by the engine: a program that is loaded at run time has its own CUDA

@@ -59,6 +59,8 @@ struct LaunchOptions {
   std::stop_token stop = {};
   /// Receives every event of the job. Must outlive the job.
   Tracer* tracer = nullptr;
+  /// Kept as long as the job: memory that only its kernel uses.
+  std::shared_ptr<const void> keeps = {};
 };
 
 /// Statistics of a job's run so far.

@@ -169,7 +169,31 @@ using StateOf = typename detail::StateType<Kernel>::type;
 template <class Kernel>
 using LocalOf = typename detail::LocalType<Kernel>::type;
 
+/// A kernel that needs local memory of a size known only at the launch, besides its Local:
+/// `std::size_t more_local() const` is that size in bytes. `group.more_local()` leads to it.
+template <class Kernel>
+concept HasMoreLocal = requires(const Kernel& kernel) {
+  { kernel.more_local() } -> std::same_as<std::size_t>;
+};
+
 namespace detail {
+
+/// Where that memory begins, counted from the start of Local. Aligned for any type.
+inline constexpr std::size_t local_alignment = 128;
+COHORT_FN constexpr std::size_t local_room(std::size_t bytes) {
+  return (bytes + local_alignment - 1) / local_alignment * local_alignment;
+}
+template <class Kernel>
+inline constexpr std::size_t more_local_at = local_room(sizeof(LocalOf<Kernel>));
+
+/// The local memory of one group, in bytes.
+template <class Kernel>
+std::size_t local_size_of(const Kernel& kernel) {
+  if constexpr (HasMoreLocal<Kernel>)
+    return more_local_at<Kernel> + kernel.more_local();
+  else
+    return sizeof(LocalOf<Kernel>);
+}
 
 /// Stands for the Group of any engine when a kernel's signatures are checked; never called.
 struct AnyGroup {};

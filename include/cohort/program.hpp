@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cohort/cpu.hpp"
+#include "cohort/dialect/range.hpp"
 
 namespace cohort {
 
@@ -34,6 +35,8 @@ struct ProgramOptions {
   std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
+  /// More options, as clBuildProgram takes them: -cl-std=CL1.2, -cl-fast-relaxed-math, ...
+  std::vector<std::string> build_options = {};
   std::string optimise = "-O2";  ///< device code of the engine cuda: optimised unless -O0
   /// For the engine cuda: the GPU, as for nvcc -arch. Default: $COHORT_CUDA_ARCH, or the GPU of
   /// this machine.
@@ -48,7 +51,7 @@ struct ProgramOptions {
 struct Parameter {
   std::string name;
   std::string type;     ///< as in the source
-  std::string kind;     ///< global, constant (pointers) or value
+  std::string kind;     ///< global, constant, local (pointers) or value
   std::string element;  ///< of the buffer or value: int32, uint64, float32, ...; empty for structs
   std::size_t element_size = 0;
   std::size_t size = 0;    ///< of the argument itself
@@ -65,6 +68,10 @@ struct KernelInfo {
   std::optional<std::uint32_t> required_local_size = {};  ///< the only local size it runs with
   std::optional<std::array<std::uint32_t, 3>> required_shape = {};  ///< the same, in 3 dimensions
   std::uint32_t points = 0;  ///< number of points where groups join or leave
+  /// Whether it runs over a range of work-items (set_range): it has neither points nor global
+  /// barriers. The offset is that of the range among the arguments.
+  std::optional<std::size_t> range_offset = {};
+  std::uint32_t dimensions = 1;  ///< those that it asks about, as in get_global_id(1)
 };
 
 namespace detail {
@@ -116,13 +123,31 @@ class ProgramKernel {
     return *this;
   }
 
+  /// Gives a parameter in local memory its size in bytes, as clSetKernelArg does with a null
+  /// pointer. Throws Error{bad_options} if there is no such parameter.
+  ProgramKernel& set_local(std::string_view name, std::size_t bytes);
+
+  /// From now on launches it over a range of work-items. Its work-groups are numbered, and groups
+  /// take one after another; they may come and go in between. Without a range the groups of the
+  /// launch are the work-groups. Throws Error{bad_options} if `global` is no multiple of `local`,
+  /// or for a kernel with resizing points or global barriers.
+  ProgramKernel& set_range(const NDRange& range);
+
   /// Starts it. Throws Error{bad_options} unless all parameters have been set.
   template <class Engine>
   Job launch(Engine& engine, const LaunchOptions& options = {}) const {
     using Launch =
         void (*)(unsigned, Engine&, const void* const*, const LaunchOptions&, std::optional<Job>&);
     LaunchOptions with = options;
-    const std::vector<const void*> arguments = checked(with);
+    std::vector<const void*> arguments = checked(with);
+    cohort::detail::Range over = range();
+    if (range_) {
+      const auto next =
+          std::make_shared<Buffer<std::uint64_t>>(engine.template fill<std::uint64_t>(1, 0));
+      over.next = next->data();
+      with.keeps = next;
+    }
+    arguments.push_back(&over);  // read by kernels that take one
     const auto start =
         reinterpret_cast<Launch>(module_->symbol(detail::EngineSymbol<Engine>::name));
     if (start == nullptr) refuse_engine();
@@ -142,6 +167,8 @@ class ProgramKernel {
   friend class opencl::Engine;
 
   void set_bytes(std::string_view name, const void* value, std::size_t size, bool pointer);
+  [[nodiscard]] std::size_t index_of(std::string_view name) const;
+  [[nodiscard]] cohort::detail::Range range() const;
   /// The arguments. Fills in the local size that the kernel depends on.
   [[nodiscard]] std::vector<const void*> checked(LaunchOptions& options) const;
   [[noreturn]] void refuse_engine() const;
@@ -149,6 +176,7 @@ class ProgramKernel {
   std::shared_ptr<const detail::Module> module_;
   std::size_t index_;
   std::vector<std::vector<std::byte>> arguments_;
+  std::optional<NDRange> range_;
 };
 
 /// A compiled source file.
@@ -166,12 +194,16 @@ class Program {
   [[nodiscard]] ProgramKernel kernel(std::string_view name = {}) const;
   /// What cohortc wrote about the program, as JSON.
   [[nodiscard]] const std::string& description() const { return module_->description; }
+  /// The compiler's warnings, as it prints them; empty if there are none.
+  [[nodiscard]] const std::string& warnings() const { return warnings_; }
 
  private:
   friend class opencl::Engine;
-  explicit Program(std::shared_ptr<const detail::Module> module) : module_(std::move(module)) {}
+  Program(std::shared_ptr<const detail::Module> module, std::string warnings)
+      : module_(std::move(module)), warnings_(std::move(warnings)) {}
 
   std::shared_ptr<const detail::Module> module_;
+  std::string warnings_;
 };
 
 }  // namespace cohort

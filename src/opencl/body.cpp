@@ -72,7 +72,8 @@ void JobMemory::replay(Tracer& tracer) {
 WorkgroupBody::WorkgroupBody(BoundKernel kernel, std::uint32_t groups, const LaunchOptions& options)
     : cohort::detail::JobBody(groups),
       bound(std::move(kernel)),
-      shape(bound.info().required_shape.value_or(Shape{options.local_size.value_or(1), 1, 1})) {
+      shape(bound.shape.value_or(
+          bound.info().required_shape.value_or(Shape{options.local_size.value_or(1), 1, 1}))) {
   suspendable = options.resizable && bound.info().suspendable;
   may_all_leave = bound.info().survivors == Survivors::may_all_leave;
 }

@@ -15,6 +15,8 @@ namespace cohort::opencl {
 struct BoundKernel {
   KernelOf kernel;
   std::vector<std::byte> arguments;
+  std::uint32_t more_local = 0;     // bytes of its local parameters
+  std::optional<Shape> shape = {};  // of the range that it runs over
 
   [[nodiscard]] const KernelInfo& info() const { return kernel.info(); }
 };

@@ -10,11 +10,11 @@ namespace {
 /// The arguments, laid out as the kernel reads them. Pointers must lead to memory that the device
 /// can access.
 std::vector<std::byte> pack(const KernelInfo& kernel, const std::vector<const void*>& values,
-                            const SharedMemory& memory) {
+                            const cohort::detail::Range& range, const SharedMemory& memory) {
   std::vector<std::byte> result(1);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
-    if (parameter.kind != "value") {
+    if (parameter.kind == "global" || parameter.kind == "constant") {
       const void* pointer = nullptr;
       std::memcpy(&pointer, values[i], sizeof pointer);
       if (pointer != nullptr && !memory.owns(pointer)) {
@@ -25,6 +25,15 @@ std::vector<std::byte> pack(const KernelInfo& kernel, const std::vector<const vo
     }
     result.resize(std::max(result.size(), parameter.offset + parameter.size));
     std::memcpy(result.data() + parameter.offset, values[i], parameter.size);
+  }
+  if (kernel.range_offset) {
+    struct {  // as in protocol.cl
+      std::uint64_t next = 0;
+      std::array<std::uint32_t, 3> groups{};
+      std::uint32_t dimensions = 0;
+    } const words{0, std::to_array(range.groups), range.dimensions};
+    result.resize(*kernel.range_offset + sizeof words);
+    std::memcpy(result.data() + *kernel.range_offset, &words, sizeof words);
   }
   return result;
 }
@@ -78,9 +87,18 @@ void Engine::load(const Program& program) {
 std::unique_ptr<WorkgroupBody> Engine::bind(const ProgramKernel& kernel, std::uint32_t groups,
                                             LaunchOptions options) const {
   if (kernel.module_->source.empty()) kernel.refuse_engine();
-  BoundKernel bound{
-      {kernel.module_, kernel.index_},
-      pack(kernel.info(), kernel.checked(options), workgroups(dispatcher()).memory())};
+  const std::vector<const void*> values = kernel.checked(options);
+  cohort::detail::Range range = kernel.range();
+  if (!kernel.range_) range.dimensions = 0;
+  BoundKernel bound{{kernel.module_, kernel.index_},
+                    pack(kernel.info(), values, range, workgroups(dispatcher()).memory())};
+  if (kernel.range_) bound.shape = kernel.range_->local;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (kernel.info().parameters[i].kind != "local") continue;
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, values[i], sizeof bytes);
+    bound.more_local += static_cast<std::uint32_t>(cohort::detail::local_room(bytes));
+  }
   return std::make_unique<WorkgroupBody>(std::move(bound), groups, options);
 }
 

@@ -65,6 +65,7 @@ static bool cohort_go_in(cohort_group* group, __global cohort_desk* desk, uint u
   group->job = desk->job;
   group->state = desk->state;
   group->unit = unit;
+  group->range = 0;
   group->id = group->active = group->gen = group->kinds = group->joined = group->left = 0;
   const bool in = (desk->first != 0 && cohort_check_in(group)) || cohort_wait_in_lobby(group, desk->serial, unit);
   desk->joined = group->joined;
@@ -184,8 +185,8 @@ static void cohort_schedule(__global cohort_pool* pool) {
   for (uint i = 1; i < here; ++i) COHORT_STORE(pool->desks[i].order, COHORT_GO_HOME, release);
 }
 
-// `scratch`: a word per thread, and one more.
-__kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scratch) {
+// `scratch`: a word per thread, and one more. `more_local`: for parameters of kernels; aligned for any type.
+__kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scratch, __local ulong16* more_local) {
   __local cohort_member member;
   __local cohort_locals locals;
   __local uint visit;
@@ -195,6 +196,7 @@ __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scrat
   uint last = 0;
   if (cohort_leads()) {
     member.scratch = scratch;
+    member.more_local = (__local uchar*)more_local;
     desk = cohort_sign_on(pool, &unit);
     if (desk != 0 && unit == 0 && pool->context_count != 0) {
       cohort_schedule(pool);

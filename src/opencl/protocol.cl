@@ -167,6 +167,13 @@ typedef struct {
   atomic_uint event_count __attribute__((aligned(128)));
 } cohort_job;
 
+// A range of work-items that a kernel without resizing points runs over; its work-groups are numbered.
+typedef struct {
+  atomic_ulong next;  // number of the work-group that is taken next
+  uint groups[3];
+  uint dimensions;    // 0: there is no range
+} cohort_range;
+
 // One group's own view, in local memory. Only thread 0 changes it, inside a primitive.
 typedef struct {
   __global cohort_job* job;
@@ -180,6 +187,9 @@ typedef struct {
   uint left;
   uint answer;  // result of the last primitive, for all threads
   __local ulong* scratch;  // a word per thread, and one more
+  __local uchar* more_local;  // local memory for parameters of kernels
+  __global const cohort_range* range;  // null, or the range that it works on
+  ulong work;                          // and which work-group of it
 } cohort_member;
 typedef __local cohort_member cohort_group;
 
@@ -677,8 +687,17 @@ static bool cohort_passes(const cohort_group* group, uint skip) {
   return skip != 0 || (group->job->traits & cohort_fixed) != 0;
 }
 
-uint cohort_group_id(const cohort_group* group, uint dimension) { return dimension == 0 ? group->id : 0; }
-uint cohort_num_groups(const cohort_group* group, uint dimension) { return dimension == 0 ? group->active : 1; }
+uint cohort_group_id(const cohort_group* group, uint dimension) {
+  __global const cohort_range* range = group->range;
+  if (range == 0) return dimension == 0 ? group->id : 0;
+  if (dimension == 0) return (uint)(group->work % range->groups[0]);
+  const ulong row = group->work / range->groups[0];
+  return dimension == 1 ? (uint)(row % range->groups[1]) : dimension == 2 ? (uint)(row / range->groups[1]) : 0;
+}
+uint cohort_num_groups(const cohort_group* group, uint dimension) {
+  if (group->range != 0) return dimension < 3 ? group->range->groups[dimension] : 1;
+  return dimension == 0 ? group->active : 1;
+}
 
 // `skip` is not 0 in a group that has joined and is on its way to the point where it continues: it passes.
 
@@ -744,3 +763,30 @@ uint cohort_query(cohort_group* group) {
 
 // Whether the job has ended under this group: the function that called a barrier then returns.
 bool cohort_is_gone(const cohort_group* group) { return group->left != 0; }
+
+#if !defined(COHORT_EXPLORED)
+size_t cohort_global_linear_id(const cohort_group* group) {
+  size_t id = 0;
+  for (uint d = 3; d-- > 0;) {
+    id *= cohort_num_groups(group, d) * get_local_size(d);
+    id += cohort_group_id(group, d) * get_local_size(d) + get_local_id(d);
+  }
+  return id;
+}
+uint cohort_work_dim(const cohort_group* group) { return group->range != 0 ? group->range->dimensions : get_work_dim(); }
+__local uchar* cohort_more_local(const cohort_group* group) { return group->more_local; }
+
+// Whether a kernel without resizing points runs now, and, over a range, on which work-group of it. Groups come and go
+// between work-groups.
+bool cohort_next_work(cohort_group* group, __global const cohort_range* range, const void* state, bool again) {
+  if (range->dimensions == 0) return !again;
+  if (again && cohort_offer(group, state, 0)) return false;
+  COHORT_MEET();
+  if (cohort_leads()) {
+    group->range = range;
+    group->work = COHORT_ADD(((__global cohort_range*)range)->next, 1ul, relaxed);
+  }
+  COHORT_MEET();
+  return group->work < (ulong)range->groups[0] * range->groups[1] * range->groups[2];
+}
+#endif

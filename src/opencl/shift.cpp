@@ -1,4 +1,7 @@
 #include "opencl/shift.hpp"
+
+#include <algorithm>
+
 namespace cohort::opencl {
 namespace {
 
@@ -22,8 +25,8 @@ cl::NDRange range(const Shape& shape, int dimensions) {
 
 Shift::Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
              const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
-             std::uint32_t contexts)
-    : shape_(shape) {
+             std::uint32_t more_local, std::uint32_t contexts)
+    : shape_(shape), more_local_(more_local) {
   if (contexts != 0) ++groups;  // the scheduler group
   const std::size_t state_room = lines(megakernel.state_room());
   memory_ = Block{memory, lines(sizeof(Pool)) + contexts * sizeof(Context) +
@@ -51,6 +54,16 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
                                          std::to_string(most)};
     }
     kernel_.setArg(1, cl::Local(sizeof(cl_ulong) * (threads + 1)));
+    kernel_.setArg(2, cl::Local(std::max(more_local, 1U)));
+    const auto local = kernel_.getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(device);
+    const auto most_local = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+    if (local > most_local) {
+      throw Error{Errc::bad_options, "launch: " + std::to_string(more_local) +
+                                         " bytes of local memory for parameters; with what the "
+                                         "megakernel needs that is " +
+                                         std::to_string(local) + ", and the device has " +
+                                         std::to_string(most_local)};
+    }
     // All other memory is reached by pointers in memory.
     const std::vector<void*> reached = memory->all();
     clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),

@@ -15,13 +15,15 @@ using Shape = std::array<std::uint32_t, 3>;
 
 class Shift {
  public:
-  /// Starts `groups` workers of that shape. With `contexts`, also starts a scheduler group for that
+  /// Starts `groups` workers of that shape, each with so many bytes of local memory for parameters
+  /// of kernels. With `contexts`, also starts a scheduler group for that
   /// many jobs and tasks.
   Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
         const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
-        std::uint32_t contexts);
+        std::uint32_t more_local, std::uint32_t contexts);
 
   [[nodiscard]] Shape shape() const { return shape_; }
+  [[nodiscard]] std::uint32_t more_local() const { return more_local_; }
   [[nodiscard]] std::uint32_t groups() const { return pool().desk_count; }
   /// Number of workers that have checked in and can be sent.
   [[nodiscard]] std::uint32_t here() const;
@@ -43,6 +45,7 @@ class Shift {
 
   Block memory_;
   Shape shape_;
+  std::uint32_t more_local_;
   cl::Kernel kernel_;
   cl::CommandQueue queue_;
   cl::Event ended_;

@@ -63,14 +63,23 @@ void Workgroups::load(const std::vector<KernelOf>& kernels) {
 }
 
 /// Whether the running megakernel serves this kernel. Throws if it does not and is busy.
-bool Workgroups::is_open_for(const KernelOf& kernel, Shape shape) const {
+bool Workgroups::is_open_for(const BoundKernel& bound, Shape shape) const {
   if (!shift_) return false;
-  if (megakernel_->find(kernel) && shift_->shape() == shape) return true;
+  const KernelOf& kernel = bound.kernel;
+  const bool has_room = shift_->more_local() >= bound.more_local;
+  if (megakernel_->find(kernel) && shift_->shape() == shape && has_room) return true;
   if (!dispatcher_.has_work()) return false;
   if (!megakernel_->find(kernel)) {
     throw Error{Errc::bad_state, "launch: kernel " + kernel.info().name +
                                      " is not in the megakernel that runs; load() its program "
                                      "before the first launch"};
+  }
+  if (!has_room) {
+    throw Error{Errc::bad_options, "launch: kernel " + kernel.info().name + " is given " +
+                                       std::to_string(bound.more_local) +
+                                       " bytes of local memory, but the megakernel runs with " +
+                                       std::to_string(shift_->more_local()) +
+                                       ": launch the kernel that is given most first"};
   }
   throw Error{Errc::bad_options, "launch: groups of " + std::to_string(threads_of(shape)) +
                                      " threads, but the megakernel runs with groups of " +
@@ -96,13 +105,14 @@ std::shared_ptr<Megakernel> Workgroups::find_built(const KernelOf& kernel, Shape
 }
 
 /// A megakernel that serves this kernel. Called without the mutex: compiling takes seconds.
-std::shared_ptr<Megakernel> Workgroups::build(const KernelOf& kernel, Shape shape) {
+std::shared_ptr<Megakernel> Workgroups::build(const BoundKernel& bound, Shape shape) {
+  const KernelOf& kernel = bound.kernel;
   const std::lock_guard building{building_};
   std::vector<KernelOf> kernels;
   {
     const engine::Dispatcher::Locked locked{dispatcher_, "launch"};
     dispatcher_.check_alive("launch");
-    if (is_open_for(kernel, shape)) return megakernel_;
+    if (is_open_for(bound, shape)) return megakernel_;
     if (const auto found = find_built(kernel, shape)) return found;
     close_shift();  // a build needs the device to learn the layout
     dispatcher_.check_alive("launch");
@@ -117,16 +127,17 @@ std::shared_ptr<Megakernel> Workgroups::build(const KernelOf& kernel, Shape shap
 
 /// Ensures that a megakernel with this kernel runs, with groups of this shape. Returns the kernel's
 /// number there; empty if build() has to be called first.
-std::optional<std::uint32_t> Workgroups::open_shift(const KernelOf& kernel, Shape shape) {
-  if (is_open_for(kernel, shape)) return *megakernel_->find(kernel);
+std::optional<std::uint32_t> Workgroups::open_shift(const BoundKernel& bound, Shape shape) {
+  const KernelOf& kernel = bound.kernel;
+  if (is_open_for(bound, shape)) return *megakernel_->find(kernel);
   const auto built = find_built(kernel, shape);
   if (!built) return {};
   close_shift();
   dispatcher_.check_alive("launch");
   megakernel_ = built;
-  shift_ =
-      std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_, shape,
-                              options_.scheduler == Scheduler::group ? context_limit : 0);
+  shift_ = std::make_unique<Shift>(context_, chosen_.device, *megakernel_, memory_, most_groups_,
+                                   shape, bound.more_local,
+                                   options_.scheduler == Scheduler::group ? context_limit : 0);
   shift_->limit(dispatcher_.units());
   opened_at_ = idle_since_ = now();
   return *megakernel_->find(kernel);
@@ -149,7 +160,7 @@ void Workgroups::close_shift() {
 
 void Workgroups::admit(JobRecord& job) {
   WorkgroupBody& body = body_of(job);
-  const auto megakernel = build(body.bound.kernel, body.shape);
+  const auto megakernel = build(body.bound, body.shape);
   if (body.memory) return;
   body.memory.emplace(memory_, body.bound,
                       megakernel->state_size(*megakernel->find(body.bound.kernel)), body.max_groups,
@@ -158,7 +169,7 @@ void Workgroups::admit(JobRecord& job) {
 
 bool Workgroups::accept(JobRecord& job) {
   WorkgroupBody& body = body_of(job);
-  const auto which = open_shift(body.bound.kernel, body.shape);
+  const auto which = open_shift(body.bound, body.shape);
   if (!which) return false;  // other kernels were loaded meanwhile
   body.words().which = *which;
   collect();

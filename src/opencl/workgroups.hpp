@@ -53,11 +53,11 @@ class Workgroups final : public engine::PolledBackend {
     bool in = false;           // inside the kernel of that job
   };
 
-  [[nodiscard]] bool is_open_for(const KernelOf& kernel, Shape shape) const;
+  [[nodiscard]] bool is_open_for(const BoundKernel& bound, Shape shape) const;
   [[nodiscard]] std::vector<KernelOf> kernels_with(const KernelOf& kernel) const;
   [[nodiscard]] std::shared_ptr<Megakernel> find_built(const KernelOf& kernel, Shape shape) const;
-  std::shared_ptr<Megakernel> build(const KernelOf& kernel, Shape shape);
-  std::optional<std::uint32_t> open_shift(const KernelOf& kernel, Shape shape);
+  std::shared_ptr<Megakernel> build(const BoundKernel& bound, Shape shape);
+  std::optional<std::uint32_t> open_shift(const BoundKernel& bound, Shape shape);
   void close_shift();
 
   bool collect();

@@ -1,5 +1,7 @@
 #include "program/build.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -82,15 +84,19 @@ const char* name_of(ResizingBarrier barrier) {
 }
 
 /// What cohortc makes of it.
-std::string translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
-                      const fs::path& description = {}) {
-  std::vector<std::string> command{
-      cohortc(), source.string(), "--emit=" + options.engine, "--transmit=" + options.transmit,
-      "-o",      to.string()};
-  if (!description.empty()) command.push_back("--describe=" + description.string());
+Translated translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
+                     const fs::path& description) {
+  std::vector<std::string> command{cohortc(),
+                                   source.string(),
+                                   "--emit=" + options.engine,
+                                   "--transmit=" + options.transmit,
+                                   "-o",
+                                   to.string(),
+                                   "--describe=" + description.string()};
   for (const std::string& each : options.defines) command.insert(command.end(), {"-D", each});
   for (const fs::path& each : options.include_paths)
     command.insert(command.end(), {"-I", each.string()});
+  command.insert(command.end(), options.build_options.begin(), options.build_options.end());
   const Finished finished = run(command);
   if (finished.status == -1 || finished.status == 127) {
     throw Error{Errc::unsupported,
@@ -99,7 +105,7 @@ std::string translate(const fs::path& source, const ProgramOptions& options, con
   }
   if (finished.status != 0)
     throw Error{Errc::bad_file, source.string() + " does not compile:\n" + finished.text};
-  return read(to);
+  return {read(to), read(description), finished.text};
 }
 
 /// $CUDACXX, the toolkit's usual place, or on PATH.
@@ -137,7 +143,20 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-shared",
                "-w",
                "-fPIC",
-               "-pthread"};
+               "-pthread",
+               "-fwrapv",  // OpenCL C programs count on both
+               "-fno-strict-aliasing"};
+  }
+  const auto& asked = options.build_options;
+  if (std::find(asked.begin(), asked.end(), "-cl-fast-relaxed-math") != asked.end()) {
+    // Not -ffast-math: what it links would change the arithmetic of the program that loads this.
+    if (options.engine == "cuda") {
+      command.emplace_back("--use_fast_math");
+    } else {
+      command.insert(command.end(),
+                     {"-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros",
+                      "-fassociative-math", "-freciprocal-math", "-ffinite-math-only"});
+    }
   }
   command.push_back(options.optimise);
   if (options.engine == "cuda" && options.optimise == "-O0")
@@ -181,6 +200,29 @@ void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   }
 }
 
+/// Generated code that does not compile: everything about it goes into one file, and the error
+/// names that instead of quoting code that the user has not written.
+[[noreturn]] void report_bug(const fs::path& source, const std::string& code,
+                             const std::vector<std::string>& command, const std::string& output) {
+  std::string name = fs::temp_directory_path() / "cohortc-bug-XXXXXX.cpp";
+  const int file = ::mkstemps(name.data(), 4);
+  if (file >= 0) ::close(file);
+  std::ofstream all{name, std::ios::binary};
+  all << code << "#if 0  // The command, what it printed, and the source:\n";
+  for (const std::string& each : command) all << each << ' ';
+  all << '\n' << output << '\n' << read(source) << "\n#endif\n";
+  all.close();
+  std::istringstream lines{output};
+  std::string first;
+  for (std::string line; std::getline(lines, line) && first.empty();) {
+    if (line.find("error") != std::string::npos) first = ": " + line.substr(line.find("error"));
+  }
+  throw Error{Errc::bad_file, source.string() + ": " + command[0] +
+                                  " does not compile what cohortc wrote, which is a bug of "
+                                  "cohortc; please report it with " +
+                                  (file >= 0 && all ? "the file " + name : "this source") + first};
+}
+
 }  // namespace
 
 Translated translate_for_opencl(const fs::path& source, const ProgramOptions& options) {
@@ -191,14 +233,10 @@ Translated translate_for_opencl(const fs::path& source, const ProgramOptions& op
                 "barrier; use another transmit than per-thread and leave the barrier out"};
   }
   const Scratch scratch{cache_folder(options)};
-  Translated result;
-  result.code =
-      translate(source, options, scratch.file("program.cl"), scratch.file("program.json"));
-  result.description = read(scratch.file("program.json"));
-  return result;
+  return translate(source, options, scratch.file("program.cl"), scratch.file("program.json"));
 }
 
-fs::path build(const fs::path& source, const ProgramOptions& options) {
+Built build(const fs::path& source, const ProgramOptions& options) {
   check_source(source);
   if (options.engine != "cpu" && options.engine != "cuda") {
     throw Error{Errc::bad_options,
@@ -207,10 +245,10 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
   const fs::path cache = cache_folder(options);
   const Scratch scratch{cache};
   const fs::path written = scratch.file("program.cpp");
-  const std::string code = translate(source, options, written);
+  Translated translated = translate(source, options, written, scratch.file("program.json"));
 
   Hash hash;
-  hash.add(code);
+  hash.add(translated.code);
   std::vector<std::string> command = compiler(options);
   for (const std::string& each : command) hash.add(each);
   add_compiler(hash, command);
@@ -226,14 +264,10 @@ fs::path build(const fs::path& source, const ProgramOptions& options) {
                   "cannot run " + command[0] + "; install a C++ compiler or set " +
                       (options.engine == "cuda" ? "CUDACXX" : "CXX") + " to its path"};
     }
-    if (finished.status != 0) {
-      throw Error{Errc::bad_file, "what cohortc made of " + source.string() +
-                                      " does not compile, which is a bug of cohortc:\n" +
-                                      finished.text};
-    }
+    if (finished.status != 0) report_bug(source, translated.code, command, finished.text);
     scratch.keep(made, kept);
   }
-  return kept;
+  return {std::move(kept), std::move(translated.warnings)};
 }
 
 }  // namespace cohort::program

@@ -10,15 +10,21 @@
 
 namespace cohort::program {
 
+/// A program as machine code.
+struct Built {
+  std::filesystem::path file;  ///< a shared object
+  std::string warnings;        ///< what cohortc printed
+};
+
 /// The shared object for `source`, compiled now unless it is in the cache. Throws as
 /// Program::from_file does.
-[[nodiscard]] std::filesystem::path build(const std::filesystem::path& source,
-                                          const ProgramOptions& options);
+[[nodiscard]] Built build(const std::filesystem::path& source, const ProgramOptions& options);
 
 /// A program for an engine that compiles OpenCL C itself.
 struct Translated {
   std::string code;
   std::string description;  ///< as JSON
+  std::string warnings;     ///< what cohortc printed
 };
 
 /// What cohortc writes for the OpenCL engine. Throws as Program::from_file does.

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,8 @@ KernelInfo kernel_of(const nlohmann::json& json) {
     result.required_shape = {x, y, z};
     result.required_local_size = x * y * z;
   }
+  if (const auto& range = json.at("range"); range.is_number()) result.range_offset = range;
+  result.dimensions = json.at("dimensions");
   for (const auto& each : json.at("parameters")) {
     Parameter parameter;
     parameter.name = each.at("name");
@@ -81,23 +84,25 @@ std::string names(const std::vector<KernelInfo>& kernels) {
 
 Program Program::from_file(const std::filesystem::path& file, const ProgramOptions& options) {
   if (options.engine == "opencl") {
-    auto text = std::make_shared<Text>(program::translate_for_opencl(file, options));
+    program::Translated translated = program::translate_for_opencl(file, options);
+    std::string warnings = std::move(translated.warnings);
+    auto text = std::make_shared<Text>(std::move(translated));
     text->engine = options.engine;
     text->title = file.stem().string();
-    return Program{text};
+    return Program{text, std::move(warnings)};
   }
-  const std::filesystem::path compiled = program::build(file, options);
+  program::Built built = program::build(file, options);
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const detail::Module>> loaded;
   const std::lock_guard lock{mutex};
-  auto& module = loaded[compiled.string()];
+  auto& module = loaded[built.file.string()];
   if (module == nullptr) {
-    auto fresh = std::make_shared<Loaded>(compiled);
+    auto fresh = std::make_shared<Loaded>(built.file);
     fresh->engine = options.engine;
     if (options.transmit == "per-thread") fresh->max_local_size = options.max_local_size;
     module = fresh;
   }
-  return Program{module};
+  return Program{module, std::move(built.warnings)};
 }
 
 ProgramKernel Program::kernel(std::string_view name) const {
@@ -116,36 +121,130 @@ ProgramKernel::ProgramKernel(std::shared_ptr<const detail::Module> module, std::
       index_(index),
       arguments_(module_->kernels[index].parameters.size()) {}
 
-void ProgramKernel::set_bytes(std::string_view name, const void* value, std::size_t size,
-                              bool pointer) {
+std::size_t ProgramKernel::index_of(std::string_view name) const {
   const auto& parameters = info().parameters;
   std::string known;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Parameter& each = parameters[i];
-    known += (known.empty() ? "" : ", ") + each.name;
-    if (each.name != name) continue;
-    if (each.size != size || (each.kind != "value") != pointer) {
-      throw Error{Errc::bad_options,
-                  "parameter '" + each.name + "' of kernel " + info().name + " is a " + each.type +
-                      " of " + std::to_string(each.size) + " bytes; it was given " +
-                      (pointer ? "a pointer of " : "a value of ") + std::to_string(size)};
-    }
-    arguments_[i].resize(size);
-    std::memcpy(arguments_[i].data(), value, size);
-    return;
+    if (parameters[i].name == name) return i;
+    known += (known.empty() ? "" : ", ") + parameters[i].name;
   }
   throw Error{Errc::bad_options, "kernel " + info().name + " has no parameter '" +
                                      std::string{name} + "'; there is " + known};
+}
+
+void ProgramKernel::set_bytes(std::string_view name, const void* value, std::size_t size,
+                              bool pointer) {
+  const std::size_t index = index_of(name);
+  const Parameter& parameter = info().parameters[index];
+  const std::string what = "parameter '" + parameter.name + "' of kernel " + info().name;
+  if (parameter.kind == "local") {
+    throw Error{Errc::bad_options, what + " is in local memory; give its size by set_local()"};
+  }
+  if (parameter.size != size || (parameter.kind != "value") != pointer) {
+    throw Error{Errc::bad_options, what + " is a " + parameter.type + " of " +
+                                       std::to_string(parameter.size) + " bytes; it was given " +
+                                       (pointer ? "a pointer of " : "a value of ") +
+                                       std::to_string(size)};
+  }
+  arguments_[index].resize(size);
+  std::memcpy(arguments_[index].data(), value, size);
+}
+
+ProgramKernel& ProgramKernel::set_local(std::string_view name, std::size_t bytes) {
+  const std::size_t index = index_of(name);
+  const Parameter& parameter = info().parameters[index];
+  const std::string what = "parameter '" + parameter.name + "' of kernel " + info().name;
+  if (parameter.kind != "local")
+    throw Error{Errc::bad_options, what + " is a " + parameter.type + ", not in local memory"};
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  if (bytes == 0 || bytes > most) {
+    throw Error{Errc::bad_options, what + " is given " + std::to_string(bytes) +
+                                       " bytes of local memory; it can have 1 to " +
+                                       std::to_string(most)};
+  }
+  const auto word = static_cast<std::uint32_t>(bytes);
+  arguments_[index].resize(sizeof word);
+  std::memcpy(arguments_[index].data(), &word, sizeof word);
+  return *this;
+}
+
+ProgramKernel& ProgramKernel::set_range(const NDRange& range) {
+  const KernelInfo& its = info();
+  if (!its.range_offset) {
+    throw Error{Errc::bad_options,
+                "kernel " + its.name +
+                    " has resizing points or global barriers, so it does not run over a range: "
+                    "launch it with max_groups and local_size"};
+  }
+  std::uint64_t groups = 1;
+  std::uint64_t threads = 1;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::uint32_t global = range.global[d];
+    const std::uint32_t local = range.local[d];
+    if (global == 0 || local == 0 || global % local != 0) {
+      throw Error{Errc::bad_options,
+                  "range of kernel " + its.name + ": a global size of " + std::to_string(global) +
+                      " is no multiple of the local size " + std::to_string(local) +
+                      " in dimension " + std::to_string(d)};
+    }
+    threads = std::min<std::uint64_t>(threads * local, max_local_size + 1);
+    groups *= global / local;
+    if (groups > std::uint64_t{1} << 31U) {
+      throw Error{Errc::bad_options,
+                  "range of kernel " + its.name + ": more than 2147483648 work-groups"};
+    }
+  }
+  if (threads > max_local_size) {
+    throw Error{Errc::bad_options, "range of kernel " + its.name + ": work-groups of more than " +
+                                       std::to_string(max_local_size) + " work-items"};
+  }
+  if (its.required_shape && *its.required_shape != range.local) {
+    const auto [x, y, z] = *its.required_shape;
+    throw Error{Errc::bad_options, "kernel " + its.name + " requires a local size of " +
+                                       std::to_string(x) + " x " + std::to_string(y) + " x " +
+                                       std::to_string(z)};
+  }
+  range_ = range;
+  return *this;
+}
+
+detail::Range ProgramKernel::range() const {
+  detail::Range result;
+  if (!range_) return result;
+  for (std::size_t d = 0; d < 3; ++d) {
+    result.groups[d] = range_->global[d] / range_->local[d];
+    result.local[d] = range_->local[d];
+    if (range_->global[d] > 1) result.dimensions = static_cast<std::uint32_t>(d) + 1;
+  }
+  return result;
 }
 
 std::vector<const void*> ProgramKernel::checked(LaunchOptions& options) const {
   std::vector<const void*> result;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (arguments_[i].empty()) {
-      throw Error{Errc::bad_options, "parameter '" + info().parameters[i].name + "' of kernel " +
-                                         info().name + " has not been set"};
+      throw Error{Errc::bad_options,
+                  "parameter '" + info().parameters[i].name + "' of kernel " + info().name +
+                      " has not been set" +
+                      (info().parameters[i].kind == "local" ? "; give its size in bytes" : "")};
     }
     result.push_back(arguments_[i].data());
+  }
+  const std::uint32_t seen = info().required_shape ? 3 : range_ ? 3 : 1;
+  if (info().dimensions > seen) {
+    throw Error{Errc::bad_options, "kernel " + info().name + " asks about dimension " +
+                                       std::to_string(info().dimensions - 1) +
+                                       "; launch it over a range"};
+  }
+  if (range_) {
+    const auto& [x, y, z] = range_->local;
+    const std::uint32_t threads = x * y * z;
+    if (options.local_size.value_or(threads) != threads) {
+      throw Error{Errc::bad_options, "local_size is " + std::to_string(*options.local_size) +
+                                         ", but the range has work-groups of " +
+                                         std::to_string(threads)};
+    }
+    options.local_size = threads;
   }
   const auto required = info().required_local_size;
   const auto most = module_->max_local_size;

@@ -17,8 +17,8 @@ TEST_P(CudaDialect, Compiles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaDialect,
-                         testing::Values("/test/figure4.cl", "/test/programs.cl",
-                                         "/apps/octree.cl"));
+                         testing::Values("/test/figure4.cl", "/test/programs.cl", "/test/ranges.cl",
+                                         "/test/functions.cl", "/apps/octree.cl"));
 
 }  // namespace
 }  // namespace cohort

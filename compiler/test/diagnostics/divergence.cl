@@ -120,12 +120,12 @@ kernel void f(global int *p) {
 // expected-no-diagnostics
 kernel void f(global int *p) {
   local int flag;
-  if (get_local_id() == 0) flag = atomic_inc(p);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  while (p[0] < 10 && flag < 3) {
+  for (;;) {
+    if (get_local_id() == 0) flag = atomic_inc(p);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (p[0] < 10 && flag < 3) break;
     offer_kill();
     request_fork();
-    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 // ---- a group function's result is the same for all threads
@@ -155,4 +155,169 @@ kernel void f(global int *p, int n) {
 // expected-no-diagnostics
 kernel void f(global int *p, int n) {
   if (get_num_groups() > 2) resizing_global_barrier();
+}
+// ---- through an array that a pointer points to
+kernel void f(global int *p) {
+  int a[2] = {0, 0};
+  int *q = a;
+  q[0] = get_local_id();
+  if (a[0]) barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- through a pointer in a structure
+typedef struct { int *at; } holder;
+kernel void f(global int *p) {
+  int x = 0;
+  holder h = {&x};
+  *h.at = get_local_id();
+  if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- through a pointer to a pointer
+kernel void f(global int *p) {
+  int x = 0;
+  int *q = &x;
+  int **r = &q;
+  **r = get_local_id();
+  if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- through a pointer that a function hands back
+int *same(int *x) { return x; }
+kernel void f(global int *p) {
+  int x = 0;
+  *same(&x) = get_local_id();
+  if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- through a number that was a pointer
+kernel void f(global int *p) {
+  int x = 0;
+  ulong number = (ulong)&x;
+  *(int *)number = get_local_id();
+  if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- through a pointer that lies in other memory
+kernel void f(global ulong *p) {
+  int x = 0;
+  p[get_global_id()] = (ulong)&x;
+  *(int *)p[get_global_id()] = get_local_id();
+  if (x) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- through a literal without a name
+kernel void f(global int *p) {
+  int *q = (int[]){0, 0};
+  q[1] = get_local_id();
+  if (q[1]) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- by a built-in function
+kernel void f(global int *p) {
+  int x[4] = {0};
+  vstore4((int4)(get_local_id()), 0, x);
+  if (x[2]) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- a pointer that differs between threads
+kernel void f(global int *p) {
+  int a[2] = {0, 1};
+  int *q = a + get_local_id();
+  if (*q) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- a value that comes out of a pointer, the same for all threads
+// expected-no-diagnostics
+void sum(local int *t, int *mine, int *total) {
+  t[get_local_id()] = 1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  *mine = t[get_local_id()];
+  *total = *t;
+}
+kernel void f(global int *p) {
+  local int t[64];
+  int mine, total;
+  sum(t, &mine, &total);
+  if (total) barrier(CLK_LOCAL_MEM_FENCE);
+  p[get_global_id()] = mine;
+}
+// ---- its neighbour differs
+void sum(local int *t, int *mine, int *total) {
+  *mine = t[get_local_id()];
+  *total = *t;
+}
+kernel void f(global int *p) {
+  local int t[64];
+  int mine, total;
+  sum(t, &mine, &total);
+  if (mine) barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- a function that is called for two variables
+void write(int *x, int y) { *x = y; }
+kernel void f(global int *p) {
+  int a, b;
+  write(&a, 1);
+  write(&b, get_local_id());
+  if (a) offer_kill();
+  if (b) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- a value that a function replaces
+// expected-no-diagnostics
+void write(int *x, int y) { *x = y; }
+kernel void f(global int *p) {
+  int a = get_local_id();
+  write(&a, 1);
+  if (a) offer_kill();
+}
+// ---- one of two variables, by a choice of the threads
+kernel void f(global int *p) {
+  int a = 0, b = 0;
+  int *q = get_local_id() ? &a : &b;
+  *q = 1;
+  if (a) offer_kill();  // expected-error {{'offer_kill' must be reached by all threads}} expected-note {{this differs}}
+}
+// ---- structures that are swapped by address
+// expected-no-diagnostics
+typedef struct { global int *item, *size; } list;
+void swap(list *a, list *b) { list last = *a; *a = *b; *b = last; }
+kernel void f(global int *p, global int *q) {
+  transmit list in = {p, q};
+  transmit list out = {q, p};
+  while (*in.size > 0) {
+    out.item[get_global_id()] = 1;
+    swap(&in, &out);
+    resizing_global_barrier();
+  }
+}
+// ---- by a goto back
+kernel void f(global int *p) {
+  int x = 0;
+again:
+  if (x) barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}} expected-note {{this differs}}
+  x = get_local_id();
+  if (p[0]) goto again;
+}
+// ---- by a goto of some threads
+kernel void f(global int *p) {
+  if (get_local_id() > 3) goto end;  // expected-note {{this differs}}
+  barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}
+end:
+  p[get_global_id()] = 1;
+}
+// ---- before a goto of some threads
+// expected-no-diagnostics
+kernel void f(global int *p) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id() > 3) goto end;
+  p[0] = 1;
+end:
+  p[get_global_id()] = 1;
+}
+// ---- in the round after a return of some threads
+kernel void f(global int *p) {
+  while (p[0]) {
+    barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}
+    if (p[get_global_id()]) return;  // expected-note {{this differs}}
+  }
+}
+// ---- in the round after a goto of some threads
+kernel void f(global int *p) {
+  while (p[0]) {
+    barrier(CLK_LOCAL_MEM_FENCE);  // expected-error {{'barrier' must be reached by all threads}}
+    if (p[get_global_id()]) goto end;  // expected-note {{this differs}}
+  }
+end:
+  p[1] = 1;
 }

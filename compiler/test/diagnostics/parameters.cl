@@ -1,28 +1,34 @@
 // ---- a parameter is assigned
 kernel void f(global int *p, int n) {
   n = 3;  // expected-error {{parameter 'n' of a kernel is immutable: groups that join read it again; copy it into a variable}}
-}  // expected-note@-2 {{'n' is declared here}}
+  resizing_global_barrier();
+}  // expected-note@-3 {{'n' is declared here}}
 // ---- a parameter is incremented
 kernel void f(global int *p, int n) {  // expected-note {{'n' is declared here}}
+  resizing_global_barrier();
   n++;  // expected-error {{parameter 'n' of a kernel is immutable}}
 }
 // ---- a pointer parameter is moved on
 kernel void f(global int *p, int n) {  // expected-note {{'p' is declared here}}
+  resizing_global_barrier();
   p += n;  // expected-error {{parameter 'p' of a kernel is immutable}}
 }
 // ---- part of a parameter is assigned
 struct pair { int a, b; };
 kernel void f(struct pair s) {  // expected-note {{'s' is declared here}}
+  resizing_global_barrier();
   s.a = 1;  // expected-error {{parameter 's' of a kernel is immutable}}
 }
 // ---- an element of a vector parameter is assigned
 kernel void f(float4 v) {  // expected-note {{'v' is declared here}}
+  resizing_global_barrier();
   v.xy = (float2)(0);  // expected-error {{parameter 'v' of a kernel is immutable}}
 }
 // ---- the address of a parameter is taken
 void g(int *x);
 void g(int *x) { *x = 1; }
 kernel void f(int n) {  // expected-note {{'n' is declared here}}
+  resizing_global_barrier();
   g(&n);  // expected-error {{address of parameter 'n' taken: parameters of a kernel are immutable}}
 }
 // ---- what a parameter points to is not the parameter
@@ -32,8 +38,22 @@ kernel void f(global int *p, int n) { p[n] = 1; *p = 2; p[0]++; }
 // expected-no-diagnostics
 int g(int x) { x++; return x; }
 kernel void f(global int *p) { p[0] = g(p[0]); }
+// ---- a kernel where nobody joins may change its parameters
+// expected-no-diagnostics
+void g(int *x) { *x = 1; }
+kernel void f(global int *p, int n) { p += n; n++; g(&n); p[0] = n; }
 // ---- local memory as a parameter
-kernel void f(local int *shared) {  // expected-error {{parameter 'shared' points to local memory, whose size is not known here; declare a local array in the kernel}}
+// expected-no-diagnostics
+kernel void f(local int *shared, global int *p) {
+  shared[get_local_id()] = p[get_global_id()];
+  barrier(1);
+  p[get_global_id()] = shared[0];
+}
+// ---- a pointer to a local parameter is transmitted
+kernel void f(local int *shared, global int *p) {
+  transmit local int *mine = shared;  // expected-error {{'mine' points to local memory, so it cannot be transmitted: another group's local memory is another one}}
+  resizing_global_barrier();
+  p[0] = mine[0];
 }
 // ---- an unknown kill order
 kernel kill_order(lowest) void f(global int *p) {  // expected-error {{kill_order(lowest) is not known; there is kill_order(highest_first) and kill_order(any)}}

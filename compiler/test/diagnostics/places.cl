@@ -50,9 +50,13 @@ kernel void f(global int *p) {
   p[0] = g(1);  // expected-error {{function 'g' is called but not defined in this file}}
 }
 // ---- a kernel that is called
+// expected-no-diagnostics
 kernel void g(global int *p) { p[0] = 1; }
+kernel void f(global int *p) { g(p); }
+// ---- a kernel with local memory that is called
+kernel void g(global int *p) { local int x; x = 1; p[0] = x; }
 kernel void f(global int *p) {
-  g(p);  // expected-error {{kernel 'g' is called like a function; move its body into a function that both call}}
+  g(p);  // expected-error {{kernel 'g' is called like a function, but has local memory of its own; move its body into a function that gets the local memory from both}}
 }
 // ---- a barrier in kill order any
 kernel kill_order(any) void f(global int *p) {
@@ -72,23 +76,92 @@ void g(void) { global_barrier(); }  // expected-error {{'global_barrier' in a ke
 kernel kill_order(any) void f(global int *p) { g(); }
 // ---- a variable in program scope
 global int counter;  // expected-error {{variable 'counter' in program scope is not supported unless it is 'constant'; pass a pointer to the kernel}}
+// ---- constants in program scope
+// expected-no-diagnostics
+enum { three = 3 };
+const int size = 4 * three;
+const float weights[3] = {0.5f, 1.0f, INFINITY};
+const int twice = 2 * sizeof(int);
+kernel void f(global float *p) { p[twice] = weights[size % 3]; }
+// ---- the address of a constant in program scope
+const int numbers[2] = {1, 2};  // expected-note {{'numbers' is declared here}}
+int first(global const int *p) { return *p; }
+kernel void f(global int *p) {
+  p[0] = first(numbers);  // expected-error {{'numbers' is used by its address, so declare it 'constant'}}
+}
+// ---- a constant in program scope that is not one
+const int *global_pointer;  // expected-error {{variable 'global_pointer' in program scope is not supported}}
+// ---- a second dimension in a kernel that does not declare it
+void g(global int *p) {
+  p[get_local_id(1)] = 1;  // expected-error {{dimension 1 in kernel 'f', whose groups come and go along dimension 0: declare the shape of a group with reqd_work_group_size}}
+}
+kernel void f(global int *p) { g(p); resizing_global_barrier(); }
+kernel __attribute__((reqd_work_group_size(4, 2, 1))) void h(global int *p) { g(p); resizing_global_barrier(); }
+kernel void i(global int *p) { g(p); }
 // ---- an image
 kernel void f(read_only image2d_t image) {  // expected-error {{type '__read_only image2d_t' is not supported}}
 }
 // ---- half precision
+// expected-no-diagnostics
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-kernel void f(global half *p) {  // expected-error {{type 'half' is not supported}}
-  half x = p[0];  // expected-error {{type 'half' is not supported}}
+kernel void f(global half *p, global float *q) {
+  half x = p[0] + 1.0h;
+  half4 v = vload4(0, p);
+  q[0] = vload_half(1, p) + (float)x;
+  vstore_half4_rtz(convert_float4(v * v), 0, p);
 }
-// ---- an event
+// ---- a function of halfs
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+kernel void f(global half *p) {
+  p[0] = sin(p[1]);  // expected-error {{a built-in function of half values is not supported}}
+}
+// ---- asynchronous copies
+// expected-no-diagnostics
 kernel void f(global int *p) {
   local int shared[4];
-  event_t done = async_work_group_copy(shared, p, 4, 0);  // expected-error {{type 'event_t' is not supported}} expected-error {{built-in function 'async_work_group_copy' is not supported}}
+  event_t done = async_work_group_copy(shared, p, 4, 0);
+  wait_group_events(1, &done);
+  p[0] = shared[3];
 }
-// ---- a sub-group function
+// ---- an event across a resizing point
+kernel void f(global int *p) {
+  local int shared[4];
+  transmit event_t done = async_work_group_copy(shared, p, 4, 0);  // expected-error {{'transmit' on 'done': wait for the event before groups may come and go}}
+  resizing_global_barrier();
+  wait_group_events(1, &done);
+}
+// ---- a copy by some threads only
+kernel void f(global int *p) {
+  local int shared[4];
+  if (get_local_id() == 0)  // expected-note {{this differs between the threads of a group}}
+    async_work_group_copy(shared, p, 4, 0);  // expected-error {{'async_work_group_copy' must be reached by all threads of a group, but control flow depends on the thread here}}
+}
+// ---- sub-groups
+// expected-no-diagnostics
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+kernel void f(global int *p) { p[get_sub_group_id()] = sub_group_reduce_add(p[0]); }
+// ---- a sub-group function that some threads reach
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 kernel void f(global int *p) {
-  p[0] = get_sub_group_id();  // expected-error {{built-in function 'get_sub_group_id' is not supported}}
+  if (get_local_id() == 0)  // expected-note {{this differs between the threads of a group}}
+    p[0] = sub_group_any(1);  // expected-error {{'sub_group_any' must be reached by all threads of a group, but control flow depends on the thread here}}
+}
+// ---- a barrier behind a condition of a sub-group
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+kernel void f(global int *p) {
+  if (sub_group_any(p[0]))  // expected-note {{this differs between the threads of a group}}
+    barrier(1);  // expected-error {{'barrier' must be reached by all threads of a group, but control flow depends on the thread here}}
+}
+// ---- a change of a volatile vector
+kernel void f(volatile global int4 *p, volatile global int4 *q) {
+  *p = *q;
+  p->x = q->y;
+  *p += *q;  // expected-error {{this change of a volatile vector is not supported}}
+  p->xy = q->xy;  // expected-error {{this change of a volatile vector is not supported}}
+}
+// ---- a vector that is printed
+kernel void f(int4 v) {
+  printf("%v4d\n", v);  // expected-error {{printing a vector is not supported}}
 }
 // ---- assembly
 kernel void f(global int *p) {

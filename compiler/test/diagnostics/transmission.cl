@@ -93,7 +93,7 @@ kernel void f(global int *p, int n) {
 }
 // ---- an array may be read
 kernel void f(global int *p, int n) {
-  int keys[2] = {1, 2};  // expected-note {{declare 'keys' 'transmit'}}
+  int keys[2] = {1, 2};  // expected-note {{'keys' is an array: keep it in global memory, or compile with --transmit=live to transmit it}}
   resizing_global_barrier();  // expected-warning {{'keys' may be read by groups that join at this resizing_global_barrier, but is neither 'transmit' nor surely written before}}
   p[get_global_id()] = keys[n];  // expected-note {{read here}}
 }
@@ -191,6 +191,122 @@ kernel void f(global int *p, int n) {
 // ---- a transmit in a kernel that nobody joins
 kernel void f(global int *p, int n) {
   transmit int level = n;  // expected-warning {{'transmit' on 'level' has no effect: no group can join kernel 'f'}}
+  p[0] = level;
+  offer_kill();
+}
+// ---- a transmit in a kernel that nobody joins, but that is suspended and resumed
+// expected-no-diagnostics
+kernel void f(global int *p, int n) {
+  transmit int level = n;
   offer_kill();
   p[0] = level;
+}
+// ---- one report for a variable, with all points
+kernel void f(global int *p, int n) {
+  int level = p[1];  // expected-note {{declare 'level' 'transmit'}}
+  resizing_global_barrier();  // expected-error {{'level' is read by groups that join}}
+  p[get_global_id()] = level;  // expected-note {{read here}}
+  resizing_global_barrier();  // expected-note {{or join at this resizing_global_barrier}}
+  p[get_global_id()] = level;
+  request_fork();  // expected-note {{or join at this request_fork}}
+  p[get_global_id()] = level;
+}
+// ---- a pointer to a private variable, declared without its address space
+kernel void f(global int *p, int n) {
+  int x = 3;  // expected-note {{declare 'x' 'transmit'}}
+  transmit int *at = &x;  // expected-note {{'at' points to private memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
+  resizing_global_barrier();  // expected-error {{'at' cannot be transmitted: it points to private memory here, and that of a joining group is its own}} expected-warning {{'x' may be read}}
+  p[0] = *at;
+  p[1] = x;  // expected-note {{read here}}
+}
+// ---- a pointer to a private variable, not transmitted
+kernel void f(global int *p, int n) {
+  int x = 3;
+  int *at = &x;  // expected-note {{'at' points to private memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
+  resizing_global_barrier();  // expected-error {{'at' is read by groups that join}}
+  p[0] = *at;  // expected-note {{read here}}
+}
+// ---- a pointer into a private array, through a function
+int *second(int *a) { return a + 1; }
+kernel void f(global int *p, int n) {
+  int a[4] = {n};
+  transmit int *at = second(a);  // expected-note {{set it again after this request_fork}}
+  request_fork();  // expected-error {{'at' cannot be transmitted: it points to private memory here}}
+  p[0] = *at;
+}
+// ---- a structure that holds a pointer to a private variable
+typedef struct { int *at; } holder;
+kernel void f(global int *p, int n) {
+  int x = 3;
+  transmit holder h = {&x};  // expected-note {{'h' points to private memory}}
+  request_fork();  // expected-error {{'h' cannot be transmitted: it points to private memory here}}
+  p[0] = *h.at;
+}
+// ---- a structure whose type holds a pointer to local memory
+typedef struct { local int *at; } holder;
+kernel void f(global int *p, int n) {
+  local int t[4];
+  transmit holder h = {t};  // expected-error {{'h' points to local memory, so it cannot be transmitted}}
+  request_fork();
+  p[0] = *h.at;
+}
+// ---- a pointer to local memory, declared without its address space
+kernel void f(global int *p, int n) {
+  local int t[4];
+  t[0] = 1;
+  transmit int *at = t;  // expected-note {{'at' points to local memory, of which a joining group has its own: set it again}}
+  request_fork();  // expected-error {{'at' cannot be transmitted: it points to local memory here}}
+  p[0] = *at;
+}
+// ---- a pointer that was to private memory and is to global memory now
+// expected-no-diagnostics
+kernel void f(global int *p, int n) {
+  int x = 3;
+  transmit int *at = &x;
+  *at = 4;
+  at = p + x;
+  resizing_global_barrier();
+  p[0] = *at;
+}
+// ---- a pointer to local memory that is read again
+kernel void f(global int *p, int n) {
+  local int t[4];
+  local int *at = t + 1;  // expected-note {{'at' points to local memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
+  resizing_global_barrier();  // expected-error {{'at' is read by groups that join}}
+  at[0] = 1;  // expected-note {{read here}}
+}
+// ---- several variables in one declaration get no fix-it that would hit them all
+kernel void f(global int *p, int n) {
+  int level = p[1], keys[2] = {0};  // expected-note {{declare 'level' 'transmit'}}
+  p[1] = keys[n];
+  resizing_global_barrier();  // expected-error {{'level' is read by groups that join}}
+  p[get_global_id()] = level;  // expected-note {{read here}}
+}
+// ---- a named constant needs no transmit
+// expected-no-diagnostics
+kernel void f(global int *p) {
+  const int n = 16;
+  const float4 v = (float4)(1, 2, 3, n);
+  const int list[2] = {n, 2 * n};
+  resizing_global_barrier();
+  p[n] = list[1] + (int)v.w;
+}
+// ---- a const variable that is no constant needs it
+kernel void f(global int *p, int m) {
+  const int n = m + 1;  // expected-note {{declare 'n' 'transmit' to hand its value to joining groups}}
+  resizing_global_barrier();  // expected-error {{'n' is read by groups that join at this resizing_global_barrier, but is neither 'transmit' nor computed again}}
+  p[0] = n;  // expected-note {{read here}}
+}
+// ---- what a compound assignment adds to is read after the function
+int g(global int *p) { resizing_global_barrier(); return p[0]; }
+kernel void f(global int *p) {
+  int n = 1;  // expected-note {{declare 'n' 'transmit' to hand its value to joining groups}}
+  n += g(p);  // expected-error@-3 {{'n' is read by groups that join}} expected-note {{read here}}
+  p[1] = n;
+}
+// ---- and so is its index
+int g(global int *p) { resizing_global_barrier(); return p[0]; }
+kernel void f(global int *p) {
+  int i = p[3];  // expected-note {{declare 'i' 'transmit' to hand its value to joining groups}}
+  p[i] += g(p);  // expected-error@-3 {{'i' is read by groups that join}} expected-note {{read here}}
 }

@@ -51,14 +51,18 @@ concept Number = std::is_arithmetic_v<T>;
   COHORT_FN inline double name(double x) { return ::name(x); }  \
   COHORT_CL_EACH_1(name)
 COHORT_CL_STD_1(acos)
+COHORT_CL_STD_1(acosh)
 COHORT_CL_STD_1(asin)
+COHORT_CL_STD_1(asinh)
 COHORT_CL_STD_1(atan)
-COHORT_CL_STD_1(cbrt)
+COHORT_CL_STD_1(atanh)
 COHORT_CL_STD_1(ceil)
 COHORT_CL_STD_1(cos)
 COHORT_CL_STD_1(cosh)
 COHORT_CL_STD_1(erf)
+COHORT_CL_STD_1(erfc)
 COHORT_CL_STD_1(exp)
+COHORT_CL_STD_1(exp10)
 COHORT_CL_STD_1(exp2)
 COHORT_CL_STD_1(expm1)
 COHORT_CL_STD_1(fabs)
@@ -67,6 +71,7 @@ COHORT_CL_STD_1(log)
 COHORT_CL_STD_1(log10)
 COHORT_CL_STD_1(log1p)
 COHORT_CL_STD_1(log2)
+COHORT_CL_STD_1(logb)
 COHORT_CL_STD_1(rint)
 COHORT_CL_STD_1(round)
 COHORT_CL_STD_1(sin)
@@ -88,9 +93,25 @@ COHORT_CL_STD_2(fmax)
 COHORT_CL_STD_2(fmin)
 COHORT_CL_STD_2(fmod)
 COHORT_CL_STD_2(hypot)
+COHORT_CL_STD_2(nextafter)
 COHORT_CL_STD_2(pow)
 COHORT_CL_STD_2(remainder)
 #undef COHORT_CL_STD_2
+
+COHORT_FN inline float cbrt(float x) { return ::cbrtf(x); }
+COHORT_FN inline double cbrt(double x) {
+  const double root = ::cbrt(x);
+#ifndef __CUDA_ARCH__  // libm's is off by more than two ulp: one step of Newton's
+  const double square = root * root;
+  const double cube = square * root;
+  if (square == 0 || cube - cube != 0) return root;
+  const double rest = ::fma(::fma(root, root, -square), root, ::fma(square, root, -cube));
+  return root - ((cube - x) + rest) / (3 * square);
+#else
+  return root;
+#endif
+}
+COHORT_CL_EACH_1(cbrt)
 
 template <std::floating_point T>
 COHORT_FN T fma(T a, T b, T c) {
@@ -134,14 +155,6 @@ COHORT_FN T radians(T x) {
   return x * static_cast<T>(0.017453292519943295);
 }
 template <std::floating_point T>
-COHORT_FN T powr(T x, T y) {
-  return pow(x, y);
-}
-template <std::floating_point T>
-COHORT_FN T pown(T x, int y) {
-  return pow(x, static_cast<T>(y));
-}
-template <std::floating_point T>
 COHORT_FN T ldexp(T x, int by) {
   return static_cast<T>(::ldexp(static_cast<double>(x), by));
 }
@@ -169,39 +182,14 @@ COHORT_CL_EACH_1(sign)
 COHORT_CL_EACH_1(degrees)
 COHORT_CL_EACH_1(radians)
 COHORT_CL_EACH_2(step)
-COHORT_CL_EACH_2(powr)
-
-template <class T>
-COHORT_FN T native_sin(T x) {
-  return sin(x);
+COHORT_CL_EACH_3(smoothstep)
+template <class T, unsigned N>
+COHORT_FN Vec<T, N> step(T edge, const Vec<T, N>& x) {
+  return step(Vec<T, N>(edge), x);
 }
-template <class T>
-COHORT_FN T native_cos(T x) {
-  return cos(x);
-}
-template <class T>
-COHORT_FN T native_exp(T x) {
-  return exp(x);
-}
-template <class T>
-COHORT_FN T native_log(T x) {
-  return log(x);
-}
-template <class T>
-COHORT_FN T native_sqrt(T x) {
-  return sqrt(x);
-}
-template <class T>
-COHORT_FN T native_rsqrt(T x) {
-  return rsqrt(x);
-}
-template <class T>
-COHORT_FN T native_recip(T x) {
-  return T(1) / x;
-}
-template <class T>
-COHORT_FN T native_divide(T x, T y) {
-  return x / y;
+template <class T, unsigned N>
+COHORT_FN Vec<T, N> smoothstep(T from, T to, const Vec<T, N>& x) {
+  return smoothstep(Vec<T, N>(from), Vec<T, N>(to), x);
 }
 
 template <Number T>
@@ -245,7 +233,8 @@ COHORT_FN constexpr T mul_hi(T a, T b) {
     using Wide = std::conditional_t<std::is_signed_v<T>, long, unsigned long>;
     return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> (sizeof(T) * 8));
   } else {
-    return static_cast<T>((static_cast<__int128>(a) * static_cast<__int128>(b)) >> 64);
+    using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> 64);
   }
 }
 template <std::integral T>
@@ -316,11 +305,36 @@ COHORT_FN constexpr T sub_sat(T a, T b) {
     return static_cast<T>(a - b);
   }
 }
+template <std::integral T>
+COHORT_FN constexpr T mad_sat(T a, T b, T c) {
+  using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+  // |a * b| is at most 2^126 if signed; unsigned, the sum is below 2^128.
+  const Wide exact = static_cast<Wide>(a) * static_cast<Wide>(b) + static_cast<Wide>(c);
+  if (exact > static_cast<Wide>(std::numeric_limits<T>::max()))
+    return std::numeric_limits<T>::max();
+  if (exact < static_cast<Wide>(std::numeric_limits<T>::lowest()))
+    return std::numeric_limits<T>::lowest();
+  return static_cast<T>(exact);
+}
+/// The integer of twice the size and of T's signedness.
+template <std::integral T>
+using Twice = std::conditional_t<
+    std::is_signed_v<T>,
+    std::conditional_t<sizeof(T) == 1, short, std::conditional_t<sizeof(T) == 2, int, long>>,
+    std::conditional_t<sizeof(T) == 1, unsigned short,
+                       std::conditional_t<sizeof(T) == 2, unsigned int, unsigned long>>>;
+template <std::integral T>
+COHORT_FN constexpr Twice<T> upsample(T high, std::make_unsigned_t<T> low) {
+  return static_cast<Twice<T>>(static_cast<unsigned long>(high) << (sizeof(T) * 8) | low);
+}
 COHORT_CL_EACH_1(abs)
 COHORT_CL_EACH_2(abs_diff)
 COHORT_CL_EACH_2(mul24)
 COHORT_CL_EACH_3(mad24)
 COHORT_CL_EACH_2(mul_hi)
+COHORT_CL_EACH_3(mad_hi)
+COHORT_CL_EACH_3(mad_sat)
+COHORT_CL_EACH_2(upsample)
 COHORT_CL_EACH_2(hadd)
 COHORT_CL_EACH_2(rhadd)
 COHORT_CL_EACH_2(rotate)
@@ -342,6 +356,10 @@ template <std::integral T>
 COHORT_FN constexpr T bitselect(T a, T b, T mask) {
   return static_cast<T>((a & ~mask) | (b & mask));
 }
+template <std::floating_point T>
+COHORT_FN T bitselect(T a, T b, T mask) {
+  return as<T>(bitselect(as<Truth<T>>(a), as<Truth<T>>(b), as<Truth<T>>(mask)));
+}
 COHORT_CL_EACH_3(bitselect)
 template <class T>
 COHORT_FN constexpr int any(const T& x) {
@@ -362,6 +380,22 @@ COHORT_FN constexpr int all(const T& x) {
   } else {
     return x < 0;
   }
+}
+
+template <class T, unsigned M, class U, unsigned N>
+COHORT_FN Vec<T, N> shuffle(const Vec<T, M>& a, const Vec<U, N>& mask) {
+  Vec<T, N> result;
+  for (unsigned i = 0; i < N; ++i) result[i] = a[static_cast<unsigned>(mask[i]) % M];
+  return result;
+}
+template <class T, unsigned M, class U, unsigned N>
+COHORT_FN Vec<T, N> shuffle2(const Vec<T, M>& a, const Vec<T, M>& b, const Vec<U, N>& mask) {
+  Vec<T, N> result;
+  for (unsigned i = 0; i < N; ++i) {
+    const unsigned part = static_cast<unsigned>(mask[i]) % (2 * M);
+    result[i] = part < M ? a[part] : b[part - M];
+  }
+  return result;
 }
 
 template <class T>
@@ -410,9 +444,5 @@ template <class T>
 COHORT_FN T fast_normalize(const T& a) {
   return normalize(a);
 }
-
-#undef COHORT_CL_EACH_1
-#undef COHORT_CL_EACH_2
-#undef COHORT_CL_EACH_3
 
 }  // namespace cohort::cl

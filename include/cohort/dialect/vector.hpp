@@ -1,11 +1,12 @@
 // OpenCL C's vectors, and conversions of them and of scalars.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
-#include "cohort/kernel.hpp"
+#include "cohort/dialect/half.hpp"
 
 namespace cohort::cl {
 
@@ -20,6 +21,8 @@ struct alignas(sizeof(T) * (N == 3 ? 4 : N)) Vec {
   }
   COHORT_FN constexpr T& operator[](unsigned i) { return at[i]; }
   COHORT_FN constexpr const T& operator[](unsigned i) const { return at[i]; }
+  COHORT_FN volatile T& operator[](unsigned i) volatile { return at[i]; }
+  COHORT_FN const volatile T& operator[](unsigned i) const volatile { return at[i]; }
 };
 
 template <class T>
@@ -196,34 +199,125 @@ COHORT_FN constexpr Vec<T, N> choose(const Vec<C, N>& c, const Vec<T, N>& a, con
   return result;
 }
 
+// ---- memory
+
+/// What C does with an array literal: an array with these elements.
+template <class Array>
+COHORT_FN Array& assign(Array& to, const std::type_identity_t<Array>& elements) {
+  __builtin_memcpy(&to, &elements, sizeof(Array));
+  return to;
+}
+
+/// A volatile structure or vector as a whole, which C++ does not copy: word by word.
+template <class T>
+COHORT_FN T read_volatile(const volatile T& from) {
+  using Word = std::conditional_t<alignof(T) % 4 == 0, unsigned, unsigned char>;
+  T result;
+  for (std::size_t i = 0; i < sizeof(T) / sizeof(Word); ++i) {
+    const Word word = reinterpret_cast<const volatile Word*>(&from)[i];
+    __builtin_memcpy(reinterpret_cast<unsigned char*>(&result) + i * sizeof(Word), &word,
+                     sizeof(Word));
+  }
+  return result;
+}
+template <class T>
+COHORT_FN void write_volatile(volatile T& to, const T& value) {
+  using Word = std::conditional_t<alignof(T) % 4 == 0, unsigned, unsigned char>;
+  for (std::size_t i = 0; i < sizeof(T) / sizeof(Word); ++i) {
+    Word word;
+    __builtin_memcpy(&word, reinterpret_cast<const unsigned char*>(&value) + i * sizeof(Word),
+                     sizeof(Word));
+    reinterpret_cast<volatile Word*>(&to)[i] = word;
+  }
+}
+
 // ---- conversions
 
+namespace detail {
+
+/// The neighbour of a finite float that is not zero, away from zero or toward it.
+template <class T>
+COHORT_FN T neighbour(T x, bool away) {
+  using Bits = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long>;
+  Bits bits = 0;
+  __builtin_memcpy(&bits, &x, sizeof(T));
+  bits = away ? bits + 1 : bits - 1;
+  __builtin_memcpy(&x, &bits, sizeof(T));
+  return x;
+}
+
+/// `value` to the nearest integer, in its own type.
+template <class T>
+COHORT_FN T round_to(T value, Rounding how) {
+  const double wide = value;
+  return static_cast<T>(how == Rounding::to_even ? ::rint(wide)
+                        : how == Rounding::up    ? ::ceil(wide)
+                        : how == Rounding::down  ? ::floor(wide)
+                                                 : ::trunc(wide));
+}
+
+/// To a float that cannot hold every value.
 template <class To, class From>
+COHORT_FN To round_into(From from, Rounding how) {
+  const To nearest = static_cast<To>(from);  // to even
+  if (how == Rounding::to_even || how == Rounding::as_c || from == 0 || from != from)
+    return nearest;
+  // Exactly: integers and integral floats are __int128s, floats are doubles.
+  using Exact = std::conditional_t<std::is_floating_point_v<From>, double, __int128>;
+  const bool infinite = nearest - nearest != 0;
+  if (infinite && static_cast<double>(from) - static_cast<double>(from) != 0) return nearest;
+  const bool above =
+      infinite ? nearest > 0 : static_cast<Exact>(nearest) > static_cast<Exact>(from);
+  const bool below =
+      infinite ? nearest < 0 : static_cast<Exact>(nearest) < static_cast<Exact>(from);
+  const bool positive = from > 0;
+  if (above && (how == Rounding::down || (how == Rounding::to_zero && positive)))
+    return nearest == 0 ? neighbour(To{0}, true) * To{-1} : neighbour(nearest, !positive);
+  if (below && (how == Rounding::up || (how == Rounding::to_zero && !positive)))
+    return nearest == 0 ? neighbour(To{0}, true) : neighbour(nearest, positive);
+  return nearest;
+}
+
+}  // namespace detail
+
+template <class To, Rounding how = Rounding::as_c, class From>
 COHORT_FN constexpr To convert(const From& from) {
   if constexpr (IsVec<From>::value) {
     To result;
     for (unsigned i = 0; i < IsVec<From>::width; ++i)
-      result[i] = static_cast<typename IsVec<To>::Element>(from[i]);
+      result[i] = convert<typename IsVec<To>::Element, how>(from[i]);
     return result;
+  } else if constexpr (std::is_same_v<From, half>) {
+    return convert<To, how>(static_cast<float>(from));
+  } else if constexpr (std::is_same_v<To, half>) {
+    return half(from, how);
+  } else if constexpr (how == Rounding::as_c) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return detail::round_into<To>(from, how);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return static_cast<To>(detail::round_to(from, how));
   } else {
     return static_cast<To>(from);
   }
 }
 
-template <class To, class From>
+template <class To, Rounding how = Rounding::as_c, class From>
 COHORT_FN constexpr To convert_sat(const From& from) {
   if constexpr (IsVec<From>::value) {
     To result;
     for (unsigned i = 0; i < IsVec<From>::width; ++i)
-      result[i] = convert_sat<typename IsVec<To>::Element>(from[i]);
+      result[i] = convert_sat<typename IsVec<To>::Element, how>(from[i]);
     return result;
+  } else if constexpr (std::is_same_v<From, half>) {
+    return convert_sat<To, how>(static_cast<float>(from));
   } else if constexpr (std::is_floating_point_v<From>) {
     if (from != from) return 0;
     if (from <= static_cast<From>(std::numeric_limits<To>::lowest()))
       return std::numeric_limits<To>::lowest();
     if (from >= static_cast<From>(std::numeric_limits<To>::max()))
       return std::numeric_limits<To>::max();
-    return static_cast<To>(from);
+    return convert<To, how>(from);
   } else {
     const auto wide = static_cast<__int128>(from);
     if (wide < static_cast<__int128>(std::numeric_limits<To>::lowest()))
@@ -251,6 +345,30 @@ COHORT_FN V vload(std::size_t offset, const T* from) {
 template <class T, unsigned N>
 COHORT_FN void vstore(const Vec<T, N>& value, std::size_t offset, T* to) {
   for (unsigned i = 0; i < N; ++i) to[offset * N + i] = value[i];
+}
+
+/// vload_half and vloada_half: `aligned` vectors of 3 lie in the room of 4.
+template <class To, bool aligned>
+COHORT_FN To load_half(std::size_t offset, const half* from) {
+  if constexpr (IsVec<To>::value) {
+    constexpr unsigned width = IsVec<To>::width;
+    To result;
+    for (unsigned i = 0; i < width; ++i)
+      result[i] = static_cast<float>(from[offset * (aligned && width == 3 ? 4 : width) + i]);
+    return result;
+  } else {
+    return static_cast<To>(from[offset]);
+  }
+}
+template <bool aligned, Rounding how, class From>
+COHORT_FN void store_half(const From& value, std::size_t offset, half* to) {
+  if constexpr (IsVec<From>::value) {
+    constexpr unsigned width = IsVec<From>::width;
+    for (unsigned i = 0; i < width; ++i)
+      to[offset * (aligned && width == 3 ? 4 : width) + i] = half(value[i], how);
+  } else {
+    to[offset] = half(value, how);
+  }
 }
 
 }  // namespace cohort::cl

@@ -726,6 +726,9 @@ class TypedSession final : public StateSession<P, StateOf<Kernel>> {
   using Local = LocalOf<Kernel>;
   using Wrapped = Watched<Kernel, TypedSession>;
   static constexpr Traits traits = Contract<Kernel>::traits;
+  static_assert(!HasMoreLocal<Kernel>,
+                "cohort: the explorer has no local memory of a size known only at the launch: put "
+                "an array into Kernel::Local");
 
  public:
   TypedSession(World& its_world, const Kernel& kernel, const Options& with)

@@ -38,8 +38,12 @@ __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
   }
 }
 
-/// A larger Kernel::Local is allocated by the launch, not by the kernel's own static memory.
+/// A larger Kernel::Local, or one of a size known only then, is allocated by the launch, not by the
+/// kernel's own static memory.
 inline constexpr std::size_t static_local = 16 * 1024;
+template <class Kernel>
+inline constexpr bool local_is_dynamic = HasMoreLocal<Kernel> ||
+                                         sizeof(LocalOf<Kernel>) > static_local;
 
 /// One stay: from the check-in or the lobby until the group is out.
 template <class Kernel, protocol::Role role>
@@ -47,7 +51,7 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
     run_groups(const __grid_constant__ Kernel kernel, const __grid_constant__ RunArguments run) {
   using Local = LocalOf<Kernel>;
   using Member = protocol::Member<Platform, StateOf<Kernel>>;
-  constexpr bool outside = sizeof(Local) > static_local;
+  constexpr bool outside = local_is_dynamic<Kernel>;
 
   extern __shared__ __align__(128) unsigned char cohort_dynamic[];
   __shared__ alignas(Local) unsigned char local_room[outside ? 1 : sizeof(Local)];

@@ -99,6 +99,10 @@ class Group {
   /// Memory shared by the threads of this group. Undefined at the start of run() and of every
   /// step().
   [[nodiscard]] COHORT_FN Local& local() const { return *local_; }
+  /// The bytes that Kernel::more_local() asks for, shared in the same way and aligned for any type.
+  [[nodiscard]] COHORT_FN std::byte* more_local() const requires HasMoreLocal<Kernel> {
+    return reinterpret_cast<std::byte*>(local_) + cohort::detail::more_local_at<Kernel>;
+  }
 
   /// Atomic access to one word that other threads change at the same time, e.g.
   /// `group.atomic(count).fetch_add(1)`. Relaxed unless an Order is given.
