@@ -1,5 +1,5 @@
 // Samples that survive crashes: a file with one line of JSON for each finished sample set.
-// Invariant: a line is complete and on disk before the next begins, so a killed run goes on where
+// Invariant: a line is complete and on disk before the next begins. So a killed run goes on where
 // it stopped, and the file can be read at any time.
 #pragma once
 

@@ -26,14 +26,15 @@ inline constexpr std::uint64_t default_seed = 1;
                                            std::uint64_t begin, std::uint64_t end);
 
 /// Like a road network: crossings of a square grid, moved at random. Neighbours are connected with
-/// a probability of 0.6, and then parts that are still separate. Connected, about 2.5 edges per
-/// node, a diameter that grows with the square root of the nodes. Weights: the distance, where 1000
-/// is a square of the grid.
+/// a probability of 0.6, and then the parts that are still separate are connected. The graph has
+/// about 2.5 edges per node, and a diameter that grows with the square root of the nodes. Weights:
+/// the distance, where 1000 is a square of the grid.
 [[nodiscard]] Csr road(Node nodes, std::uint64_t seed = default_seed);
 
 /// A random geometric graph: points in the unit square, each connected with those nearer than a
-/// radius that gives `degree` neighbours on average (fewer near the border). Numbered by squares of
-/// that size, row by row. Weights: the distance, where 1000 is the radius, and at least 1.
+/// radius. The radius gives `degree` neighbours on average (fewer near the border). Nodes are
+/// numbered by squares of that size, row by row. Weights: the distance, where 1000 is the radius,
+/// and at least 1.
 [[nodiscard]] Csr geometric(Node nodes, std::uint32_t degree = 8,
                             std::uint64_t seed = default_seed);
 

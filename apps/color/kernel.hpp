@@ -24,8 +24,8 @@ struct EagerColor {
       const std::uint64_t own = ranking.of(node);
       std::uint32_t colour = 0;
       bool wait = false;
-      // Relaxed: only the colour itself is read, and it never changes again. Not wanted: neighbours
-      // of lower priority, and the node itself in a self loop.
+      // Relaxed: only the colour itself is read, and it never changes again. Neighbours of lower
+      // priority are skipped, and so is the node itself in a self loop.
       for_neighbours(
           group, graph, node, colour_of,
           [&](Node other) COHORT_APPS_INLINE { return ranking.of(other) > own; },
