@@ -7,7 +7,7 @@
 
 namespace cohort::bench {
 
-/// How much longer than to the app's next resizing point a request for SMs waits, for each app.
+/// For each app: how long a request for SMs waits after the app's next resizing point.
 [[nodiscard]] nlohmann::ordered_json gather_beside_apps(const ScenarioOptions& options);
 /// cuBLAS products of a millisecond at 100 Hz, each under a lease while an app runs. Null without
 /// cuBLAS.
