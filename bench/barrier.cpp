@@ -110,7 +110,7 @@ struct OfferLoad {
 
 enum class Offers { kill_and_fork, both_in_one };
 
-/// One group offers repeatedly, while nobody asks for groups.
+/// One group offers repeatedly, while no task asks for groups.
 template <Offers offers>
 struct OfferLoop {
   struct State {

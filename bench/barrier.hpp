@@ -1,4 +1,4 @@
-// Scenario "barrier": what barriers and offers cost while nobody asks for groups, compared with
+// Scenario "barrier": what barriers and offers cost while no task asks for groups, compared with
 // other implementations in one run.
 #pragma once
 

@@ -21,8 +21,8 @@ class Store {
   explicit Store(Json header) : header_(std::move(header)) {}
   /// Continues `file`, or begins it with `header`, which describes all its samples. Throws
   /// Error{bad_options} if the file was begun with another header (its `time` may differ), is in
-  /// use by another run, or cannot be written; Error{bad_file} if it is damaged elsewhere than at
-  /// its end.
+  /// use by another run, or cannot be written. Throws Error{bad_file} if it is damaged elsewhere
+  /// than at its end.
   Store(std::filesystem::path file, Json header);
 
   [[nodiscard]] const Json& header() const { return header_; }

@@ -15,9 +15,9 @@ inline constexpr std::uint64_t default_seed = 1;
 [[nodiscard]] Csr grid(Node width, Node height);
 
 /// An R-MAT graph (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of Graph500: 2^scale
-/// nodes, `factor` * 2^scale edges drawn with a = 0.57, b = c = 0.19, d = 0.05, nodes renumbered at
-/// random. Symmetrised afterwards, duplicates and self loops removed, so there are fewer edges than
-/// drawn; nodes without edges stay. `scale` is at most 31.
+/// nodes, and `factor` * 2^scale edges drawn with a = 0.57, b = c = 0.19, d = 0.05. The nodes are
+/// renumbered at random. The graph is symmetrised afterwards, and duplicates and self loops are
+/// removed, so there are fewer edges than drawn. Nodes without edges stay. `scale` is at most 31.
 [[nodiscard]] Csr rmat(std::uint32_t scale, std::uint64_t seed = default_seed,
                        std::uint32_t factor = 16);
 

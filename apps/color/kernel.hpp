@@ -1,4 +1,4 @@
-// Graph colouring by priorities with one resizing barrier a sweep: a node takes its colour as soon
+// Graph colouring by priorities with one resizing barrier a sweep. A node takes its colour as soon
 // as its neighbours of higher priority have theirs (Jones and Plassmann 1993), so one sweep may do
 // the work of many rounds. The colours are those of the paper's algorithm.
 // Invariant: a colour is set once, and depends only on colours that are set.

@@ -1,4 +1,4 @@
-// Cost of cooperation on a GPU while nobody asks for SMs: compares the apps on our engine with the
+// Cost of cooperation on a GPU while no task asks for SMs: compares the apps on our engine with the
 // same kernels in plain CUDA.
 #include <algorithm>
 #include <cmath>

@@ -48,8 +48,8 @@ struct Resizing {
 };
 
 /// Everything that the resizing barrier of section 3.1 can do to `before` groups of at most
-/// `max_groups`: barrier, fork by group 0, barrier, an offer by each other group in any order,
-/// barrier. Found by trying all possibilities; sorted.
+/// `max_groups`. That barrier is a sequence: barrier, fork by group 0, barrier, an offer by each
+/// other group in any order, barrier. Found by trying all possibilities; sorted.
 [[nodiscard]] std::vector<Resizing> modelled_outcomes(std::uint32_t before,
                                                       std::uint32_t max_groups);
 
