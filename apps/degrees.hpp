@@ -14,8 +14,9 @@ enum class Degrees : std::uint8_t {
 
 inline constexpr std::uint32_t most_few_edges = 16;
 
-/// A list entry that holds where a node's edges are, instead of the node: it saves the reader a
-/// load, which on a GPU is a round trip. For nodes of few edges, in graphs small enough.
+/// A list entry that holds where a node's edges are, instead of the node. This saves the reader a
+/// load, which on a GPU is a round trip. Used if nodes have few edges and the graph is small
+/// enough.
 class FewEdges {
  public:
   static constexpr std::uint64_t most_in_graph = std::uint64_t{1} << 27U;

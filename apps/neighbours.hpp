@@ -4,8 +4,8 @@
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
-/// For lambdas given to for_neighbours(), which uses them in two places: compilers would not inline
-/// them.
+/// Put this on lambdas for for_neighbours(). It uses them in two places, so compilers would not
+/// inline them by themselves.
 #define COHORT_APPS_INLINE __attribute__((always_inline))
 
 namespace cohort::apps {

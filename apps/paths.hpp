@@ -36,8 +36,8 @@ std::vector<Distance> read_distances(const Buffer<Length>& distances) {
   return result;
 }
 
-/// Compares with the distances that Dijkstra's algorithm finds. The first difference in words, or
-/// nothing.
+/// Compares with the distances that Dijkstra's algorithm finds. Returns the first difference in
+/// words, or nothing.
 [[nodiscard]] std::optional<std::string> check_paths(const Csr& graph, Node source,
                                                      const std::vector<Distance>& distances);
 

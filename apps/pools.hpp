@@ -19,10 +19,10 @@ inline constexpr std::uint32_t no_task = ~0U;
 inline constexpr std::uint32_t all_done = ~0U - 1;  ///< there will be no more tasks
 inline constexpr std::uint32_t most_pushed = 8;     ///< at a time
 
-/// Lock-free: the deque of Chase and Lev (2005), of fixed size. The order in which `top` changes
-/// settles its races, instead of fences: the owner lowers `bottom`, then reads `top` by a
-/// read-modify-write. It sees earlier thieves; a later one sees the lower `bottom` before it gets
-/// to the last task, or loses its swap.
+/// Lock-free: the deque of Chase and Lev (2005), of fixed size. Its races are settled by the order
+/// in which `top` changes, instead of by fences: the owner lowers `bottom`, then reads `top` by a
+/// read-modify-write. So it sees earlier thieves. A later thief sees the lower `bottom` before it
+/// gets to the last task, or loses its swap.
 struct DequePools {
   static constexpr bool anybody_pushes = false;
 
@@ -73,7 +73,7 @@ struct DequePools {
     return ours ? task : no_task;
   }
 
-  /// Whether it seems to have a task: a hint. Any group, as for steal().
+  /// Whether the pool seems to have a task. This is only a hint. Any group may ask.
   template <class Group>
   [[nodiscard]] COHORT_FN bool some(const Group& group, std::uint32_t pool) const {
     return group.atomic(ends[pool].top).load() < group.atomic(ends[pool].bottom).load();
@@ -190,9 +190,9 @@ struct Stealing {
     return (group.group_id() + 1) % pools.pools;
   }
 
-  /// A task for the whole group, no_task, or all_done. Called by all its threads. `victim`: the
-  /// pool stolen from last, which is tried first: to search all pools for each task of a group that
-  /// has left would take long.
+  /// Returns a task for the whole group, no_task, or all_done. All threads of the group call it.
+  /// `victim` is the pool stolen from last, which is tried first: to search all pools for each task
+  /// of a group that has left would take long.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group, std::uint32_t& victim) const {
     std::uint32_t task = no_task;
@@ -242,8 +242,8 @@ struct Stealing {
   }
 
  private:
-  /// Distance from `from` to the next pool that seems to have a task; at least `pools`: none has.
-  /// Each thread tests one pool: a hundred tests in turn take a GPU 90 µs.
+  /// Distance from `from` to the next pool that seems to have a task; at least `pools` if none has.
+  /// Each thread tests one pool, because a hundred tests in turn take a GPU 90 µs.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t steps_to_some(const Group& group,
                                                       std::uint32_t from) const {

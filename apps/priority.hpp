@@ -7,7 +7,7 @@
 
 namespace cohort::apps {
 
-/// Hashed priorities give few long rounds, ids many short ones.
+/// Hashed priorities give few long rounds; ids give many short ones.
 enum class Priority : std::uint8_t { hashed, id };
 
 /// Priorities of nodes. All are distinct: each step of the hash can be undone.

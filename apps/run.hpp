@@ -53,7 +53,7 @@ struct RunOptions {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Waits for the job's end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
-  /// Reads back the result. Otherwise there is only the report.
+  /// Whether to read back the result. Otherwise there is only the report.
   bool results = true;
   /// Lays the job's memory out alike for every engine and any number of groups, so that its
   /// checkpoint can be continued elsewhere.

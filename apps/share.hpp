@@ -96,7 +96,7 @@ struct TurnFlags {
 };
 
 /// Calls `visit(first, last)` for this group's blocks of [begin, end). Blocks go round robin, at
-/// least eight per group; each begins at a multiple of 64 items after `begin`.
+/// least eight per group. Each begins at a multiple of 64 items after `begin`.
 template <class Group, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_blocks(const Group& group, std::size_t begin,
                                                std::size_t end, Visit visit) {

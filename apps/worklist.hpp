@@ -10,10 +10,11 @@
 
 namespace cohort::apps {
 
-/// Nodes in a slot. A cache line of its own: its group writes it while others write theirs.
+/// The number of nodes in a slot. It has a cache line of its own, because its group writes it while
+/// other groups write theirs.
 struct alignas(64) Count {
   std::uint32_t nodes = 0;
-  std::uint64_t edges = 0;  ///< of those nodes, if the kernel counts them
+  std::uint64_t edges = 0;  ///< edges of those nodes, if the kernel counts them
 };
 
 /// List entry of a place that was claimed in vain.
@@ -25,8 +26,8 @@ struct Part {
   std::uint32_t index;   ///< of the part of each node's edges
   std::uint32_t count;   ///< of such parts
 };
-/// All nodes, and all their edges. A constant, so that it costs no registers in kernels that never
-/// share out edges.
+/// Stands for all nodes, and all their edges. It is a constant, so that it costs no registers in
+/// kernels that never share out edges.
 struct Whole {
   static constexpr std::uint32_t stride = 1;
   static constexpr std::uint32_t index = 0;
@@ -37,11 +38,11 @@ struct Whole {
 inline constexpr std::uint32_t work_of_hubs = 16;
 
 struct Worklist {
-  static constexpr std::uint32_t short_block = 64;  ///< of a short list, for each group
+  static constexpr std::uint32_t short_block = 64;  ///< block size of a short list, for each group
 
   Node* slots;              ///< num_slots times `room`; only groups of one thread use them
   Node* spill;              ///< room for every node
-  Count* counts;            ///< of the slots, then of the spill
+  Count* counts;            ///< counts of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the most groups there can be
   std::uint32_t room;
 
@@ -84,7 +85,7 @@ struct Worklist {
     return !group.alone() && size <= short_list && size * few <= nodes;
   }
 
-  /// One thread only, while no group fills or reads this list.
+  /// Called by one thread, while no group fills or reads this list.
   template <class Group>
   COHORT_FN void clear(const Group& group) const {
     for (std::uint32_t i = 0; i <= num_slots; ++i) {
@@ -129,8 +130,9 @@ struct Worklist {
     if (first < end) visit(spill + (first - at), end - first);
   }
 
-  /// The same for this group's part of the positions [begin, end): one stretch of a short list,
-  /// which keeps neighbours together; blocks of a long one, which evens out the degrees.
+  /// The same for this group's part of the positions [begin, end). A short list is cut into one
+  /// stretch per group, which keeps neighbours together. A long one is dealt out in blocks, which
+  /// evens out the degrees.
   template <class Group, class Visit>
   COHORT_FN void for_part(const Group& group, std::size_t begin, std::size_t end,
                           Visit visit) const {
@@ -141,8 +143,8 @@ struct Worklist {
       for_range(group, begin + count * id / groups, begin + count * (id + 1) / groups, visit);
       return;
     }
-    // A short list is spread out, so that each thread has an edge or two; of a long one each thread
-    // gets a node.
+    // A short list is spread out, so that each thread has an edge or two. In a long list, each
+    // thread gets a node.
     const std::size_t even = (count + groups - 1) / groups;
     const std::size_t block = most(short_block, least(group.local_size(), even));
     for (std::size_t i = begin + group.group_id() * block; i < end; i += groups * block)
@@ -214,7 +216,7 @@ class Sink {
   /// Whether this thread has pushed a node.
   [[nodiscard]] COHORT_FN bool any() const { return any_; }
 
-  /// Call it at the end, by all threads.
+  /// All threads call it at the end.
   COHORT_FN void close() {
     if (slot_) {
       group_.atomic(mine().nodes).store(size_);

@@ -60,8 +60,8 @@ std::vector<double> std_barrier(const BarrierLoad& load) {
   return per_barrier(load.barriers, marks);
 }
 
-/// In a process of its own: the wait policy is read when the library is loaded, and its threads may
-/// spin on after the last barrier.
+/// Runs in a process of its own: the wait policy is read when the library is loaded, and its
+/// threads may spin on after the last barrier.
 std::vector<double> openmp_barrier_apart(const BarrierLoad& load,
                                          const std::optional<std::string>& policy) {
   std::vector<std::string> arguments{"bench",      "openmp-barrier",
@@ -110,7 +110,7 @@ struct OfferLoad {
 
 enum class Offers { kill_and_fork, both_in_one };
 
-/// One group offers repeatedly, with no request pending.
+/// One group offers repeatedly, while no task asks for groups.
 template <Offers offers>
 struct OfferLoop {
   struct State {
@@ -143,8 +143,8 @@ struct alignas(64) Word {
   std::atomic<std::uint32_t> value{0};
 };
 
-/// The same loop with five relaxed loads: summed and tested once, or tested one by one, as an offer
-/// does.
+/// The same loop with five relaxed loads instead of an offer. They are summed and tested once, or
+/// tested one by one, as an offer does.
 template <Loads loads>
 struct LoadLoop {
   OfferLoad load;

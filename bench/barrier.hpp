@@ -1,5 +1,5 @@
-// Scenario "barrier": cost of barriers and offers with no request pending, next to other
-// implementations, in one run.
+// Scenario "barrier": what barriers and offers cost while no task asks for groups, compared with
+// other implementations in one run.
 #pragma once
 
 #include "bench/scenario.hpp"

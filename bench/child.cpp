@@ -92,7 +92,7 @@ void Child::kill() {
   process_ = -1;
 }
 
-/// Reads until the end of the output, or until `when`. False: there may be more to come.
+/// Reads until the end of the output, or until `when`. Returns false if there may be more to come.
 bool Child::read_until(Clock::time_point when, std::string& output) {
   char buffer[4096];
   for (;;) {

@@ -1,4 +1,5 @@
-// Scenario "cpu": each graph app next to a plain OpenMP version of the algorithm, two threads.
+// Scenario "cpu": compares each graph app with a plain OpenMP version of its algorithm, on two
+// threads.
 #include "cohort/cpu.hpp"
 
 #include <iomanip>

@@ -1,5 +1,5 @@
-// Scenario "dialect": the apps compiled by cohortc next to the same algorithms written by hand, and
-// compile times of cohortc next to those of Clang for the same source.
+// Scenario "dialect": compares the apps compiled by cohortc with the same algorithms written by
+// hand, and the compile times of cohortc with Clang's for the same source.
 #include "apps/dialect/dialect.hpp"
 
 #include <chrono>

@@ -26,8 +26,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// Linux preempts threads only at ticks, so that is the least time a thread may have to wait for a
-/// CPU. The coarse clocks advance with the ticks.
+/// Linux preempts threads only at ticks, so a tick is the least time that a thread may have to wait
+/// for a CPU. The coarse clocks advance with the ticks.
 nanoseconds scheduling_quantum() {
   timespec tick{};
   if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0) return milliseconds{4};
@@ -54,8 +54,8 @@ struct Board {
   YieldTask errand;
 };
 
-/// Takes tasks from its own queue or others', offers itself before each, and puts a new one back
-/// for each.
+/// A group takes tasks from its own queue or another group's, offers itself before each, and puts a
+/// new task back for each.
 template <KillOrder order, bool yields>
 struct Stealing {
   static constexpr Traits traits{.kill_order = order};

@@ -1,5 +1,5 @@
 // Scenario "gather": how long a request for workers waits, by kill order, and with yield semantics
-// instead (appendix B of the paper, "killing order"), in one run.
+// instead (appendix B of the paper, "killing order"). All are measured in one run.
 #pragma once
 
 #include <chrono>
@@ -52,12 +52,12 @@ struct Aside {
 };
 
 /// The experiment on one engine: requests groups repeatedly, each time at a random moment after all
-/// have returned. Nanoseconds from each request until it was met.
+/// have returned. Returns the nanoseconds from each request until it was met.
 struct Gatherer {
   std::function<std::vector<double>(const GatherLoad& load, KillOrder order,
                                     std::chrono::nanoseconds offer_wait, Aside& aside)>
       kill;
-  /// The same with yield semantics; empty: not on this engine.
+  /// The same with yield semantics. Empty if this engine has none.
   std::function<std::vector<double>(const GatherLoad& load, Aside& aside)> yield = {};
 };
 

@@ -68,7 +68,8 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
         std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
         for (const std::string_view share : wish.shares) {
           if (!seen.insert(tool::groups_of(share, capacity)).second) continue;
-          // The outlier is one configuration; its cure is shown on that one.
+          // The paper's outlier is one configuration. Its cure, steps cut into chunks, is measured
+          // on that one only.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
           result.push_back({&pair, barrier, &load, share});
         }
@@ -163,8 +164,8 @@ class Experiment {
       learn(fresh);
       store_.add(std::move(fresh));
     } catch (const Error& error) {
-      // Some apps have our barrier only, which the first run without tasks shows. Other errors are
-      // errors.
+      // An app that has only our barrier refuses the others in its first run without tasks. All
+      // other errors are passed on.
       if (error.code() != Errc::bad_options || what.barrier.kind == ResizingBarrier::one_pass ||
           what.load != nullptr)
         throw;
@@ -347,9 +348,9 @@ struct Step {
   std::uint32_t round;
 };
 
-/// Round by round, so that what disturbs the machine for a while disturbs all configurations. In a
-/// round pair by pair, in a rotating order; the first round begins with the runs that show which
-/// barriers an app has.
+/// Runs round by round, so that what disturbs the machine for a while disturbs all configurations.
+/// A round goes pair by pair, in a rotating order. The first round begins with the runs that show
+/// which barriers an app has.
 std::vector<Step> steps(const std::vector<Pair>& pairs, const std::vector<Configuration>& all,
                         std::uint32_t rounds) {
   std::vector<Step> result;

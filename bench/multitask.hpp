@@ -1,7 +1,8 @@
-// Scenarios "multitask" and "preemption": the paper's section 5.4 and 5.5. Apps run alone and
-// beside tasks of three classes on five shares of the groups, one configuration after another in
-// every round. Invariant: what is measured depends on the configuration alone, and a finished
-// sample set is never measured twice.
+// Scenarios "multitask" and "preemption": the paper's section 5.4 and 5.5. Apps run alone and next
+// to tasks of three classes on five shares of the groups, one configuration after another in every
+// round.
+// Invariant: what is measured depends on the configuration alone, and a finished sample set is
+// never measured twice.
 #pragma once
 
 #include "bench/scenario.hpp"

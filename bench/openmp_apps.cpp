@@ -57,8 +57,8 @@ void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size
   mine.clear();
 }
 
-/// By levels, from one queue into another. Each thread fills a queue of its own and appends it at
-/// the end of the level.
+/// Works level by level, from one queue into another. Each thread fills a queue of its own and
+/// appends it at the end of the level.
 double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels, bool both) {
   const Node nodes = graph.num_nodes();
   levels.assign(nodes, ~0U);

@@ -7,8 +7,8 @@
 
 namespace cohort::bench {
 
-/// Nanoseconds per barrier in each batch. Its threads stay afterwards, and may spin: call it in a
-/// process of its own.
+/// Nanoseconds per barrier in each batch. OpenMP's threads stay afterwards, and may spin: call it
+/// in a process of its own.
 [[nodiscard]] std::vector<double> openmp_barrier(const BarrierLoad& load);
 
 }  // namespace cohort::bench

@@ -1,6 +1,6 @@
 // Scenario "overhead": what the ability to be resized costs apps that are not resized (table 2 of
-// the paper). The same kernel with as many groups, launched resizable and with cooperation compiled
-// out.
+// the paper). Compares resizable launches with static ones, which have cooperation compiled out, of
+// the same kernel with as many groups.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>

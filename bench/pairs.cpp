@@ -97,7 +97,7 @@ Pairs pairs_on(const AnyEngine& engine, bool quick, std::string_view only) {
 
 std::optional<Pair> adapted(Pair pair, const EngineKind& kind) {
   if (kind.name == "cpu") return pair;
-  // Apps have one algorithm there: on a GPU ours, in the dialect the paper's.
+  // Apps have one algorithm there: ours on a GPU, the paper's in the dialect.
   std::erase(pair.settings, "algorithm=paper");
   if (kind.name == "opencl" && pair.chunked) return {};
   if (kind.name == "cuda" && pair.name() == "bfs rmat") pair.settings.emplace_back("chunk=0");

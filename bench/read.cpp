@@ -1,5 +1,5 @@
-// Scenario "read": speed of reading graph files, next to what cannot be avoided: decompressing
-// them, and one pass over each byte.
+// Scenario "read": speed of reading graph files, compared with what cannot be avoided:
+// decompressing them, and one pass over each byte.
 #include "graph/read.hpp"
 
 #include <zlib.h>

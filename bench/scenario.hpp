@@ -25,7 +25,7 @@ struct ScenarioOptions {
   std::optional<std::uint32_t> capacity = {};
   /// Only the pairs whose name contains this.
   std::string only = {};
-  /// Tasks of the same duration on every share, instead of the same work.
+  /// Whether tasks have the same duration on every share, instead of the same work.
   bool fixed_duration = false;
 };
 

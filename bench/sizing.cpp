@@ -73,7 +73,8 @@ Observed observe(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::Lo
   const auto begin = Clock::now();
   while (Clock::now() - begin < time) {
     if (stop.stop_requested()) throw Stopped{};
-    // It occupies every group for t, however fast the machine is: the clock decides.
+    // The clock decides when it ends, so it occupies every group for t, however fast the machine
+    // is.
     const auto occupy = [t] {
       const auto until = cpu::now() + static_cast<std::uint64_t>(t.count());
       while (cpu::now() < until) keep(churn(1000));

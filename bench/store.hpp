@@ -1,5 +1,5 @@
 // Samples that survive crashes: a file with one line of JSON for each finished sample set.
-// Invariant: a line is complete and on disk before the next begins, so a killed run goes on where
+// Invariant: a line is complete and on disk before the next begins. So a killed run goes on where
 // it stopped, and the file can be read at any time.
 #pragma once
 
@@ -21,8 +21,8 @@ class Store {
   explicit Store(Json header) : header_(std::move(header)) {}
   /// Continues `file`, or begins it with `header`, which describes all its samples. Throws
   /// Error{bad_options} if the file was begun with another header (its `time` may differ), is in
-  /// use by another run, or cannot be written; Error{bad_file} if it is damaged elsewhere than at
-  /// its end.
+  /// use by another run, or cannot be written. Throws Error{bad_file} if it is damaged elsewhere
+  /// than at its end.
   Store(std::filesystem::path file, Json header);
 
   [[nodiscard]] const Json& header() const { return header_; }

@@ -117,8 +117,8 @@ Json performance(const std::map<std::string, Pooled>& pooled) {
   return result;
 }
 
-/// Table 3: our barrier at the smallest share that meets the period, next to the paper's model of
-/// kernel-level preemption and to suspending the job.
+/// The paper's table 3: our barrier at the smallest share that meets the period, compared with the
+/// paper's model of kernel-level preemption and with suspending the job.
 Json preemption(const Json& performance, const Json& time_slicing) {
   // A period counts as met when it is missed by no more than a frame's jitter.
   constexpr double tolerance = 1.05;
@@ -146,7 +146,8 @@ Json preemption(const Json& performance, const Json& time_slicing) {
         row["share"] = each["share"];
       }
     }
-    // The paper's proposal: gather for light tasks, suspend for those that need half or more.
+    // The paper's proposal: gather groups for light tasks, suspend the job for tasks that need half
+    // of the groups or more.
     const bool small = row["share"] == "one" || row["share"] == "quarter";
     row["hybrid_choice"] = small ? "gather" : "suspend";
     row["hybrid"] = small ? row["cooperative"] : row["suspend"];

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t deepest = 255;
 
-/// Steps until the point is known to be outside of the set; `deepest` if it never is.
+/// Steps until the point is known to be outside of the set; `deepest` if that is never known.
 std::uint8_t escape_time(double re, double im) {
   double x = 0;
   double y = 0;

@@ -9,8 +9,8 @@
 
 namespace cohort::cli {
 
-/// A signal ends the program at once, so no blocking read or long computation delays it. While a
-/// Graceful exists, the first signal requests a stop and the second ends the program.
+/// A signal ends the program at once, so no blocking read or long computation delays the end. While
+/// a Graceful exists, the first signal requests a stop and the second ends the program.
 class Interrupt {
  public:
   Interrupt();

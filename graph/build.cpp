@@ -130,8 +130,8 @@ Csr symmetrise(const Csr& graph) {
 Csr symmetrise(const EdgeList& list) { return tidied(to_csr(list, Edges::undirected)); }
 
 bool is_symmetric(const Csr& graph) {
-  // Each edge adds a hash of its ends and weight, or takes it away when it goes down: what remains
-  // is 0 if the directions pair up, and by chance with a probability of 2^-64.
+  // Each edge adds a hash of its ends and weight if it goes up, and subtracts it if it goes down.
+  // The sum is 0 if the directions pair up. Otherwise it is 0 only with a probability of 2^-64.
   std::uint64_t sum = 0;
   for (Node node = 0; node < graph.num_nodes(); ++node) {
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// To be raised with the layout, and when the readers give another graph for a file.
+/// Raise this number when the layout changes, and when the readers give another graph for a file.
 constexpr std::uint64_t version = 1;
 
 struct Head {
@@ -141,7 +141,7 @@ std::optional<fs::path> CacheOptions::usual_folder() {
     return value == nullptr ? "" : value;
   };
   if (variable("COHORT_CACHE") == "off") return std::nullopt;
-  // Relative ones are to be ignored, says the XDG base directory specification.
+  // The XDG base directory specification says that relative paths are to be ignored.
   const fs::path base = variable("XDG_CACHE_HOME");
   if (base.is_absolute()) return base / "cohort";
   const fs::path home = variable("HOME");

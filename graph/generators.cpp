@@ -86,7 +86,7 @@ double distance(const Point& one, const Point& other) {
 
 Weight weight_of(double distance) { return std::max(Weight{1}, static_cast<Weight>(distance)); }
 
-/// Somewhere in the middle of its square of 1000 by 1000.
+/// A point somewhere in the middle of its square of 1000 by 1000.
 Point crossing(Node node, Node width, std::uint64_t seed) {
   Random random{seed, Stream::places + node};
   return {std::int64_t{1000} * (node % width) + random.below(800),

@@ -1,7 +1,7 @@
 // METIS graphs (Karypis, METIS manual 5.1, section 4.1.1): `%` comments, a line `NODES EDGES [FMT
-// [CONSTRAINTS]]`, then a line for each node: its size and weights if FMT says so, which we skip,
-// and its neighbours, counted from 1, each followed by a weight if FMT says so. Undirected: every
-// edge is there twice, and no node is its own neighbour.
+// [CONSTRAINTS]]`, then a line for each node. Such a line has the node's neighbours, counted from
+// 1, each followed by a weight if FMT says so. FMT may also put the node's size and weights first,
+// which we skip. Undirected: every edge is there twice, and no node is its own neighbour.
 #include "graph/formats.hpp"
 
 namespace cohort::detail {

@@ -11,8 +11,8 @@
 
 namespace cohort {
 
-/// Calls `work(begin, end)` for blocks of `block` of the numbers 0 to `size` - 1, each once, in any
-/// order and at the same time. `work` must not throw.
+/// Calls `work(begin, end)` for blocks of `block` of the numbers 0 to `size` - 1. Each number is
+/// visited once, in any order, and blocks run at the same time. `work` must not throw.
 template <class Work>
 void for_blocks(std::size_t size, std::size_t block, const Work& work) {
   std::atomic<std::size_t> next{0};

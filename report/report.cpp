@@ -48,10 +48,10 @@ void drop_samples(Json& json) {
   }
 }
 
-/// A trace as the page draws it. Slices: [lane, begin, duration, kind, name, group], in
-/// microseconds; kind 0 is the job's, 1 a task's, 2 a wait in a barrier.
+/// A trace as the page draws it. A slice is [lane, begin, duration, kind, name, group], in
+/// microseconds. Kind 0 is a slice of the job, 1 of a task, 2 a wait in a barrier.
 Json compact(const Json& trace) {
-  constexpr double shortest_wait = 20;  // microseconds: shorter ones cannot be seen
+  constexpr double shortest_wait = 20;  // microseconds: shorter waits cannot be seen
   Json result{{"lanes", Json::array()},
               {"names", Json::array()},
               {"slices", Json::array()},

@@ -60,8 +60,8 @@ class FibreNotes {
     __tsan_switch_to_fiber(other.tsan_, 0);
 #endif
   }
-  /// Called just after this side has got control. `from` learns its own bounds if it did not know
-  /// them.
+  /// Called just after this side has got control. If `from` did not know the bounds of its stack,
+  /// it learns them.
   void after_switch_from([[maybe_unused]] FibreNotes& from) {
 #if COHORT_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.size_);

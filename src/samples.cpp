@@ -35,8 +35,8 @@ void Samples::merge(const Samples& other) {
   if (all_kept && kept_.size() + other.kept_.size() <= capacity) {
     kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
   } else {
-    // Each place goes to either side with the weight of the number of values seen there, not kept
-    // there.
+    // How likely a place is filled from either side depends on how many values that side has seen,
+    // not on how many it has kept.
     const std::vector<std::uint64_t> mine = std::exchange(kept_, {});
     const std::uint64_t seen = count_ + other.count_;
     for (std::size_t i = 0; i < capacity; ++i) {

@@ -1,4 +1,4 @@
-// Makes groups join and leave in a job that might otherwise be over first, however busy the machine
+// Makes groups join and leave in a job that might otherwise end too early, however busy the machine
 // is.
 #pragma once
 

@@ -28,7 +28,7 @@ class AppEngine {
   [[nodiscard]] std::uint32_t capacity() const { return engine_.capacity(); }
   [[nodiscard]] bool dialect() const { return dialect_; }
   [[nodiscard]] bool paper_barriers() const;
-  /// Defaults: threads per group, and groups of `local_size` for an app.
+  /// The default threads per group, and the default number of groups of `local_size` for an app.
   [[nodiscard]] std::uint32_t default_local_size() const;
   [[nodiscard]] std::uint32_t default_groups(const apps::Ready& app,
                                              std::uint32_t local_size) const;

@@ -36,7 +36,7 @@ inline constexpr std::array load_classes{
               "every 40 ms one that takes 10 ms on all groups"},
 };
 
-/// Shares of the machine: the paper's four, and all of it, which suspends the job.
+/// Shares of the machine: the paper's four, and the whole machine, which suspends the job.
 inline constexpr std::array<std::string_view, 5> share_names{"one", "quarter", "half",
                                                              "all-but-one", "all"};
 

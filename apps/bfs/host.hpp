@@ -19,14 +19,15 @@ struct BfsOptions {
   enum class Direction : std::uint8_t { automatic, both, down };
 
   Algorithm algorithm = Algorithm::one_barrier;
-  /// One-barrier algorithm. Automatic: both for graphs with at least eight edges per node.
+  /// For the one-barrier algorithm. `automatic` is `both` for graphs with at least eight edges per
+  /// node, else `down`.
   Direction direction = Direction::automatic;
-  /// Paper's algorithm, groups of one thread: a part of the list for each group.
+  /// For the paper's algorithm with groups of one thread: each group has a part of the list.
   bool slots = true;
   /// Nodes per group and step; 0: a whole level.
   std::uint64_t chunk = even_chunk;
-  /// One-barrier algorithm, one direction: levels up to this size run on group 0 alone (default: by
-  /// local size).
+  /// For the one-barrier algorithm in one direction: levels up to this size run on group 0 alone.
+  /// Default: by local size.
   std::optional<std::uint32_t> solo = {};
 };
 
@@ -35,8 +36,8 @@ struct BfsResult {
   Report report;
 };
 
-/// Compares with a sequential search that shares no code with the kernels. The first difference in
-/// words, or nothing.
+/// Compares with a sequential search that shares no code with the kernels. Returns the first
+/// difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_bfs(const Csr& graph, Node source,
                                                    const std::vector<std::uint32_t>& levels);
 
@@ -85,8 +86,9 @@ struct App : AppOnGraph {
   template <class Engine>
   [[nodiscard]] Degrees degrees(const RunOptions& run_options) const {
     if (both_directions()) return Degrees::many;
-    // Lists of the `few` variant pay off for groups of several threads; groups of one prefetch
-    // instead. A movable job uses it on every engine, so that its lists have one layout.
+    // Lists of the `few` variant pay off for groups of several threads; groups of one thread
+    // prefetch instead. A movable job uses the variant on every engine, so that its lists have one
+    // layout.
     const bool fits = threads_per_group<Engine>(run_options) > 1 || run_options.movable;
     const bool few = graph->get(&max_degree) <= most_few_edges &&
                      graph->csr().num_edges() <= FewEdges::most_in_graph;

@@ -28,11 +28,12 @@ struct Bfs {
     std::uint32_t level = 0;
     Mode mode = Mode::down;
   };
-  /// Input for choosing a direction. Apart, so that kernels without a choice do not load it.
+  /// Input for choosing a direction. It is a struct of its own, so that kernels without a choice do
+  /// not load it.
   struct alignas(8) Outlook {
-    std::uint64_t edges_left = 0;  // of nodes not yet in a frontier
+    std::uint64_t edges_left = 0;  // edges of nodes not yet in a frontier
     std::uint64_t frontier = 0;    // nodes of the last level, when going up
-    std::uint64_t was_up = 0;      // or 1
+    std::uint64_t was_up = 0;      // 1: the last level went up
   };
   struct State {
     std::uint32_t turn = 0;  // number of steps, not counting portions
@@ -134,8 +135,8 @@ struct Bfs {
     if constexpr (few_edges) {
       visit_few(group, nodes, count, sink, level, early);
     } else {
-      // With few edges half of them lead to new nodes, and on a GPU testing first costs a round
-      // trip.
+      // In graphs with few edges, half of the edges lead to new nodes. On a GPU, testing first
+      // would cost a round trip.
       const bool rarely = !both_directions && !group.alone();
       expand(
           group, graph, group.local(), nodes, count, sink, [](Node) { return 0U; },

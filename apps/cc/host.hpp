@@ -23,7 +23,7 @@ struct CcResult {
   Report report;
 };
 
-/// Compares with what a sequential search finds. The first difference in words, or nothing.
+/// Compares with what a sequential search finds. Returns the first difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_cc(const Csr& graph,
                                                   const std::vector<Node>& component);
 

@@ -1,6 +1,6 @@
-// Connected components by linking trees (Afforest, Sutton, Ben-Nun and Barak 2018): links each node
-// with two neighbours, flattens, then links the remaining edges except those of the component that
-// already has most nodes. Seven steps whatever the diameter.
+// Connected components by linking trees (Afforest, Sutton, Ben-Nun and Barak 2018). Links each node
+// with two neighbours and flattens the trees. Then it links the remaining edges, except those of
+// the component that already has most nodes. There are seven steps whatever the diameter.
 // Invariant: a parent never exceeds its child, so the root of a component ends as its least node.
 #pragma once
 

@@ -21,8 +21,8 @@ struct ColorResult {
   Report report;
 };
 
-/// Whether no edge has the same colour at both ends, and every colour is the least that the
-/// neighbours of higher priority allow, computed sequentially. The first difference, or nothing.
+/// Checks that no edge has the same colour at both ends, and that every colour is the least that
+/// the neighbours of higher priority allow. Returns the first difference, or nothing.
 [[nodiscard]] std::optional<std::string> check_color(const Csr& graph, Priority priority,
                                                      const std::vector<std::uint32_t>& colours);
 

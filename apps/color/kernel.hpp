@@ -1,4 +1,4 @@
-// Graph colouring by priorities with one resizing barrier a sweep: a node takes its colour as soon
+// Graph colouring by priorities with one resizing barrier a sweep. A node takes its colour as soon
 // as its neighbours of higher priority have theirs (Jones and Plassmann 1993), so one sweep may do
 // the work of many rounds. The colours are those of the paper's algorithm.
 // Invariant: a colour is set once, and depends only on colours that are set.
@@ -24,8 +24,8 @@ struct EagerColor {
       const std::uint64_t own = ranking.of(node);
       std::uint32_t colour = 0;
       bool wait = false;
-      // Relaxed: only the colour itself is read, and it never changes again. Not wanted: neighbours
-      // of lower priority, and the node itself in a self loop.
+      // Relaxed: only the colour itself is read, and it never changes again. Neighbours of lower
+      // priority are skipped, and so is the node itself in a self loop.
       for_neighbours(
           group, graph, node, colour_of,
           [&](Node other) COHORT_APPS_INLINE { return ranking.of(other) > own; },

@@ -1,7 +1,7 @@
 // Graph colouring by priorities, as in the paper (after Pannotia, Che et al. 2013): two resizing
 // barriers a round.
 // Invariant: a node takes its colour in the round in which it has the highest priority among those
-// uncoloured, so colour(u) = 1 + the highest colour of a neighbour of higher priority, or 0.
+// uncoloured. So colour(u) = 1 + the highest colour of a neighbour of higher priority, or 0.
 #pragma once
 
 #include "apps/priority.hpp"

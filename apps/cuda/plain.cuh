@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
   run_to_end(kernel, votes);
 }
 
-/// One step. The last block to finish tells the host, or the graph, whether another follows.
+/// Runs one step. The last block to finish tells the host, or the graph, whether another follows.
 template <class Kernel>
 __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf<Kernel>>* progress,
                          std::uint32_t* host_word, cudaGraphConditionalHandle handle) {

@@ -1,5 +1,5 @@
-// Connect four, six rows and seven columns, as two sets of bits: seven for each column, the lowest
-// row first, the seventh always empty so that lines do not run into each other.
+// Connect four, six rows and seven columns, as two sets of bits. Each column has seven bits, the
+// lowest row first. The seventh is always empty, so that lines do not run into each other.
 #pragma once
 
 #include <cstdint>

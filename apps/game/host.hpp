@@ -34,7 +34,7 @@ struct GameResult {
 
 /// Plain recursive minimax on another representation of the board.
 [[nodiscard]] GameResult plain_game(const Board& start, std::uint32_t depth);
-/// The first difference in words, or nothing.
+/// Returns the first difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_game(const GameResult& right,
                                                     const GameResult& result);
 [[nodiscard]] inline std::optional<std::string> check_game(const Board& start, std::uint32_t depth,
@@ -175,7 +175,7 @@ struct App {
   }
 
  private:
-  /// As compiler/apps/game.cl declares it: the sets of bits are those of Board.
+  /// A position as compiler/apps/game.cl declares it. The sets of bits are those of Board.
   struct DialectPosition {
     Board board;
     std::uint32_t parent = ~0U;
@@ -196,7 +196,7 @@ struct App {
     }
     return columns;
   }
-  /// From positions that begin with the first moves.
+  /// Takes the values of the first moves, which are the first of the `positions`.
   template <class Positions>
   void set_values(GameResult& result, const Positions& positions) const {
     result.values.resize(Board::columns);

@@ -47,7 +47,7 @@ struct Game {
 
  private:
   static COHORT_FN bool x_moves(std::uint32_t level) { return level % 2 == 0; }
-  /// Worse than every score for the player that moves at that level.
+  /// A score that is worse than every score for the player that moves at that level.
   static COHORT_FN std::int32_t worst(std::uint32_t level) {
     return x_moves(level) ? -Board::won - 1 : Board::won + 1;
   }
@@ -114,7 +114,8 @@ struct Game {
       } else {
         group.atomic(above.value).fetch_min(value);
       }
-      // The last child has seen all values: this count releases and acquires each.
+      // Whichever child finishes last has to see the values of all: each child's count releases and
+      // acquires.
       if (group.atomic(above.open).fetch_sub(1, Order::acq_rel) != 1) return;
       value = group.atomic(above.value).load();
       task = parent;

@@ -36,7 +36,8 @@ struct ListSsspOptions {
   const auto edges = static_cast<double>(graph.num_edges());
   const double average = graph.weights.empty() ? 1 : weight / edges;
   const double degree = std::max(1.0, edges / graph.num_nodes());
-  // Found by trying: 2 to 4 is best for R-MAT graphs with weights to 255, about 8000 for New York.
+  // Found by experiment: 2 to 4 is best for R-MAT graphs with weights to 255, about 8000 for New
+  // York.
   return static_cast<Distance>(std::max(1.0, 96 * average / std::pow(degree, 2.5)));
 }
 
@@ -64,7 +65,7 @@ struct App : SsspApp {
     const GraphInput graph = known_graph(input, Edges::weighted);
     return {{{graph}, chosen.of(*graph)}, how};
   }
-  /// So few piles that some nodes go to the rest.
+  /// So few piles that some nodes go to the rest pile.
   static App tiny() { return {{{tiny_graph()}, 0}, {.delta = 1, .piles = 2}}; }
 
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
@@ -138,8 +139,8 @@ struct App : SsspApp {
   template <class Engine>
   [[nodiscard]] Distance delta(const RunOptions& run_options) const {
     if (how.delta) return *how.delta;
-    // Groups of many threads mostly wait, so fewer turns are worth expanding some nodes again.
-    // Found by trying, on an H200.
+    // Groups of many threads mostly wait, so fewer turns are worth expanding some nodes again. The
+    // value was found by experiment on an H200.
     const Distance wider = threads_per_group<Engine>(run_options) == 1 ? 1
                            : has_many_edges(graph->csr())              ? 3
                                                                        : 8;

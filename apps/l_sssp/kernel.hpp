@@ -1,10 +1,10 @@
 // Shortest paths by delta-stepping (Meyer and Sanders 2003): buckets of width `delta` are finished
-// in order. A turn expands the nodes of the current bucket, with one resizing barrier; a group of
-// one thread also expands the nodes it finds for that bucket before it comes to the barrier (bucket
-// fusion, Zhang et al. 2020). A window of buckets has a pile for each; nodes beyond it share one
-// pile, the rest, until the window gets there (Davidson et al. 2014).
-// Invariant: a node whose distance has not been expanded is in the near list or in a group's own
-// queue if it is of the current bucket, else in the pile of its bucket, or in the rest.
+// in order. A turn expands the nodes of the current bucket, with one resizing barrier. A group of
+// one thread also expands the nodes that it finds for that bucket before it comes to the barrier
+// (bucket fusion, Zhang et al. 2020). A window of buckets has a pile for each. Nodes beyond it
+// share one pile, the rest, until the window gets there (Davidson et al. 2014).
+// Invariant: a node of the current bucket whose distance has not been expanded is in the near list
+// or in a group's own queue. A node of another bucket is in the pile of its bucket, or in the rest.
 #pragma once
 
 #include <type_traits>
@@ -15,8 +15,8 @@
 
 namespace cohort::apps {
 
-/// `Length`: of paths; 32 bits if none is longer, so that more distances fit a cache. With many
-/// edges several groups share those of a node.
+/// `Length` is the type of path lengths: 32 bits if no path is longer, so that more distances fit a
+/// cache. In graphs with many edges, several groups share the edges of a node.
 template <class Length, Degrees degrees>
 struct DeltaSssp {
   static constexpr bool many_edges = degrees == Degrees::many;
@@ -66,7 +66,8 @@ struct DeltaSssp {
     const std::size_t size = in_first + list.size(group, 1);
     if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
 
-    // No group fills these piles in this turn: it pushes only into buckets behind the chosen one.
+    // No group fills these piles in this turn: nodes are pushed only into buckets behind the chosen
+    // one.
     for (std::uint64_t next = plan.bucket + 1; next < plan.end; ++next) {
       const std::size_t waiting = pile(next).size(group);
       if (waiting > 0) return relax(group, state, plan, next, pile(next), waiting);
@@ -74,8 +75,8 @@ struct DeltaSssp {
     const Length beyond = group.atomic(least_of(plan.epoch)).load();
     if (beyond == unreached) return Next::halt;
     if (plan.clean != 0 && plan.end == plan.bucket + 1) return split(group, state, plan);
-    // The new window begins in the next step, for one of two reasons. The last pile must be cleared
-    // first; or the window was empty, because its nearest node has come nearer still, and other
+    // The new window begins in the next step, for one of two reasons. Either the last pile must be
+    // cleared first. Or the window was empty because its nearest node has come nearer, and other
     // groups may still read its piles.
     const std::uint64_t first = beyond / delta;
     conclude(group, state, {0, 0, true},
@@ -89,9 +90,9 @@ struct DeltaSssp {
     return least[std::size_t{epoch % 3} * 16];
   }
 
-  /// After a node's distance became `now` instead of `before`: pushes it to the pile of its bucket.
-  /// The thread that moved it into that bucket pushes it, so it enters once. Lowers `nearest` to
-  /// the distances that go to the rest.
+  /// A node's distance has become `now` instead of `before`: pushes the node to the pile of its
+  /// bucket. Only the thread that moved it into that bucket pushes it, so it enters once. Lowers
+  /// `nearest` to the distances that go to the rest.
   template <class Group>
   COHORT_FN void put_off(const Group& group, Node node, Length before, Length now,
                          const Directive& plan, Length& nearest) const {
@@ -119,8 +120,8 @@ struct DeltaSssp {
     return Next::again;
   }
 
-  /// Whether this thread is the first to push the node in this turn. `mostly`: it mostly is, so
-  /// testing before the exchange does not pay.
+  /// Whether this thread is the first to push the node in this turn. `mostly`: the answer is mostly
+  /// yes, so testing before the exchange does not pay.
   template <class Group>
   COHORT_FN static bool fresh(const Group& group, std::uint32_t& stamp, std::uint32_t turn,
                               bool mostly = false) {
@@ -138,7 +139,7 @@ struct DeltaSssp {
     [[nodiscard]] COHORT_FN std::uint64_t end() const { return last; }
   };
 
-  /// For groups of many threads, which mostly wait: few loads depend on one another.
+  /// For groups of many threads, which mostly wait: here few loads depend on one another.
   template <class Group>
   COHORT_FN void relax_few(Group& group, const State& state, const Directive& plan,
                            std::uint64_t bucket, const Worklist& in, const Portion& now) const {
@@ -156,7 +157,7 @@ struct DeltaSssp {
             // that lowers it pushes its node.
             const Length its = group.atomic(distance[node]).load();
             const Reached found{its, graph.first_edge(node), graph.first_edge(node + 1)};
-            // It moved to an earlier bucket, and was expanded there.
+            // The node moved to an earlier bucket, and was expanded there.
             return its < least_here ? Reached{its, found.first, found.first} : found;
           },
           [&, this](const Reached& from, std::uint64_t edge, Node target) {
@@ -222,8 +223,8 @@ struct DeltaSssp {
             const Length its = group.atomic(distance[node]).load();
             const auto done = group.atomic(expanded[node]);
             if (done.load() == its) return skipped;
-            // Groups that share a node do not know which distance the others used. If another list
-            // has the node too, it is expanded again, in vain.
+            // Groups that share a node do not know which distance the others used, so they do not
+            // mark it. If another list has the node too, it is expanded again, in vain.
             if (whole) done.store(its);
             return node;
           },
@@ -278,7 +279,7 @@ struct DeltaSssp {
       const auto list = group.view(nodes);
       for (const std::size_t i : group.local_stride(count)) {
         const Length its = group.atomic(distance[list[i]]).load();
-        // The others moved into the last window meanwhile, and are done.
+        // The other nodes moved into the last window meanwhile, and are done.
         if (its / delta >= plan.end) put_off(group, list[i], unreached, its, next, nearest);
       }
     });

@@ -21,8 +21,8 @@ struct MisResult {
   Report report;
 };
 
-/// Whether the set is independent, maximal, and that of the sequential greedy algorithm. The first
-/// difference in words, or nothing.
+/// Checks that the set is independent, maximal, and that of the sequential greedy algorithm.
+/// Returns the first difference, or nothing.
 [[nodiscard]] std::optional<std::string> check_mis(const Csr& graph, Priority priority,
                                                    const std::vector<std::uint32_t>& marks);
 

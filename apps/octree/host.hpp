@@ -45,7 +45,7 @@ struct TreeSize {
 [[nodiscard]] TreeSize tree_size(const OctreeResult& result);
 
 /// Compares with a tree that is built sequentially by other code, box by box, and the particles of
-/// each leaf. The first difference in words, or nothing.
+/// each leaf. Returns the first difference in words, or nothing.
 [[nodiscard]] std::optional<std::string> check_octree(const std::vector<Particle>& particles,
                                                       const OctreeResult& result,
                                                       const OctreeOptions& how = {});

@@ -78,12 +78,13 @@ struct Octree {
     if (!add_children(group, task, box)) return;
     scatter(group, box, box.begin, box.end);
     group.barrier();  // before the leader publishes the particles
-    // The others wait for the leader in take(), before the local memory is used again.
+    // The other threads wait for the leader in take(), before the local memory is used again.
     if (group.local_id() == 0) hand_on(group, group.local().first, box.depth + 1);
   }
 
-  /// A portion of a large box: its particles are counted, and later moved to the child boxes. The
-  /// rest becomes a task again. Meanwhile `done` of a child box counts its particles in place.
+  /// A task on a portion of a large box: counts the portion's particles, and later moves them to
+  /// the child boxes. The rest of the box becomes a task again. Meanwhile `done` of a child box
+  /// counts its particles in place.
   template <class Group>
   COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
     const std::uint32_t size = box.end - box.begin;
@@ -185,7 +186,8 @@ struct Octree {
     }
   }
 
-  /// Leader only, afterwards. `all`: each child box is complete, and can be divided itself.
+  /// Leader only, after the particles are in place. `all`: each child box is complete, and can be
+  /// divided itself.
   template <class Group>
   COHORT_FN void note_places(Group& group, std::uint32_t first, bool all) const {
     for (std::uint32_t i = 0; i < 8; ++i) {

@@ -38,7 +38,8 @@ struct PullSssp {
     const std::size_t nodes = incoming.num_nodes();
     const Portion now = portion(group, state.at, nodes, chunk);
     const bool backwards = state.turn % 2 != 0;
-    // Stretches rather than blocks: the next node of a path is then mostly this group's too.
+    // Each group takes a stretch rather than blocks: the next node of a path is then mostly this
+    // group's too.
     const std::size_t count = now.end - now.begin;
     const std::size_t groups = group.num_groups();
     const std::size_t id = group.group_id();

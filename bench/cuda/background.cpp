@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-/// Fraction of `spans` that overlaps `others`.
+/// The fraction of `spans` that overlaps `others`.
 double overlap(const std::vector<tool::Span>& spans, const std::vector<tool::Span>& others) {
   double result = 0;
   for (const tool::Span& one : spans) {
@@ -33,7 +33,7 @@ double overlap(const std::vector<tool::Span>& spans, const std::vector<tool::Spa
   return result / length(spans);
 }
 
-/// When tasks held their SMs.
+/// The times during which tasks held their SMs.
 std::vector<tool::Span> spans_of(const std::vector<tool::TaskSample>& tasks) {
   std::vector<tool::Span> result;
   for (const tool::TaskSample& each : tasks) result.push_back({each.start, each.start + each.run});
@@ -62,7 +62,8 @@ class Background {
     Checks checks;
     static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
-    // Job times without the lent SMs: by share, and by the work of the products on those (0: idle).
+    // Job times without the lent SMs, by share and by the size of the products that run on those
+    // SMs (0: they idle).
     std::map<std::pair<std::string_view, milliseconds>, double> rests;
     for (std::uint32_t round = 0; round < options_.repetitions; ++round) {
       Checks* const first = round == 0 ? &checks : nullptr;
@@ -195,8 +196,8 @@ class Background {
   }
 
   /// Time of a static launch without `lent` SMs, in nanoseconds: the mean of a few. The lent SMs
-  /// idle, or run one product after another. Infinite if it would take very long: the ideal then
-  /// counts no progress while SMs are lent, and is longer.
+  /// idle, or run one product after another. The result is infinite if a launch would take very
+  /// long: the ideal then counts no progress while SMs are lent, and is longer.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const tool::CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;

@@ -7,9 +7,9 @@
 
 namespace cohort::bench {
 
-/// For each app: the wait of a request, beyond the time to the app's next resizing point.
+/// For each app: how long a request for SMs waits after the app's next resizing point.
 [[nodiscard]] nlohmann::ordered_json gather_beside_apps(const ScenarioOptions& options);
-/// cuBLAS products of a millisecond at 100 Hz, each under a lease next to an app. Null without
+/// cuBLAS products of a millisecond at 100 Hz, each under a lease while an app runs. Null without
 /// cuBLAS.
 [[nodiscard]] nlohmann::ordered_json lease_beside_apps(const ScenarioOptions& options);
 

@@ -72,7 +72,7 @@ __global__ void grid_loop(GridArg arg, std::uint32_t barriers, std::uint32_t bat
 
 // ---- work next to which SMs are requested
 
-/// Works for a while and offers itself, until told to stop.
+/// A kernel whose groups work for a while and then offer themselves, until told to stop.
 template <KillOrder order>
 struct Offering {
   static constexpr Traits traits{.kill_order = order};
@@ -175,7 +175,8 @@ __global__ void hold_sms(std::uint32_t* held, const volatile std::uint32_t* stop
   if (threadIdx.x == 0) {
     const std::uint64_t until = cuda::Platform::timer() + budget;
     atomicAdd(held, 1U);
-    // Rarely: the word is in the host's memory, and the loads of many SMs would fill the bus.
+    // Thread 0 looks rarely: the word is in the host's memory, and the loads of many SMs would fill
+    // the bus.
     while (*stop == 0 && cuda::Platform::timer() < until) __nanosleep(100'000);
   }
   __syncthreads();
@@ -222,7 +223,7 @@ class Background {
 
 namespace {
 
-/// What the solvers of examples/cuda work on.
+/// The equation that the solvers of examples/cuda solve.
 class System {
  public:
   explicit System(cuda::Engine& engine) : engine_(engine) {}

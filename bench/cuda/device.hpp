@@ -59,7 +59,7 @@ class Bench {
     std::uint32_t interval_ns = 10'000;  ///< between a group's offers
     By by = By::lease;
   };
-  /// From the request until all the SMs are held at the same time, in nanoseconds.
+  /// Times from the request until all the SMs are held together, in nanoseconds.
   [[nodiscard]] std::vector<double> gather(const Demand& demand, const std::stop_token& stop);
 
   struct Products {
@@ -88,8 +88,8 @@ class Bench {
   Inside* inside_;
 };
 
-/// Whether the same with a fixed number of blocks, as many as fit on the whole GPU, finishes. Gives
-/// up after a second.
+/// Whether the same kernel finishes with a fixed number of blocks, as many as fit on the whole GPU.
+/// Gives up after a second.
 [[nodiscard]] bool fixed_finishes_next_to(std::uint32_t sms, std::uint32_t rounds);
 
 /// A spin barrier of plain CUDA with one block more than fit at a time. Does not return.

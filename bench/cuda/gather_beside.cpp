@@ -62,7 +62,8 @@ class Points final : public Tracer {
   std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // by group
 };
 
-/// Requests at random times next to an app, each compared with the next resizing point of that run.
+/// Requests SMs at random times while an app runs, and compares each wait with the next resizing
+/// point of that run.
 class Gathers {
  public:
   Gathers(const Variant& variant, cuda::Engine& engine, Holder& holder)

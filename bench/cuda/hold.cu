@@ -7,8 +7,8 @@ inline namespace hold_kernels {
 
 constexpr int memory = 200'000;  // bytes of shared memory: no other block fits on the SM
 
-/// Holds its SMs until all blocks have arrived, then tells the host. Cannot hang: after 100 ms it
-/// ends, and the host is told nothing.
+/// The kernel holds its SMs until all blocks have arrived, then tells the host. It cannot hang:
+/// after 100 ms it ends, and the host is told nothing.
 __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint32_t* told) {
   if (threadIdx.x == 0) {
     if (atomicAdd(count, 1U) + 1 == all) {
@@ -22,7 +22,7 @@ __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint
   __syncthreads();
 }
 
-/// Reads the clock before the next kernel in the stream. Needs room for a warp next to the job.
+/// Reads the clock before the next kernel in the stream. It needs room for a warp next to the job.
 __global__ void stamp(std::uint64_t* at) { *at = cuda::Platform::timer(); }
 
 void check_hold(cudaError_t error) {

@@ -68,7 +68,7 @@ class Products {
     const double all = ns(Clock::now() - begin);
     return {.all = all, .asking = between(0), .served = between(1)};
   }
-  /// Whether the last one came out right.
+  /// Whether the last product was right.
   [[nodiscard]] bool right() const {
     const std::vector<float> all = c_.read();
     return std::ranges::all_of(
@@ -113,7 +113,7 @@ std::vector<double> column(const std::vector<Took>& all, double Took::*part) {
   return result;
 }
 
-/// Products on the idle GPU and next to jobs in turns, so that what disturbs the host disturbs
+/// Runs products on the idle GPU and next to jobs in turns, so that what disturbs the host disturbs
 /// both. Appends the idle ones to `all_idle`.
 Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& products,
                   const ScenarioOptions& options, std::vector<double>& all_idle) {

@@ -1,5 +1,5 @@
-// Cost of cooperation on a GPU with no request pending: the apps on our engine, next to the same
-// kernels in plain CUDA.
+// Cost of cooperation on a GPU while no task asks for SMs: compares the apps on our engine with the
+// same kernels in plain CUDA.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -41,8 +41,8 @@ constexpr Shape even{1, apps::default_local_size<cuda::Engine>};
 constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},  Shape{6, 256},
                             Shape{8, 256}, Shape{1, 512}, Shape{1, 1024}, Shape{2, 1024}};
 
-/// Device time of a run, in nanoseconds. Ours: from the first group in to the last group out, as
-/// the engine's agent saw them. Plain CUDA: by events around the kernel.
+/// Device time of a run, in nanoseconds. On our engine it runs from the first group in to the last
+/// group out, as the engine's agent saw them. In plain CUDA, events around the kernel measure it.
 struct Sighting {
   double since_launch;  // the first group
   double time;
@@ -255,7 +255,8 @@ class Overheads {
     Json plain = plain_on(grid_);
     if (Json bounded = plain_on(bounded_grid_); time(bounded) < time(plain))
       plain = std::move(bounded);
-    // A job could have more groups than fit, which then start later: not compared here.
+    // A job could have more groups than fit, and the rest would start later. That is not compared
+    // here.
     const auto registers = static_cast<std::uint32_t>(grid_.facts().cohort_registers);
     Json cohort = best_on(engine_, variant, device_.registers / registers);
     cohort["registers"] = registers;

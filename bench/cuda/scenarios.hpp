@@ -5,14 +5,14 @@
 
 namespace cohort::bench {
 
-/// The paper's tasks and a job under the driver's time slicing, by class.
+/// The paper's tasks and a job under the driver's time slicing, for each class of tasks.
 [[nodiscard]] nlohmann::ordered_json cuda_time_slicing(const ScenarioOptions& options);
 
-/// What the fairness scenario runs in a process of its own: hangs.
+/// Runs a kernel that hangs, for the fairness scenario, in a process of its own.
 void cuda_spin_barrier();
 
-/// The same next to a kernel that holds `sms` SMs: prints whether the barriers of a fixed number of
-/// blocks finish. Ends by itself.
+/// Runs a kernel next to one that holds `sms` SMs, and prints whether the barriers of a fixed
+/// number of blocks finish. Ends by itself.
 void cuda_fixed_barrier(std::uint32_t sms);
 
 /// One process of the sharing scenario: does what the JSON says, and prints JSON.

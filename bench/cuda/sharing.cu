@@ -39,8 +39,8 @@ std::uint32_t attribute(cudaDeviceAttr which) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// More than half of an SM's shared memory, for blocks of the job and of the tasks: an SM holds one
-/// of either, so that a job with a block on each SM leaves no room.
+/// More than half of an SM's shared memory, for blocks of the job and of the tasks. An SM then
+/// holds one of either, so a job with a block on each SM leaves no room.
 std::size_t exclusive_memory() {
   return attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 + 2048;
 }
@@ -503,7 +503,7 @@ PartResult run(const Part& part) {
     serve_all(part, serve, result);
     if (!folder.empty()) {
       raise_flag(folder / "done");
-      // A task that the job starved runs after the job's end. Wait for its result.
+      // A task that the job starved runs after the job's end. This waits for its result.
       if (result.gave_up)
         wait_for([&] { return cudaStreamQuery(streams.task) == cudaSuccess; }, longest);
     }

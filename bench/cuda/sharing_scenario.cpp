@@ -184,7 +184,7 @@ std::vector<double> latencies(const PartResult& result) {
 
 double steps_per_ns(const PartResult& result) {
   const ProgressLine& line = result.progress;
-  // From the first task to the last: whole periods.
+  // The time from the first task to the last, in whole periods.
   const bool served = result.tasks.size() > 1 && !result.gave_up;
   return rate(line, served ? result.tasks.front().first : line.front().first,
               served ? result.tasks.back().first : line.back().first);
@@ -341,9 +341,9 @@ class Comparison {
     return entry;
   }
 
-  /// `idle`: latency of a task on the idle GPU. Of percentages, takes the first that delays tasks
-  /// by at most 5 %, else the one that delays them least: SMs are granted in pairs, and the two
-  /// processes may get some of the same.
+  /// `idle` is the latency of a task on the idle GPU. Of several percentages, takes the first that
+  /// delays tasks by at most 5 %, or else the one that delays them least. SMs are granted in pairs,
+  /// so the two processes may get some of the same.
   Json measure(const Way& way, const Part& part, double idle) {
     if (!way.percentage) return measure(way, part, idle, 0);
     const auto latency = [](const Json& entry) {

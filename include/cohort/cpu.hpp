@@ -12,10 +12,10 @@
 
 namespace cohort::cpu {
 
-/// How to make an engine.
+/// Options of an engine.
 struct EngineOptions {
-  /// Worker threads, that is, groups active at a time. Default: the number of CPUs this process may
-  /// use, by affinity and cgroup quota. More works too: waiting groups sleep.
+  /// Worker threads, and thus the maximum number of active groups. Default: the number of CPUs this
+  /// process may use, by affinity and cgroup quota. It may be larger: waiting groups sleep.
   std::optional<std::uint32_t> capacity = {};
   /// Binds each worker to one CPU, round robin.
   bool pin_workers = false;
@@ -34,7 +34,7 @@ enum class Stay : std::uint8_t {
   ended,     ///< the job was cancelled or failed
 };
 
-/// Input of a worker's visit to a job.
+/// What a worker brings to a visit to a job, and what it learns there.
 struct Visit {
   bool first = false;        ///< enters by the check-in, not by the lobby
   std::uint32_t serial = 0;  ///< the run of the job that the worker was sent to

@@ -20,7 +20,7 @@
 
 namespace cohort::cuda {
 
-/// How to make an engine.
+/// Options of an engine.
 struct EngineOptions {
   /// The device, by CUDA's number.
   int device = 0;
@@ -31,14 +31,16 @@ struct EngineOptions {
   /// L1 cache.
   bool exclusive = true;
   /// Called by a thread of the engine, once for each kind of call, when a CUDA call of this process
-  /// has waited for 0.1 s while a job runs: a sentence that names the call and says how to avoid
-  /// it. Must not throw. Default: calls are not watched. Needs CUPTI, which profilers use too.
+  /// has waited for 0.1 s while a job runs. The argument is a sentence that names the call and says
+  /// how to avoid it. Must not throw. Default: calls are not watched. Needs CUPTI, which profilers
+  /// use too.
   std::function<void(const std::string&)> on_blocked_call = {};
-  /// With on_blocked_call: also suspends the jobs that can be, until the call has returned.
+  /// With on_blocked_call: also suspends the jobs that can be suspended, until the call has
+  /// returned.
   bool suspend_for_blocked_calls = false;
 };
 
-/// Whether there is a device that the engine can use; if not, why.
+/// Whether there is a device that the engine can use. If not, `why_not` gets the reason.
 [[nodiscard]] bool available(std::string* why_not = nullptr);
 
 /// How many SMs a lease holds.
@@ -46,7 +48,8 @@ struct LeaseOptions {
   std::uint32_t sms = 1;
 };
 
-/// How to launch a __global__ function: as LaunchOptions, and what only CUDA has.
+/// Options for launching a __global__ function: those of LaunchOptions, and some that only CUDA
+/// has.
 struct GridOptions {
   /// The maximum number of blocks. Default: one per SM. With more, blocks share SMs if they fit.
   std::optional<std::uint32_t> max_groups = {};
@@ -62,8 +65,8 @@ struct GridOptions {
   Tracer* tracer = nullptr;
   /// Bytes of dynamic shared memory per block.
   std::size_t shared_memory = 0;
-  /// The job starts after the work that is in this stream now, and work that is added to it later
-  /// starts after the job. Default: neither.
+  /// The job starts after the work that is in this stream now. Work that is added to the stream
+  /// later starts after the job. Default: no order with any stream.
   cudaStream_t stream = nullptr;
   /// For tests: changes the number of blocks at every resizing point, to find kernels that rely on
   /// blockIdx, gridDim, or what a block has kept for itself. Slow.
@@ -126,8 +129,8 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
     if (HasMoreLocal<Kernel>) this->local_memory_name = "the kernel's local memory has ";
   }
 
-  /// Found here and not by the engine: a program that is loaded at run time has its own CUDA
-  /// runtime, and the engine's runtime would not know the symbol.
+  /// This function, and not the engine, finds the code: a program that is loaded at run time has
+  /// its own CUDA runtime, and the engine's runtime would not know the symbol.
   static cudaFunction_t device_function() {
     cudaKernel_t kernel = nullptr;
     const void* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
@@ -255,8 +258,8 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
   }
 
   /// Loads a kernel's code. Otherwise a launch may have to load it while a job runs, and would wait
-  /// for that job to end. Only needed if CUDA loads lazily although the engine disables that, see
-  /// docs/cuda.md.
+  /// for that job to end. This is only needed if CUDA loads lazily although the engine disables
+  /// that, see docs/cuda.md.
   template <class Kernel>
   void prepare() {
     load(&detail::CudaBody<Kernel, protocol::Role::member>::device_function);
@@ -270,7 +273,7 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
 #endif
 
   /// Holds SMs for work in `stream`, in stream order: without host synchronisation, and for work of
-  /// any origin. Can be captured in a CUDA graph. Throws Error{bad_options} if the stream's
+  /// any library. Can be captured in a CUDA graph. Throws Error{bad_options} if the stream's
   /// priority is not above the jobs', or if no SM would be left for the jobs.
   [[nodiscard]] Lease lease(cudaStream_t stream, LeaseOptions options = {});
   [[nodiscard]] int device() const;

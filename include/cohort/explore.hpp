@@ -98,7 +98,8 @@ struct Outcome {
 
 namespace detail {
 
-/// One schedule of an exploration: sets everything up, runs it, judges it. Returns what is wrong.
+/// One schedule of an exploration: sets everything up, runs it, judges it. Returns what is wrong;
+/// empty if nothing is.
 using Trial = std::function<std::string(Engine& engine)>;
 [[nodiscard]] Result explore(const Options& options, const Trial& trial);
 

@@ -52,8 +52,8 @@ struct LaunchOptions {
   /// False: exactly max_groups groups for the whole run, with cooperation compiled out. The
   /// baseline for overhead.
   bool resizable = true;
-  /// How long a surplus group that is not the highest waits in its offer for its turn. 0: not at
-  /// all.
+  /// How long a group that has to leave waits in its offer until the groups with higher ids have
+  /// left. 0: not at all.
   std::chrono::nanoseconds offer_wait = std::chrono::microseconds{100};
   /// Cancels the job when a stop is requested.
   std::stop_token stop = {};
@@ -65,7 +65,7 @@ struct LaunchOptions {
 
 /// Statistics of a job's run so far.
 struct Report {
-  /// M from this time on.
+  /// The number of active groups from this time on.
   struct Size {
     std::uint64_t nanoseconds = 0;  ///< since the launch
     std::uint32_t groups = 0;
@@ -73,11 +73,11 @@ struct Report {
 
   Status status = Status::pending;
   std::chrono::nanoseconds run_time{0};  ///< total time in the status running
-  std::uint32_t start_groups = 0;        ///< groups of the first set
+  std::uint32_t start_groups = 0;        ///< groups at the start
   std::uint64_t joins = 0;               ///< groups that joined later
   std::uint64_t leaves = 0;              ///< groups that left before the end
-  std::vector<Size> sizes;               ///< M over time, thinned out evenly if it grows long
-  Summary gather;     ///< from publishing a demand until the demanded groups were out
+  std::vector<Size> sizes;  ///< active groups over time, thinned out evenly if it grows long
+  Summary gather;     ///< gather times: from publishing a demand until the demanded groups were out
   Summary offers;     ///< intervals between a group's offers (resizing barriers count), sampled
   std::string error;  ///< why it failed
 };

@@ -16,8 +16,9 @@
 #endif
 
 // An offer or a barrier that changes nothing takes a handful of instructions. They must be inlined,
-// and the rest must not be. Except in barriers on a GPU: if a kernel calls any function, nvcc makes
-// the threads of a warp take turns in its loops, which may cost a tenth of their speed.
+// and the rest must not be. In barriers on a GPU the rest is inlined too: if a kernel calls any
+// function, nvcc makes the threads of a warp take turns in its loops, which may cost a tenth of
+// their speed.
 #ifdef __CUDACC_RTC__
 #define COHORT_DETAIL_INLINE __forceinline__
 #else

@@ -41,8 +41,8 @@ struct EngineOptions {
   /// Part of the name of a device or of its platform, or its number in devices(). Empty: the first
   /// device that has all features.
   std::string device = {};
-  /// Work-groups in the pool, at most one per compute unit. Those that have checked in are used.
-  /// Default: all; on a CPU device, as many as this process has CPUs.
+  /// Work-groups in the pool, at most one per compute unit. The engine uses those that have checked
+  /// in. Default: all compute units; on a CPU device, as many as this process has CPUs.
   std::optional<std::uint32_t> capacity = {};
   /// How long a group may take to leave after it was told to. After that the engine gives up the
   /// device: nothing can stop a kernel that reaches no primitive.

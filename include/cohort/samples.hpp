@@ -1,5 +1,5 @@
-// Durations recorded while a job runs, and their summary. Bounded: of a long run, a uniform sample
-// is kept.
+// Durations recorded while a job runs, and their summary. The memory is bounded: of a long run, a
+// uniform sample is kept.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ struct TraceEvent {
   std::uint32_t unit = no_unit;  ///< the compute unit: a worker of the CPU engine
 };
 
-/// A demand that has been met. Of a job: groups were wanted back, and are out. Of a task: it was
+/// A demand that has been met. For a job: groups were wanted back, and are out. For a task: it was
 /// submitted, and has its units.
 struct TraceGather {
   std::uint64_t begin = 0;  ///< by the engine's clock

@@ -48,8 +48,8 @@ struct Resizing {
 };
 
 /// Everything that the resizing barrier of section 3.1 can do to `before` groups of at most
-/// `max_groups`: barrier, fork by group 0, barrier, an offer by each other group in any order,
-/// barrier. Found by trying all possibilities; sorted.
+/// `max_groups`. That barrier is a sequence: barrier, fork by group 0, barrier, an offer by each
+/// other group in any order, barrier. Found by trying all possibilities; sorted.
 [[nodiscard]] std::vector<Resizing> modelled_outcomes(std::uint32_t before,
                                                       std::uint32_t max_groups);
 
@@ -61,10 +61,10 @@ struct Resizing {
 }
 
 /// Judges a job's events one by one. Their order must be consistent with the order of the
-/// protocol's steps: each event comes right before (arrive, resize) or right after (all others) its
-/// step, as recorded by a scheduler that runs one group at a time. Several runs of a job (suspend,
-/// resume) follow each other in one trace. Allocates only in its constructor and for the sentence
-/// about a broken rule.
+/// protocol's steps, as recorded by a scheduler that runs one group at a time: `arrive` and
+/// `resize` come right before their step, all other events right after it. Several runs of a job
+/// (suspend, resume) follow each other in one trace. Allocates only in its constructor and for the
+/// sentence about a broken rule.
 class TraceChecker {
  public:
   explicit TraceChecker(const TraceRules& rules);
@@ -124,7 +124,7 @@ class TraceChecker {
   }
   [[nodiscard]] bool all_arrived() const { return arrived_ == active_; }
   [[nodiscard]] std::string refuse(const TraceEvent& event, const std::string& why) const;
-  /// The place of the event's group, and that it cannot do this there.
+  /// Says the place of the event's group, and that it cannot do this there.
   [[nodiscard]] std::string out_of_place(const TraceEvent& event) const;
   [[nodiscard]] std::string too_early(const TraceEvent& event) const;
   /// The last group has left: was it allowed to?

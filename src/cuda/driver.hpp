@@ -17,7 +17,8 @@ namespace cohort::cuda {
 void check(cudaError_t result, const char* what);
 
 /// Until the end of the scope, calls by this thread do not invalidate stream captures in progress,
-/// here or in other threads: the engine's calls touch no captured stream unless asked to.
+/// here or in other threads. This is safe because the engine's calls touch no captured stream
+/// unless asked to.
 class BesideCaptures {
  public:
   BesideCaptures() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }

@@ -31,7 +31,7 @@ StreamOrder::~StreamOrder() {
 
 namespace {
 
-/// What the word of a stream that waits for a job says.
+/// The value of the word that a stream waits for while a job runs.
 enum Gate : std::uint32_t {
   closed,
   open,    ///< the job has ended
@@ -85,10 +85,11 @@ Job Engine::start_body(std::unique_ptr<detail::FunctionBody> body, const GridOpt
   return *job;
 }
 
-// ---- A job between the work of a stream. Before: an event of the stream, which the agent looks
-// at. After: a word that the stream waits for. So nothing is queued behind a grid, and no grid
+// ---- A job between the work of a stream. Before the job, the agent looks at an event of the
+// stream. After it, the stream waits for a word. So nothing is queued behind a grid, and no grid
 // behind the stream's work. While a stream waits, other streams may be stuck behind it where the
-// driver puts several into one hardware queue, so what the job needs has to be in none of these.
+// driver puts several into one hardware queue. So what the job needs has to be in streams that are
+// not stuck.
 
 /// Before the job is launched.
 std::shared_ptr<detail::StreamOrder> Grids::order_after(cudaStream_t stream) {
@@ -159,8 +160,8 @@ void Grids::open_gate(detail::StreamOrder& order) {
   order.gate = nullptr;
 }
 
-/// Whether work that is added to a stream now is done soon: it is not stuck behind a waiting
-/// stream.
+/// Whether work that is added to a stream now is done soon: the stream is not stuck behind a
+/// waiting one.
 bool Grids::moves(cudaStream_t stream) {
   check(stream_write(stream, canary_, 0), "a stream's write");
   const std::uint64_t until = now() + 20'000'000;
@@ -177,7 +178,7 @@ bool Grids::gated() const {
                      [](const std::uint32_t* gate) { return seen(*gate) == Gate::closed; });
 }
 
-/// A stream for a grid.
+/// Returns a stream for a grid.
 cudaStream_t Grids::take_stream(Streams& streams) {
   if (!gated()) {
     for (const auto& [kind, stream] : stuck_) kind->give(stream);

@@ -149,7 +149,7 @@ void Grids::observe(JobRecord& job) {
 }
 
 /// Makes streams available again whose grids have ended. A grid ends soon after its last block has
-/// reported that it is gone. After a while mostly the youngest grid is checked: CUDA makes progress
+/// reported that it is gone. After a while mostly the youngest grid is checked. CUDA makes progress
 /// only when called, but each call takes time during which callers wait for the mutex.
 void Grids::reap(Run& run) {
   if (run.gone != run.gone_before || run.gone == run.launched) run.looks = 0;
@@ -288,8 +288,8 @@ void Grids::published_all() {
 }
 
 /// Where groups leave in any order, a job ends up as many grids of one block each, and then no grid
-/// is left for refills. So half of the groups leave, half of the rest if that was not enough, and
-/// all return as one grid.
+/// is left for refills. So half of the groups leave, then half of the rest if that was not enough.
+/// All of them return as one grid.
 void Grids::refill(JobRecord& job) {
   Run& run = *on_device(job).run;
   if (now() < run.refill_after) return;

@@ -12,8 +12,8 @@ void Grids::free_slots() {
   }
 }
 
-/// A slot that is not used, or one whose lease ends in the same stream and thus before the new
-/// lease.
+/// Returns a slot that is not used, or one whose lease ends in the same stream and thus before the
+/// new lease.
 std::uint32_t Grids::free_slot(cudaStream_t stream) const {
   for (std::uint32_t i = 0; i < demand_slots; ++i) {
     if (slots_[i] == Slot::free) return i;

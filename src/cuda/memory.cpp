@@ -13,8 +13,8 @@
 namespace cohort::cuda {
 namespace {
 
-/// Has its own pool and stream: stream-ordered allocating and freeing wait for no kernel, while
-/// cudaFree would.
+/// This memory has its own pool and stream: stream-ordered allocating and freeing wait for no
+/// kernel, while cudaFree would.
 class DeviceMemory final : public cohort::detail::Memory {
  public:
   explicit DeviceMemory(int device) : device_(device) {
@@ -32,7 +32,8 @@ class DeviceMemory final : public cohort::detail::Memory {
     std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back may wait for kernels
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
-    // Allocated now, not when it is needed: while kernels run, allocating it may wait for them.
+    // The pattern is allocated now, not when it is needed: while kernels run, allocating it may
+    // wait for them.
     check(cudaHostAlloc(&pattern_, pattern_size, cudaHostAllocDefault), "memory: a pattern");
   }
   DeviceMemory(const DeviceMemory&) = delete;

@@ -16,7 +16,8 @@ __device__ std::uint64_t timer() {
   return now;
 }
 
-/// Stays until its number is at least `target`, or its time is up, so it cannot hang.
+/// Each block stays until its number is at least `target`, or its time is up, so the kernel cannot
+/// hang.
 __global__ void occupy(const volatile std::uint32_t* target, std::uint32_t* begun,
                        std::uint64_t budget) {
   if (threadIdx.x == 0) {
@@ -60,7 +61,7 @@ Seen look(int device) {
   check(cudaFuncSetAttribute(arrive, cudaFuncAttributeMaxDynamicSharedMemorySize, memory),
         "self-test");
 
-  // Not freed: that would wait for whatever else runs on a busy device.
+  // These are not freed: that would wait for whatever else runs on a busy device.
   std::uint32_t* words = nullptr;  // 0: started at low priority, 1: started at high priority
   std::uint32_t* target = nullptr;
   cudaStream_t low = nullptr;

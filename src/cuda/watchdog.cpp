@@ -92,7 +92,7 @@ void CUPTIAPI note(void* /*user*/, CUpti_CallbackDomain /*domain*/, CUpti_Callba
   }
 }
 
-/// Once in a process, which can have one subscriber.
+/// A process can have one subscriber, so this happens once.
 void subscribe() {
   void* library = nullptr;
   const std::string name = "libcupti.so." + std::to_string(CUDART_VERSION / 1000);

@@ -17,7 +17,7 @@ class Watchdog {
   /// Starts watching. Throws Error{unsupported} without CUPTI, or if a profiler uses it.
   explicit Watchdog(Report report);
 
-  /// Called by the engine while jobs run: when the oldest of them was launched; 0: none runs.
+  /// Called by the engine while jobs run, with the launch time of the oldest of them; 0: none runs.
   void running_since(std::uint64_t launched_at) { launched_at_.store(launched_at); }
   /// Whether a call waits. Stays true until it has returned, even if no job runs any more.
   [[nodiscard]] bool blocked() const { return blocked_.load(); }

@@ -38,7 +38,7 @@ class Effects {
       Effect effect = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      // An effect of another engine may be what runs this one.
+      // An effect of another engine may be running this one.
       const bool nested = std::exchange(in_effect(), true);
       effect();
       effect = nullptr;  // destroys what it captured

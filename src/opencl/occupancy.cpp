@@ -31,7 +31,7 @@ constexpr std::chrono::seconds enqueuing{10};
 std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::uint32_t groups,
                         const std::shared_ptr<SharedMemory>& memory,
                         std::chrono::milliseconds patience) {
-  // On the heap, so that it can be leaked for a kernel that has not ended.
+  // On the heap, so that it can be leaked if its kernel has not ended.
   struct Census {
     Block block;
     cl::Program program;

@@ -71,8 +71,8 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
     queue_ = cl::CommandQueue{context, device};
     const cl::NDRange all = range({groups * shape[0], shape[1], shape[2]}, dimensions(shape));
     const cl::NDRange group = range(shape, dimensions(shape));
-    // First run it without desks: some devices compile for a shape when they first see it. That can
-    // take long, and would otherwise look like workers that do not come.
+    // The kernel first runs without desks, because some devices compile for a shape when they first
+    // see it. That can take long, and would otherwise look like workers that do not come.
     queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, all, group, nullptr, &ended_);
     queue_.flush();
     if (!over(build_limit)) {

@@ -285,7 +285,7 @@ void Workgroups::watch() {
   const std::uint64_t at = now();
   const std::uint64_t patience = nanoseconds(options_.patience);
   auto watched = dispatcher_.jobs_and_running_tasks();
-  const auto front = dispatcher_.tasks().front();  // the tasks behind it wait for it
+  const auto front = dispatcher_.tasks().front();  // the tasks behind this one wait for it
   if (front) watched.push_back(front.get());
   for (JobRecord* const job : watched) {
     if (job->concluding) continue;

@@ -56,7 +56,7 @@ fs::path own_folder() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// $COHORT_CC, beside the running program, where it was built, or on PATH.
+/// cohortc: $COHORT_CC, or the one beside the running program, where it was built, or on PATH.
 std::string cohortc() {
   if (std::string named = environment("COHORT_CC"); !named.empty()) return named;
   for (const fs::path& each : {own_folder() / "cohortc", fs::path{COHORT_CC_BUILT}}) {
@@ -83,7 +83,7 @@ const char* name_of(ResizingBarrier barrier) {
   return "one_pass";
 }
 
-/// What cohortc makes of it.
+/// Runs cohortc on the source.
 Translated translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
                      const fs::path& description) {
   std::vector<std::string> command{cohortc(),
@@ -108,7 +108,7 @@ Translated translate(const fs::path& source, const ProgramOptions& options, cons
   return {read(to), read(description), finished.text};
 }
 
-/// $CUDACXX, the toolkit's usual place, or on PATH.
+/// nvcc: $CUDACXX, or in the toolkit's usual place, or on PATH.
 std::string nvcc() {
   if (std::string named = environment("CUDACXX"); !named.empty()) return named;
   const fs::path usual = "/usr/local/cuda/bin/nvcc";
@@ -167,7 +167,8 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
   return command;
 }
 
-/// The library's headers, wherever they lie: what was compiled for one place is good for another.
+/// The library's headers, by content and not by place: what was compiled with headers in one place
+/// is good for another.
 void add_headers(Hash& hash) {
   for (const fs::path& folder : headers()) {
     std::error_code error;
@@ -189,7 +190,7 @@ void check_source(const fs::path& source) {
 }
 
 /// What decides about the machine code besides the command: the compiler's version and, for
-/// -arch=native, the GPUs it would find.
+/// -arch=native, the GPUs that it would find.
 void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   hash.add(run({command[0], "--version"}).text);
   if (std::find(command.begin(), command.end(), "-arch=native") == command.end()) return;

@@ -126,7 +126,7 @@ Scratch::~Scratch() {
 }
 
 void Scratch::keep(const fs::path& made, const fs::path& kept) const {
-  // Whatever the umask: what is loaded later must not be writable by a group.
+  // Sets the mode whatever the umask is: what is loaded later must not be writable by a group.
   if (::chmod(made.c_str(), S_IRWXU) != 0 || ::rename(made.c_str(), kept.c_str()) != 0)
     refuse(cache_, reason(errno));
 }

@@ -28,7 +28,7 @@ struct Plan {
   std::vector<std::uint32_t> shares;  ///< for each job; 0 postpones or suspends it
   std::vector<bool>
       suspends;  ///< for each job: whether it has to leave, for a task or the capacity
-  /// Waiting tasks, from the front of the queue, that start as soon as their units are free.
+  /// How many waiting tasks, from the front of the queue, start as soon as their units are free.
   std::uint32_t granted = 0;
 };
 
@@ -42,13 +42,14 @@ using NextTask = std::function<std::optional<std::uint32_t>()>;
 [[nodiscard]] std::vector<std::uint32_t> share_out(std::uint32_t capacity,
                                                    std::span<const Claim> claims);
 
-/// Tasks first; the rest is shared out among the jobs. `task_units` are in use by running tasks.
+/// The units of tasks and jobs: tasks first, and the rest is shared out among the jobs.
+/// `task_units` are in use by running tasks.
 ///
 /// If these and one group of each running job exceed the capacity, suspendable jobs are suspended:
 /// the lowest weight first and, among equals, the youngest. The same happens for a waiting task
-/// that fits the machine, but not next to one group of each job. If that does not help, the task
-/// waits, and no other task overtakes it: `next_task` is not called again. A job that was suspended
-/// for a task runs again before it can be suspended for another one.
+/// that fits the machine, but not together with one group of each job. If that does not help, the
+/// task waits, and no other task overtakes it: `next_task` is not called again. A job that was
+/// suspended for a task runs again before it can be suspended for another one.
 [[nodiscard]] Plan plan(std::uint32_t capacity, std::span<const Claim> jobs,
                         std::uint32_t task_units, const NextTask& next_task);
 

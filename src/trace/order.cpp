@@ -72,7 +72,7 @@ struct Stays {
     }
   }
 
-  /// Whether the step of `event`, the next one of its stay, may lie before place `at`.
+  /// Whether the step of `event`, the next event of its stay, may lie before place `at`.
   [[nodiscard]] bool open(std::size_t event, std::size_t at) const {
     return previous[event] != none && previous[event] < at;
   }
@@ -184,10 +184,10 @@ class HighestFirst {
   std::optional<std::string> refusal_;
 };
 
-/// Kill order any, one run of the job: finds an order of kills and forks in which each finds the M
-/// that its event contains. Several may be possible at a time, so this is a search, but a narrow
-/// one: forks are logged in their order, and of two kills that leave the same M, the one whose
-/// window ends first may always go first.
+/// For kill order any and one run of the job: finds an order of kills and forks in which each finds
+/// the M that its event contains. Several orders may be possible, so this is a search, but a narrow
+/// one. Forks are logged in their order. Of two kills that leave the same M, the one whose window
+/// ends first may always go first.
 class AnyOrder {
  public:
   struct Step {

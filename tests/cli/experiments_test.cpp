@@ -20,7 +20,7 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
-/// What the Trace Event Format asks of every kind of event that we write.
+/// The fields that the Trace Event Format asks of every kind of event that we write.
 void expect_valid(const json& trace) {
   ASSERT_TRUE(trace.is_object());
   ASSERT_TRUE(trace["traceEvents"].is_array());
@@ -62,7 +62,7 @@ void expect_valid(const json& trace) {
     }
   }
   EXPECT_THAT(open, IsEmpty()) << "what begins ends";
-  for (auto& [lane, all] : slices) {  // on a lane they nest
+  for (auto& [lane, all] : slices) {  // slices of a lane nest
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });
@@ -344,7 +344,7 @@ TEST_F(Completion, WorksInBash) {
 TEST_F(Completion, WorksInZsh) {
   if (!fs::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
   const auto complete = [&](const std::string& words, int at) {
-    // What zsh's own functions would be given.
+    // Prints what zsh's own completion functions would be given.
     return in_shell("zsh", " -f",
                     "_files() { print files }; _describe() { print -l -- ${(P)2} }; words=(" +
                         words + "); CURRENT=" + std::to_string(at) + "; _cohort");

@@ -88,7 +88,7 @@ class Tool : public testing::Test {
             read(errors)};
   }
 
-  /// Bad input: status 2, nothing on stdout, and one line.
+  /// Bad input: status 2, nothing on stdout, and one line on stderr.
   [[nodiscard]] std::string refused(const std::string& arguments) const {
     const Result result = cohort(arguments);
     EXPECT_EQ(result.status, 2) << arguments << "\n" << result.error;
@@ -97,7 +97,7 @@ class Tool : public testing::Test {
     return result.error;
   }
 
-  /// The same, in words that hold all of these.
+  /// The same, with a line that has all of these words.
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) const {
     const std::string said = refused(arguments);
     for (const std::string& word : words) EXPECT_THAT(said, testing::HasSubstr(word)) << arguments;

@@ -188,7 +188,8 @@ TEST_F(Tool, RunsWithCooperationCompiledOut) {
 
 TEST_F(Tool, WritesABfsDownAndGoesOnWithOtherGroups) {
   const std::string file = in_folder("bfs.checkpoint");
-  // Long enough to be suspended, but not longer: on a busy machine each level takes milliseconds.
+  // The job is long enough to be suspended, but not longer: on a busy machine each level takes
+  // milliseconds.
   std::string bfs;
   Result first;
   for (int length = 1000; length <= 1'000'000; length *= 10) {
@@ -324,7 +325,7 @@ TEST_F(Tool, EndsCleanlyWhenInterrupted) {
 TEST_F(Tool, EndsAtOnceWhenTerminatedOutsideOfAJob) {
   const std::string pipe = in_folder("pipe.el");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  // One signal, and a kill long after, which would be another status.
+  // Sends one signal. A kill follows long after, and would give another status.
   const std::string terminated = "timeout --foreground --preserve-status --kill-after=60 1";
   EXPECT_EQ(cohort("run bfs --input " + pipe, terminated).status, 143) << "no program writes to it";
   const std::string writer = "sleep 100 >" + pipe + " & writer=$!; ";

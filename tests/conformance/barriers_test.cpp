@@ -54,7 +54,8 @@ COHORT_SHAPE_TEST(GlobalBarrier, CountsExactlyTheGroupsThatAreActive) {
 
 COHORT_SITE_SUITE(ResizingGlobalBarrier);
 
-/// Sends a march through targets, each of which it has to reach, and checks what it wrote down.
+/// Sends a march through targets, each of which it has to reach, and checks what the march wrote
+/// down.
 template <class Kernel>
 void march_through(Site& site, Shape shape, const std::vector<std::uint32_t>& targets,
                    std::uint32_t start) {

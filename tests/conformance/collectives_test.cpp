@@ -22,7 +22,7 @@ void expect_right(Site& site, std::uint32_t local_size) {
   }
 }
 
-/// For groups of one thread up to the largest.
+/// Tests groups of one thread up to the largest.
 template <class Kernel>
 void expect_right(Site& site) {
   site.restart(2);
@@ -76,7 +76,7 @@ COHORT_SITE_TEST(Collectives, AtomicWordsOfAllKindsBehaveInEitherMemory) {
 }
 
 TEST(Stacks, ThreadsMayBeginWhereOthersEnded) {
-  // A page that stays lets the next engine's stacks lie elsewhere in the same memory.
+  // A page that stays mapped makes the next engine's stacks lie elsewhere in the same memory.
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::vector<void*> pages;
   Site site{EngineKind::cpu};

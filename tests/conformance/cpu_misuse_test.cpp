@@ -171,7 +171,7 @@ TEST(BrokenCpuContract, ATornGroupLeavesTheEngineInGoodOrder) {
 
 // ---- exhaustion: last, because the process ends if it is not handled
 
-/// While it lives, this process may only take so much more address space.
+/// While it lives, this process may take only a limited amount of further address space.
 class AddressLimit {
  public:
   explicit AddressLimit(std::size_t more) {

@@ -38,7 +38,7 @@ struct Locking {
     for (std::uint32_t i = 0; i < times; ++i) {
       mutex->lock();
       ++*count;
-      // Once, so that the others certainly spin while the holder does not run.
+      // The holder yields once, so that the other groups certainly spin while it does not run.
       if (i == times / 2 && leader(group)) std::this_thread::yield();
       mutex->unlock();
       (void)group.request_fork(state);
@@ -94,7 +94,7 @@ TEST(Fairness, GroupsMayHandOverInBothDirections) {
   }
 }
 
-/// Many rounds of the same, in a kernel whose groups offer themselves while they wait.
+/// Passes the token many rounds, in a kernel whose groups offer themselves while they wait.
 struct HandingOnWhileOffering {
   std::atomic<std::uint32_t>* token;
   std::uint32_t laps;
@@ -134,7 +134,7 @@ TEST(Fairness, GroupsMayHandOverWhileTheyOfferThemselves) {
   }
 }
 
-/// Two jobs whose groups wait for each other, one of each.
+/// Group 0 of one job and group 0 of another wait for each other.
 struct PingPong {
   std::atomic<std::uint32_t>* ball;
   std::uint32_t side;

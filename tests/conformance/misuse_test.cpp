@@ -1,5 +1,5 @@
 // Bad use: asking for what cannot run is the documented error, and a kernel that breaks a rule of
-// the model makes wait() say which one. Never a hang, never a crash.
+// the model makes wait() say which rule. Nothing hangs or crashes.
 #include "conformance/kernels/misuse.hpp"
 
 #include "conformance/lookout.hpp"

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::uint32_t most_units = 16;  // more than most machines have cores
 
-/// Ends the process when a test takes longer than only a hang does: a failure that names its test.
+/// Ends the process when a test takes longer than anything but a hang would. The failure names its
+/// test.
 class Watchdog : public testing::EmptyTestEventListener {
  public:
   static constexpr auto limit = 600s;
@@ -157,7 +158,7 @@ class ExploredJob final : public detail::JobControl {
 #endif
 
 #ifdef COHORT_TEST_CUDA
-/// One for all tests: it takes long to start.
+/// There is one for all tests, because it takes long to start.
 std::unique_ptr<cuda::Engine>& shared_cuda() {
   static std::unique_ptr<cuda::Engine> shared;
   if (!shared) shared = std::make_unique<cuda::Engine>();
@@ -522,7 +523,7 @@ const Program& twins() {
   return all;
 }
 
-/// With more groups than CPUs, where the device has them, and a scheduler group where
+/// Uses more groups than CPUs, where the device has them, and a scheduler group where
 /// COHORT_TEST_SCHEDULER is set.
 opencl::Engine& shared_opencl() {
   const auto make = [] {

@@ -41,8 +41,8 @@ struct Mixed {
       add(group, words + arrivals + slot);
       if (group.group_id() == 0) {
         group.atomic(words[arrivals + (state.round + 1) % 4]).store(0);
-        // Not in a round that ends with a resizing barrier: a group that joins there begins with
-        // the next round, and would find the others gone.
+        // Group 0 does not end the run in a round with a resizing barrier: a group that joins there
+        // begins with the next round, and would find the others gone.
         group.atomic(words[last + parity]).store(parity == 0 ? load(group, stop) : 0);
       }
       const State next{state.round + 1};

@@ -11,7 +11,7 @@ class CudaDialect : public testing::TestWithParam<const char*> {};
 
 TEST_P(CudaDialect, Compiles) {
   const std::string source = std::string{COHORT_TEST_COMPILER} + GetParam();
-  // Unoptimised PTX: what takes nvcc longest is left to the run on a device.
+  // Compiles to unoptimised PTX: what takes nvcc longest is left to the run on a device.
   EXPECT_NO_THROW(static_cast<void>(
       program::build(source, {.engine = "cuda", .optimise = "-O0", .architecture = "compute_90"})));
 }

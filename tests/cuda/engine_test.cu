@@ -85,7 +85,7 @@ struct Tasks {
 };
 
 /// Changes the target at random until at least `wanted` groups have joined and as many have left.
-/// Returns the number of targets.
+/// Returns how often it changed it.
 std::uint64_t shake(const Job& job, std::uint32_t groups, std::uint32_t seed,
                     std::uint64_t wanted = scaled(1000, 100)) {
   std::mt19937 random{seed};

@@ -125,7 +125,7 @@ struct Taking {
   }
 };
 
-/// The paper's introduction: a barrier in plain sight.
+/// The paper's introduction: a barrier that the kernel writes out itself.
 struct Barriers {
   std::uint32_t rounds;
   std::uint32_t* counts;  // by round

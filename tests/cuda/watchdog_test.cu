@@ -17,7 +17,7 @@ struct Step {
   std::uint32_t step = 0;
 };
 
-/// Until it is cancelled.
+/// Runs until it is cancelled.
 __global__ void endless(GridArg arg, std::uint32_t* steps) {
   const Grid<Step> grid{arg};
   if (!grid) return;

@@ -58,7 +58,7 @@ struct Still {
   std::vector<int> box_states;
 };
 
-/// A group that has left.
+/// The view of a group that has left.
 template <class Member>
 bool is_out(const Member& member) {
   return member.left && member.id == protocol::no_id;
@@ -85,7 +85,7 @@ struct Schedules {
   std::vector<Search> searches = {Search::random, Search::pct};
 };
 
-/// Runs the threads, made anew for each schedule of each search.
+/// Runs the threads, which are made anew for each schedule of each search.
 inline void explore_threads(const Schedules& schedules, const std::function<Threads()>& make) {
   for (const Search search : schedules.searches) {
     explore::World world{{.search = search, .weak_memory = true, .waiting = schedules.waiting}};
@@ -340,7 +340,7 @@ inline void leavers_are_caught() {
   });
 }
 
-/// A platform where a group that waits looks around once, and never before it arrives.
+/// A platform where a group that waits reads the target once, and never before it arrives.
 struct LooksMeanwhile : explore::FencedPlatform {
   template <class Member>
   static bool looks(const Member& /*member*/) {
@@ -375,7 +375,7 @@ void vetoes_are_for_changes() {
     expect(now.biased() != wanted, "the bias is wrong with a target of ", target);
     expect((job.shared.deposit_gen.peek() == 0) == wanted, "a deposit is wrong");
     expect(!wanted || job.states.deposit[0] == 42, "the State was not deposited");
-    // Group 1 does not ask for a change that group 0 has not seen, but for growth.
+    // Group 1 does not ask for growth that group 0 has not seen.
     job.shared.share.reset(target == 3 ? 4 : target);
     now = arrive(job, 1);
     expect(now.biased() != wanted && (wanted || job.shared.deposit_gen.peek() != 0),
@@ -474,9 +474,9 @@ constexpr Traits by_model{.barrier = ResizingBarrier::modelled};
 constexpr Traits any_order_may_empty{.kill_order = KillOrder::any,
                                      .survivors = Survivors::may_all_leave};
 
-/// The group whose turn it is to leave removes the groups that rest below it as well, down to the
-/// target, but never group 0, and none once a group has returned. Its view of the roster may be
-/// stale.
+/// The group whose turn it is to leave also removes the groups that rest below it, down to the
+/// target. It never removes group 0, and no group once one has returned. Its view of the roster may
+/// be stale.
 inline void leavers_take_resting_groups_along() {
   using P = explore::FencedPlatform;
   using protocol::Roster;
@@ -689,7 +689,7 @@ inline void starters_wait_for_the_others() {
                      [=] { expect(*came == quorum, "a group began without the others"); }};
     });
   }
-  // Nor does it wait for a group that never comes, once the job is cancelled.
+  // The starter does not wait for a group that never comes, either, once the job is cancelled.
   explore_threads({200, Waiting::notified}, [] {
     auto job = std::make_shared<Still<P>>(2, protocol::Roster::gather);
     job->shared.start_deadline = 1;
@@ -735,7 +735,8 @@ inline void unwanted_groups_are_woken() {
   }
 }
 
-/// The target falls while two groups are claimed: given back, they look at it again, and one goes.
+/// The target falls while two groups are claimed. Given back, they look at the target again, and
+/// one of them leaves.
 inline void groups_given_back_look_again() {
   using P = Patient;
   explore_threads({500, Waiting::notified}, [] {
@@ -760,8 +761,8 @@ inline void groups_given_back_look_again() {
   });
 }
 
-/// Groups that join through the same box, one right after the other: the second is written there
-/// only after the first has read.
+/// Two groups join through the same box, one right after the other: the box is written for the
+/// second only after the first has read it.
 template <class P>
 void boxes_are_used_again() {
   explore_threads({500, Waiting::polled, {Search::random}}, [] {
@@ -950,7 +951,7 @@ inline void idle_forks_cost_one_load() {
   expect(protocol::request_fork<P, Traits{}>(member, 7) == 0, "a fork without the lock");
 }
 
-/// A group for which there is no box goes; a stale one does not even look for a box.
+/// A group for which there is no box leaves. A group of an older run does not even look for a box.
 inline void lobbies_may_be_full() {
   Still<explore::Platform> job{3, 1};
   for (auto& box : job.boxes) box.seat.reset(protocol::Seat::claimed);
@@ -1068,7 +1069,7 @@ struct Check {
   const char* name;
   void (*body)();
 
-  /// What is wrong, or nothing.
+  /// Returns what is wrong, or nothing.
   [[nodiscard]] std::string run() const {
     try {
       body();

@@ -100,7 +100,7 @@ inline void groups_have_barriers() {
   });
 }
 
-/// Tracers receive every offer, also one that is over at a glance.
+/// Tracers receive every offer, also one that ends in the quick check.
 struct TwoOffers {
   struct State {};
 

@@ -262,7 +262,7 @@ struct Neighbours : CountingAtBarriers {
 
 TEST(Kernels, AMissingGlobalBarrier) {
   const Result wrong = explore_counters<Neighbours<true>>(1);
-  // Which of the two depends on the schedule.
+  // Which of the two mistakes is found depends on the schedule.
   const bool race = wrong.failure.find("race on flags[") != std::string::npos;
   expect_found(wrong, race ? "race on flags[" : "an item was counted 0 times");
   const Result right = explore_counters<Neighbours<false>>(1);

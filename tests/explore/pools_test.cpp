@@ -1,8 +1,8 @@
 // The pools of the apps that steal work, under the explorer with weak memory. Every task is taken
 // once, and the group that takes it sees what its pusher wrote. A deque that forgets one of its
 // orders must be found wrong. Three orders are left out: push's acquire, the acquire half of pop's
-// look, and the release of a thief's swap. They only keep a load from reading what is stored later,
-// which the explorer, running one access after another, never does.
+// read-modify-write, and the release of a thief's swap. They only keep a load from reading what is
+// stored later. The explorer runs one access after another, so it never does that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,7 +142,7 @@ struct Deal {
   }
 };
 
-/// Every task pushes its children in a tree of tasks. Groups take tasks as the apps do, and come
+/// Tasks form a tree: every task pushes its children. Groups take tasks as the apps do, and come
 /// and go.
 template <class Pools, KillOrder order>
 struct Tree {

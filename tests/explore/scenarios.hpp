@@ -21,7 +21,7 @@ using explore::Search;
 using explore::Start;
 using explore::Waiting;
 
-/// A State that names its sender: group `id` in `round`, or gift number `round`.
+/// A State that tells who sent it: group `id` in `round`, or gift number `round`.
 struct From {
   static constexpr std::uint32_t no_sender = ~0U;  // the State of the first groups
   static constexpr std::uint32_t gift = ~1U;
@@ -121,8 +121,8 @@ struct RoundsWithSender : Scene {
   };
 };
 struct SharedRounds : Rounds {
-  /// All items were worked on in each of `count` rounds, or after a suspend in the same number of
-  /// rounds: no work is lost or done twice.
+  /// All items were worked on in each of `count` rounds. After a suspend, all were worked on in the
+  /// same number of rounds. So no work is lost or done twice.
   static std::string judge(const Left& left, std::uint32_t count) {
     for (const std::uint32_t times : left.items) {
       if (left.outcome.status == Status::finished && times != count) {
@@ -432,7 +432,7 @@ struct UntilOffered : Scene {
   }
 };
 
-/// Goes on until groups have joined `count` times, however often the scheduler has to ask.
+/// Goes on until groups have joined `count` times, however often the scheduler has to ask for it.
 template <Traits its_traits>
 struct UntilJoined : Scene {
   static constexpr Traits traits = its_traits;
@@ -537,8 +537,8 @@ struct ReturnsEarly : Scene {
   }
 };
 
-/// Some groups stand at a plain barrier, the others at a resizing one: group `count` alone at the
-/// plain one, or from 10 on group `count` - 10 alone at the resizing one.
+/// Some groups stand at a plain barrier, the others at a resizing one. Group `count` stands alone
+/// at the plain one or, from 10 on, group `count` - 10 alone at the resizing one.
 template <Resizes resizes, ResizingBarrier barrier = ResizingBarrier::one_pass>
 struct Diverges : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
@@ -620,7 +620,8 @@ struct Scenario {
   bool offer_wait = false;
   bool start_deadline = false;
   /// How often each unit comes; 0: as the search says. A kernel with visits waits for the
-  /// scheduler, so PCT's strict priorities could make it wait for ever: its search is random.
+  /// scheduler, so PCT's strict priorities could make it wait for ever. Its search is therefore
+  /// random.
   std::uint32_t visits = 0;
   std::uint32_t max_groups = 0;  // and boxes in the lobby; 0: as many as units
   bool fenced = false;           // on a platform with fences, where groups poll

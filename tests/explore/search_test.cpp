@@ -137,7 +137,7 @@ TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
   EXPECT_LT(reduced * 3, all);
 }
 
-/// Message passing by relaxed accesses, the flag handed on by a third thread's addition.
+/// Passes a message by relaxed accesses; a third thread's addition hands on the flag.
 struct Message {
   bool fence_before_write;
   bool fence_after_read;
@@ -191,7 +191,7 @@ TEST(Fences, OrderWhatIsRelaxedAroundThem) {
   EXPECT_TRUE(can_be_old(true, true, true)) << "a plain store carries nothing on";
 }
 
-/// Reads before the barrier that would order the read.
+/// A kernel that reads before the barrier that would order the read.
 struct Hasty : test::Scene {
   template <class Group>
   void run(Group& group, State /*state*/) const {

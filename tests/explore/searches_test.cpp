@@ -14,9 +14,10 @@ namespace {
 
 using apps::RunOptions;
 
-/// From 0 to the hub 1, and shorter by way of 2; from there many edges to 3, then as many to 4. So
-/// the threads with the hub's first edges learn of the shorter way only in the next turn. Most
-/// edges leave node 5, which is never reached, so a direction-optimising search stays top-down.
+/// The graph has an edge from 0 to the hub 1, and a shorter way through 2. From the hub, many edges
+/// lead to 3, then as many to 4. So the threads with the hub's first edges learn of the shorter way
+/// only in the next turn. Most edges leave node 5, which is never reached, so a
+/// direction-optimising search stays top-down.
 const Csr& hub() {
   static const Csr graph = [] {
     constexpr std::size_t many = 20;
@@ -99,7 +100,7 @@ TEST(FewEdges, AreThoseOfTheSquares) {
   EXPECT_FALSE(apps::has_many_edges(squares()));
 }
 
-// Near nodes only, or buckets whose nodes come nearer while they wait in piles.
+// With near nodes only, or with buckets whose nodes come nearer while they wait in piles.
 TEST(FewEdges, GiveShortestPaths) {
   for (const apps::Distance delta : {100U, 2U}) {
     SCOPED_TRACE(delta);
@@ -116,7 +117,7 @@ TEST(FewEdges, GiveShortestPathsBeyondAnEmptyWindow) {
   expect_paths(graph, {.delta = 1});
 }
 
-// By all groups, or by one that goes on alone.
+// Runs with all groups, or with one that goes on alone.
 TEST(FewEdges, GiveLevels) {
   for (const std::uint32_t solo : {0U, 2U}) {
     SCOPED_TRACE(solo);

@@ -1,5 +1,5 @@
-// Scenarios under random schedules with fresh seeds, for some time. Each failure is stored in
-// a file of its own, with all that is needed to replay it.
+// Scenarios under random schedules with fresh seeds, for a given time. Each failure is stored in a
+// file of its own, with all that is needed to replay it.
 #pragma once
 
 #include <chrono>

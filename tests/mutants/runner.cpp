@@ -15,13 +15,14 @@
 namespace cohort::test {
 namespace {
 
-/// A mutant that goes round in circles dies of SIGPROF: no scenario takes this much of a processor.
+/// A mutant that loops for ever ends by SIGPROF: no scenario takes this much processor time.
 void limit_time() {
   const itimerval limit{{}, {.tv_sec = 20, .tv_usec = 0}};
   ::setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
-/// One look at a scenario. Everything is fixed, so that a mutant meets the same fate every time.
+/// One way to look at every scenario: a search and its options. Everything is fixed, so that a
+/// mutant meets the same fate every time.
 struct Look {
   Search search;
   std::uint64_t schedules;

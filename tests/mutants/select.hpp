@@ -1,4 +1,4 @@
-// The switch of the mutants: one binary holds them all, and one of them is on.
+// The switch of the mutants: one binary holds all of them, and at most one is on.
 #pragma once
 
 #include <type_traits>

@@ -6,10 +6,10 @@
 
 namespace cohort::test {
 
-/// In bytes; set it to 0 before what is to be watched.
+/// The largest request, in bytes. Set it to 0 before what is to be watched.
 extern std::atomic<std::size_t> largest_allocation;
 
-/// Allocations of this thread until one throws, once; negative: none does.
+/// How many allocations of this thread until one throws, once; negative: none does.
 extern thread_local int allocations_left;
 
 }  // namespace cohort::test

@@ -250,8 +250,8 @@ TEST(GraphApps, FollowEdgesInTheirDirection) {
       << "weakly connected";
 }
 
-/// Suspends a search at a resizing point and continues it in groups of another size, for points
-/// further and further into the search. Returns the number of continued searches.
+/// Suspends a search at a resizing point and continues it in groups of another size. Does so at
+/// points further and further into the search. Returns the number of continued searches.
 std::uint32_t moves(const Csr& graph, std::uint32_t from, std::uint32_t to,
                     const BfsOptions& how = {}) {
   const std::filesystem::path file =
@@ -315,7 +315,7 @@ TEST(GraphApps, GoOnFromACheckpointOnlyIfMovable) {
               ThrowsMessage<Error>(HasSubstr("movable")));
 }
 
-/// Node 1 is first found far beyond the first window, then nearer; the next nodes lie many windows
+/// Node 1 is first found far beyond the first window, then nearer. The next nodes lie many windows
 /// behind it. So one window is empty.
 Csr far_apart() {
   constexpr Node chain = 40;  // nodes without a distance between them, each with a tail
@@ -447,7 +447,7 @@ std::vector<PoolOptions> pool_kinds() {
   return kinds;
 }
 
-/// What a run that cannot be says.
+/// The message of a run that cannot be.
 template <class Run>
 std::string refusal(Run run) {
   try {

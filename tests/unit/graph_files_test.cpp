@@ -542,7 +542,7 @@ TEST_F(Cache, DoesNotHideWhatIsWrongWithTheFile) {
 
 // ---- real graphs
 
-/// The graph, straight from its file; nothing where that is not there. What searches find in it is
+/// The graph, straight from its file; nothing if the file is not there. What searches find in it is
 /// in known_answers_test.
 std::optional<Csr> real_graph(const char* name) {
   const auto file = find_input(name);

@@ -45,7 +45,7 @@ TEST(KnownAnswers, ColorOnG3Circuit) {
   expect("color", circuit, {}, {});
   expect("color", circuit, {"algorithm=paper"}, {});
 }
-// By id two sweeps do everything: short steps give groups a chance to come and go.
+// With priorities by id, two sweeps do everything. Short steps give groups a chance to come and go.
 TEST(KnownAnswers, MisOnAGrid) {
   expect("mis", "grid:1000x1000", {}, {{"size", 364097}});
   expect("mis", "grid:1000x1000", {"algorithm=paper"}, {{"size", 364097}});

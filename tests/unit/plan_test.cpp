@@ -276,8 +276,8 @@ TEST(Plan, MoreTasksNeverMeanMoreForAJob) {
 }
 
 TEST(Plan, NobodyWaitsForEver) {
-  // A machine that tasks of all sizes keep asking for: every job comes to run, every task too. A
-  // task runs for one round; a job that is suspended comes back when the plan has a unit for it.
+  // Tasks of all sizes keep asking for a machine: every job and every task comes to run. A task
+  // runs for one round. A job that is suspended comes back when the plan has a unit for it.
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random{seed};
     Scene scene{.capacity = 1 + static_cast<std::uint32_t>(random() % 8), .jobs = {}, .tasks = {}};

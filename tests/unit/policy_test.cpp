@@ -222,7 +222,7 @@ TEST(Policy, IsMonotoneInDemand) {
 }
 
 TEST(Policy, StartedJobsKeepTheirPlaceWhenTheyRun) {
-  // A job that these shares start is running next time; no job is postponed for it then.
+  // A job that these shares start is running next time. Then no job is postponed for it.
   for_all(true, [](const Scene& scene, const Shares& shares) {
     Claims next = scene.claims;
     for (std::size_t i = 0; i < next.size(); ++i)

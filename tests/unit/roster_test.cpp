@@ -138,7 +138,7 @@ TEST(Released, ZeroesTheCountSetsMAndKeepsTheRest) {
     ASSERT_EQ(full.arrived(), active);
     for (const std::uint32_t next : {0U, 1U, active, Roster::max_groups}) {
       EXPECT_EQ(full.released(next).word, at(6, next).word | rest);
-      // As the difference that the releaser adds, with FAULT raised meanwhile.
+      // The same if the releaser adds the difference, and FAULT has been raised meanwhile.
       const Roster calm{full.word & ~Roster::fault};
       EXPECT_EQ(full.word + (calm.released(next).word - calm.word), at(6, next).word | rest);
     }

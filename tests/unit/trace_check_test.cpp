@@ -432,11 +432,12 @@ TEST(ModelledBarrier, TheCheckerAcceptsExactlyItsOutcomes) {
   for (std::uint32_t before = 1; before <= most; ++before) {
     for (std::uint32_t forked = 0; forked <= most + 1; ++forked) {
       for (std::uint32_t after = 1; after <= most + 1; ++after) {
-        // As the master of a query barrier does it: fork, then say how many go on.
+        // The master of a query barrier forks, and then says how many groups go on.
         Events events = starts(before) + arrivals(before);
         if (forked > 0) events.push_back(fork(0, before + forked, forked));
         events.push_back(resize(0, before + forked, after));
-        // The query barrier does not grow by its last step, but ours does nothing else.
+        // The last step of the query barrier does not let it grow. Our barrier consists of this
+        // step alone.
         const std::uint32_t joined =
             forked + (after > before + forked ? after - before - forked : 0);
         TraceChecker checker{{.max_groups = most}};
@@ -526,8 +527,8 @@ TEST(TraceOrder, AnyOrderIsFoundWhereTheFirstChoiceIsWrong) {
   expect_legal_log(four_any, 3,
                    {on(1, kill(1, 2)), on(2, kill(2, 2)), on(0, fork(0, 3, 1)), on(3, join(1, 3)),
                     on(0, finish(0)), on(3, finish(1))});
-  // Logged first: the kill of 3 groups to 2; but the fork that found 3 has to come before it, and a
-  // kill that found 4 in between.
+  // Logged first is the kill that takes 3 groups to 2. But the fork that found 3 has to come before
+  // it, and a kill that found 4 in between.
   expect_legal_log(four_any, 3,
                    {on(1, kill(1, 2)), on(0, fork(0, 4, 1)), on(3, join(3, 4)), on(2, kill(2, 3)),
                     on(0, finish(0)), on(3, finish(3))});

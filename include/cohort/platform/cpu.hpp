@@ -83,7 +83,7 @@ class Event {
   /// Wakes the sleepers, if any. Call it after a change made with at least Order::release.
   void notify() noexcept {
     if (sleepers_.load(std::memory_order_seq_cst) != 0)
-      wake();  // in one total order with announce()
+      wake();  // pairs with announce(): both are in one total order
   }
 
  private:

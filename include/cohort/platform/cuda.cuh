@@ -52,8 +52,9 @@ struct Recorder {
   std::uint32_t last_line = 0;      ///< line count - 1; the count is a power of two
   alignas(128) Atomic<std::uint32_t> turns{0};
 
-  /// Primitives write only rare events to a tape here, so that the others stay fast. A block
-  /// records its own arrival and departure elsewhere, and its last thread the arrivals at barriers.
+  /// Records an event of a primitive. Primitives write only rare events to a tape here, so that the
+  /// others stay fast. A block records its own arrival and departure elsewhere, and its last thread
+  /// the arrivals at barriers.
   COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
                         std::uint64_t value) const;
 
@@ -407,7 +408,7 @@ struct Platform {
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block does nothing more: tells the host. `how`: taken_away,
+  /// The group is out, and the block does nothing more: tells the host. `how` is taken_away or
   /// has_returned, or neither after a fault. Other groups have seen the writes of a group that was
   /// taken away, and will publish them.
   __device__ static void depart(std::uint32_t how) {
@@ -503,7 +504,8 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
   if (threadIdx.x == 0) {
-    // The other primitives read the share themselves. Relaxed, so it overlaps with what follows.
+    // The other primitives read the share themselves. The load is relaxed, so it overlaps with what
+    // follows.
     if (point == Point::request_fork) Platform::listen(*Platform::here().shared);
     *answer = static_cast<std::uint32_t>(act());
   }

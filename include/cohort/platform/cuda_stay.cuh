@@ -88,8 +88,9 @@ __device__ __forceinline__ Stay come_in(Member* member, const RunArguments& run,
     Platform::here() = {run.shared, run.demands, nullptr};
     Platform::here().offers = &member->sampler;
     if (run.first) {
-      // The host may not know where this is in States. All first blocks write the same value,
-      // before they check in; the others get their State from one of them, or from its successors.
+      // The host may not know where `boxes` is in States. All first blocks write the same value,
+      // before they check in. The other groups get their State from one of them, or from its
+      // successors.
       *static_cast<State* volatile*>(&states.boxes) = static_cast<State*>(run.box_states);
       checked_in = protocol::check_in(*member);
       if (checked_in && !member->joined) member->state = State{};

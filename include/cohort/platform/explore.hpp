@@ -413,8 +413,8 @@ struct LastLook {
   mutable bool skipped = false;
 };
 
-/// A platform like a GPU's, for which the protocol has its own branches: one fence for many ordered
-/// accesses, and barriers at which only group 0 reads the target, before it arrives or while it
+/// A platform like a GPU's, for which the protocol has its own branches. One fence serves many
+/// ordered accesses. At barriers only group 0 reads the target, before it arrives or while it
 /// waits.
 struct FencedPlatform : Platform {
   using Sampler = LastLook;

@@ -159,8 +159,8 @@ template <class P, class Meanwhile>
 COHORT_FN Roster await_release(const Place<P>& place, Meanwhile meanwhile) {
   auto& shared = place.shared;
   const std::uint32_t gen = place.gen;
-  // Where a load after the release would be another round trip, read the votes while waiting: a
-  // vote stays until the arrivals of generation gen + 3.
+  // Where a load after the release would be another round trip, a group reads the votes while it
+  // waits: a vote stays until the arrivals of generation gen + 3.
   const bool asks = Fenced<P> && place.votes && place.kind == Kind::resizing;
   Roster now;
   const auto done = [&] {
@@ -249,8 +249,8 @@ COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State&
                                   Order::relaxed);  // published by the arrival or veto after it
 }
 
-/// Reads the target again while group 0 waits at a resizing barrier that would flip by itself. Asks
-/// for a resize at this barrier if one is wanted.
+/// Reads the target again while group 0 waits at a resizing barrier that would flip by itself. If a
+/// resize is wanted, asks for it at this barrier.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;

@@ -8,8 +8,8 @@
 
 namespace cohort::protocol {
 
-/// Completes the departure of a group that the roster no longer counts. `next`: the roster without
-/// it. `others`: how many groups right below it the same swap removed.
+/// Completes the departure of a group that the roster no longer counts. `next` is the roster
+/// without it. `others` is the number of groups right below it that the same swap removed.
 template <class P, Traits traits, class State>
 COHORT_FN void left_roster(Member<P, State>& member, Roster next, bool releases,
                            std::uint32_t others = 0) {

@@ -64,7 +64,8 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     abandon(member);
     return false;
   }
-  // Not from the roster: a quick group may have left again, and the first set works with one M.
+  // M does not come from the roster: a quick group may have left again, and the first set works
+  // with one M.
   member.active = shared.settled.load(Order::relaxed);
   member.joined = shared.restarted;
   member.state = read<P>(member.states.kept);

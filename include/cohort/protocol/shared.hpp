@@ -105,9 +105,9 @@ struct Shared {
   using Atomic = typename P::template Atomic<T>;
 
   // Written at every barrier. Votes share the roster's cache line: an arriving group owns that line
-  // anyway. Not on platforms where groups poll both at once: two loads of one line would wait for
-  // each other. Four slots, so that they follow the generation through its wrap. As wide as the
-  // roster: a GPU reads narrower words as if the host wrote them.
+  // anyway. On platforms where groups poll both at once they do not share it: two loads of one line
+  // would wait for each other. There are four slots, so that they follow the generation through its
+  // wrap. A slot is as wide as the roster: a GPU reads narrower words as if the host wrote them.
   alignas(128) Atomic<std::uint64_t> roster{0};
   alignas(Fenced<P> ? 128 : alignof(Atomic<std::uint64_t>)) Atomic<std::uint64_t> vote[4] = {};
 

@@ -95,8 +95,8 @@ struct StepsWithBarriers {
   }
 };
 
-/// The march in direct style: the kernel owns the loop. Group 0 says a step ahead which one is the
-/// last.
+/// The march in direct style: the kernel owns the loop. Group 0 says one step ahead which step is
+/// the last.
 struct Direct {
   using State = MarchState;
   Board board;
@@ -242,7 +242,7 @@ struct DividedBetweenBarriers {
 };
 
 /// Forks right after a resizing barrier that lets groups in. The State is as large as it may be, so
-/// that copying it takes long; group 0 arrives first, so that it forks soon afterwards.
+/// that copying it takes long. Group 0 arrives first, so that it forks soon afterwards.
 template <std::uint32_t state_words>
 struct ForkingAfterABarrier {
   enum : std::uint32_t { rounds, last, size = last + 2 };

@@ -40,7 +40,8 @@ struct OtherSum : Sum {
   static constexpr const char* name = "other";
 };
 
-/// Naming its memory, and so writing its checkpoint, takes as long as the host wants.
+/// A kernel that takes as long as the host wants to name its memory, and so to write its
+/// checkpoint.
 struct SlowToSave : Sum {
   std::atomic<bool>* saving;
   const std::atomic<bool>* go_on;

@@ -30,7 +30,7 @@ struct Lesser {
     return b < a ? b : a;
   }
 };
-/// Associative but not commutative: the last of the values that are something.
+/// An operation that is associative but not commutative: the last of the values that are something.
 struct Last {
   COHORT_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const { return b >= 0 ? b : a; }
 };

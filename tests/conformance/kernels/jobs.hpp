@@ -1,6 +1,6 @@
 // Kernels that several files launch. The march checks in every step that all groups are there, at
-// the same step, with one M and one state: it finds a group that is lost, doubled, late or
-// has a wrong state, however it joined.
+// the same step, with one M and one state. So it finds a group that is lost, doubled, late or has a
+// wrong state, however it joined.
 #pragma once
 
 #include "conformance/kernels/words.hpp"

@@ -25,7 +25,7 @@ consteval Traits traits_with(ResizingBarrier barrier) {
   traits.barrier = barrier;
   return traits;
 }
-/// A kernel with one resizing barrier or another; with the usual one it is the kernel itself.
+/// The kernel with one resizing barrier or another. With the usual one it is the kernel itself.
 template <class Kernel, ResizingBarrier barrier>
 using Meeting = std::conditional_t<barrier == ResizingBarrier::one_pass, Kernel,
                                    With<Kernel, traits_with<Kernel>(barrier)>>;
@@ -47,7 +47,7 @@ template <class Group>
 COHORT_FN void add(const Group& group, std::uint32_t* word, std::uint32_t number = 1) {
   group.atomic(*word).fetch_add(number);
 }
-/// Once for the group.
+/// Counts once for the group.
 template <class Group>
 COHORT_FN void count(const Group& group, std::uint32_t* word) {
   if (leader(group)) add(group, word);
@@ -77,7 +77,7 @@ template <class Group, class Done>
 COHORT_FN void hold_until(const Group& group, Done done) {
   while (!done()) pause(group);
 }
-/// Until the host or another group sets the flag.
+/// Waits until the host or another group sets the flag.
 template <class Group>
 COHORT_FN void hold(const Group& group, std::uint32_t* flag) {
   hold_until(group, [&] { return load(group, flag) != 0; });
