@@ -234,7 +234,7 @@ std::vector<const void*> ProgramKernel::checked(LaunchOptions& options) const {
   if (info().dimensions > seen) {
     throw Error{Errc::bad_options, "kernel " + info().name + " asks about dimension " +
                                        std::to_string(info().dimensions - 1) +
-                                       "; launch it over a range"};
+                                       "; launch it over a range (set_range, --global)"};
   }
   if (range_) {
     const auto& [x, y, z] = range_->local;
