@@ -3,6 +3,7 @@
 // device.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <thread>
@@ -11,14 +12,18 @@
 #include "conformance/waiting.hpp"
 
 namespace cohort::test {
+
+/// Launches a kernel of another module (watchdog_late.cu), which CUDA has not loaded yet.
+void launch_late(std::uint32_t* word, cudaStream_t stream);
+
 namespace {
 
 struct Step {
   std::uint32_t step = 0;
 };
 
-/// Runs until it is cancelled.
-__global__ void endless(GridArg arg, std::uint32_t* steps) {
+/// Until it is cancelled. Two blocks of 1024 threads fit on an SM, and then nothing else does.
+__global__ void __launch_bounds__(1024, 2) endless(GridArg arg, std::uint32_t* steps) {
   const Grid<Step> grid{arg};
   if (!grid) return;
   for (Step state = grid.state();;) {
@@ -28,7 +33,6 @@ __global__ void endless(GridArg arg, std::uint32_t* steps) {
   }
 }
 
-__global__ void never_launched_before(std::uint32_t* word) { *word = 1; }
 __global__ void launched_before(std::uint32_t* word) { *word = 1; }
 
 /// What an engine has said.
@@ -71,16 +75,24 @@ void expect_report(const std::string& name, const std::string& advice, Call call
   engine.prepare(endless);
   const Plain plain;
   const auto steps = engine.fill<std::uint32_t>(1, 0);
-  // Two blocks of 1024 threads on each SM: no room for another kernel.
-  const ScopedJob job = engine.launch(
-      endless, {.max_groups = 2 * engine.capacity(), .local_size = 1024}, steps.data());
-  await([&job] { return job.status() == Status::running; });
-  std::this_thread::sleep_for(20ms);  // the blocks have started
-  std::thread blocked{[&] { call(plain); }};
-  const auto until = std::chrono::steady_clock::now() + 10s;
-  await([&] { return !reports.all().empty() || std::chrono::steady_clock::now() > until; });
+  const std::uint32_t full = 2 * engine.capacity();
+  const ScopedJob job =
+      engine.launch(endless, {.max_groups = full, .local_size = 1024}, steps.data());
+  await([&] { return groups_now(job) == full; });
+  std::atomic<bool> returned{false};
+  std::thread blocked{[&] {
+    call(plain);
+    returned = true;
+  }};
+  const auto until = std::chrono::steady_clock::now() + 8s;
+  await([&] {
+    return !reports.all().empty() || returned || std::chrono::steady_clock::now() > until;
+  });
+  const bool waited = !returned;
   job.cancel();
   blocked.join();
+  if (!waited && reports.all().empty())
+    GTEST_SKIP() << "with this driver, " << name << " does not wait for jobs";
   EXPECT_THAT(reports.all(),
               testing::ElementsAre(testing::AllOf(testing::StartsWith(name + " has waited for "),
                                                   testing::HasSubstr(advice))));
@@ -96,9 +108,8 @@ TEST(Watchdog, NamesCudaDeviceSynchronize) {
 }
 
 TEST(Watchdog, NamesTheFirstLaunchOfALazilyLoadedKernel) {
-  expect_report("a launch", "engine.prepare", [](const Plain& plain) {
-    never_launched_before<<<1, 32, 0, plain.stream>>>(plain.device);
-  });
+  expect_report("a launch", "engine.prepare",
+                [](const Plain& plain) { launch_late(plain.device, plain.stream); });
 }
 
 TEST(Watchdog, NamesTheLegacyDefaultStream) {
