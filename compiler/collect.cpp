@@ -138,7 +138,8 @@ class Collector {
     }
     if (is_builtin(*callee)) {
       if (is_resizing(primitive(call))) program_.resizes.insert(&caller);
-      if (primitive(call) == Primitive::global_barrier) program_.meets.insert(&caller);
+      if (primitive(call) == Primitive::global_barrier || primitive(call) == Primitive::query)
+        program_.meets.insert(&caller);
       if (asks_group(*callee)) program_.asks_group.insert(&caller);
       return;
     }

@@ -238,15 +238,17 @@ class OpenCl final : public Printer {
     return true;
   }
 
-  /// Behind a barrier the job may have ended under this group: then everything returns.
+  /// Behind a barrier or a query the job may have ended under this group: then everything returns.
   void after(const clang::Stmt* evaluated) override {
     if (plain_) return;
     bool meets = false;
     walk(evaluated, [&](const clang::Stmt& each) {
       const auto* call = dyn_cast<clang::CallExpr>(&each);
-      meets |= call != nullptr && (primitive(*call) == Primitive::global_barrier ||
-                                   (!is_builtin(*callee_of(*call)) &&
-                                    program_.meets.contains(&definition_of(*callee_of(*call)))));
+      if (call == nullptr) return true;
+      const Primitive which = primitive(*call);
+      meets |= which == Primitive::global_barrier || which == Primitive::query ||
+               (!is_builtin(*callee_of(*call)) &&
+                program_.meets.contains(&definition_of(*callee_of(*call))));
       return true;
     });
     if (!meets) return;

@@ -253,6 +253,7 @@ void Printer::print_statement(const clang::Stmt* stmt) {
       print_block(branch->getElse(), {branch->getCond()});
     }
     line("}");
+    if (branch->getElse() == nullptr) after(branch->getCond());
   } else if (const auto* loop = dyn_cast<clang::WhileStmt>(stmt)) {
     const std::string condition = print(loop->getCond());
     begin_loop("while (" +
@@ -260,10 +261,12 @@ void Printer::print_statement(const clang::Stmt* stmt) {
                ") {");
     print_block(loop->getBody(), {loop->getCond()});
     line("}");
+    after(loop->getCond());
   } else if (const auto* do_loop = dyn_cast<clang::DoStmt>(stmt)) {
     begin_loop("do {");
     print_block(do_loop->getBody(), {do_loop->getCond()});
     line("} while (" + print(do_loop->getCond()) + ");");
+    after(do_loop->getCond());
   } else if (const auto* for_loop = dyn_cast<clang::ForStmt>(stmt)) {
     line("{");
     open();
@@ -283,6 +286,7 @@ void Printer::print_statement(const clang::Stmt* stmt) {
                (for_loop->getInc() == nullptr ? "" : print(for_loop->getInc())) + ") {");
     print_block(for_loop->getBody(), {for_loop->getCond(), for_loop->getInc()});
     line("}");
+    if (for_loop->getCond() != nullptr) after(for_loop->getCond());
     close();
     line("}");
   } else if (const auto* choice = dyn_cast<clang::SwitchStmt>(stmt)) {

@@ -83,7 +83,7 @@ struct Program {
   std::vector<const clang::Decl*> declarations;  ///< types and constants, in source order
   std::set<const clang::FunctionDecl*>
       resizes;  ///< functions that reach a resizing point: they are inlined
-  std::set<const clang::FunctionDecl*> meets;  ///< functions that reach a global_barrier
+  std::set<const clang::FunctionDecl*> meets;  ///< functions that reach a global_barrier or a query
   std::set<const clang::FunctionDecl*>
       asks_group;                        ///< functions that reach an id, a barrier or a primitive
   std::set<const clang::Stmt*> parting;  ///< branches that threads of a group take differently

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t line = 128;
 /// The number of events kept for a job with a tracer; later events are dropped.
 constexpr std::uint32_t event_limit = 1U << 20U;
-/// Approximate time of one poll of the roster by a group.
+/// Approximate time of one poll of the roster by a group. Known to protocol.cl too.
 constexpr std::int64_t nanoseconds_per_poll = 10;
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
@@ -44,8 +44,8 @@ JobMemory::JobMemory(const std::shared_ptr<SharedMemory>& memory, const BoundKer
   words->state_size = state_size;
   words->state_stride = static_cast<std::uint32_t>(stride);
   words->max_groups = max_groups;
-  words->offer_polls = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-      options.offer_wait.count() / nanoseconds_per_poll, 0, 1'000'000'000));
+  words->offer_polls = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(options.offer_wait.count() / nanoseconds_per_poll, 0));
   if (options.tracer != nullptr) {
     events_ = Block{memory, event_limit * sizeof(Event)};
     words->events = reinterpret_cast<Event*>(events_.data());

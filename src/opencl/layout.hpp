@@ -59,7 +59,7 @@ struct Words {
   std::uint32_t state_stride;
   std::uint32_t max_groups;
   std::uint32_t quorum;
-  std::uint32_t offer_polls;
+  std::uint64_t offer_polls;
   std::uint32_t restarted;
   Box* boxes;
   std::atomic<std::uint64_t>* free_ids;

@@ -31,15 +31,32 @@ static void cohort_doze(uint polls) {
   if (polls >= 500)
     __asm__ volatile("syscall" : "=a"(result) : "a"(35l), "D"(time), "S"(0l) : "rcx", "r11", "memory");  // nanosleep
 }
+static ulong cohort_nanoseconds(void) {
+  long result;
+  long time[2];
+  __asm__ volatile("syscall" : "=a"(result) : "a"(228l), "D"(1l), "S"(time) : "rcx", "r11", "memory");  // clock_gettime
+  return (ulong)time[0] * 1000000000ul + (ulong)time[1];
+}
+// The number of polls after one more. Other threads may run for long between two: from then on time counts, 10 ns a poll
+// (nanoseconds_per_poll in body.cpp).
+static ulong cohort_poll(ulong polls, ulong* since) {
+  if (polls < 500) return polls + 1;
+  cohort_relax(500);
+  const ulong now = cohort_nanoseconds();
+  if (*since == 0) *since = now;
+  return 501 + (now - *since) / 10;
+}
 #else
 static void cohort_relax(uint polls) {}
 static void cohort_doze(uint polls) {}
+static ulong cohort_poll(ulong polls, ulong* since) { return polls + 1; }
 #endif
 // Waits until `done`, an expression that loads words; at most a given number of times.
 #define COHORT_AWAIT(done) \
   for (uint polls = 0; !(done); ++polls) cohort_relax(polls)
 #define COHORT_AWAIT_FOR(looks, done) \
-  for (uint polls = 0; polls < (looks) && !(done); ++polls) cohort_relax(polls)
+  for (ulong polls = 0, since = 0; polls < (looks) && !(done); polls = cohort_poll(polls, &since)) { \
+  }
 #endif
 
 #if defined(COHORT_ALONE)  // groups of one thread have no meetings, and the compiler has less to do
@@ -153,7 +170,7 @@ typedef struct {
   uint state_stride;  // from one State to the next
   uint max_groups;
   uint quorum;
-  uint offer_polls;  // how often a surplus group polls for its turn, in one offer
+  ulong offer_polls;  // how often a surplus group polls for its turn, in one offer
   uint restarted;
   __global cohort_box* boxes;
   __global atomic_ulong* free_ids;

@@ -45,6 +45,7 @@ Workgroups::Workgroups(engine::Dispatcher& dispatcher, EngineOptions options, Ch
                                        " runs one work-group at a time, so a scheduler group "
                                        "would leave none for jobs; use Scheduler::host"};
   }
+  expected_ = most_groups_;
 }
 
 void Workgroups::resize(std::uint32_t units) {
@@ -172,7 +173,9 @@ bool Workgroups::accept(JobRecord& job) {
   const auto which = open_shift(body.bound, body.shape);
   if (!which) return false;  // other kernels were loaded meanwhile
   body.words().which = *which;
-  collect();
+  // Not left to the agent, which would see no change: a task behind another one is queued without
+  // it.
+  if (collect()) dispatcher_.rebalance();
   return true;
 }
 
@@ -312,13 +315,25 @@ void Workgroups::watch() {
       dispatcher_.rebalance();  // others waited for it
     }
   }
-  if (workers_.empty() && dispatcher_.has_work() && at - opened_at_ > patience) {
+  const auto here = static_cast<std::uint32_t>(workers_.size());
+  if (here > expected_) expected_ = here;
+  if (here == expected_ || at - opened_at_ <= patience) return;
+  if (here > 0) {
+    expected_ = here;  // later shifts do not wait for more
+    dispatcher_.rebalance();
+  } else if (dispatcher_.has_work()) {
     dispatcher_.lose("opencl: no work-group of the megakernel has started within " +
                      std::to_string(options_.patience.count()) + " ms");
   }
 }
 
 // ---- Requests of the dispatcher
+
+/// Whether all workers of the shift have checked in, or have had the time to.
+bool Workgroups::complete(std::uint32_t units) const {
+  return workers_.size() >= std::min(units, expected_) ||
+         now() - opened_at_ > nanoseconds(options_.patience);
+}
 
 /// The units that the capacity allows, but at most the workers present once they have had time to
 /// come.
@@ -347,6 +362,8 @@ std::optional<std::uint32_t> Workgroups::free_context() const {
 
 std::uint32_t Workgroups::startable(const JobRecord& job, std::uint32_t groups) const {
   if (!shift_ || (shift_->schedules_itself() && !free_context())) return 0;
+  // Only a kernel with points where groups join would ever get the workers that come later.
+  if (job.resizable() && !complete(dispatcher_.units())) return 0;
   // A scheduler group waits for all workers itself, but not for workers that the device has not
   // started.
   if (shift_->schedules_itself() && !job.resizable() && groups <= workers_.size()) return groups;

@@ -66,6 +66,7 @@ class Workgroups final : public engine::PolledBackend {
   void back(std::uint32_t index, Desk& desk);
   void watch();
 
+  [[nodiscard]] bool complete(std::uint32_t units) const;
   [[nodiscard]] std::optional<std::uint32_t> free_context() const;
   [[nodiscard]] std::uint32_t free_units() const;
   void order(JobRecord& job, std::uint32_t count);
@@ -76,6 +77,7 @@ class Workgroups final : public engine::PolledBackend {
   const cl::Context context_;
   const std::shared_ptr<SharedMemory> memory_;
   std::uint32_t most_groups_;
+  std::uint32_t expected_ = 0;  // workers that come to a shift, by experience
 
   std::mutex building_;           // one build at a time; locked before the dispatcher's mutex
   std::vector<KernelOf> loaded_;  // part of every later megakernel

@@ -126,7 +126,7 @@ COHORT_BARRIER_TEST(ResizingGlobalBarrier, RedistributesStridedWorkAmongWhoeverI
   const std::uint32_t steps = site.explored() ? 5 : scaled(60, 20);
   site.run(with(barrier, Strided{items.data(), 61, steps, wrong.data()}), shape.options(),
            [&](const Job& job) {
-             for (std::uint32_t i = 0; job.status() == Status::running; ++i) {
+             for (std::uint32_t i = 0; !at_rest(job.status()); ++i) {
                job.set_target(1 + i * 7 % shape.groups);
                site.linger(0us);
              }

@@ -53,7 +53,7 @@ COHORT_SITE_TEST(Collectives, WorkInEveryGroupOfAJobThatIsResized) {
     const std::uint32_t groups = site.capacity();
     site.run(InSteps{site.explored() ? 4 : scaled(100, 20), wrong.data()},
              {.max_groups = groups, .local_size = local_size}, [&](const Job& job) {
-               for (std::uint32_t i = 0; job.status() == Status::running; ++i) {
+               for (std::uint32_t i = 0; !at_rest(job.status()); ++i) {
                  job.set_target(1 + i % groups);
                  site.linger(0us);
                }

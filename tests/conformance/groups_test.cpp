@@ -58,6 +58,9 @@ void set_up_and_grow(Site& site, Shape shape) {
 
 COHORT_SHAPE_TEST(Setup, RunsOnceInTheFirstGroupsBeforeAnybodyRuns) {
   set_up_and_grow<Prepared>(site, shape);
+}
+
+COHORT_SHAPE_TEST(Setup, RunsOnceInTheFirstGroupsBeforeAnybodyRunsInAnyOrderToo) {
   set_up_and_grow<PreparedInAnyOrder>(site, shape);
 }
 
@@ -76,6 +79,9 @@ void set_up_and_shrink(Site& site, Shape shape) {
 
 COHORT_SHAPE_TEST(Setup, IsOverBeforeAnybodyIsTakenAway) {
   set_up_and_shrink<Prepared>(site, shape);
+}
+
+COHORT_SHAPE_TEST(Setup, IsOverBeforeAnybodyIsTakenAwayInAnyOrderToo) {
   set_up_and_shrink<PreparedInAnyOrder>(site, shape);
 }
 

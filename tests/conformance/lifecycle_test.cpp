@@ -25,6 +25,7 @@ COHORT_SHAPE_TEST(Wait, ReturnsTheReportOfAFinishedJob) {
 COHORT_SITE_TEST(Wait, ForALimitedTimeReturnsNothingWhileTheJobRuns) {
   const OfferingWords words{site};
   site.run(words.kernel(), {.max_groups = 2}, [&](const Job& job) {
+    site.until_started(job);
     EXPECT_FALSE(job.wait_for(0s).has_value());
     EXPECT_FALSE(job.wait_for(2ms).has_value());
     EXPECT_FALSE(job.wait_until(std::chrono::steady_clock::now() - 1h).has_value());
@@ -62,7 +63,7 @@ COHORT_SITE_TEST(Wait, ServesManyThreadsAtOnce) {
 }
 
 COHORT_SITE_TEST(Wait, IsNotNeeded) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
   site.restart(4);
   const OfferingWords words{site};
   (void)site.launch(words.kernel());  // dropping the handle does not end the job
@@ -135,7 +136,7 @@ COHORT_BARRIER_TEST(Cancel, EndsStepsInEveryShape, Steps) {
 }
 
 COHORT_SITE_TEST(Cancel, OfAPendingJobMeansThatItNeverRuns) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
   site.restart(1);
   const OfferingWords words{site};
   const ScopedJob running = site.launch(words.kernel());

@@ -66,7 +66,7 @@ COHORT_SITE_TEST(BadOptions, LimitsThemselvesAreAllowed) {
 COHORT_SITE_SUITE(BadState);
 
 COHORT_SITE_TEST(BadState, ResumeOfAJobThatIsNotSuspended) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
   site.restart(1);
   const OfferingWords words{site};
   const ScopedJob running = site.launch(words.kernel());
@@ -85,15 +85,17 @@ COHORT_SITE_TEST(BadState, ResumeOfAJobThatIsNotSuspended) {
 }
 
 COHORT_SITE_TEST(BadState, SuspendOfAJobThatCannotBe) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
   site.restart(2);
+  const std::string why =
+      site.kind() == EngineKind::opencl ? "that are not transmitted" : "suspendable = false";
   const OfferingWords words{site};
   const NotSuspendable not_suspendable{words.stop.data()};
   const ScopedJob declared = site.launch(not_suspendable, {.max_groups = 1});
-  expect_error([&] { declared.suspend(); }, Errc::not_suspendable, "suspendable = false");
+  expect_error([&] { declared.suspend(); }, Errc::not_suspendable, why);
   const ScopedJob other = site.launch(words.kernel(), {.max_groups = 1});
   const ScopedJob pending = site.launch(not_suspendable, {.max_groups = 1});
-  expect_error([&] { pending.suspend(); }, Errc::not_suspendable, "suspendable = false");
+  expect_error([&] { pending.suspend(); }, Errc::not_suspendable, why);
   finish(declared, words.stop);  // untouched
   EXPECT_EQ(pending.wait().status, Status::finished);
 }
@@ -110,7 +112,7 @@ COHORT_SITE_TEST(BadState, SuspendOfAStaticLaunch) {
 }
 
 COHORT_SITE_TEST(BadState, TargetsThatTheJobCannotHave) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
   site.restart(4);
   const OfferingWords words{site};
   const ScopedJob job = site.launch(words.kernel(), {.max_groups = 3});

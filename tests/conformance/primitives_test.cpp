@@ -21,18 +21,18 @@ COHORT_SHAPE_TEST(OfferKill, TakesTheHighestGroupsOneByOneDownToTheTarget) {
     const Word stop{site};
     const Word started{site};
     const Mistakes wrong{site};
-    const NoteBook left{site};
+    const LeaverBook left{site};
     const NoteBook returned{site};
     const Report report =
-        site.run(LeavingFromTheTop{stop.data(), started.data(), left.notes(), returned.notes(),
+        site.run(LeavingFromTheTop{stop.data(), started.data(), left.leavers(), returned.notes(),
                                    wrong.data()},
                  shape.options(), [&](const Job& job) {
                    site.until([&] { return started == shape.groups; });
                    job.set_target(target);
-                   site.until([&] { return left.size() == shape.groups - target; });
+                   site.until([&] { return job.report().leaves == shape.groups - target; });
                    stop = 1;
                  });
-    EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(target, shape.groups)));
+    EXPECT_THAT(left.ids(), ElementsAreArray(numbers(target, shape.groups)));
     EXPECT_THAT(returned.sorted(), ElementsAreArray(numbers(0, target)));
     EXPECT_EQ(report.leaves, shape.groups - target);
   }
@@ -43,24 +43,24 @@ std::uint32_t often(const Site& site, std::uint32_t times) {
 }
 
 COHORT_SHAPE_TEST(OfferKill, IsANoOpWhileNothingIsWanted) {
-  const NoteBook left{site};
-  EXPECT_EQ(site.run(OfferingOften{often(site, 1000), left.notes()}, shape.options()).leaves, 0U);
-  EXPECT_EQ(left.size(), 0U);
+  const LeaverBook left{site};
+  EXPECT_EQ(site.run(OfferingOften{often(site, 1000), left.leavers()}, shape.options()).leaves, 0U);
+  EXPECT_EQ(left.ids().size(), 0U);
 }
 
 COHORT_SHAPE_TEST(OfferKill, NeverTakesGroupZero) {
-  const NoteBook left{site};
-  site.run(OfferingOften{often(site, 1000), left.notes()},
+  const LeaverBook left{site};
+  site.run(OfferingOften{often(site, 1000), left.leavers()},
            shape.options({.start_groups = shape.groups, .target = 1}));
-  EXPECT_THAT(left.all(), Each(testing::Gt(0U)));
+  EXPECT_THAT(left.ids(), Each(testing::Gt(0U)));
 }
 
 COHORT_SHAPE_TEST(OfferKill, LeavesAStaticLaunchAlone) {
-  const NoteBook left{site};
+  const LeaverBook left{site};
   const Report report =
-      site.run(OfferingOften{10, left.notes()}, shape.options({.resizable = false}));
+      site.run(OfferingOften{10, left.leavers()}, shape.options({.resizable = false}));
   EXPECT_EQ(report.start_groups, shape.groups);
-  EXPECT_EQ(report.leaves + left.size(), 0U);
+  EXPECT_EQ(report.leaves + left.ids().size(), 0U);
 }
 
 COHORT_SHAPE_TEST(OfferKill, DoesNotWaitForTheGroupsAboveForLong) {
@@ -83,14 +83,17 @@ COHORT_SHAPE_TEST(OfferKill, WaitsForItsTurnSoThatOneOfferEachIsEnough) {
   site.needs(site.lacks().offer_wait);
   const Word go{site};
   const Word started{site};
-  const NoteBook left{site};
-  site.run(OfferingOnce{go.data(), started.data(), left.notes()}, shape.options({.offer_wait = 1h}),
-           [&](const Job& job) {
+  const LeaverBook left{site};
+  const Word over{site};
+  site.run(OfferingOnce{go.data(), started.data(), left.leavers(), over.data()},
+           shape.options({.offer_wait = 1h}), [&](const Job& job) {
              site.until([&] { return started == shape.groups; });
              job.set_target(1);
              go = 1;
+             site.until([&] { return job.report().leaves == shape.groups - 1; });
+             over = 1;
            });
-  EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(1, shape.groups)));
+  EXPECT_THAT(left.ids(), ElementsAreArray(numbers(1, shape.groups)));
 }
 
 using Instead = TopDoesNotOffer::Instead;
@@ -293,15 +296,15 @@ COHORT_SHAPE_TEST(KillOrderAny, WhoeverOffersFirstLeavesGroupZeroToo) {
     const Word stop{site};
     const Word started{site};
     const Mistakes wrong{site};
-    const NoteBook left{site};
-    site.run(SomeOffer{offering, stop.data(), started.data(), left.notes(), wrong.data()},
+    const LeaverBook left{site};
+    site.run(SomeOffer{offering, stop.data(), started.data(), left.leavers(), wrong.data()},
              shape.options(), [&](const Job& job) {
                site.until([&] { return started == shape.groups; });
                job.set_target(shape.groups - offering);
-               site.until([&] { return left.size() == offering; });
+               site.until([&] { return job.report().leaves == offering; });
                stop = 1;
              });
-    EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, offering)));
+    EXPECT_THAT(left.ids(), ElementsAreArray(numbers(0, offering)));
   }
 }
 
@@ -316,11 +319,11 @@ COHORT_SHAPE_TEST(KillOrderAny, NumGroupsIsACount) {
 }
 
 COHORT_SHAPE_TEST(KillOrderAny, KeepsTheLastGroupWhicheverItIs) {
-  const NoteBook left{site};
-  const OfferingOften kernel{often(site, 500), left.notes()};
+  const LeaverBook left{site};
+  const OfferingOften kernel{often(site, 500), left.leavers()};
   site.run(as<OfferingOftenInAnyOrder>(kernel), shape.options(),
            [&](const Job& job) { job.set_target(1); });
-  EXPECT_LE(left.size(), shape.groups - 1);
+  EXPECT_LE(left.ids().size(), shape.groups - 1);
 }
 
 // ---- survivors
@@ -329,15 +332,15 @@ COHORT_SITE_SUITE(MayAllLeave);
 
 template <class Kernel>
 void leave_all(Site& site, Shape shape) {
-  const NoteBook left{site};
+  const LeaverBook left{site};
   const Report report =
-      site.run_to(Status::left, as<Kernel>(OfferingForever{left.notes()}),
+      site.run_to(Status::left, as<Kernel>(OfferingForever{left.leavers()}),
                   shape.options({.start_groups = shape.groups}), [&](const Job& job) {
                     site.until([&] { return groups_now(job) == shape.groups; });
                     job.set_target(0);
                   });
   EXPECT_EQ(report.leaves, shape.groups);
-  EXPECT_THAT(left.sorted(), ElementsAreArray(numbers(0, shape.groups)));
+  EXPECT_THAT(left.ids(), ElementsAreArray(numbers(0, shape.groups)));
 }
 
 COHORT_SHAPE_TEST(MayAllLeave, TheJobEndsAsLeft) {
@@ -346,14 +349,17 @@ COHORT_SHAPE_TEST(MayAllLeave, TheJobEndsAsLeft) {
 }
 
 COHORT_SHAPE_TEST(MayAllLeave, AtAResizingBarrierToo) {
-  site.run_to(Status::left, SteppingForever{}, shape.options(),
-              [&](const Job& job) { job.set_target(0); });
+  site.run_to(Status::left, SteppingForever{}, shape.options(), [&](const Job& job) {
+    site.until_started(job);
+    job.set_target(0);
+  });
 }
 
 COHORT_SITE_TEST(MayAllLeave, OneStaysWhileTheTargetIsNotZero) {
   const OfferingWords words{site};
   site.run_to(Status::left, words.kernel<OfferingInAnyOrderMayAllLeave>(), {.target = 1},
               [&](const Job& job) {
+                site.until_started(job);
                 EXPECT_FALSE(job.wait_for(10ms).has_value());
                 EXPECT_EQ(job.status(), Status::running);
                 job.set_target(0);

@@ -100,6 +100,7 @@ COHORT_SITE_TEST(Reports, MeasureGatheringFromTheFirstUnmetDemand) {
   site.needs(site.lacks().times);
   const Word stop{site};
   const Word idle{site};
+  site.needs_units(4);
   const ScopedJob job = site.launch(Busy{stop.data(), idle.data()}, {.max_groups = 4});
   site.until([&] { return groups_now(job) == 4; });
   job.set_target(3);

@@ -9,17 +9,17 @@
 namespace cohort::test {
 namespace {
 
-COHORT_SITE_SUITE(SharedEngine);
+COHORT_SITE_SUITE(SharedEngine, &Lacks::several_jobs);
 
 COHORT_SITE_TEST(SharedEngine, NeverHasMoreGroupsInsideThanItsCapacity) {
   site.needs(site.lacks().units_of_one);
-  site.needs(site.lacks().several_jobs);
   for (const std::uint32_t units : {1U, 3U, 8U}) {
     site.restart(units);
     BackgroundWords words{site};
     std::vector<Job> jobs;
     for (std::uint32_t i = 0; i < 5; ++i) {
-      jobs.push_back(words.launch({.max_groups = 1 + i * 4, .local_size = i % 2 == 0 ? 1U : 4U}));
+      const bool small = i % 2 == 0 || site.lacks().mixed_sizes != nullptr;
+      jobs.push_back(words.launch({.max_groups = 1 + i * 4, .local_size = small ? 1U : 4U}));
     }
     for (std::uint32_t i = 0; i < scaled(20, 5); ++i) {
       jobs[i % 5].set_target(1 + i % (1 + i % 5 * 4));
@@ -34,9 +34,7 @@ COHORT_SITE_TEST(SharedEngine, NeverHasMoreGroupsInsideThanItsCapacity) {
 }
 
 COHORT_SITE_TEST(SharedEngine, IsSharedByWeightAndNeverIdle) {
-  site.needs(site.lacks().several_jobs);
-  const std::uint32_t all = site.capacity();
-  if (all != 16) throw Skip{"needs 16 units"};
+  site.needs_units(16);
   const March first{site};
   const March second{site};
   const March third{site};
@@ -54,7 +52,6 @@ COHORT_SITE_TEST(SharedEngine, IsSharedByWeightAndNeverIdle) {
 }
 
 COHORT_SITE_TEST(SharedEngine, IsSharedByTwo) {
-  site.needs(site.lacks().several_jobs);
   const March march{site};
   const OfferingWords words{site};
   const ScopedJob one = site.launch(march.kernel());
@@ -70,7 +67,6 @@ COHORT_SITE_TEST(SharedEngine, IsSharedByTwo) {
 }
 
 COHORT_SITE_TEST(SharedEngine, PostponesJobsItHasNoUnitFor) {
-  site.needs(site.lacks().several_jobs);
   site.restart(2);
   std::deque<March> marches;
   for (int i = 0; i < 4; ++i) marches.emplace_back(site);
@@ -87,8 +83,8 @@ COHORT_SITE_TEST(SharedEngine, PostponesJobsItHasNoUnitFor) {
 }
 
 COHORT_SITE_TEST(SharedEngine, GathersRoomForAStaticLaunch) {
-  site.needs(site.lacks().several_jobs);
   site.restart(8);
+  site.needs_units(4);
   const std::uint32_t all = site.capacity();
   const March cooperative{site};
   const March fixed{site};
@@ -106,8 +102,8 @@ COHORT_SITE_TEST(SharedEngine, GathersRoomForAStaticLaunch) {
 }
 
 COHORT_SITE_TEST(SharedEngine, StartsAStaticLaunchWithAllItsGroupsAlsoAfterTasks) {
-  site.needs(site.lacks().tasks);
   site.restart(4);
+  site.needs_units(4);
   const Word long_over{site};
   const Word short_over{site};
   const Word seen{site};
@@ -127,7 +123,6 @@ COHORT_SITE_TEST(SharedEngine, StartsAStaticLaunchWithAllItsGroupsAlsoAfterTasks
 }
 
 COHORT_SITE_TEST(SharedEngine, ServesTasksNextToAJobThatLeavesNoRoomForAStaticLaunch) {
-  site.needs(site.lacks().tasks);
   site.restart(2);
   const March march{site};
   const ScopedJob running = site.launch(march.kernel());
@@ -141,6 +136,7 @@ COHORT_SITE_TEST(SharedEngine, ServesTasksNextToAJobThatLeavesNoRoomForAStaticLa
 COHORT_SITE_TEST(SharedEngine, HonoursACapacityBelowTheNumberOfItsJobs) {
   site.needs(site.lacks().capacity);
   site.restart(4);
+  site.needs_units(4);
   BackgroundWords words{site};
   std::vector<Job> jobs;
   for (int i = 0; i < 4; ++i) jobs.push_back(words.launch());
@@ -163,6 +159,7 @@ COHORT_SITE_TEST(SharedEngine, HonoursACapacityBelowTheNumberOfItsJobs) {
 COHORT_SITE_TEST(SharedEngine, LeavesAStaticLaunchItsGroupsWhenTheCapacityShrinks) {
   site.needs(site.lacks().capacity);
   site.restart(4);
+  site.needs_units(4);
   const March fixed{site};
   const March cooperative{site};
   const ScopedJob one = site.launch(fixed.kernel(), {.max_groups = 3, .resizable = false});
@@ -179,7 +176,6 @@ COHORT_SITE_TEST(SharedEngine, LeavesAStaticLaunchItsGroupsWhenTheCapacityShrink
 }
 
 COHORT_SITE_TEST(SharedEngine, GivesTheUnitsOfGroupsThatReturnedToOthers) {
-  site.needs(site.lacks().several_jobs);
   const std::uint32_t all = site.capacity();
   const March march{site};
   const ScopedJob ending =
@@ -191,7 +187,6 @@ COHORT_SITE_TEST(SharedEngine, GivesTheUnitsOfGroupsThatReturnedToOthers) {
 }
 
 COHORT_SITE_TEST(SharedEngine, GivesTheUnitsOfACancelledJobToOthersAsTheyComeFree) {
-  site.needs(site.lacks().several_jobs);
   const std::uint32_t all = site.capacity();
   const March march{site};
   const Word started{site};
@@ -206,7 +201,6 @@ COHORT_SITE_TEST(SharedEngine, GivesTheUnitsOfACancelledJobToOthersAsTheyComeFre
 }
 
 COHORT_SITE_TEST(SharedEngine, TakesManyJobsOneAfterTheOther) {
-  site.needs(site.lacks().several_jobs);
   site.restart(4);
   // An OpenCL device takes seconds to compile for each size.
   const std::uint32_t sizes = site.kind() == EngineKind::opencl ? 1 : 3;

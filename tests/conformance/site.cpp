@@ -4,8 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "cohort/cpu.hpp"
@@ -73,7 +76,6 @@ Lacks lacks_of(EngineKind kind) {
     case EngineKind::cpu: break;
     case EngineKind::explorer:
       return {.several_jobs = one_job,
-              .tasks = one_job,
               .capacity = "the explorer's units are fixed",
               .refusals = no_refusals,
               .engine_end = one_job,
@@ -103,7 +105,8 @@ Lacks lacks_of(EngineKind kind) {
               .checkpoints = "the OpenCL engine writes no checkpoints",
               .live_traces = "the OpenCL engine reports events when a run has ended",
               .complete_traces = "the OpenCL engine keeps as many events as there is room for",
-              .local_limits = "a kernel of the dialect takes groups of any size"};
+              .local_limits = "a kernel of the dialect takes groups of any size",
+              .mixed_sizes = "all groups of a megakernel have one size"};
   }
   return {};
 }
@@ -167,7 +170,22 @@ std::unique_ptr<cuda::Engine>& shared_cuda() {
 #endif
 
 #ifdef COHORT_TEST_OPENCL
-opencl::Engine& shared_opencl();
+/// One for all tests of one job at a time, or one for all others.
+struct SharedOpenCl {
+  explicit SharedOpenCl(bool several_jobs);
+  bool several;
+  std::unique_ptr<opencl::Engine> engine;
+  std::uint32_t units;  // of the device, as the engine had them at first
+};
+std::unique_ptr<SharedOpenCl> opencl_now;
+
+opencl::Engine& shared_opencl() { return *opencl_now->engine; }
+
+void open_opencl(bool several_jobs) {
+  if (opencl_now && opencl_now->several == several_jobs) return;
+  opencl_now.reset();
+  opencl_now = std::make_unique<SharedOpenCl>(several_jobs);
+}
 #endif
 
 }  // namespace
@@ -217,7 +235,7 @@ Site::Site(EngineKind kind)
     case EngineKind::opencl:
 #ifdef COHORT_TEST_OPENCL
       try {
-        static_cast<void>(shared_opencl());
+        open_opencl(false);
       } catch (const Error& error) {
         if (error.code() != Errc::unsupported) throw;
         throw Skip{error.what()};
@@ -268,10 +286,18 @@ std::uint32_t Site::most_of_device() {
   }
 #endif
 #ifdef COHORT_TEST_OPENCL
-  static const std::uint32_t most = shared_opencl().capacity();
-  return most;
+  return opencl_now->units;
 #else
   return 1;
+#endif
+}
+
+void Site::needs_several_jobs() {
+  needs(lacks_.several_jobs);
+#ifdef COHORT_TEST_OPENCL
+  if (kind_ != EngineKind::opencl) return;
+  open_opencl(true);
+  restart(most_units);
 #endif
 }
 
@@ -505,63 +531,84 @@ void Site::explore(const Launch& /*launches*/, const LaunchOptions& /*options*/,
 void SiteTest::run(const std::function<void(Site&)>& body) const {
   try {
     Site site{GetParam()};
-    for (const auto need : needs_) site.needs(site.lacks().*need);
+    for (const auto need : needs_) {
+      need == &Lacks::several_jobs ? site.needs_several_jobs() : site.needs(site.lacks().*need);
+    }
     site.repeat(body);
   } catch (const Skip& skip) {
     GTEST_SKIP() << skip.reason;
   }
 }
 
-// ---- OpenCL: twins of some kernels, in its own language
+// ---- OpenCL: twins of the kernels, in its own language
 
 #ifdef COHORT_TEST_OPENCL
 
 namespace {
 
-const Program& twins() {
-  static const Program all = Program::from_file(COHORT_TEST_TWINS, {.engine = "opencl"});
-  return all;
+/// kernels/<file>.cl
+const Program& twins(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, Program> programs;
+  const std::lock_guard lock{mutex};
+  auto found = programs.find(file);
+  if (found == programs.end()) {
+    const auto path = std::filesystem::path{COHORT_TEST_TWINS} / (file + ".cl");
+    found = programs.emplace(file, Program::from_file(path, {.engine = "opencl"})).first;
+  }
+  return found->second;
+}
+
+/// The kernel with its arguments, in the order of its parameters.
+ProgramKernel bound(const auto& twin) {
+  const std::size_t slash = twin.name.find('/');
+  ProgramKernel kernel = twins(twin.name.substr(0, slash)).kernel(twin.name.substr(slash + 1));
+  const KernelInfo& info = kernel.info();
+  if (info.parameters.size() != twin.arguments.size() ||
+      info.kill_order != twin.traits.kill_order || info.survivors != twin.traits.survivors) {
+    throw std::logic_error{"the twin " + twin.name + " has other parameters or traits"};
+  }
+  for (std::size_t i = 0; i < twin.arguments.size(); ++i) {
+    const auto set = [&](auto value) { kernel.set(info.parameters[i].name, value); };
+    std::visit(set, twin.arguments[i]);
+  }
+  return kernel;
 }
 
 /// Uses more groups than CPUs, where the device has them, and a scheduler group where
 /// COHORT_TEST_SCHEDULER is set.
-opencl::Engine& shared_opencl() {
-  const auto make = [] {
-    std::uint32_t units = 1;
-    for (const opencl::Device& each : opencl::devices()) {
-      if (each.lacks.empty()) units = std::min(each.units, 6U);
-    }
-    // NOLINTNEXTLINE(concurrency-mt-unsafe)
-    const bool by_group = std::getenv("COHORT_TEST_SCHEDULER") != nullptr;
-    auto engine = std::make_unique<opencl::Engine>(opencl::EngineOptions{
-        .capacity = units,
-        .scheduler = by_group ? opencl::Scheduler::group : opencl::Scheduler::host});
-    engine->load(twins());
-    return engine;
-  };
-  static const std::unique_ptr<opencl::Engine> shared = make();
-  return *shared;
+SharedOpenCl::SharedOpenCl(bool several_jobs) : several(several_jobs) {
+  std::uint32_t most = 1;
+  for (const opencl::Device& each : opencl::devices()) {
+    if (each.lacks.empty()) most = std::min(each.units, 6U);
+  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  const bool by_group = std::getenv("COHORT_TEST_SCHEDULER") != nullptr;
+  engine = std::make_unique<opencl::Engine>(opencl::EngineOptions{
+      .capacity = most,
+      .patience = 10min,  // a machine may be busy
+      .scheduler = by_group ? opencl::Scheduler::group : opencl::Scheduler::host,
+      .build_options = by_group ? "" : "-cl-opt-disable"});  // which PoCL compiles in half the time
+  units = engine->capacity();
+  if (!several) return;  // each kernel in a megakernel of its own: that is compiled sooner
+  for (const char* file : {"jobs", "shared_engine", "tasks"}) engine->load(twins(file));
 }
 
 }  // namespace
 
-Job Site::launch_twin(const TwinArguments& arguments, const LaunchOptions& options) {
-  ProgramKernel kernel = twins().kernel(arguments.name);
-  for (const auto& [name, pointer] : arguments.pointers) kernel.set(name, pointer);
-  return kernel.launch(shared_opencl(), options);
+Job Site::launch_twin(const BoundTwin& twin, const LaunchOptions& options) {
+  return bound(twin).launch(shared_opencl(), options);
 }
-Task Site::submit_twin(const TwinArguments& arguments, const TaskOptions& options) {
-  ProgramKernel kernel = twins().kernel(arguments.name);
-  for (const auto& [name, pointer] : arguments.pointers) kernel.set(name, pointer);
-  return kernel.submit(shared_opencl(), options);
+Task Site::submit_twin(const BoundTwin& twin, const TaskOptions& options) {
+  return bound(twin).submit(shared_opencl(), options);
 }
 
 #else
 
-Job Site::launch_twin(const TwinArguments& /*arguments*/, const LaunchOptions& /*options*/) {
+Job Site::launch_twin(const BoundTwin& /*twin*/, const LaunchOptions& /*options*/) {
   throw Skip{"built without OpenCL"};
 }
-Task Site::submit_twin(const TwinArguments& /*arguments*/, const TaskOptions& /*options*/) {
+Task Site::submit_twin(const BoundTwin& /*twin*/, const TaskOptions& /*options*/) {
   throw Skip{"built without OpenCL"};
 }
 

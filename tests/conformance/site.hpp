@@ -17,6 +17,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cohort/buffer.hpp"
@@ -35,8 +36,7 @@ enum class EngineKind : std::uint8_t { cpu, explorer, cuda, opencl };
 
 /// Why an engine lacks something; null if it has it.
 struct Lacks {
-  const char* several_jobs = nullptr;     ///< jobs next to each other
-  const char* tasks = nullptr;            ///< work that takes units from jobs
+  const char* several_jobs = nullptr;     ///< jobs and tasks next to each other
   const char* capacity = nullptr;         ///< changing it while jobs run
   const char* refusals = nullptr;         ///< errors for options and calls that do not fit
   const char* engine_end = nullptr;       ///< an engine that ends with its jobs
@@ -55,6 +55,7 @@ struct Lacks {
   const char* units_of_one = nullptr;     ///< as many groups as units, at most
   const char* deep_calls = nullptr;       ///< stacks of 64 KiB
   const char* local_limits = nullptr;     ///< kernels that limit their local size
+  const char* mixed_sizes = nullptr;      ///< local sizes that differ among jobs
 };
 
 /// Ends a test as skipped.
@@ -95,6 +96,13 @@ class Site {
   void needs(const char* lack) const {
     if (lack != nullptr) throw Skip{lack};
   }
+  /// Skips the test where jobs and tasks do not run next to each other. Called before anything
+  /// else.
+  void needs_several_jobs();
+  /// Skips the test on an engine with fewer units.
+  void needs_units(std::uint32_t units) const {
+    if (capacity_ < units) throw Skip{"needs " + std::to_string(units) + " units"};
+  }
 
   /// An engine without jobs, with so many units or what a small one has.
   void restart(std::uint32_t units);
@@ -133,7 +141,7 @@ class Site {
         [&]<class Engine>(Engine & engine) requires compiled<Engine, Kernel> {
           return test::start(engine, kernel, options);
         },
-        [&](const TwinArguments& arguments) { return launch_twin(arguments, options); }, &kernel);
+        [&](const BoundTwin& twin) { return launch_twin(twin, options); }, &kernel);
   }
   template <class Kernel>
   [[nodiscard]] Job restore(const Kernel& kernel, const std::filesystem::path& file) {
@@ -147,11 +155,15 @@ class Site {
         [&]<class Engine>(Engine & engine) requires has_tasks<Engine> {
           return test::submit(engine, function, options);
         },
-        [&](const TwinArguments& arguments) { return submit_twin(arguments, options); }, &function);
+        [&](const BoundTwin& twin) { return submit_twin(twin, options); }, &function);
   }
 
   /// Waits until `done()`, in scripts and between them.
   void until(const std::function<bool()>& done);
+  /// Waits until the job has started.
+  void until_started(const Job& job) {
+    until([&job] { return job.status() != Status::pending; });
+  }
   /// Waits for `time`, or on the explorer for as long as the schedule chooses.
   void linger(std::chrono::microseconds time);
 
@@ -168,15 +180,29 @@ class Site {
   void repeat(const std::function<void(Site&)>& body);
 
  private:
-  /// The name of a kernel's twin in kernels.cl, and its arguments.
-  struct TwinArguments {
-    const char* name;
-    std::vector<std::pair<const char*, void*>> pointers;
-
-    void operator()(const char* parameter, std::uint32_t* value) {
-      pointers.emplace_back(parameter, value);
-    }
+  /// A kernel's twin with its arguments.
+  struct BoundTwin {
+    std::string name;  // "<file>/<kernel>"
+    std::vector<std::variant<std::uint32_t, std::uint32_t*>> arguments;
+    Traits traits;
   };
+  /// A kernel with other traits has a twin of its own, named after them.
+  template <class Kernel>
+  static BoundTwin bind_twin(const Kernel& kernel) {
+    const auto [name, values] = kernel.twin();
+    BoundTwin twin{name, {}, cohort::detail::declared_traits<Kernel>()};
+    if (twin.traits.kill_order == KillOrder::any) twin.name += "_in_any_order";
+    if (twin.traits.survivors == Survivors::may_all_leave) twin.name += "_may_all_leave";
+    const auto add = [&twin](auto value) {
+      if constexpr (std::is_pointer_v<decltype(value)>) {
+        twin.arguments.emplace_back(value);
+      } else {
+        twin.arguments.emplace_back(static_cast<std::uint32_t>(value));
+      }
+    };
+    std::apply([&add](auto... value) { (add(value), ...); }, values);
+    return twin;
+  }
   struct Engines;
   using Launch = std::function<Job(const LaunchOptions&)>;
 
@@ -191,7 +217,7 @@ class Site {
   void explore(const Launch& launches, const LaunchOptions& options, const Script& script,
                const Message* failure = nullptr);
 
-  /// `call(engine)` for the engine in use; for OpenCL `call_twin(arguments)`.
+  /// `call(engine)` for the engine in use; for OpenCL `call_twin(twin)`.
   template <class Kernel, class Call, class CallTwin = std::nullptr_t>
   std::invoke_result_t<Call, cpu::Engine&> on_engine(Call call, CallTwin call_twin = {},
                                                      const Kernel* kernel = nullptr) {
@@ -208,13 +234,11 @@ class Site {
 #endif
         break;
       case EngineKind::opencl:
-        if constexpr (requires(TwinArguments & twin) { kernel->arguments(twin); } &&
-                      !std::is_null_pointer_v<CallTwin>) {
-          TwinArguments twin{Kernel::name, {}};
-          kernel->arguments(twin);
-          return call_twin(twin);
+        if constexpr (requires { Kernel::no_twin; }) {
+          throw Skip{Kernel::no_twin};
+        } else {
+          return call_twin(bind_twin(*kernel));
         }
-        throw Skip{"no twin of this kernel in kernels.cl"};
     }
     throw Skip{std::string{"not compiled for "} + to_string(kind_)};
   }
@@ -222,8 +246,8 @@ class Site {
   cpu::Engine& cpu();
   explore::Engine& explorer();
   cuda::Engine& cuda();
-  Job launch_twin(const TwinArguments& arguments, const LaunchOptions& options);
-  Task submit_twin(const TwinArguments& arguments, const TaskOptions& options);
+  static Job launch_twin(const BoundTwin& twin, const LaunchOptions& options);
+  static Task submit_twin(const BoundTwin& twin, const TaskOptions& options);
   EngineKind kind_;
   std::uint32_t capacity_;
   Lacks lacks_;
@@ -291,6 +315,21 @@ class NoteBook : public Words {
   [[nodiscard]] std::vector<std::uint32_t> sorted() const {
     std::vector<std::uint32_t> result = all();
     std::sort(result.begin(), result.end());
+    return result;
+  }
+};
+
+/// The host's side of Leavers.
+class LeaverBook : public Words {
+ public:
+  explicit LeaverBook(Site& site) : Words(site, Leavers::most_ids) {}
+  [[nodiscard]] Leavers leavers() const { return {data()}; }
+  /// Their ids, once the job has ended.
+  [[nodiscard]] std::vector<std::uint32_t> ids() const {
+    std::vector<std::uint32_t> result;
+    const std::vector<std::uint32_t> counts = read();
+    for (std::uint32_t id = 0; id < counts.size(); ++id)
+      result.insert(result.end(), counts[id], id);
     return result;
   }
 };
@@ -420,6 +459,8 @@ void for_each_barrier(const Site& site, Test test) {
   const auto each = [&]<ResizingBarrier barrier>() {
     constexpr bool everywhere = compiled<explore::Engine, Meeting<Kernel, barrier>>;
     if (!everywhere && site.kind() != EngineKind::cpu) return;
+    // The OpenCL engine has one.
+    if (site.kind() == EngineKind::opencl && barrier != ResizingBarrier::one_pass) return;
     SCOPED_TRACE(testing::Message() << "resizing barrier " << to_string(barrier));
     if (!testing::Test::HasFailure()) test(std::integral_constant<ResizingBarrier, barrier>{});
   };

@@ -37,13 +37,15 @@ COHORT_SHAPE_TEST(Suspend, KeepsTheStateOfTheLastGroupThatOffers) {
   const Word count{site};
   const Mistakes wrong{site};
   const NoteBook started{site};
+  const Word resumed{site};
   std::vector<std::uint32_t> expected = {0};
-  site.run(KeepsCount{stop.data(), count.data(), started.notes(), wrong.data()}, shape.options(),
-           [&](const Job& job) {
-             for (int i = 0; i < 3; ++i) {
+  site.run(KeepsCount{stop.data(), count.data(), started.notes(), wrong.data(), resumed.data()},
+           shape.options(), [&](const Job& job) {
+             for (std::uint32_t i = 0; i < 3; ++i) {
                site.until([&] { return count > expected.back() + 2; });
                ASSERT_EQ(job.suspend(), Status::suspended);
                expected.push_back(count);
+               resumed = i + 1;
                job.resume();
              }
              site.until([&] { return count > expected.back() + 2; });
@@ -78,10 +80,13 @@ COHORT_SHAPE_TEST(Suspend, DoesNotRunSetupAgain) {
   const Word present{site};
   const Word not_joined{site};
   const Word stop{site};
-  site.run(PreparedOnce{preparations.data(), present.data(), not_joined.data(), stop.data()},
+  const Word resumed{site};
+  site.run(PreparedOnce{preparations.data(), present.data(), not_joined.data(), stop.data(),
+                        resumed.data()},
            shape.options(), [&](const Job& job) {
              site.until([&] { return present == shape.groups; });
              ASSERT_EQ(job.suspend(), Status::suspended);
+             resumed = 1;
              job.resume();
              site.until([&] { return present == 2 * shape.groups; });
              stop = 1;
@@ -131,7 +136,7 @@ COHORT_SHAPE_TEST(Suspend, ComesTooLateOnceAGroupHasReturned) {
 }
 
 COHORT_SITE_TEST(Suspend, OfAPendingJobKeepsItFromStarting) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
   site.restart(1);
   const OfferingWords first{site};
   const OfferingWords second{site};
@@ -201,7 +206,8 @@ COHORT_SITE_TEST(Suspend, FromManyThreadsReturnsToEachOfThem) {
 }
 
 COHORT_SITE_TEST(Suspend, LeavesItsUnitsToOthers) {
-  site.needs(site.lacks().several_jobs);
+  site.needs_several_jobs();
+  site.restart(site.capacity() / 2 * 2);
   const std::uint32_t all = site.capacity();
   const March first{site};
   const March second{site};

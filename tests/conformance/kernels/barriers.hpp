@@ -12,6 +12,7 @@ struct Exchange {
   std::uint32_t* cells;
   std::uint32_t* wrong;
 
+  auto twin() const { return twin_of("barriers/exchange", rounds, cells, wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     for (std::uint32_t round = 1; round <= rounds; ++round) {
@@ -44,6 +45,7 @@ struct ExchangeOnTheMove {
   std::uint32_t* words;
   Ids ids;
 
+  auto twin() const { return twin_of("barriers/exchange_on_the_move", stop, words, ids.words); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     const auto plain = group.view(words);
@@ -76,6 +78,7 @@ struct StepsWithBarriers {
   Board board;
   std::uint32_t* stop;
 
+  auto twin() const { return twin_of("barriers/steps_with_barriers", board.words, stop); }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     march(group, state, board, stop);
@@ -102,6 +105,7 @@ struct Direct {
   Board board;
   std::uint32_t* stop;
 
+  auto twin() const { return twin_of("jobs/steps", board.words, stop); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     for (;;) {
@@ -130,6 +134,7 @@ struct Strided {
   std::uint32_t steps;
   std::uint32_t* wrong;
 
+  auto twin() const { return twin_of("barriers/strided", items, count, steps, wrong); }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     for (const std::size_t i : group.stride(count))
@@ -140,6 +145,7 @@ struct Strided {
 
 /// One thread of one group votes for another step, `steps` times; all others always vote to halt.
 struct OneWantsMore {
+  static constexpr const char* no_twin = "the dialect has no steps, and so no votes";
   struct State {
     std::uint32_t step = 0;
   };
@@ -169,6 +175,7 @@ struct TopLeaves {
   std::uint32_t* started;
   std::uint32_t* passed;
 
+  auto twin() const { return twin_of("barriers/top_leaves", resizing, go, started, passed); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const bool top = group.group_id() + 1 == group.num_groups();
@@ -196,6 +203,7 @@ struct ForkUnderABarrier {
   std::uint32_t* arrived;
   std::uint32_t* wrong;
 
+  auto twin() const { return twin_of("barriers/fork_under_a_barrier", wanted, arrived, wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     if (group.group_id() == 0 && !state.forked) {
@@ -222,6 +230,7 @@ struct DividedBetweenBarriers {
   std::uint32_t* words;
   std::uint32_t* stop;
 
+  auto twin() const { return twin_of("barriers/divided_between_barriers", words, stop); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     const auto plain = group.view(words);
@@ -254,6 +263,7 @@ struct ForkingAfterABarrier {
   std::uint32_t* words;
   Ids ids;
 
+  auto twin() const { return twin_of("barriers/forking_after_a_barrier", stop, words, ids.words); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     const auto plain = group.view(words);

@@ -11,6 +11,7 @@ namespace cohort::test {
 /// Adds the number of the step to each item, so that an order or a step lost would show.
 struct Sum {
   static constexpr const char* name = "sum";
+  static constexpr const char* no_twin = "the OpenCL engine writes no checkpoints";
   std::uint32_t* items;
   std::uint32_t count;
   std::uint32_t steps;

@@ -41,6 +41,7 @@ struct Broadcasting : Checking {
     std::uint64_t b;
   };
 
+  auto twin() const { return twin_of("collectives/broadcasting", wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint32_t size = group.local_size();
@@ -57,6 +58,7 @@ struct Broadcasting : Checking {
 };
 
 struct Reducing : Checking {
+  auto twin() const { return twin_of("collectives/reducing", wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint64_t size = group.local_size();
@@ -75,6 +77,7 @@ struct Reducing : Checking {
 };
 
 struct Scanning : Checking {
+  auto twin() const { return twin_of("collectives/scanning", wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint64_t id = group.local_id();
@@ -96,6 +99,7 @@ struct Claiming : Checking {
     std::uint32_t counts[2];
   };
 
+  auto twin() const { return twin_of("collectives/claiming", wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint64_t id = group.local_id();
@@ -118,6 +122,7 @@ struct UsingLocalMemory : Checking {
     std::uint32_t cells[max_local_size];
   };
 
+  auto twin() const { return twin_of("collectives/using_local_memory", wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint32_t size = group.local_size();
@@ -141,6 +146,7 @@ struct TakingTurns : Checking {
     std::uint32_t sum;
   };
 
+  auto twin() const { return twin_of("collectives/taking_turns", wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint32_t turns = group.local_size() < 40 ? group.local_size() : 40;
@@ -166,6 +172,7 @@ struct InSteps {
   std::uint32_t steps;
   std::uint32_t* wrong;
 
+  auto twin() const { return twin_of("collectives/in_steps", steps, wrong); }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     const std::uint64_t size = group.local_size();
@@ -186,6 +193,7 @@ struct InSteps {
 /// Nests calls as deeply as a kernel that uses libraries may.
 struct Deep : Checking {
   static constexpr bool cpu_only = true;
+  static constexpr const char* no_twin = "the dialect has no recursion";
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
@@ -212,6 +220,9 @@ struct Accessing {
   Local* words;
   std::uint32_t* right;  // of these eight words
 
+  auto twin() const {
+    return twin_of("collectives/accessing", reinterpret_cast<std::uint32_t*>(words), right);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     if (group.global_id() != 0) return;

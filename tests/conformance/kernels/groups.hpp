@@ -14,6 +14,9 @@ struct Numbered {
   std::uint32_t* global_ids;
   std::uint32_t* wrong;
 
+  auto twin() const {
+    return twin_of("groups/numbered", groups, threads, marks, items, global_ids, wrong);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     expect(group, wrong, group.num_groups() == groups);
@@ -43,6 +46,9 @@ struct Prepared {
   Notes ran;
   std::uint32_t* wrong;
 
+  auto twin() const {
+    return twin_of("groups/prepared", table, first_groups, stop, set_up.words, ran.words, wrong);
+  }
   template <class Group>
   COHORT_FN void setup(Group& group) const {
     expect(group, wrong, group.num_groups() == first_groups && !group.joined());
@@ -69,13 +75,18 @@ struct Prepared {
     }
   }
 };
-using PreparedInAnyOrder = With<Prepared, Traits{.kill_order = KillOrder::any}>;
+struct PreparedInAnyOrder : Prepared {
+  static constexpr Traits traits{.kill_order = KillOrder::any};
+  static constexpr const char* no_twin =
+      "the dialect has no setup, and in kill order any no barriers outside of one";
+};
 
 struct PreparedSteps {
   static constexpr std::uint32_t items = 100;
   std::uint32_t* table;
   std::uint32_t* wrong;
 
+  auto twin() const { return twin_of("groups/prepared_steps", table, wrong); }
   template <class Group>
   COHORT_FN void setup(Group& group) const {
     for (const std::size_t i : group.stride(items)) group.view(table)[i] = 1;

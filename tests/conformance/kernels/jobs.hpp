@@ -9,29 +9,19 @@ namespace cohort::test {
 
 /// Returns at once.
 struct Brief {
-  static constexpr const char* name = "brief";
-  template <class Visit>
-  void arguments(Visit& /*visit*/) const {}
-
+  auto twin() const { return twin_of("jobs/brief"); }
   template <class Group>
   COHORT_FN void run(Group& /*group*/, Nothing /*state*/) const {}
 };
 
 /// Runs until told to stop, cancelled or taken away; at every turn it offers itself.
 struct Offering {
-  static constexpr const char* name = "offering";
   std::uint32_t* stop;
   std::uint32_t* present;   // groups inside now
   std::uint32_t* turns;     // of all groups
   std::uint32_t* returned;  // groups that were told to stop
 
-  template <class Visit>
-  void arguments(Visit& visit) const {
-    visit("stop", stop);
-    visit("present", present);
-    visit("turns", turns);
-    visit("returned", returned);
-  }
+  auto twin() const { return twin_of("jobs/offering", stop, present, turns, returned); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     if (leader(group)) add(group, present);
@@ -55,7 +45,6 @@ struct OfferingMayAllLeave : Offering {
   static constexpr Traits traits{.survivors = Survivors::may_all_leave};
 };
 struct OfferingInAnyOrderMayAllLeave : Offering {
-  static constexpr const char* name = "offering_in_any_order_may_all_leave";
   static constexpr Traits traits{.kill_order = KillOrder::any,
                                  .survivors = Survivors::may_all_leave};
 };
@@ -66,6 +55,7 @@ struct OneReturnsEarly {
   std::uint32_t* stop;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("jobs/one_returns_early", early, stop, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t groups = group.num_groups();
@@ -86,6 +76,7 @@ struct LongSetup {
   std::uint32_t* in_setup;
   std::uint32_t* stop;
 
+  auto twin() const { return twin_of("jobs/long_setup", go, in_setup, stop); }
   template <class Group>
   COHORT_FN void setup(Group& group) const {
     count(group, in_setup);
@@ -109,6 +100,7 @@ struct NotSuspendable {
   };
   std::uint32_t* stop;
 
+  auto twin() const { return twin_of("jobs/not_suspendable", stop); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     while (!told(group, stop)) {
@@ -130,6 +122,7 @@ struct Background {
   std::uint32_t* stop;
   std::uint32_t* monitor;  // of all jobs
 
+  auto twin() const { return twin_of("jobs/background", items, count, stop, monitor); }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     if (leader(group)) {
@@ -233,17 +226,12 @@ COHORT_FN void march(Group& group, const MarchState& state, const Board& board,
 /// The march, step style. Its barriers are the subject of several files, so that every engine has
 /// it with each of them.
 struct Steps {
-  static constexpr const char* name = "steps";
   static constexpr bool every_barrier = true;
   using State = MarchState;
   Board board;
   std::uint32_t* stop;
 
-  template <class Visit>
-  void arguments(Visit& visit) const {
-    visit("board", board.words);
-    visit("stop", stop);
-  }
+  auto twin() const { return twin_of("jobs/steps", board.words, stop); }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     march(group, state, board, stop);
@@ -265,6 +253,7 @@ struct Everything {
   std::uint32_t* stop;
   Ids ids;
 
+  auto twin() const { return twin_of("jobs/everything", words, stop, ids.words); }
   template <class Group>
   COHORT_FN void setup(Group& group) const {
     group.global_barrier();

@@ -19,6 +19,7 @@ struct Endless {
   At at;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("lifecycle/endless", at, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     count(group, started);
@@ -54,6 +55,7 @@ struct OfferingThenMeeting {
   std::uint32_t* stop;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("lifecycle/offering_then_meeting", stop, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     count(group, started);
@@ -70,6 +72,7 @@ struct KnowsItsId {
   std::uint32_t* wrong;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("lifecycle/knows_its_id", wrong, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();

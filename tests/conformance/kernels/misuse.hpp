@@ -13,6 +13,7 @@ struct ReturnsEarly {
   bool resizing;
   bool late;  // the others arrive first, most likely; else it returns first
 
+  auto twin() const { return twin_of("misuse/returns_early", early, resizing, late); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const bool returns = group.group_id() == early;
@@ -30,6 +31,8 @@ struct ReturnsEarly {
 
 /// Group 1 returns before group 0 arrives at a barrier.
 struct ReturnsFirst {
+  static constexpr const char* no_twin =
+      "only events tell its host when to go on, and the OpenCL engine reports them at the end";
   std::uint32_t* returned;
 
   template <class Group>
@@ -44,6 +47,8 @@ struct ReturnsFirst {
 /// Group 1 returns after group 0 has arrived at a barrier: its offer waits for its turn, which
 /// comes after that of group 2, and ends when a group arrives.
 struct ArrivesFirst {
+  static constexpr const char* no_twin =
+      "only events tell its host when to go on, and the OpenCL engine reports them at the end";
   std::uint32_t* over;
 
   template <class Group>
@@ -61,6 +66,7 @@ struct Divergent {
   bool odd_resizes;
   std::uint32_t rounds_before;
 
+  auto twin() const { return twin_of("misuse/divergent", odd_one, odd_resizes, rounds_before); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     for (std::uint32_t i = 0; i < rounds_before; ++i) {
@@ -85,6 +91,10 @@ struct DivergentUnderDemand {
   std::uint32_t* started;
   std::uint32_t* go;
 
+  auto twin() const {
+    return twin_of("misuse/divergent_under_demand", divergent.odd_one, divergent.odd_resizes,
+                   started, go);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     count(group, started);
@@ -95,6 +105,7 @@ struct DivergentUnderDemand {
 
 /// A step whose groups disagree about the barrier inside it.
 struct DivergentSteps {
+  auto twin() const { return twin_of("misuse/divergent_steps"); }
   template <class Group>
   COHORT_FN Next step(Group& group, Nothing& /*state*/) const {
     if (group.group_id() == 0) group.global_barrier();
@@ -104,6 +115,8 @@ struct DivergentSteps {
 
 /// The threads of one group part ways.
 struct TornGroup {
+  static constexpr const char* no_twin =
+      "OpenCL leaves undefined what threads of a group do that go different ways";
   enum class Way : std::uint8_t {
     barrier_or_offer,
     barrier_or_global,
@@ -155,6 +168,7 @@ struct TornGroup {
 
 /// Ignores that it has been told to leave.
 struct GoesOn {
+  static constexpr const char* no_twin = "a kernel of the dialect ends where it is taken away";
   enum class Then : std::uint8_t { offers_again, asks, global_barrier, resizing_barrier };
   Then then;
   bool at_barrier;  // a resizing barrier told it to leave, rather than an offer

@@ -10,10 +10,14 @@ namespace cohort::test {
 struct LeavingFromTheTop {
   std::uint32_t* stop;
   std::uint32_t* started;
-  Notes left;
+  Leavers left;
   Notes returned;
   std::uint32_t* wrong;
 
+  auto twin() const {
+    return twin_of("primitives/leaving_from_the_top", stop, started, left.words, returned.words,
+                   wrong);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();
@@ -35,8 +39,9 @@ struct LeavingFromTheTop {
 /// Offers a fixed number of times.
 struct OfferingOften {
   std::uint32_t times;
-  Notes left;
+  Leavers left;
 
+  auto twin() const { return twin_of("primitives/offering_often", times, left.words); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();
@@ -56,6 +61,7 @@ struct TopWaitsForLower {
   std::uint32_t* flag;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("primitives/top_waits_for_lower", go, flag, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();
@@ -71,23 +77,24 @@ struct TopWaitsForLower {
   }
 };
 
-/// Each group offers itself just once; group 0 stays until it has seen the others go.
+/// Each group offers itself just once; group 0 stays until the host has seen the others go.
 struct OfferingOnce {
   std::uint32_t* go;
   std::uint32_t* started;
-  Notes left;
+  Leavers left;
+  std::uint32_t* over;
 
+  auto twin() const { return twin_of("primitives/offering_once", go, started, left.words, over); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();
-    const std::uint32_t groups = group.num_groups();
     count(group, started);
     hold(group, go);
     if (group.offer_kill(state)) {
       if (leader(group)) left.add(group, id);
       return;
     }
-    hold_until(group, [&] { return left.size(group) == groups - 1; });
+    hold(group, over);
   }
 };
 
@@ -100,6 +107,7 @@ struct TopDoesNotOffer {
   std::uint32_t* stop;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("primitives/top_does_not_offer", instead, go, stop, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const bool top = group.group_id() + 1 == group.num_groups();
@@ -124,6 +132,10 @@ struct Forking {
   Notes joined;
   std::uint32_t* wrong;
 
+  auto twin() const {
+    return twin_of("primitives/forking", only_zero, stop, ids.words, first.words, joined.words,
+                   wrong);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     const std::uint32_t id = group.group_id();
@@ -157,6 +169,7 @@ struct ForkingOften {
   std::uint32_t times;
   std::uint32_t* forked;
 
+  auto twin() const { return twin_of("primitives/forking_often", times, forked); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     for (std::uint32_t i = 0; i < times; ++i) {
@@ -168,6 +181,7 @@ struct ForkingOften {
 
 /// Group 0 forks once more after another group has returned.
 struct ForkingAfterAReturn {
+  static constexpr const char* no_twin = "request_fork of the dialect returns nothing";
   std::uint32_t* returned;
   std::uint32_t* forked;
 
@@ -191,6 +205,7 @@ struct ComingAndGoing {
   Ids ids;
   std::uint32_t* wrong;
 
+  auto twin() const { return twin_of("primitives/coming_and_going", stop, ids.words, wrong); }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     const std::uint32_t id = group.group_id();
@@ -214,6 +229,7 @@ struct Asking {
   std::uint32_t* expected;
   std::uint32_t* agreed;  // groups that have got each answer so far
 
+  auto twin() const { return twin_of("primitives/asking", expected, agreed); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint32_t groups = group.num_groups();
@@ -231,6 +247,7 @@ struct Asking {
 struct AskingTogether {
   Notes answers;
 
+  auto twin() const { return twin_of("primitives/asking_together", answers.words); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     answers.add(group, group.query());
@@ -243,9 +260,12 @@ struct SomeOffer {
   std::uint32_t offering;
   std::uint32_t* stop;
   std::uint32_t* started;
-  Notes left;
+  Leavers left;
   std::uint32_t* wrong;
 
+  auto twin() const {
+    return twin_of("primitives/some_offer", offering, stop, started, left.words, wrong);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();
@@ -270,6 +290,7 @@ struct Counting {
   std::uint32_t expected;
   Notes seen;
 
+  auto twin() const { return twin_of("primitives/counting", expected, seen.words); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     do {
@@ -283,8 +304,9 @@ struct Counting {
 
 struct OfferingForever {
   static constexpr Traits traits{.survivors = Survivors::may_all_leave};
-  Notes left;
+  Leavers left;
 
+  auto twin() const { return twin_of("primitives/offering_forever", left.words); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     const std::uint32_t id = group.group_id();
@@ -299,6 +321,7 @@ using OfferingForeverInAnyOrder =
 struct SteppingForever {
   static constexpr Traits traits{.survivors = Survivors::may_all_leave};
 
+  auto twin() const { return twin_of("primitives/stepping_forever"); }
   template <class Group>
   COHORT_FN Next step(Group& /*group*/, Nothing& /*state*/) const {
     return Next::again;

@@ -10,6 +10,7 @@ struct Busy {
   std::uint32_t* stop;
   std::uint32_t* idle;
 
+  auto twin() const { return twin_of("reports/busy", stop, idle); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     hold(group, idle);

@@ -10,6 +10,7 @@ struct Slices {
   std::uint32_t* seen;
   std::uint32_t* done;
 
+  auto twin() const { return twin_of("shared_engine/slices", seen, done); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     if (leader(group)) {
@@ -24,6 +25,7 @@ struct Slices {
 struct OneGoesOn {
   std::uint32_t* stop;
 
+  auto twin() const { return twin_of("shared_engine/one_goes_on", stop); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     while (group.group_id() == 0 && !told(group, stop)) {
@@ -38,6 +40,7 @@ struct SlowToLeave {
   std::uint32_t* stop;
   std::uint32_t* started;
 
+  auto twin() const { return twin_of("shared_engine/slow_to_leave", stop, started); }
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
     count(group, started);

@@ -15,7 +15,11 @@ struct KeepsCount {
   std::uint32_t* count;  // as of group 0's last turn
   Notes started;         // the counts that groups began with
   std::uint32_t* wrong;
+  std::uint32_t* resumed;  // how often: the twin has to ask
 
+  auto twin() const {
+    return twin_of("suspend/keeps_count", stop, count, started.words, wrong, resumed);
+  }
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     const std::uint32_t id = group.group_id();
@@ -39,7 +43,11 @@ struct PreparedOnce {
   std::uint32_t* present;
   std::uint32_t* not_joined;
   std::uint32_t* stop;
+  std::uint32_t* resumed;  // as in KeepsCount
 
+  auto twin() const {
+    return twin_of("suspend/prepared_once", preparations, present, not_joined, stop, resumed);
+  }
   template <class Group>
   COHORT_FN void setup(Group& group) const {
     if (group.group_id() == 0) count(group, preparations);

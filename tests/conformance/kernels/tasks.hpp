@@ -6,10 +6,7 @@
 namespace cohort::test {
 
 struct EmptyTask {
-  static constexpr const char* name = "brief";
-  template <class Visit>
-  void arguments(Visit& /*visit*/) const {}
-
+  auto twin() const { return twin_of("tasks/empty_task"); }
   COHORT_FN void operator()() const {}
 };
 
@@ -17,6 +14,7 @@ struct EmptyTask {
 struct BlockingTask {
   std::uint32_t* go;
 
+  auto twin() const { return twin_of("tasks/blocking_task", go); }
   template <class Group>
   COHORT_FN void operator()(Group& group) const {
     hold(group, go);
@@ -25,15 +23,10 @@ struct BlockingTask {
 
 /// Its groups note themselves, and are all there at the same time.
 struct MeetingTask {
-  static constexpr const char* name = "meeting_task";
   std::uint32_t* arrived;
   std::uint32_t* wrong;
 
-  template <class Visit>
-  void arguments(Visit& visit) const {
-    visit("arrived", arrived);
-    visit("wrong", wrong);
-  }
+  auto twin() const { return twin_of("tasks/meeting_task", arrived, wrong); }
   template <class Group>
   COHORT_FN void operator()(Group& group) const {
     count(group, arrived);
@@ -48,6 +41,7 @@ struct NotingTask {
   std::uint32_t number;  // or its id
   bool id;
 
+  auto twin() const { return twin_of("tasks/noting_task", notes.words, number, id); }
   template <class Group>
   COHORT_FN void operator()(Group& group) const {
     if (leader(group)) notes.add(group, id ? group.group_id() : number);
@@ -59,6 +53,7 @@ struct LookingTask {
   std::uint32_t* inside;
   std::uint32_t* others;
 
+  auto twin() const { return twin_of("tasks/looking_task", inside, others); }
   template <class Group>
   COHORT_FN void operator()(Group& group) const {
     if (leader(group)) add(group, others, load(group, inside));
@@ -70,6 +65,7 @@ struct MonitoredTask {
   std::uint32_t* monitor;  // as in Background
   std::uint32_t* calls;
 
+  auto twin() const { return twin_of("tasks/monitored_task", monitor, calls); }
   template <class Group>
   COHORT_FN void operator()(Group& group) const {
     if (!leader(group)) return;

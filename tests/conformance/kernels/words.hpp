@@ -7,6 +7,10 @@
 #include <thread>
 #endif
 
+#include <string>
+#include <tuple>
+#include <utility>
+
 #include "cohort/kernel.hpp"
 
 namespace cohort::explore {
@@ -33,6 +37,13 @@ using Meeting = std::conditional_t<barrier == ResizingBarrier::one_pass, Kernel,
 /// In a KernelList: the kernel with each of the resizing barriers.
 template <class Kernel>
 struct EachBarrier {};
+
+/// The kernel of the same words in kernels/<file>.cl, for the OpenCL engine: "<file>/<kernel>", and
+/// its arguments. A kernel that the dialect cannot express says why in `no_twin`.
+template <class... Arguments>
+std::pair<std::string, std::tuple<Arguments...>> twin_of(const char* name, Arguments... arguments) {
+  return {name, {arguments...}};
+}
 
 /// True in the one thread of a group that records for it.
 template <class Group>
@@ -96,6 +107,18 @@ struct Notes {
   template <class Group>
   COHORT_FN std::uint32_t size(const Group& group) const {
     return load(group, words);
+  }
+};
+
+/// How many groups have left with each id. A twin counts its group before an offer, and takes that
+/// back if it stays.
+struct Leavers {
+  static constexpr std::uint32_t most_ids = 64;
+  std::uint32_t* words;
+
+  template <class Group>
+  COHORT_FN void add(const Group& group, std::uint32_t id) const {
+    test::add(group, words + id);
   }
 };
 
