@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-data test-report test-long bench pictures explore mutants prove docs site format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-data test-report test-long bench pictures explore fuzz-compiler mutants prove docs site format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -15,15 +15,16 @@ help:
 	@echo 'make demo         traverse a graph while a renderer takes half of the workers, 25 times a second'
 	@echo 'make test         all tests: optimised, then with the address and thread sanitizers'
 	@echo 'make test-quick   the optimised tests only'
-	@echo 'make test-compiler  of these, the tests of cohortc, the compiler of the dialect'
+	@echo 'make test-compiler  the tests of cohortc, the compiler of the dialect, with those that take minutes'
 	@echo 'make test-opencl  all tests of the OpenCL engine, on PoCL or what there is; make test has the quick ones'
 	@echo 'make test-mpi     the apps on several ranks, by MPI (installs Open MPI)'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
-	@echo 'make test-long    these three, which take too long for make test'
+	@echo 'make test-long    these, which take too long for make test'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, an hour, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
+	@echo 'make fuzz-compiler  random kernels with fresh seeds for MINUTES=1, on ENGINE=cpu or opencl; failing ones go to compiler-failures/'
 	@echo 'make prove        prove the protocol for any number of groups, with z3 (installs it): see models/'
 	@echo 'make mutants      break the protocol in a thousand ways, one at a time, and see whether the explorer notices'
 	@echo 'make docs         the API reference, into build/docs/html'
@@ -86,7 +87,7 @@ test-report: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort
 	@tests/report/check $(COHORT) build/test-report
 
-test-long: test-data test-opencl test-report
+test-long: test-data test-compiler test-opencl test-report
 
 pictures: build/release/build.ninja
 	@scripts/setup --browser
@@ -98,6 +99,12 @@ MINUTES ?= 1
 explore: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target explore_soak
 	build/release/tests/explore_soak $(MINUTES) explore-failures
+
+ENGINE ?= cpu
+FUZZ := fuzz_compiler$(if $(filter opencl,$(ENGINE)),_opencl)
+fuzz-compiler: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target $(FUZZ)
+	POCL_MAX_PTHREAD_COUNT=6 build/release/tests/$(FUZZ) $(MINUTES) compiler-failures $(SEED)
 
 prove:
 	@scripts/setup --prove

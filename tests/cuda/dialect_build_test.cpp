@@ -20,5 +20,11 @@ INSTANTIATE_TEST_SUITE_P(All, CudaDialect,
                          testing::Values("/test/figure4.cl", "/test/programs.cl", "/test/ranges.cl",
                                          "/test/functions.cl", "/apps/octree.cl"));
 
+// Of kernels in the style of public suites, in minutes.
+INSTANTIATE_TEST_SUITE_P(Suites, CudaDialect,
+                         testing::Values("/test/suites/graphs.cl", "/test/suites/images.cl",
+                                         "/test/suites/matrices.cl", "/test/suites/physics.cl",
+                                         "/test/suites/scans.cl", "/test/suites/sorts.cl"));
+
 }  // namespace
 }  // namespace cohort

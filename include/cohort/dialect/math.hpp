@@ -208,13 +208,21 @@ COHORT_CL_EACH_2(min)
 COHORT_CL_EACH_2(max)
 COHORT_CL_EACH_3(clamp)
 
+/// For signatures: Clang looks at types before constraints, and must not fail for vectors.
+template <class T>
+struct UnsignedOf {};
 template <std::integral T>
-COHORT_FN constexpr std::make_unsigned_t<T> abs(T x) {
+struct UnsignedOf<T> : std::make_unsigned<T> {};
+template <class T>
+using Unsigned = typename UnsignedOf<T>::type;
+
+template <std::integral T>
+COHORT_FN constexpr Unsigned<T> abs(T x) {
   using U = std::make_unsigned_t<T>;
   return x < 0 ? static_cast<U>(U{0} - static_cast<U>(x)) : static_cast<U>(x);
 }
 template <std::integral T>
-COHORT_FN constexpr std::make_unsigned_t<T> abs_diff(T a, T b) {
+COHORT_FN constexpr Unsigned<T> abs_diff(T a, T b) {
   using U = std::make_unsigned_t<T>;
   return a > b ? static_cast<U>(static_cast<U>(a) - static_cast<U>(b))
                : static_cast<U>(static_cast<U>(b) - static_cast<U>(a));
@@ -324,7 +332,7 @@ using Twice = std::conditional_t<
     std::conditional_t<sizeof(T) == 1, unsigned short,
                        std::conditional_t<sizeof(T) == 2, unsigned int, unsigned long>>>;
 template <std::integral T>
-COHORT_FN constexpr Twice<T> upsample(T high, std::make_unsigned_t<T> low) {
+COHORT_FN constexpr Twice<T> upsample(T high, Unsigned<T> low) {
   return static_cast<Twice<T>>(static_cast<unsigned long>(high) << (sizeof(T) * 8) | low);
 }
 COHORT_CL_EACH_1(abs)
