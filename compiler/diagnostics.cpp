@@ -120,10 +120,9 @@ Text text_of(Say what) {
               "%0 may be read by groups that join at this %1, but is neither 'transmit' nor surely "
               "written before"};
     case Say::not_transmittable:
-      return {
-          Error,
-          "%0 cannot be transmitted: it points to %select{private|local}1 memory here, and that "
-          "of a joining group is its own"};
+      return {Error,
+              "%0 cannot be transmitted: it points to %select{private|local}1 memory here, which a "
+              "joining group does not share"};
     case Say::local_memory_read:
       return {Warning,
               "%0 is in local memory, and groups that join at this %1 may read theirs before they "
@@ -136,7 +135,7 @@ Text text_of(Say what) {
               "transmit it"};
     case Say::set_again:
       return {Note,
-              "%0 points to %select{private|local}1 memory, of which a joining group has its own: "
+              "%0 points to %select{private|local}1 memory, which a joining group does not share: "
               "set it again after this %2"};
     case Say::declare_transmit:
       return {Note, "declare %0 'transmit' to hand its value to joining groups"};

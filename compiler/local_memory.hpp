@@ -1,7 +1,7 @@
-// Fifth pass: which local memory a group that joins at a point may read before it has written it.
-// Its own is fresh there. Arrays count as one: a write to any element passes for a write to those
-// that are read, as do the writes of some threads of the group and of loops that may have no
-// iterations. So what is reported is read without any write on the way.
+// Fifth pass: finds local memory that a group joining at a point may read before it writes it. Its
+// local memory is fresh there. A write to any element counts as a write to the whole array; so do
+// writes by some threads of the group, and writes in loops that may have no iterations. Whatever is
+// reported is read without any write on the way.
 #pragma once
 
 #include "compiler/program.hpp"

@@ -48,7 +48,7 @@ bool is_half(clang::QualType type) {
   return type->isHalfType();
 }
 
-/// What the printer can write. Whatever is not here is refused, so that nothing is left out.
+/// The printer writes these classes. Others are refused, since it would drop them.
 bool is_known(const clang::Stmt& stmt) {
   switch (stmt.getStmtClass()) {
     case clang::Stmt::CompoundStmtClass:

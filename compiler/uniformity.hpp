@@ -1,8 +1,7 @@
 // Third pass: which values are the same for all groups, for all threads of a group, or for neither;
 // and so which primitives are reached by some threads only. An abstract run of each kernel, calls
-// included. Private memory is followed through pointers. Other memory is trusted: what is read from
-// one address is the same for everybody who reads it, because a race-free kernel has a barrier
-// there.
+// included. Private memory is followed through pointers. Other memory is trusted: a value read from
+// one address is the same for all its readers, because a race-free kernel has a barrier there.
 #pragma once
 
 #include "compiler/program.hpp"

@@ -66,7 +66,7 @@ extern const char* const prelude_text;
 enum class Own { none, of_thread, local };
 /// Which of it a value of this type says that it points to; in structures and arrays too.
 [[nodiscard]] Own own_memory_of(clang::QualType type);
-/// The whole of which an lvalue is a part: x for `x.field[2]`; itself if it is none.
+/// The object that contains an lvalue: x for `x.field[2]`; x for x itself.
 [[nodiscard]] const clang::Expr* object_of(const clang::Expr& lvalue);
 /// The definition of a user's function, or what is declared of it.
 [[nodiscard]] const clang::FunctionDecl& definition_of(const clang::FunctionDecl& function);

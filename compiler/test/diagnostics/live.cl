@@ -21,7 +21,7 @@ kernel void f(global int *p, int n) {  // expected-remark {{kernel 'f' transmits
 // ---- live cannot transmit a pointer to local memory
 kernel void f(global int *p, int n) {  // expected-remark {{kernel 'f' transmits at}}
   local int shared[4];
-  local int *at = shared;  // expected-note {{'at' points to local memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
-  resizing_global_barrier();  // expected-error {{'at' cannot be transmitted: it points to local memory here, and that of a joining group is its own}}
+  local int *at = shared;  // expected-note {{'at' points to local memory, which a joining group does not share: set it again after this resizing_global_barrier}}
+  resizing_global_barrier();  // expected-error {{'at' cannot be transmitted: it points to local memory here, which a joining group does not share}}
   p[0] = at[n];
 }

@@ -214,15 +214,15 @@ kernel void f(global int *p, int n) {
 // ---- a pointer to a private variable, declared without its address space
 kernel void f(global int *p, int n) {
   int x = 3;  // expected-note {{declare 'x' 'transmit'}}
-  transmit int *at = &x;  // expected-note {{'at' points to private memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
-  resizing_global_barrier();  // expected-error {{'at' cannot be transmitted: it points to private memory here, and that of a joining group is its own}} expected-warning {{'x' may be read}}
+  transmit int *at = &x;  // expected-note {{'at' points to private memory, which a joining group does not share: set it again after this resizing_global_barrier}}
+  resizing_global_barrier();  // expected-error {{'at' cannot be transmitted: it points to private memory here, which a joining group does not share}} expected-warning {{'x' may be read}}
   p[0] = *at;
   p[1] = x;  // expected-note {{read here}}
 }
 // ---- a pointer to a private variable, not transmitted
 kernel void f(global int *p, int n) {
   int x = 3;
-  int *at = &x;  // expected-note {{'at' points to private memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
+  int *at = &x;  // expected-note {{'at' points to private memory, which a joining group does not share: set it again after this resizing_global_barrier}}
   resizing_global_barrier();  // expected-error {{'at' is read by groups that join}}
   p[0] = *at;  // expected-note {{read here}}
 }
@@ -254,7 +254,7 @@ kernel void f(global int *p, int n) {
 kernel void f(global int *p, int n) {
   local int t[4];
   t[0] = 1;
-  transmit int *at = t;  // expected-note {{'at' points to local memory, of which a joining group has its own: set it again}}
+  transmit int *at = t;  // expected-note {{'at' points to local memory, which a joining group does not share: set it again}}
   request_fork();  // expected-error {{'at' cannot be transmitted: it points to local memory here}}
   p[0] = *at;
 }
@@ -271,7 +271,7 @@ kernel void f(global int *p, int n) {
 // ---- a pointer to local memory that is read again
 kernel void f(global int *p, int n) {
   local int t[4];
-  local int *at = t + 1;  // expected-note {{'at' points to local memory, of which a joining group has its own: set it again after this resizing_global_barrier}}
+  local int *at = t + 1;  // expected-note {{'at' points to local memory, which a joining group does not share: set it again after this resizing_global_barrier}}
   resizing_global_barrier();  // expected-error {{'at' is read by groups that join}}
   at[0] = 1;  // expected-note {{read here}}
 }
