@@ -37,24 +37,15 @@ std::array<Call, 64> calls;  // what does not fit is not watched
 
 #ifdef COHORT_WITH_CUPTI
 
-constexpr const char* load_early =
-    "load the kernel before the job starts, with engine.prepare or CUDA_MODULE_LOADING=EAGER";
 constexpr const char* own_stream = "use a stream made with cudaStreamNonBlocking, and a lease";
 
+// Not the first launch of a lazily loaded kernel: it waits where no callback reports it.
 constexpr Function functions[] = {
     {CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, "cudaFree", "free with cudaFreeAsync"},
     {CUPTI_RUNTIME_TRACE_CBID_cudaFreeHost_v3020, "cudaFreeHost",
      "free pinned memory when no job runs"},
     {CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, "cudaDeviceSynchronize",
      "synchronise the stream that you wait for"},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "a launch", load_early},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, "a launch", load_early},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, "a launch", load_early},
-    {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060, "a launch", load_early},
-#if CUDART_VERSION >= 13000
-    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, "a launch", load_early},
-    {CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000, "a launch", load_early},
-#endif
     {CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, "the legacy default stream", own_stream},
     {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, "cudaMemcpy in the legacy default stream",
      own_stream},

@@ -1,6 +1,5 @@
 // Calls of CUDA that wait until a running job ends, and what the engine says and does about them.
-// CUDA loads kernels lazily here, unlike in other programs with an engine. Skips visibly without a
-// device.
+// Skips visibly without a device.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -12,9 +11,6 @@
 #include "conformance/waiting.hpp"
 
 namespace cohort::test {
-
-/// Launches a kernel of another module (watchdog_late.cu), which CUDA has not loaded yet.
-void launch_late(std::uint32_t* word, cudaStream_t stream);
 
 namespace {
 
@@ -72,7 +68,6 @@ void expect_report(const std::string& name, const std::string& advice, Call call
   Reports reports;
   cuda::Engine engine{
       {.on_blocked_call = [&reports](const std::string& report) { reports.add(report); }}};
-  engine.prepare(endless);
   const Plain plain;
   const auto steps = engine.fill<std::uint32_t>(1, 0);
   const std::uint32_t full = 2 * engine.capacity();
@@ -107,11 +102,6 @@ TEST(Watchdog, NamesCudaDeviceSynchronize) {
                 [](const Plain& /*plain*/) { cudaDeviceSynchronize(); });
 }
 
-TEST(Watchdog, NamesTheFirstLaunchOfALazilyLoadedKernel) {
-  expect_report("a launch", "engine.prepare",
-                [](const Plain& plain) { launch_late(plain.device, plain.stream); });
-}
-
 TEST(Watchdog, NamesTheLegacyDefaultStream) {
   expect_report("the legacy default stream", "a lease", [](const Plain& plain) {
     launched_before<<<1, 32>>>(plain.device);
@@ -124,7 +114,6 @@ TEST(Watchdog, SuspendsTheJobUntilTheCallReturns) {
   cuda::Engine engine{
       {.on_blocked_call = [&reports](const std::string& report) { reports.add(report); },
        .suspend_for_blocked_calls = true}};
-  engine.prepare(endless);
   const Plain plain;
   const auto steps = engine.fill<std::uint32_t>(1, 0);
   const ScopedJob job = engine.launch(endless, {.local_size = 256}, steps.data());
@@ -141,7 +130,6 @@ TEST(Watchdog, SuspendsTheJobUntilTheCallReturns) {
 }  // namespace cohort::test
 
 int main(int argc, char** argv) {
-  ::setenv("CUDA_MODULE_LOADING", "LAZY", 1);  // NOLINT(concurrency-mt-unsafe)
   testing::InitGoogleTest(&argc, argv);
   std::string why;
   if (!cohort::cuda::available(&why)) {
