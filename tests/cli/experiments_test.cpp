@@ -336,7 +336,7 @@ TEST_F(Completion, WorksInBash) {
                     "COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
                         "; _cohort; echo \"${COMPREPLY[@]}\"");
   };
-  EXPECT_THAT(complete("cohort re", 1), StartsWith("report\n"));
+  EXPECT_THAT(complete("cohort rep", 1), StartsWith("report\n"));
   EXPECT_THAT(complete("cohort run bfs --barrier ''", 4),
               StartsWith("one-pass query plain modelled\n"));
 }
