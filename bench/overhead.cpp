@@ -1,6 +1,6 @@
 // Scenario "overhead": what the ability to be resized costs apps that are not resized (table 2 of
-// the paper). Compares resizable launches with static ones, which have cooperation compiled out, of
-// the same kernel with as many groups.
+// the paper). Each kernel runs twice with as many groups: resizable, and static, which has
+// cooperation compiled out.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>

@@ -59,7 +59,7 @@ struct Variant {
   }
 };
 
-/// Two variants for each pair of an app that has the paper's algorithm, else one. Chunked pairs
+/// For each pair the app's own algorithm, after the paper's if the app has that too. Chunked pairs
 /// only if `chunked`.
 [[nodiscard]] std::vector<Variant> variants_of(const std::vector<Pair>& pairs,
                                                bool chunked = false);

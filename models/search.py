@@ -67,7 +67,7 @@ def sizes(state):
 
 
 def broken_claim(state, claim, invariant):
-    """The first claim (only this one, if any is given), or conjunct of the invariant, that the state breaks."""
+    """The first claim, or part of the invariant, that the state breaks. With `claim`, looks at this claim alone."""
     ids = range(-1, state.N + 1)
     counts = sizes(state)
     truths = list(protocol.claims_of_numbers(state, *counts))

@@ -82,9 +82,9 @@ struct Octree {
     if (group.local_id() == 0) hand_on(group, group.local().first, box.depth + 1);
   }
 
-  /// A task on a portion of a large box: counts the portion's particles, and later moves them to
-  /// the child boxes. The rest of the box becomes a task again. Meanwhile `done` of a child box
-  /// counts its particles in place.
+  /// A large box is divided one portion per task: first each portion is counted, then each is moved
+  /// to the child boxes. After each portion the box becomes a task again. Until all are moved,
+  /// `done` of a child box says how many of its particles are.
   template <class Group>
   COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
     const std::uint32_t size = box.end - box.begin;

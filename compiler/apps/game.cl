@@ -40,7 +40,7 @@ int score_of(ulong x, ulong o) {
   return o_wins ? -WIN : mine - theirs;
 }
 
-// Finishes a node, and those above it whose last child that was.
+// Finishes a node. If it was its parent's last open child, finishes the parent too, and so on upwards.
 void finish(global position *nodes, uint node, global uint *roots_open) {
   for (;;) {
     uint parent = nodes[node].parent;

@@ -164,7 +164,8 @@ class Tally {
     std::uint64_t& least = lanes_[group.global_id()].least;
     least = std::min(least, value);
   }
-  /// Of all threads of all ranks in the last superstep; 0 and the largest number where none voted.
+  /// What all threads of all ranks gave in the last superstep to add(), 0 if none did, and to
+  /// lower(), the largest number if none did.
   [[nodiscard]] double sum() const { return sum_; }
   [[nodiscard]] std::uint64_t least() const { return least_; }
 

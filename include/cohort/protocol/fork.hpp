@@ -8,9 +8,9 @@
 
 namespace cohort::protocol {
 
-/// How many groups may be added now. None after a group has returned: an added group would never
-/// meet it. None while a group removed at an earlier barrier has yet to notice: it would take the
-/// new M for its own. None under a suspend, whose target is 0.
+/// How many groups may be added now. None after a group has returned: an added group would wait
+/// for it in vain. None while a removed group has not noticed its removal: it would see the larger
+/// M and believe that it is still in. None under a suspend, whose target is 0.
 template <class P>
 COHORT_FN std::uint32_t growth(const Shared<P>& shared, Roster roster) {
   const std::uint32_t target = shared.target();

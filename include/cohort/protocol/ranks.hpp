@@ -77,7 +77,8 @@ concept Work = requires(W& work, std::uint32_t shard, Bytes bytes, Ballot& ballo
   { work.sends() } -> std::same_as<bool>;
   /// The messages to a shard; they are no longer here then.
   { work.messages(shard) } -> std::same_as<Bytes>;
-  /// The sum of all votes. The messages delivered so far are done with.
+  /// Hands over the votes of all ranks, combined. The kernel has read the messages delivered so
+  /// far, so they can go.
   work.voted(all);
   work.deliver(shard, bytes);
   /// The messages delivered to a shard, as they came.
