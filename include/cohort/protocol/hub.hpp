@@ -32,6 +32,8 @@ class Hub {
   /// Waits until a grow() calls this seat. Returns false if the job ends first.
   bool await_call(std::uint32_t seat) {
     Seat& mine = seats_[seat];
+    mine.home.store(1, Order::release);  // pairs with grow(): this seat has taken its last parcels
+    P::notify(coming_home_);
     P::await(mine.event, [&] {
       return mine.called.load(Order::acquire) != mine.answered || over_.load(Order::acquire) != 0;
     });
@@ -42,6 +44,7 @@ class Hub {
   void close(bool lost = false) {
     over_.store(lost ? 2 : 1, Order::release);  // pairs with the waits
     for (Seat& seat : seats_) P::notify(seat.event);
+    P::notify(coming_home_);
   }
 
   const std::uint32_t first;  ///< ranks at the start, on the first seats
@@ -59,13 +62,15 @@ class Hub {
     typename P::Event event;
     typename P::template Atomic<std::uint32_t> called{0};  // the turn of the latest call
     std::uint32_t answered = 0;
-    std::vector<std::uint32_t> ranks;  // what the caller knows: seats by rank
+    typename P::template Atomic<std::uint32_t> home{0};  // waits for a call
+    std::vector<std::uint32_t> ranks;                    // what the caller knows: seats by rank
   };
 
   Box& box(std::uint32_t from, std::uint32_t to) { return boxes_[from * seats_.size() + to]; }
 
   std::vector<Seat> seats_;
   std::vector<Box> boxes_;
+  typename P::Event coming_home_;
   typename P::template Atomic<std::uint32_t> over_{0};
 };
 
@@ -123,6 +128,7 @@ class HubNetwork {
     Ballot count;
     if (rank_ == 0) {
       while (count.more < free.size() && hub_.spawn(free[count.more])) ++count.more;
+      for (std::uint32_t i = 0; i < count.more; ++i) await_home(hub_.seats_[free[i]]);
     }
     count = vote(count);
     ranks_.insert(ranks_.end(), free.begin(),
@@ -146,6 +152,15 @@ class HubNetwork {
   }
 
  private:
+  /// A rank that has left may still be taking its last parcels. Parcels for the next rank of its
+  /// seat would take their place.
+  void await_home(typename Hub<P>::Seat& seat) {
+    const auto home = [&] { return seat.home.load(Order::acquire) != 0; };
+    P::await(hub_.coming_home_, [&] { return home() || hub_.over_.load(Order::acquire) == 2; });
+    if (!home()) throw RankLost{};
+    seat.home.store(0, Order::relaxed);  // published by the call
+  }
+
   void number() {
     rank_ =
         static_cast<std::uint32_t>(std::find(ranks_.begin(), ranks_.end(), seat_) - ranks_.begin());
