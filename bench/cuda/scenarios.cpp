@@ -18,28 +18,37 @@ namespace {
 
 using device::Bench;
 
-nlohmann::ordered_json run_cuda_barrier(const ScenarioOptions& options) {
-  nlohmann::ordered_json record{{"device", described()}};
-  const auto sms = record["device"]["sms"].get<std::uint32_t>();
-  Bench bench;
+/// Times barriers of blocks of 256 threads, at one and at two blocks on an SM.
+template <class Contenders>
+nlohmann::ordered_json measure_barriers(std::uint32_t sms, const ScenarioOptions& options,
+                                        Contenders&& contenders) {
   const Repetitions plan{.count = options.repetitions, .stop = options.stop};
   auto measurements = nlohmann::ordered_json::array();
   for (const std::uint32_t on_an_sm : {1U, 2U}) {
     const Bench::Load load{.blocks = on_an_sm * sms,
                            .batches = options.quick ? 5U : 20U,
                            .barriers = options.quick ? 200U : 2000U};
-    measurements.push_back(reported(measure(
-        std::to_string(load.blocks) + " blocks of 256", "ns per barrier",
-        {
-            {.name = "cohort resizing", .measure = [&] { return bench.resizing_barrier(load); }},
-            {.name = "cohort global", .measure = [&] { return bench.global_barrier(load); }},
-            {.name = "cohort static", .measure = [&] { return bench.static_barrier(load); }},
-            {.name = "grid.sync",
-             .measure = [&] { return bench.grid_sync(load); },
-             .reference = true},
-        },
-        plan)));
+    measurements.push_back(reported(measure(std::to_string(load.blocks) + " blocks of 256",
+                                            "ns per barrier", contenders(load), plan)));
   }
+  return measurements;
+}
+
+nlohmann::ordered_json run_cuda_barrier(const ScenarioOptions& options) {
+  nlohmann::ordered_json record{{"device", described()}};
+  const auto sms = record["device"]["sms"].get<std::uint32_t>();
+  Bench bench;
+  auto measurements = measure_barriers(sms, options, [&](const Bench::Load& load) {
+    return std::vector<Contender>{
+        {.name = "cohort resizing",
+         .measure = [&bench, load] { return bench.resizing_barrier(load); }},
+        {.name = "cohort global", .measure = [&bench, load] { return bench.global_barrier(load); }},
+        {.name = "cohort static", .measure = [&bench, load] { return bench.static_barrier(load); }},
+        {.name = "grid.sync",
+         .measure = [&bench, load] { return bench.grid_sync(load); },
+         .reference = true},
+    };
+  });
   record["measurements"] = std::move(measurements);
   return record;
 }
@@ -154,22 +163,16 @@ nlohmann::ordered_json run_cuda_function(const ScenarioOptions& options) {
   const auto sms = record["device"]["sms"].get<std::uint32_t>();
   Bench bench;
   const Repetitions plan{.count = options.repetitions, .stop = options.stop};
-  auto measurements = nlohmann::ordered_json::array();
-  for (const std::uint32_t on_an_sm : {1U, 2U}) {
-    const Bench::Load load{.blocks = on_an_sm * sms,
-                           .batches = options.quick ? 5U : 20U,
-                           .barriers = options.quick ? 200U : 2000U};
-    measurements.push_back(reported(measure(
-        std::to_string(load.blocks) + " blocks of 256", "ns per barrier",
-        {
-            {.name = "__global__", .measure = [&] { return bench.grid_function(load); }},
-            {.name = "function object", .measure = [&] { return bench.resizing_barrier(load); }},
-            {.name = "grid.sync",
-             .measure = [&] { return bench.grid_sync(load); },
-             .reference = true},
-        },
-        plan)));
-  }
+  auto measurements = measure_barriers(sms, options, [&](const Bench::Load& load) {
+    return std::vector<Contender>{
+        {.name = "__global__", .measure = [&bench, load] { return bench.grid_function(load); }},
+        {.name = "function object",
+         .measure = [&bench, load] { return bench.resizing_barrier(load); }},
+        {.name = "grid.sync",
+         .measure = [&bench, load] { return bench.grid_sync(load); },
+         .reference = true},
+    };
+  });
 
   std::vector<double> ported;
   std::vector<double> original;
