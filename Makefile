@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-data test-report test-long bench pictures explore fuzz-compiler mutants prove docs site format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-data test-report test-long bench pictures explore fuzz-compiler mutants prove docs site package format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -29,6 +29,7 @@ help:
 	@echo 'make mutants      break the protocol in a thousand ways, one at a time, and see whether the explorer notices'
 	@echo 'make docs         the API reference, into build/docs/html'
 	@echo 'make site         a site of the documentation, the API reference and a report, into build/site/html (installs mkdocs)'
+	@echo 'make package      a Debian package and a tarball, into build/packages'
 	@echo 'make format       format the sources in place'
 	@echo 'make check-format  check format only'
 	@echo 'make lint         check format and clang-tidy'
@@ -126,6 +127,12 @@ site: build/release/build.ninja
 	@scripts/setup --site
 	@cmake --build --preset release -j $(JOBS) --target cohort
 	@scripts/site $(COHORT) build/site
+
+package: build
+	@rm -rf build/packages
+	@cpack --config build/release/CPackConfig.cmake -B build/packages
+	@rm -rf build/packages/_CPack_Packages
+	@ls build/packages
 
 format: setup
 	@scripts/lint --fix

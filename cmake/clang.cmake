@@ -1,5 +1,5 @@
 # Finds Clang's libraries, as Debian packages them: libclang-14-dev, libclang-cpp14-dev. COHORT_COMPILER defaults to whether
-# they are there. The shared libraries, because linking the static ones takes a minute.
+# they are there, and in another project to off. The shared libraries, because linking the static ones takes a minute.
 set(COHORT_CLANG_MAJOR 14)
 set(clang_root /usr/lib/llvm-${COHORT_CLANG_MAJOR})
 find_path(COHORT_CLANG_INCLUDE clang/AST/ASTContext.h HINTS ${clang_root}/include NO_DEFAULT_PATH)
@@ -12,12 +12,16 @@ if(COHORT_CLANG_INCLUDE AND COHORT_CLANG_LIBRARY AND COHORT_LLVM_LIBRARY AND cla
   set(COHORT_COMPILER_DEFAULT ON)
 else()
   set(COHORT_COMPILER_DEFAULT OFF)
-  if(NOT DEFINED COHORT_COMPILER)
+  if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED COHORT_COMPILER)
     message(STATUS "cohortc is left out: Clang ${COHORT_CLANG_MAJOR}'s libraries were not found in ${clang_root}; "
       "`make setup` installs libclang-${COHORT_CLANG_MAJOR}-dev and libclang-cpp${COHORT_CLANG_MAJOR}-dev")
   endif()
 endif()
-option(COHORT_COMPILER "Build cohortc, the compiler of the OpenCL C dialect" ${COHORT_COMPILER_DEFAULT})
+if(PROJECT_IS_TOP_LEVEL)
+  option(COHORT_COMPILER "Build cohortc, the compiler of the OpenCL C dialect" ${COHORT_COMPILER_DEFAULT})
+else()
+  option(COHORT_COMPILER "Build cohortc, the compiler of the OpenCL C dialect" OFF)
+endif()
 
 if(COHORT_COMPILER)
   if(NOT COHORT_COMPILER_DEFAULT)

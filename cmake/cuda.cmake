@@ -1,5 +1,6 @@
-# Finds nvcc: $CUDACXX, then PATH, then the toolkit's usual place. COHORT_CUDA defaults to whether it works.
-if(NOT DEFINED COHORT_CUDA OR COHORT_CUDA)
+# Finds nvcc: $CUDACXX, then PATH, then the toolkit's usual place. COHORT_CUDA defaults to whether it works; in another project, to
+# whether that project has enabled CUDA, because a language has to be enabled where all that is linked can see it.
+if(COHORT_CUDA OR (PROJECT_IS_TOP_LEVEL AND NOT DEFINED COHORT_CUDA))
   if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(COHORT_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
     mark_as_advanced(COHORT_NVCC)

@@ -67,3 +67,45 @@ endif()
 if(TARGET cohortc)
   install(TARGETS cohortc)
 endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+# `make package`: all of the above, and what other folders install, as a tarball that can be unpacked anywhere, and on Debian as
+# a package.
+set(CPACK_GENERATOR TGZ)
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(DPKG_SHLIBDEPS)
+if(DPKG_SHLIBDEPS)
+  list(APPEND CPACK_GENERATOR DEB)
+endif()
+set(CPACK_PACKAGE_CONTACT "The cohort maintainers")
+string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_SYSTEM_NAME)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS  # whatever the umask
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+  "A library, tool and compiler for long-running parallel kernels that lend some of their CPU cores or GPU SMs to urgent work and get them back.")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # of the programs
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+# What no program links: packages that users of the static libraries link, and headers that cohortc reads. An engine's own packages
+# are suggested only, because find_package leaves out an engine whose packages are missing.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS libboost-context-dev zlib1g-dev)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ pkgconf)  # g++ also compiles the kernels of the dialect
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS cmake)
+if(COHORT_COMPILER)
+  list(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS libclang-common-${COHORT_CLANG_MAJOR}-dev)
+endif()
+if(COHORT_OPENCL)
+  list(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS ocl-icd-opencl-dev)
+endif()
+if(COHORT_MPI)
+  list(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS libopenmpi-dev)
+endif()
+if(COHORT_CUDA)
+  list(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS nvidia-cuda-toolkit)
+endif()
+foreach(list DEPENDS RECOMMENDS SUGGESTS)
+  list(JOIN CPACK_DEBIAN_PACKAGE_${list} ", " CPACK_DEBIAN_PACKAGE_${list})
+endforeach()
+include(CPack)
