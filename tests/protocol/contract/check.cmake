@@ -1,8 +1,8 @@
-# cmake -D COMPILER=... -D SOURCE=... -D CASE=... -D MESSAGE=... -D INCLUDES=a;b -P check.cmake
+# cmake -D COMPILER=... -D SOURCE=... -D CASE=... -D MESSAGE=... -D INCLUDES=a;b -D PRECOMPILED=header -P check.cmake
 # Compiles one case of SOURCE, which must be refused with MESSAGE, or must compile if that is empty. For a .cu the library's
 # headers are system headers, as for users of the package: warnings in them are hidden, so the refusal must be an error.
 set(flag -I)
-set(command ${COMPILER} -std=c++20 -fsyntax-only)
+set(command ${COMPILER} -std=c++20 -fsyntax-only -include ${PRECOMPILED})
 if(SOURCE MATCHES "[.]cu$")
   set(flag "-isystem;")
   set(command ${COMPILER} -std=c++20 -arch=sm_90 -ptx -o /dev/null)
