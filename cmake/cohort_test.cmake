@@ -12,7 +12,7 @@ add_custom_target(cohort_tests)  # every test program, without what else `all` b
 add_custom_target(cohort_compiler_tests)  # those of cohortc
 add_custom_target(cohort_thread_tests)  # those in which threads meet: for the thread sanitizer
 
-cohort_precompiled(cohort_test_headers GTest::gmock_main <gmock/gmock.h>)
+cohort_precompiled(cohort_test_headers "GTest::gmock;cohort::explore" <gmock/gmock.h> <cohort/cpu.hpp> <cohort/explore.hpp>)
 
 # Address randomisation of some kernels is too wide for the thread sanitizer's shadow memory: switch it off if we may.
 set(COHORT_TEST_LAUNCHER "")
