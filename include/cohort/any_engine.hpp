@@ -22,13 +22,13 @@
 
 namespace cohort {
 
-/// Which engine. Everything has a default.
+/// Selects an engine. Every member has a default.
 struct EngineSpec {
   std::string engine = "cpu";
   std::optional<std::uint32_t> capacity = {};
   std::string device = {};         ///< cuda: its number; opencl: its number or part of its name
   std::string scheduler = "host";  ///< opencl: "group" to schedule in a work-group
-  bool pinned = false;             ///< cpu: bind each worker to its own CPU
+  bool pinned = false;             ///< cpu: bind each worker to one CPU
 };
 
 /// An engine of any kind.
@@ -60,8 +60,8 @@ struct EngineKind {
 
 class AnyEngine {
  public:
-  /// Throws Error{bad_options} for options that the engine does not have, and what its constructor
-  /// throws.
+  /// Creates the engine. Throws Error{bad_options} for options that this engine does not have, and
+  /// whatever its constructor throws.
   explicit AnyEngine(const EngineSpec& spec);
 
   [[nodiscard]] const EngineKind& kind() const { return kind_; }
