@@ -205,9 +205,10 @@ class Grids final : public engine::PolledBackend {
   Streams high_streams_;
   std::vector<std::uint32_t*> gates_;                     // pinned, see StreamOrder
   std::vector<std::pair<Streams*, cudaStream_t>> stuck_;  // behind a stream that waits for a job
-  std::uint32_t* canary_ = nullptr;                       // pinned, for writes that nobody reads
-  Demands* demands_ = nullptr;                            // on the device
-  std::uint32_t* leased_ = nullptr;                       // pinned: a copy for the agent
+  // pinned, for writes whose value is never read
+  std::uint32_t* canary_ = nullptr;
+  Demands* demands_ = nullptr;           // on the device
+  std::uint32_t* leased_ = nullptr;      // pinned: a copy for the agent
   std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot has been given back
   Slot slots_[demand_slots] = {};
   std::uint32_t slot_serial_[demand_slots] = {};
