@@ -190,7 +190,7 @@ void on_large_stack(const Work& work) {
     }
     return nullptr;
   };
-  // the system commits only pages that are touched
+  // The system commits only pages that are touched.
   constexpr std::size_t stack_size = std::size_t{1} << 30U;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -19,7 +19,7 @@ enum class Say {
   program_scope_variable,
   constant_address,
   undeclared_dimension,
-  // valid OpenCL C that cohortc does not support
+  // Valid OpenCL C that cohortc does not support.
   unsupported_type,
   unsupported_builtin,
   unsupported_construct,

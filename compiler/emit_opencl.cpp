@@ -110,7 +110,7 @@ class OpenCl final : public Printer {
     return of->isScalarType() ? "0" : "{0}";
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    // may be declared as __global const
+    // May be declared as __global const.
     const std::string declared = declare(variable.getType(), name);
     llvm::StringRef rest = declared;
     const bool global = rest.consume_front("__global ");
@@ -182,7 +182,7 @@ class OpenCl final : public Printer {
     if (name == "query") return plain_ ? "0u" : "cohort_query(cohort_self)";
     if (name == "global_barrier") return "cohort_global_barrier(" + context_argument() + ")";
     const std::string dimension = arguments.empty() ? "0" : arguments;
-    // groups join and leave: the engine supplies ids, and groups lie along dimension 0
+    // Groups join and leave: the engine supplies ids, and groups lie along dimension 0.
     if (!plain_) {
       std::string group_id = "(size_t)cohort_group_id(cohort_self, " + dimension + ")";
       std::string groups = "(size_t)cohort_num_groups(cohort_self, " + dimension + ")";

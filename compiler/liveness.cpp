@@ -325,7 +325,7 @@ bool is_alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call) 
     type = type.getCanonicalType().getUnqualifiedType();
     return type->isPointerType() ? type->getPointeeType().getUnqualifiedType() : type;
   };
-  // the call converts the argument
+  // The call converts the argument.
   if (plain(variable->getType()) != plain(parameter.getType())) return false;
   return !uses_of(*variable).exposed;
 }

@@ -275,7 +275,7 @@ void find_local_memory(const Program& program, Kernel& kernel) {
       if (memory == nullptr) memory = std::make_unique<FunctionMemory>(program, *function, known);
       for (const auto& [read, where] : memory->after(point.chain[depth])) {
         Key key = read;
-        // follow the parameter to its argument, frame by frame
+        // Follow the parameter to its argument, frame by frame.
         for (std::size_t up = depth; up > 0 && key != nullptr; --up) {
           const auto* parameter = dyn_cast<clang::ParmVarDecl>(key);
           if (parameter == nullptr) break;

@@ -47,7 +47,7 @@ class Printer {
   virtual std::string print_vector(const clang::InitListExpr& list) = 0;
   virtual std::string print_element(const clang::ExtVectorElementExpr& element, bool written) = 0;
   virtual std::string print_vector_choice(const clang::ConditionalOperator& choice) = 0;
-  // reinterprets the bits
+  // Reinterprets the bits.
   virtual std::string print_as(clang::QualType to, const std::string& value) = 0;
   virtual std::string copy_array(const std::string& to, const std::string& from) const = 0;
   virtual void print_point(const Point& point) = 0;

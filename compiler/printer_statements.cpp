@@ -365,7 +365,7 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   const clang::QualType unqualified = unqualified_of(variable);
   if (!hoist) {
     const std::string value =
-        // printed before the variable's name is taken
+        // Printed before the variable's name is taken.
         variable.hasInit() ? " = " + print(variable.getInit()) : "";
     const std::string name = bind(variable);
     line(alignment(variable) + declare(variable.getType(), name) + value + ";");

@@ -39,7 +39,7 @@ const clang::FunctionDecl* callee_of(const clang::CallExpr& call) { return call.
 
 Own own_memory_of(clang::QualType type) {
   type = type.getCanonicalType();
-  // only the thread that started the copy can wait for it
+  // Only the thread that started the copy can wait for it.
   if (type->isEventT()) return Own::of_thread;
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
     const clang::LangAS space = pointer->getPointeeType().getAddressSpace();

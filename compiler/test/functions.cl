@@ -141,7 +141,7 @@ kernel void constants(global int *right, global const int *zero) {
   *to++ = all(shuffle2((int2)(10, 11), (int2)(12, 13), (uint4)(3, 2, 5, 0)) == (int4)(13, 12, 11, 10));
   *to++ = bitselect(1.0f, -2.0f, as_float(0x80000000)) == -1.0f && select(1.0f, 2.0f, 1) == 2.0f;
   *to++ = any((int2)(0, -1)) && !all((int2)(0, -1)) && native_recip(4.0f) == 0.25f && half_divide(1.0f, 4.0f) == 0.25f;
-  // array literals, constant arrays behind pointers, volatile structures
+  // Array literals, constant arrays behind pointers, volatile structures.
   int *literal = (int[]){3, 4, zero[0] + 5};
   *to++ = literal[0] + literal[1] + literal[2] == 12 && sizeof((int[]){1, 2}) == 8;
   volatile int4 v = (int4)(1, 2, 3, 4);

@@ -374,7 +374,7 @@ std::vector<PassProgram> pass_programs() {
   std::uint32_t total = 0;
   for (std::uint32_t i = 0; i < rounds; ++i) total += i;
   for (const char* transmit : {"live", "all", "per-thread"}) {
-    // the OpenCL engine has one State per group
+    // The OpenCL engine has one State per group.
     if (on_opencl && std::string{transmit} == "per-thread") continue;
     all.push_back({"loop_variables", plain, {1, 3}, "live.cl", transmit});
     all.push_back({"arrays", live_array_keys(), {1, 3}, "live.cl", transmit});
@@ -514,7 +514,7 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
 TEST(Frontier, FindsShortestPathsWhileGroupsComeAndGo) {
   constexpr std::int32_t width = 24;
   constexpr std::size_t nodes = std::size_t{width} * width;
-  // room for nodes that are in a list several times
+  // Room for nodes that are in a list several times.
   constexpr std::size_t room = std::size_t{1} << 16U;
   Shared<std::int32_t> row{0};
   Shared<std::int32_t> target;
@@ -562,7 +562,7 @@ TEST(Frontier, FindsShortestPathsWhileGroupsComeAndGo) {
 
 TEST(Figure4, CanBeSuspendedAndResumed) {
   int suspended = 0;
-  // the run may end before the suspend
+  // The run may end before the suspend.
   for (std::uint32_t long_run = 10000; suspended == 0; long_run *= 2) {
     Words keys;
     for (std::uint32_t r = 0; r < long_run; ++r) keys.insert(keys.end(), {r, r + 1});

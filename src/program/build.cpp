@@ -38,7 +38,7 @@ class Hash {
         word = (word ^ static_cast<unsigned char>(each)) * 0x100000001b3U;
     }
     for (std::uint64_t& word : words_)
-      // separates the strings: ("a", "b") differs from ("ab", "")
+      // Separates the strings: ("a", "b") differs from ("ab", "")
       word = (word ^ 0x100U) * 0x100000001b3U;
   }
   [[nodiscard]] std::string text() const {

@@ -13,7 +13,7 @@
 namespace cohort::test {
 
 struct RandomStyle {
-  /// for --transmit=annotated; false: for live, which sends all variables that are read
+  /// For --transmit=annotated; false: for live, which sends all variables that are read.
   bool annotated = true;
   bool barriers = true;  ///< groups join and leave at barriers; false: at offers and forks
 };
@@ -41,7 +41,7 @@ struct RandomKernel {
   std::vector<std::uint32_t> items;
 };
 
-/// two marks each: the largest and the smallest value
+/// Two marks each: the largest and the smallest value.
 inline constexpr std::uint32_t random_slots = 64;
 inline constexpr std::uint32_t random_items = 24;
 inline constexpr std::uint32_t random_table = 16;

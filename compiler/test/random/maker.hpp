@@ -378,7 +378,7 @@ class Maker {
   std::uint32_t numbers_ = 0;
   std::uint32_t pieces_ = 0;
 
-  // names and texts of the types and functions in front of the kernel
+  // Names and texts of the types and functions in front of the kernel.
   std::vector<std::pair<std::string, std::string>> parts_;
   std::string roots_;  // declarations at the kernel's start
   std::vector<Run> root_runs_;
