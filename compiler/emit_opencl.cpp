@@ -110,7 +110,7 @@ class OpenCl final : public Printer {
     return of->isScalarType() ? "0" : "{0}";
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    // May be declared as __global const.
+    // The declaration may have the qualifiers __global const.
     const std::string declared = declare(variable.getType(), name);
     llvm::StringRef rest = declared;
     const bool global = rest.consume_front("__global ");

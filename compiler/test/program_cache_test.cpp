@@ -119,7 +119,7 @@ TEST_F(ProgramCache, CompilationsAtOnceDoNotMeet) {
   const char* const scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
   const int rounds = scale == nullptr ? 5 : std::max(1, static_cast<int>(5 * std::atof(scale)));
   constexpr int threads = 8;
-  // Of 16 per round, so the two processes compile some of them at the same time.
+  // Each round has 16, so the two processes compile some of them at the same time.
   constexpr int distinct = 12;
   std::vector<pid_t> processes;
   for (int process = 0; process < 2; ++process) {
