@@ -13,37 +13,37 @@ from logic import both, choose, either, implies, negate, one_of, same, within
 LIMIT = roster_word.constants()["max_groups"]
 WRAP = roster_word.constants()["wrap"]
 
-# Where the holder of an id stands.
+# The state of the group that holds an id.
 (X,  # no group holds the id
  T,  # has a ticket, waits for the check-in to close
- TC,  # the same, and closes it
+ TC,  # as T, and closes the check-in
  R,  # runs
- J,  # admitted from the lobby, has not looked yet
- U,  # M counts it; its box is claimed but not named yet
- W,  # waits in a barrier: arrived (its generation is the roster's) or released (it is an earlier one)
- L,  # made the count full: decides on M
- L2,  # has decided: about to release
- G,  # has released: admits the groups it has added
+ J,  # admitted from the lobby, has not noticed yet
+ U,  # counted by M; its box is claimed but has no id yet
+ W,  # waits in a barrier: arrived (at the roster's generation) or released (from an earlier generation)
+ L,  # has completed the count: decides on M
+ L2,  # has decided: is about to release
+ G,  # has released: admits the groups that join
  Z,  # has returned
  F1,  # request_fork: holds the lock
  F2,  # has looked at the roster
  F3,  # has found departing == 0 after that look
  F4,  # has raised M: admits
- KC,  # kill: claims groups that rest below it
+ KC,  # kill: claims the groups that rest below it
  KG,  # has claimed beyond a gap
  KD,  # has given those back
- KX,  # has counted the claimed in `departing`: about to swap
- KS,  # has stored `settled` for the barrier it is about to release
- KB,  # the swap failed: gives the claimed back
+ KX,  # has counted the claimed groups in `departing`: is about to swap
+ KS,  # has stored `settled` for the barrier that it is about to release
+ KB,  # the swap failed: undoes the claims
  B1,  # rests: has set its bit
- B2,  # found its bit cleared: waits for the claimer's decision
+ B2,  # found its bit cleared: waits for the claiming group's decision
  B3,  # only with the bug rest_unchecked: has seen its bit set again
  ) = range(24)
 FORKING = (F1, F2, F3, F4)
 KILLING = (KC, KG, KD, KX, KS, KB)
 COUNTED = (KX, KS)  # killers whose claims are in `departing`
 RESTING = (B1, B2, B3)
-# A group in one of these acts as a member of the job.
+# In these states a group acts as a member of the job.
 ACTING = (R, J, L, L2, G, Z) + FORKING + KILLING
 
 SCALARS = {  # name: Python type
@@ -52,18 +52,19 @@ SCALARS = {  # name: Python type
     "tickets": int, "no_more": bool, "departing": int, "settled": int,  # other shared words
     "claimed": int,  # boxes in Seat::claimed
     "locked": bool, "holder": int,  # fork_lock, and (ghost) its holder; steady kernels take it as a ghost
-    # Local to the one group that holds the lock: the generation it tells joiners, its look at M, the next id to give.
+    # Private to the group that holds the lock: the generation for joining groups, the M it has read, the next id to
+    # give.
     "join_gen": int, "looked": int, "next_id": int,
-    # Local to the one group in L or L2 (ghost: which one): M when it made the count full, M that it has decided on.
+    # Private to the group in L or L2 (ghost: its id): M when it completed the count, and the M that it decided on.
     "last": int, "last_M": int, "decided": int,
     "released_M": int,  # ghost: M as of the last release or the check-in
 }
 FUNCTIONS = {
     "pc": int, "at": int,  # `at`: Member::gen
     "view": int,  # Member::active
-    "top": int,  # of a killer: it has claimed the ids from here up to its own
+    "top": int,  # of a killer: it has claimed the ids from this one up to its own
     "seen": int,  # of a killer: `arrived` when it last looked at the roster; -1: that was draining
-    "owner": int,  # ghost: the killer that has cleared this id's resting bit and has not decided; -1: none
+    "owner": int,  # ghost: the killer that has cleared this id's resting bit and has not decided yet; -1: none
     "resting": bool,  # the bitmap
     "counted": bool,  # ghost: this id is counted in `departing`
 }
@@ -90,7 +91,7 @@ class Step:
     guards_all: list = field(default_factory=list)
     ranges: list = field(default_factory=list)
     bounds: list = field(default_factory=list)
-    arrives: object = None  # the id that arrives by this step
+    arrives: object = None  # the id that arrives in this step
 
 
 def put(function, at, value):
@@ -102,7 +103,7 @@ def put_range(function, low, high, value):
     return lambda j: choose(within(low, j, high), value, function(j))
 
 
-# ---- What the words mean.
+# ---- derived values
 
 def biased(s):
     """Roster::biased"""
@@ -130,7 +131,7 @@ def has_left(s, j):
                                      both(one_of(s.pc(j), *RESTING), s.owner(j) == -1, negate(s.resting(j)))))
 
 
-# ---- Steps. Each takes the state, its parameters (ids, numbers, booleans) and the set of planted bugs.
+# ---- Steps. Each takes the state, parameters (ids, numbers, booleans) and the set of planted bugs.
 
 ID, NUMBER = "id", "number"
 
@@ -192,7 +193,7 @@ def arrival(s, i, add, guards):
     total = s.arrived + add
     flips = total >= WRAP
     arrived = choose(flips, total - WRAP, total)
-    full = arrived == s.M  # asked after a flip, too
+    full = arrived == s.M  # also tested after a flip
     return Step([negate(s.drain)] + guards,
                 {"pc": put(s.pc, i, choose(full, L, W)), "gen": choose(flips, s.gen + 1, s.gen),
                  "arrived": arrived, "released_M": choose(flips, s.M, s.released_M),
@@ -560,7 +561,7 @@ def initial_each(s, j):
     return [s.pc(j) == X, negate(s.resting(j)), negate(s.counted(j)), s.owner(j) == -1]
 
 
-# ---- What is claimed. Of states: follows from the invariant.
+# ---- Claims about states. They follow from the invariant.
 
 def claims_of_numbers(s, arrivals, leavers):
     yield "no arrival is lost: a full generation has one group that ends it", implies(
@@ -588,7 +589,7 @@ def claims_of_each(s, j):
     yield "the lock is free when a barrier wants to grow", implies(pc == L, negate(s.locked))
 
 
-# Of steps: from a state of the invariant.
+# ---- Claims about steps from a state that satisfies the invariant.
 
 def claims_of_steps(s, after, step, name, j):
     grows = after.M > s.M
@@ -611,8 +612,8 @@ def claims_of_steps(s, after, step, name, j):
             both(s.pc(j) == T, after.pc(j) == R), after.view(j) == s.released_M)
 
 
-# ---- Planted bugs. Each names the steps it changes, a claim that it breaks, and where a run shows that: how many groups,
-# and which steps they take.
+# ---- Planted bugs. Each lists the steps it changes, a claim that it breaks, and a run that shows it: the number of
+# groups and their steps.
 
 @dataclass
 class Bug:

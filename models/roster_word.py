@@ -128,11 +128,11 @@ def obligations(bug=None):
     unbiased = some + [w.active() == M, z3.ULT(arrivals, M), w.arrived() == arrivals]
     bias = some + [w.active() == M, z3.UGE(arrivals, 1), z3.ULT(arrivals, M), w.arrived() == arrivals + w.wrap - M]
     fits = [z3.ULE(other, limit)]
-    # Place: group 0 also announces its kind, as the difference from what the word has.
+    # Place: group 0 also announces its kind, by adding the difference to the kind in the word.
     announces = [z3.ULE(kind, 1)]
     announced = (kind - w.kind(gen)) << (w.kind_shift + (gen & 1))
     last = arrivals + 1 == M
-    # Fault may be raised between the look and the addition.
+    # A fault may be raised between the load and the addition.
     late = [z3.Or(faulted == 0, faulted == w.fault)]
     added = lambda target: w.of((w.word | faulted) + (target - w.word))
     flags = w.flags() | faulted

@@ -24,7 +24,7 @@ def state_of(key):
 
 def key_of(state):
     """What tells states apart. Locals that no group will read any more are forgotten."""
-    ids = range(-1, state.N + 1)  # one more on each side, so that an id out of range shows
+    ids = range(-1, state.N + 1)  # one id more at each end, so that an id out of range is detected
     values = {name: [getattr(state, name)(j) for j in ids] for name in FUNCTIONS}
     assert values["pc"][0] == protocol.X
     for j in ids:

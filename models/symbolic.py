@@ -99,7 +99,7 @@ class Counts:
         for k in range(2):
             pair = self.sizes[k], self.sets[k], after.sizes[k], after.sets[k]
             self.facts.append(counting.ChangeAt(*pair, at))
-        for low, high in ranges:  # only of those that leave
+        for low, high in ranges:  # only ranges of groups that leave
             self.facts.append(counting.ChangeBetween(*pair, low, high))
             self.facts.append(counting.ChangeBetween(*pair[2:], *pair[:2], low, high))
 
@@ -123,7 +123,7 @@ OF_PAIRS = both(*[truth for _, truth in protocol.of_pairs(STATE, ONE, TWO)])
 def assume_invariant(query, sizes, terms, killers):
     query.assume(negate(STATE.fault), *[truth for _, truth in protocol.numbers(STATE, *sizes)])
     query.assume(*[z3.substitute(OF_EACH, (ONE, term)) for term in terms])
-    # The first of a pair is a killer.
+    # The first id of a pair is the killer.
     for killer in killers:
         query.assume(*[z3.substitute(OF_PAIRS, (ONE, killer), (TWO, term)) for term in terms])
 
