@@ -325,7 +325,7 @@ TEST_F(Tool, EndsCleanlyWhenInterrupted) {
 TEST_F(Tool, EndsAtOnceWhenTerminatedOutsideOfAJob) {
   const std::string pipe = in_folder("pipe.el");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  // Timeout sends one signal here. Its SIGKILL would come much later and lead to another status.
+  // `timeout` sends one signal here. Its SIGKILL would come much later and lead to another status.
   const std::string terminated = "timeout --foreground --preserve-status --kill-after=60 1";
   EXPECT_EQ(cohort("run bfs --input " + pipe, terminated).status, 143) << "no program writes to it";
   const std::string writer = "sleep 100 >" + pipe + " & writer=$!; ";

@@ -1,4 +1,4 @@
-// Make explore: runs every scenario for some minutes, or replays one stored schedule.
+// make explore: runs every scenario for some minutes, or replays one stored schedule.
 //   explore_soak [MINUTES [FOLDER]]      failing schedules go to FOLDER (explore-failures)
 //   explore_soak replay FILE             status 1 if the schedule still fails
 #include "explore/soak.hpp"

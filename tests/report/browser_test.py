@@ -39,7 +39,7 @@ const draw = (image, width, height) => {
   return canvas;
 };
 """
-# A picture at a fifth of its size: how a machine smooths its letters matters little then.
+# A picture at a fifth of its size, where differences in font smoothing between machines hardly matter.
 SMALL = LOAD + """
 const [a, done] = arguments;
 load(a).then(image => done(draw(image, Math.round(image.width / 5), Math.round(image.height / 5)).toDataURL().split(',')[1]));
@@ -166,7 +166,7 @@ def contents(driver, expected):
     check("a link in the contents goes to its section", -1 <= top < driver.execute_script("return innerHeight"))
 
 
-# Moves the pointer over everything that has a tip, and returns the texts.
+# Moves the pointer over every element with a tooltip, and returns the tooltips' texts.
 TIPS = """
 const texts = new Set();
 for (const element of document.querySelectorAll('.point, svg g, .timeline canvas')) {

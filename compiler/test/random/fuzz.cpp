@@ -1,4 +1,4 @@
-// Make fuzz-compiler: checks random kernels with fresh seeds for some minutes, or the kernel of one
+// make fuzz-compiler: checks random kernels with fresh seeds for some minutes, or the kernel of one
 // seed again.
 //   fuzz_compiler [MINUTES [FOLDER [SEED]]]   failing programs go to FOLDER (compiler-failures)
 //   fuzz_compiler again SEED [FOLDER]         status 1 if its kernel still fails
