@@ -45,7 +45,7 @@ const std::vector<Input>& inputs() {
   return all;
 }
 
-/// Run times of an app, for a while but at least once; the first run is verified.
+/// Run times of an app, collected for a while but at least once. The first run is verified.
 Contender contender(const char* name,
                     const std::function<apps::AppRun(const apps::RunOptions&)>& run,
                     const Input& input, const apps::RunOptions& options, bool reference) {
@@ -123,7 +123,7 @@ nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_na
           {"measurements", std::move(measurements)}};
 }
 
-/// How long a command takes, in nanoseconds. Throws Error{unsupported} when it fails.
+/// Duration of a command in nanoseconds. Throws Error{unsupported} if it fails.
 double time_of(const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   const program::Finished finished = program::run(command);

@@ -31,7 +31,7 @@ Json read(const fs::path& file) {
   return result;
 }
 
-/// The page shows medians; samples stay in the records.
+/// Removes samples: the page shows medians, and samples stay in the records.
 void drop_samples(Json& json) {
   const auto is_sample = [](const Json& value) {
     return value.is_array() && !value.empty() &&
@@ -48,16 +48,16 @@ void drop_samples(Json& json) {
   }
 }
 
-/// A trace as the page draws it. A slice is [lane, begin, duration, kind, name, group], in
+/// Converts a trace to the page's format. A slice is [lane, begin, duration, kind, name, group], in
 /// microseconds. Kind 0 is a slice of the job, 1 of a task, 2 a wait in a barrier.
 Json compact(const Json& trace) {
-  constexpr double shortest_wait = 20;  // microseconds: shorter waits cannot be seen
+  constexpr double shortest_wait = 20;  // microseconds; shorter waits would be invisible
   Json result{{"lanes", Json::array()},
               {"names", Json::array()},
               {"slices", Json::array()},
               {"sizes", Json::array()},
               {"gathers", Json::array()},
-              {"unit", "unit"},  // what a lane is
+              {"unit", "unit"},  // what a lane stands for
               {"end", 0.0},
               {"job", -1},
               {"task", -1}};
@@ -115,11 +115,11 @@ Json compact(const Json& trace) {
   return result;
 }
 
-/// Scenarios whose records are shown as they are.
+/// Scenarios whose records the page shows unchanged.
 constexpr std::array scenarios{"overhead", "cpu",     "barrier",    "gather", "lease", "fairness",
                                "sizing",   "sharing", "background", "queue",  "demo"};
 
-/// File names and the CRC-32 of their contents, by which a stale summary is recognised.
+/// File names and the CRC-32 of their contents. They reveal an outdated summary.
 Json checksums(const fs::path& folder, std::string_view engine) {
   Json result = Json::object();
   std::vector<std::string> names{bench::multitask_file(engine, false),
@@ -135,7 +135,7 @@ Json checksums(const fs::path& folder, std::string_view engine) {
   return result;
 }
 
-/// The results of one engine in a folder; empty: none.
+/// The results of one engine in a folder; empty if there are none.
 Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
   Json set = Json::object();
@@ -171,7 +171,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
   return set;
 }
 
-/// A set for each engine with results in the folder.
+/// One set per engine with results in the folder.
 std::vector<Json> collect(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))

@@ -14,7 +14,7 @@
 #include "bench/cuda/hold.hpp"
 #include "cohort/cuda.hpp"
 
-// The examples as they are.
+// Includes the example programs unchanged.
 #define main solve_once
 namespace ported {
 #include "examples/cuda/conjugate_gradient.cu"
@@ -25,7 +25,8 @@ namespace original {
 #undef main
 
 namespace cohort::bench::device {
-inline namespace kernels {  // named: what a template of an unnamed one does not use is a warning
+inline namespace kernels {  // named, because unused templates of an unnamed namespace cause
+                            // warnings
 
 using Clock = std::chrono::steady_clock;
 
