@@ -168,7 +168,7 @@ nlohmann::ordered_json run_dialect(const ScenarioOptions& options) {
 
 const Scenario dialect_scenario{
     .name = "dialect",
-    .summary = "apps compiled by cohortc next to those by hand; cohortc next to Clang",
+    .summary = "apps compiled by cohortc next to hand-written ones; cohortc next to Clang",
     .run = &run_dialect,
     .accepts = {.only = true}};
 
@@ -184,10 +184,11 @@ nlohmann::ordered_json run_cuda_dialect(const ScenarioOptions& options) {
 
 }  // namespace
 
-const Scenario cuda_dialect_scenario{.name = "dialect",
-                                     .summary = "apps compiled by cohortc next to those by hand",
-                                     .run = &run_cuda_dialect,
-                                     .accepts = {.only = true}};
+const Scenario cuda_dialect_scenario{
+    .name = "dialect",
+    .summary = "apps compiled by cohortc next to hand-written ones",
+    .run = &run_cuda_dialect,
+    .accepts = {.only = true}};
 #endif
 
 }  // namespace cohort::bench

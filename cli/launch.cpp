@@ -111,7 +111,7 @@ void add_resize(CLI::App& tool, Action& chosen) {
 
 void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command = tool.add_subcommand(
-      "launch", "Start a command, such as mpirun, and again on fewer ranks if it dies");
+      "launch", "Start a command such as mpirun, and restart it on fewer ranks if it dies");
   const auto options = std::make_shared<Options>();
   command
       ->add_option("command", options->command,

@@ -463,7 +463,7 @@ void add_app_options(CLI::App& command, Options& options) {
   auto* const checkpoint =
       add("--checkpoint", options.checkpoint, "FILE",
           "Suspend the app and write it to FILE, for --restore on this or another engine; only "
-          "for bfs. With --engine mpi a folder, from which a job that died or was ended goes on");
+          "for bfs. With --engine mpi a folder, from which a job that died or was ended continues");
   checkpoint->excludes(resize)->excludes(task);
   add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
              "With --checkpoint: milliseconds until the app is suspended")
@@ -507,7 +507,8 @@ void add_kernel_file_options(CLI::App& command, KernelFileOptions& source) {
       ->allow_extra_args(false);
   add("-D,--define", source.defines, "NAME[=VALUE]", "Define a macro; may be repeated")
       ->allow_extra_args(false);
-  add("-I,--include", source.include_paths, "DIR", "Look for includes here; may be repeated")
+  add("-I,--include", source.include_paths, "DIR",
+      "Add a folder to the include path; may be repeated")
       ->allow_extra_args(false);
   add("--cl-std", source.standard, "VERSION", "Version of OpenCL C, like CL1.2 (default: CL3.0)");
   command

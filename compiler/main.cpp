@@ -117,7 +117,9 @@ int start(int argc, char** argv) {
                 "cohortc"};
   tool.set_version_flag("--version", "cohortc " COHORT_VERSION " (clang " COHORT_CLANG_VERSION ")");
   Options options;
-  tool.add_option("file", options.files, "OpenCL C with the cooperative extension")->required();
+  tool.add_option("file", options.files, "OpenCL C with the cooperative extension")
+      ->required()
+      ->type_name("FILE");
   const std::map<std::string, Output> outputs{{"cpu", Output::cpu},
                                               {"cuda", Output::cuda},
                                               {"opencl", Output::opencl},
@@ -135,12 +137,17 @@ int start(int argc, char** argv) {
                   "What joining groups receive: annotated|live|all|per-thread (default: annotated)")
       ->type_name("MODE")
       ->transform(one_of("--transmit", modes));
-  tool.add_option("-o,--out", options.out, "Output file (default: standard output)");
+  tool.add_option("-o,--out", options.out, "Output file (default: standard output)")
+      ->type_name("FILE");
   tool.add_option("--describe", options.describe,
-                  "Write a description of the kernels to this file, as JSON");
-  tool.add_option("-D,--define", options.compile.defines, "Define a macro: NAME or NAME=VALUE")
+                  "Write a description of the kernels to this file, as JSON")
+      ->type_name("FILE");
+  tool.add_option("-D,--define", options.compile.defines, "Define a macro; may be repeated")
+      ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false);
-  tool.add_option("-I,--include", options.compile.include_paths, "Add a folder to the include path")
+  tool.add_option("-I,--include", options.compile.include_paths,
+                  "Add a folder to the include path; may be repeated")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   const std::vector<std::string> standards{"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
   tool.add_option("--cl-std", options.compile.standard,
