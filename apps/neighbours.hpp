@@ -4,14 +4,14 @@
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
-/// Put this on lambdas for for_neighbours(). It uses them in two places, so compilers would not
-/// inline them by themselves.
+/// Attribute for lambdas passed to for_neighbours(). It uses them in two places, so compilers would
+/// not inline them on their own.
 #define COHORT_APPS_INLINE __attribute__((always_inline))
 
 namespace cohort::apps {
 
 /// Calls `visit(other, words[other])` for the neighbours that `wants` accepts, until it returns
-/// false. Relaxed.
+/// false. The loads are relaxed.
 template <class Group, class Word, class Wants, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const CsrView& graph,
                                                    Node node, Word* words, Wants wants,

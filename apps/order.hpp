@@ -1,4 +1,4 @@
-// The order of priorities for the verifiers, which share no code with the kernels.
+// The order of priorities, for the verifiers, which share no code with the kernels.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace cohort::apps {
 
-/// All nodes by ascending priority: their ids, or the ids hashed.
+/// All nodes by ascending priority. The priority is the id, or a hash of it.
 [[nodiscard]] std::vector<Node> ascending(Node num_nodes, bool hashed);
 
 }  // namespace cohort::apps

@@ -1,4 +1,4 @@
-// Priorities of nodes: distinct, the same on every engine.
+// Priorities of nodes. They are distinct, and the same on every engine.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace cohort::apps {
 
-/// Hashed priorities give few long rounds; ids give many short ones.
+/// Hashed priorities lead to a few long rounds, ids to many short ones.
 enum class Priority : std::uint8_t { hashed, id };
 
-/// Priorities of nodes. All are distinct: each step of the hash can be undone.
+/// Computes priorities of nodes. They are distinct, because each step of the hash is invertible.
 class Ranking {
  public:
   COHORT_FN constexpr explicit Ranking(Priority priority) : priority_(priority) {}

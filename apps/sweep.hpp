@@ -1,7 +1,7 @@
-// Sweeps: each step visits the open nodes and drops the decided ones, until none is left. One
-// resizing barrier per sweep, no shared counter: nodes are kept in blocks of fixed places, and the
-// group that visits a block closes its gaps.
-// Invariant: a block belongs to one group for the length of a step.
+// Sweeps: each step visits the open nodes and drops the decided ones, until no node is open. Needs
+// one resizing barrier per sweep and no shared counter. Nodes are kept in blocks of fixed places;
+// the group that visits a block closes its gaps.
+// Invariant: a block belongs to one group for the duration of a step.
 #pragma once
 
 #include "apps/share.hpp"
@@ -12,11 +12,11 @@ namespace cohort::apps {
 struct Sweep {
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // blocks of the sweep done, if steps are short
+    std::uint64_t at = 0;  // blocks done in this sweep, for short steps
   };                       // all that a joining group receives
 
-  Node* open;            // block by block; the first `count` of a block are open
-  std::uint32_t* count;  // of each block; not yet set in the first sweep
+  Node* open;            // block by block; the first `count` places of a block are open nodes
+  std::uint32_t* count;  // open nodes per block; not yet set in the first sweep
   TurnFlags flags;
   Node num_nodes;
   std::uint32_t block_size;
@@ -35,7 +35,7 @@ struct Sweep {
   }
 
  private:
-  /// Returns how many nodes of the block are still open.
+  /// Returns the number of nodes in the block that are still open.
   template <class Group, class Decide>
   COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide) const {
     const std::size_t begin = block * block_size;
@@ -53,8 +53,8 @@ struct Sweep {
         if (keep != 0) nodes[kept++] = node;
         continue;
       }
-      // All threads have read their node before the scan ends, and none writes beyond the nodes
-      // read.
+      // All threads have read their nodes before the scan ends, and no thread writes past the nodes
+      // already read.
       const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
       const std::uint32_t before = group.exclusive_scan(keep, std::uint32_t{0}, plus);
       if (keep != 0) nodes[kept + before] = node;

@@ -14,7 +14,7 @@ class Interrupt;
 /// Exit statuses; 128 + n after signal n.
 enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
 
-/// What the chosen command does; returns the exit status.
+/// The action of the chosen command. Returns the exit status.
 using Action = std::function<int()>;
 
 /// Name and summary of each bench scenario.
@@ -26,7 +26,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 void add_report(CLI::App& tool, Action& chosen);
 void add_documents(CLI::App& tool, Action& chosen);
 void add_check(CLI::App& tool, Action& chosen);
-/// The file in a job's folder by which `cohort resize` asks for a number of ranks.
+/// File in a job's folder through which `cohort resize` requests a number of ranks.
 inline constexpr const char* resize_request = "ranks";
 void add_resize(CLI::App& tool, Action& chosen);
 void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt);

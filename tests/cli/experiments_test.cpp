@@ -26,7 +26,7 @@ void expect_valid(const json& trace) {
   ASSERT_TRUE(trace.is_object());
   ASSERT_TRUE(trace["traceEvents"].is_array());
   EXPECT_THAT((std::vector<std::string>{"ms", "ns"}), Contains(trace["displayTimeUnit"]));
-  std::map<json, json> open;                                     // asynchronous, by id
+  std::map<json, json> open;                                     // open asynchronous events, by id
   std::map<int, std::vector<std::pair<double, double>>> slices;  // by lane
   for (const json& event : trace["traceEvents"]) {
     SCOPED_TRACE(event.dump());
