@@ -162,8 +162,13 @@ def contents(driver, expected):
     links = driver.find_elements(By.CSS_SELECTOR, "#overview a")
     check("the contents list them", [link.get_attribute("href").split("/")[-1] for link in links] == sections)
     links[-1].click()
-    top = driver.execute_script("return document.getElementById(arguments[0]).getBoundingClientRect().top", sections[-1])
-    check("a link in the contents goes to its section", -1 <= top < driver.execute_script("return innerHeight"))
+    in_view = "const top = document.getElementById(arguments[0]).getBoundingClientRect().top; return -1 <= top && top < innerHeight"
+    try:  # the page scrolls when it hears of the new address, a moment after the click
+        WebDriverWait(driver, 20).until(lambda d: d.execute_script(in_view, sections[-1]))
+        arrived = True
+    except TimeoutException:
+        arrived = False
+    check("a link in the contents goes to its section", arrived)
 
 
 # Moves the pointer over every element with a tooltip, and returns the tooltips' texts.
