@@ -44,7 +44,7 @@ class WorklistMemory {
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),
         spill_(options.movable
-                   // initialised, because checkpoints contain it.
+                   // Initialised, because checkpoints contain it.
                    ? engine.template fill<Node>(num_nodes, 0)
                    : engine.template allocate<Node>(num_nodes)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}

@@ -93,7 +93,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   return takes_value(*option) && !option->get_positional() ? " " + option->get_type_name() : "";
 }
 
-/// In lines that fit next to the names.
+/// Wraps the description into lines that fit next to the option names.
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   constexpr std::size_t width = 70;
   std::istringstream description{option->get_description()};

@@ -1,5 +1,5 @@
-// cohort run: runs one app on one input while groups come and go; prints a summary and, on request,
-// writes JSON.
+// cohort run: runs one app on one input, optionally while groups join and leave. Prints a summary
+// and, on request, writes JSON.
 #include <algorithm>
 #include <array>
 #include <iomanip>
@@ -65,7 +65,7 @@ struct Options {
   KernelFileOptions kernel_file;
 };
 
-/// Result of one run of --repeat; Outcome holds the last.
+/// One of the runs of --repeat. Outcome describes the last one.
 struct Run {
   std::chrono::nanoseconds time;
   std::uint64_t joins;
@@ -82,7 +82,7 @@ struct Tasks {
   std::uint64_t wrong = 0;
 };
 
-/// Verdict of the trace oracle on a run.
+/// The trace checker's verdict on a run.
 struct Judgement {
   std::uint64_t events = 0;
   std::optional<bool> legal = true;  // empty: the trace is incomplete
@@ -191,7 +191,7 @@ void print(const Tasks& tasks) {
             << '\n';
 }
 
-/// Prints the spread of several runs, and the first, which had cold caches.
+/// Prints the spread of several runs, and separately the first run, which had cold caches.
 void print(const std::vector<Run>& runs) {
   if (runs.size() == 1) return;
   std::vector<double> times;
@@ -215,7 +215,7 @@ void print(const Options& options, const std::string& input, std::uint32_t group
             << groups << " groups of " << *options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
   print(runs);
-  if (report.gather.count > 0 && options.task == "none") {  // the tasks have a line of their own
+  if (report.gather.count > 0 && options.task == "none") {  // tasks print their own line
     std::cout << std::setprecision(1) << "gather time p50 " << micro(report.gather.p50)
               << " us, p99 " << micro(report.gather.p99) << " us, max " << micro(report.gather.max)
               << " us\n";
@@ -262,7 +262,7 @@ int run_source(const Options& options, Interrupt& interrupt) {
 #endif
 }
 
-/// Signals stop the job while it runs; before and after, they end the program.
+/// Lets signals stop the job while it runs. Before and after, they end the program.
 std::function<Report(const Job&)> gracefully(std::function<Report(const Job&)> drive,
                                              Interrupt& interrupt) {
   return [drive = std::move(drive), &interrupt](const Job& job) {
