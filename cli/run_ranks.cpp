@@ -18,7 +18,7 @@
 namespace cohort::cli {
 namespace {
 
-/// Passes signals on to the job. One that comes before the job begins waits for it.
+/// Passes signals on to the job. A signal that arrives before the job starts is kept for it.
 std::atomic<bool> told{false};
 std::atomic<RankRequests*> running{nullptr};
 
@@ -114,7 +114,7 @@ int run_ranks(apps::RankedRun run, std::optional<std::uint32_t> capacity, Interr
   try {
     return run_here(network, run, capacity);
   } catch (const Error& error) {
-    // All ranks have the same options, and all see a failed vote: the others say it as well.
+    // All ranks have the same options, and all see a failed vote, so the other ranks report it too.
     const bool everywhere = error.code() == Errc::bad_options;
     if (everywhere && network.rank() != 0) return bad_input;
     if (everywhere || error.code() == Errc::broken_contract) throw;

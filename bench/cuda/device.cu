@@ -195,8 +195,8 @@ __global__ void spin_barrier(std::uint32_t* arrived) {
 
 namespace {
 
-/// A job next to a measurement. It never outlives the measurement, or freeing memory would wait for
-/// it.
+/// A job next to a measurement. It must not outlive the measurement: otherwise freeing memory would
+/// wait for it.
 class Background {
  public:
   explicit Background(Job job) : job_(std::move(job)) {}
