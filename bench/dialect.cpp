@@ -75,7 +75,7 @@ Contender contender(const char* name,
           .reference = reference};
 }
 
-/// All apps on an engine.
+/// Measures all apps on one engine.
 template <class Engine>
 nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_name,
                                     const apps::RunOptions& how, const ScenarioOptions& options) {
