@@ -14,9 +14,10 @@ namespace cohort::apps {
 inline constexpr SpecKind particles_spec{.syntax = "particles:<count>",
                                          .example = "particles:3000000",
                                          .summary = "particles in clusters of 100, for octree"};
-inline constexpr SpecKind connect4_spec{.syntax = "connect4:<depth>",
-                                        .example = "connect4:6",
-                                        .summary = "connect four so many moves ahead, for game"};
+inline constexpr SpecKind connect4_spec{
+    .syntax = "connect4:<depth>",
+    .example = "connect4:6",
+    .summary = "connect four, looking that many moves ahead, for game"};
 
 /// The number in a spec of that kind. Throws Error{bad_options} for a spec of another kind, or a
 /// number outside [least, most].

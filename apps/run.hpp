@@ -143,7 +143,7 @@ Report run_with(Engine& engine, const Kernel& kernel, const RunOptions& options)
   return see_through(engine, With<Kernel, traits>{kernel}, options);
 }
 
-/// Whether a kernel is also compiled with the paper's barriers, each of which takes a compilation.
+/// Whether a kernel is also compiled with the paper's barriers. Each barrier takes a compilation.
 template <class Kernel>
 concept PaperBarriers = requires {
   requires Kernel::paper_barriers;

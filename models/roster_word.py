@@ -1,7 +1,7 @@
-"""The arithmetic of the roster's 64-bit word, in bit-vectors: each operation changes just the fields it should.
+"""The arithmetic of the roster's 64-bit word, in bit-vectors: each operation changes only the fields that it should.
 
 The layout's numbers are read from include/cohort/protocol/roster.hpp; its functions are written again here. Every
-obligation is about an arbitrary word, so it holds in whatever order arrivals and vetoes come.
+obligation is about an arbitrary word, so it holds for any order of arrivals and vetoes.
 """
 import functools
 import operator
@@ -72,7 +72,7 @@ class Word:
         return self.of(self.word - arrivals + self.one_gen).with_active(active)
 
     def becomes(self, after, **fields):
-        """After it the given fields have these values, all others their old ones."""
+        """Whether afterwards the given fields have these values and all other fields are unchanged."""
         gen = self.gen()
         old = dict(gen=gen, arrived=self.arrived(), active=self.active(), flags=self.flags(),
                    kind=self.kind(gen), other_kind=self.kind(gen + 1))

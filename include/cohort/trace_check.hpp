@@ -142,9 +142,9 @@ class TraceChecker {
   std::uint32_t settled_ = 0;   // M as of the last release
   std::uint32_t gen_ = 0;       // the generation that groups arrive at
   std::uint32_t arrived_ = 0;   // groups that have arrived at it
-  std::uint32_t forked_ = 0;    // those of them that were forked inside the barrier
+  std::uint32_t forked_ = 0;    // arrived groups that were forked inside the barrier
   std::uint32_t inside_ = 0;    // groups that have not ended
-  std::uint32_t leaving_ = 0;   // those of them that a barrier has removed
+  std::uint32_t leaving_ = 0;   // groups that a barrier has removed and that have not ended
   std::uint32_t finished_ = 0;  // groups that have returned
   std::uint32_t unnamed_ = 0;   // forked under KillOrder::any, with ids that are not known yet
   bool faulted_ = false;

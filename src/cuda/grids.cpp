@@ -1,4 +1,4 @@
-// What blocks are told, what they report, and when more blocks are launched.
+// The words that blocks read, the reports that they write, and the launching of further blocks.
 #include "cuda/grids.hpp"
 
 #include "engine/options.hpp"

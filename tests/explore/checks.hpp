@@ -816,7 +816,7 @@ void fork_one(protocol::Member<P, int>& member) {
   }
 }
 
-/// A fork races with a kill of two groups, one of which has not noticed yet. No group may join
+/// A fork races with a kill of two groups, of which one has not noticed yet. No group may join
 /// above it.
 inline void forks_wait_for_groups_taken_along() {
   using P = explore::FencedPlatform;

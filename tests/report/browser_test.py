@@ -1,5 +1,5 @@
-"""The report in a real browser: no errors, and hover, zoom and play do what they say; pictures compared with stored ones; and
-a report with markup in its strings, which must stay text.
+"""Tests the report in a real browser: there are no errors, hover, zoom and play work, and the page looks like stored pictures. A
+report with markup in its strings must show it as text.
    browser_test.py REPORT HOSTILE FOLDER [--store]   pictures go to FOLDER; --store makes them the stored ones
 Exit status 77 (skipped) where there is no Chromium or no Selenium: see scripts/setup --browser."""
 import base64

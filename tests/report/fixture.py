@@ -1,4 +1,4 @@
-"""Results that look like a run's, for tests of the page: every number is made up, by a fixed rule.
+"""Made-up results for tests of the page. They look like those of a run; every number follows a fixed rule.
    fixture.py FOLDER            as a run would write them
    fixture.py FOLDER --hostile  with markup in every string that the page shows"""
 import json

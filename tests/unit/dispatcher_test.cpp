@@ -350,7 +350,7 @@ TEST_F(JobsLife, IsRefusedWhereItCouldNeverStart) {
   EXPECT_TRUE(dispatcher->jobs().empty());
 }
 
-/// Records the job's status each time it is told of a gather.
+/// Records the job's status at each report of a gather.
 struct StatusTracer final : Tracer {
   void record(const TraceEvent& /*event*/) noexcept override {}
   void gathered(const TraceGather& gather) noexcept override {
