@@ -37,8 +37,8 @@ const clang::CallExpr* call_of_initialiser(const clang::VarDecl& variable) {
 
 namespace {
 
-/// The calls below `body` that can be resizing points: a group can continue right after each of
-/// them.
+/// The calls below `body` after which a group can continue. Only these may be, or lead to, resizing
+/// points.
 std::set<const clang::CallExpr*> continuable(const clang::Stmt* body) {
   std::set<const clang::CallExpr*> result;
   const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* stmt) {

@@ -141,7 +141,7 @@ class Printer {
   };
   /// The points in the statement that can be skipped to; none in a language that jumps.
   Span span_of(const clang::Stmt* stmt) const;
-  /// `condition`, replaced while `cohort_skip` leads to a point behind it.
+  /// `condition`, or `otherwise` in a group that is skipping to a point.
   static std::string unless_skipping(const std::string& condition, const std::string& otherwise);
   void print_sequence(const std::vector<const clang::Stmt*>& items, unsigned last);
   void print_label(const clang::SwitchCase& label);
