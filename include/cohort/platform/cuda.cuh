@@ -239,9 +239,8 @@ struct Threads {
     }
     return value;
   }
-  /// Combines the values of the first `count` warps. `count` is at least 1. Four loads are in
-  /// flight
-  /// at a time.
+  /// Combines the values of the first `count` warps, at least one. Four loads are in flight at a
+  /// time.
   template <class T, class Op>
   static __device__ T fold(const T* sums, std::uint32_t count, Op op) {
     T result = sums[0];
