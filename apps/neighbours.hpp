@@ -11,7 +11,7 @@
 namespace cohort::apps {
 
 /// Calls `visit(other, words[other])` for the neighbours that `wants` accepts, until it returns
-/// false. The loads are relaxed.
+/// false. Relaxed.
 template <class Group, class Word, class Wants, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const CsrView& graph,
                                                    Node node, Word* words, Wants wants,

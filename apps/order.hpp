@@ -7,7 +7,7 @@
 
 namespace cohort::apps {
 
-/// All nodes by ascending priority. The priority is the id, or a hash of it.
+/// All nodes by ascending priority: their ids, or the ids hashed.
 [[nodiscard]] std::vector<Node> ascending(Node num_nodes, bool hashed);
 
 }  // namespace cohort::apps

@@ -50,7 +50,7 @@ struct SsspApp : AppOnGraph {
 
   Node source;
 
-  /// The largest distance, the sum of all distances, and the number of reached nodes.
+  /// The largest distance, the sum of all, and how many nodes have one.
   [[nodiscard]] static Numbers numbers(const SsspResult& result);
   [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
     return check_paths(graph->csr(), source, result.distances);

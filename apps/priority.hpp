@@ -7,10 +7,10 @@
 
 namespace cohort::apps {
 
-/// Hashed priorities lead to a few long rounds, ids to many short ones.
+/// Hashed priorities give few long rounds; ids give many short ones.
 enum class Priority : std::uint8_t { hashed, id };
 
-/// Computes priorities of nodes. They are distinct, because each step of the hash is invertible.
+/// Priorities of nodes. All are distinct: each step of the hash can be undone.
 class Ranking {
  public:
   COHORT_FN constexpr explicit Ranking(Priority priority) : priority_(priority) {}

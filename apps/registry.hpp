@@ -32,7 +32,7 @@ using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 /// One run of an app.
 struct AppRun {
   Report report;
-  /// Both functions are empty if the job did not finish or no results were requested.
+  /// Both functions are empty if the job did not finish, or results were not requested.
   std::function<Numbers()> numbers;
   /// Describes the first difference from a sequential computation.
   std::function<std::optional<std::string>()> difference;

@@ -12,7 +12,7 @@ namespace cohort::apps {
 struct Sweep {
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // blocks done in this sweep, for short steps
+    std::uint64_t at = 0;  // blocks of the sweep done, if steps are short
   };                       // all that a joining group receives
 
   Node* open;            // block by block; the first `count` places of a block are open nodes
@@ -35,7 +35,7 @@ struct Sweep {
   }
 
  private:
-  /// Returns the number of nodes in the block that are still open.
+  /// Returns how many nodes of the block are still open.
   template <class Group, class Decide>
   COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide) const {
     const std::size_t begin = block * block_size;
@@ -53,8 +53,8 @@ struct Sweep {
         if (keep != 0) nodes[kept++] = node;
         continue;
       }
-      // All threads have read their nodes before the scan ends, and no thread writes past the nodes
-      // already read.
+      // All threads have read their node before the scan ends, and none writes beyond the nodes
+      // read.
       const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
       const std::uint32_t before = group.exclusive_scan(keep, std::uint32_t{0}, plus);
       if (keep != 0) nodes[kept + before] = node;

@@ -52,7 +52,7 @@ struct Configuration {
 struct Wish {
   bool paper_barriers = false;
   std::span<const std::string_view> shares;
-  bool time_slicing = false;  // also measure the driver's time slicing
+  bool time_slicing = false;  // also measures the driver's time slicing
 };
 
 std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
@@ -68,8 +68,8 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
         std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
         for (const std::string_view share : wish.shares) {
           if (!seen.insert(tool::groups_of(share, capacity)).second) continue;
-          // The paper's outlier is one configuration. Its remedy, steps cut into chunks, is
-          // measured on that one only.
+          // The paper's outlier is one configuration. Its cure, steps cut into chunks, is measured
+          // on that one only.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
           result.push_back({&pair, barrier, &load, share});
         }

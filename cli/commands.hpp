@@ -26,7 +26,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 void add_report(CLI::App& tool, Action& chosen);
 void add_documents(CLI::App& tool, Action& chosen);
 void add_check(CLI::App& tool, Action& chosen);
-/// File in a job's folder through which `cohort resize` requests a number of ranks.
+/// The file in a job's folder by which `cohort resize` asks for a number of ranks.
 inline constexpr const char* resize_request = "ranks";
 void add_resize(CLI::App& tool, Action& chosen);
 void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt);

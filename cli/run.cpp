@@ -191,7 +191,7 @@ void print(const Tasks& tasks) {
             << '\n';
 }
 
-/// Prints the spread of several runs, and separately the first run, which had cold caches.
+/// Prints the spread of several runs, and the first, which had cold caches.
 void print(const std::vector<Run>& runs) {
   if (runs.size() == 1) return;
   std::vector<double> times;
@@ -215,7 +215,7 @@ void print(const Options& options, const std::string& input, std::uint32_t group
             << groups << " groups of " << *options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
   print(runs);
-  if (report.gather.count > 0 && options.task == "none") {  // tasks print their own line
+  if (report.gather.count > 0 && options.task == "none") {  // the tasks have a line of their own
     std::cout << std::setprecision(1) << "gather time p50 " << micro(report.gather.p50)
               << " us, p99 " << micro(report.gather.p99) << " us, max " << micro(report.gather.max)
               << " us\n";
@@ -463,7 +463,7 @@ void add_app_options(CLI::App& command, Options& options) {
   auto* const checkpoint =
       add("--checkpoint", options.checkpoint, "FILE",
           "Suspend the app and write it to FILE, for --restore on this or another engine; only "
-          "for bfs. With --engine mpi a folder, from which a job that died or was ended continues");
+          "for bfs. With --engine mpi a folder, from which a job that died or was ended goes on");
   checkpoint->excludes(resize)->excludes(task);
   add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
              "With --checkpoint: milliseconds until the app is suspended")

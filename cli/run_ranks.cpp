@@ -114,7 +114,7 @@ int run_ranks(apps::RankedRun run, std::optional<std::uint32_t> capacity, Interr
   try {
     return run_here(network, run, capacity);
   } catch (const Error& error) {
-    // All ranks have the same options, and all see a failed vote, so the other ranks report it too.
+    // All ranks have the same options, and all see a failed vote: the others say it as well.
     const bool everywhere = error.code() == Errc::bad_options;
     if (everywhere && network.rank() != 0) return bad_input;
     if (everywhere || error.code() == Errc::broken_contract) throw;

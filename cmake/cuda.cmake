@@ -1,4 +1,4 @@
-# Finds nvcc: $CUDACXX, then PATH, then the toolkit's default folder. COHORT_CUDA is on by default if nvcc works.
+# Finds nvcc: $CUDACXX, then PATH, then the toolkit's usual place. COHORT_CUDA defaults to whether it works.
 if(NOT DEFINED COHORT_CUDA OR COHORT_CUDA)
   if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(COHORT_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)

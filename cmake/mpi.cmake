@@ -1,4 +1,4 @@
-# Finds an MPI: libopenmpi-dev or libmpich-dev. COHORT_MPI is on by default if there is one.
+# Finds an MPI: libopenmpi-dev or libmpich-dev. COHORT_MPI defaults to whether there is one.
 find_package(MPI QUIET COMPONENTS CXX)
 option(COHORT_MPI "Build the engine for several ranks by MPI" ${MPI_CXX_FOUND})
 if(COHORT_MPI AND NOT MPI_CXX_FOUND)

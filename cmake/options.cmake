@@ -1,4 +1,4 @@
-# cohort_options: the compiler options of cohort's own code. Linked PRIVATE, so they never reach a user of the library.
+# cohort_options: how our own code is compiled. Linked PRIVATE, so it never reaches a user of the library.
 add_library(cohort_options INTERFACE)
 
 target_compile_options(cohort_options INTERFACE

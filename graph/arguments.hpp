@@ -41,7 +41,7 @@ class SpecArguments {
   [[nodiscard]] std::uint64_t option(
       std::string_view name, std::uint64_t otherwise, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
-  /// Call after the last option was read: throws if any option is left.
+  /// Call it after the last option was read: throws if there is another.
   void finish() const;
 
   [[noreturn]] void refuse(const std::string& why) const;

@@ -13,14 +13,14 @@
 namespace cohort {
 namespace {
 
-/// Offsets of independent random streams that share one seed.
+/// Independent streams of random numbers from one seed.
 enum Stream : std::uint64_t { permutation = std::uint64_t{1} << 62U, roads, places };
 
 // ---- R-MAT
 
-/// Draws one edge: each bit of its two ends selects a quadrant of the matrix.
+/// One edge: a quadrant of the matrix for each bit of its ends.
 Edge rmat_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t index) {
-  // Cumulative probabilities a, a + b, a + b + c as 32-bit thresholds.
+  // Thresholds of 32 bits: a, a + b, a + b + c.
   constexpr auto share = [](std::uint64_t percent) { return (percent << 32U) / 100; };
   constexpr std::uint64_t a = share(57);
   constexpr std::uint64_t ab = share(57 + 19);

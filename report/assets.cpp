@@ -1,6 +1,6 @@
 #include "report/assets.hpp"
 
-// The assembler includes the files. CMake declares them as dependencies of this source.
+// The assembler includes the files; CMake makes this source depend on them.
 #define COHORT_ASSET(name, file)                                                          \
   asm(".section .rodata\n.balign 16\n.global cohort_asset_" #name "\ncohort_asset_" #name \
       ":\n.incbin \"" file "\"\n.global cohort_asset_" #name "_end\ncohort_asset_" #name  \

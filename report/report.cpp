@@ -48,16 +48,16 @@ void drop_samples(Json& json) {
   }
 }
 
-/// Converts a trace to the page's format. A slice is [lane, begin, duration, kind, name, group], in
+/// A trace as the page draws it. A slice is [lane, begin, duration, kind, name, group], in
 /// microseconds. Kind 0 is a slice of the job, 1 of a task, 2 a wait in a barrier.
 Json compact(const Json& trace) {
-  constexpr double shortest_wait = 20;  // microseconds; shorter waits would be invisible
+  constexpr double shortest_wait = 20;  // microseconds: shorter waits cannot be seen
   Json result{{"lanes", Json::array()},
               {"names", Json::array()},
               {"slices", Json::array()},
               {"sizes", Json::array()},
               {"gathers", Json::array()},
-              {"unit", "unit"},  // what a lane stands for
+              {"unit", "unit"},  // what a lane is
               {"end", 0.0},
               {"job", -1},
               {"task", -1}};
@@ -115,7 +115,7 @@ Json compact(const Json& trace) {
   return result;
 }
 
-/// Scenarios whose records the page shows unchanged.
+/// Scenarios whose records are shown as they are.
 constexpr std::array scenarios{"overhead", "cpu",     "barrier",    "gather", "lease", "fairness",
                                "sizing",   "sharing", "background", "queue",  "demo"};
 

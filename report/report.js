@@ -541,7 +541,8 @@ function preemption(m) {
   const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
     'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), to suspending the whole app, and ' +
     'to a hybrid that gathers for small shares and suspends for large ones.' + (sliced ? ' Time slicing is measured: the ' +
-    'driver runs two processes in turns, a job with barriers and the tasks. The latency of a task is in brackets.' : ''), 'preemption', m, heavy && [times(heavy.cooperative),
+    'driver gives the device to a job of barriers and to the tasks in turns, two processes; how long a task takes then is ' +
+    'in brackets.' : ''), 'preemption', m, heavy && [times(heavy.cooperative),
     `slowdown next to heavy tasks in time; ${times(heavy.model)} by the model of preemption`]);
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
     : `${times(t.slowdown)} (${ms(t.p50_ns)})${t.verified ? '' : ' WRONG'}`;

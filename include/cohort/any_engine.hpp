@@ -28,7 +28,7 @@ struct EngineSpec {
   std::optional<std::uint32_t> capacity = {};
   std::string device = {};         ///< cuda: its number; opencl: its number or part of its name
   std::string scheduler = "host";  ///< opencl: "group" to schedule in a work-group
-  bool pinned = false;             ///< cpu: bind each worker to one CPU
+  bool pinned = false;             ///< cpu: bind each worker to its own CPU
 };
 
 /// An engine of any kind.

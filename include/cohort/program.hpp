@@ -126,7 +126,7 @@ class ProgramKernel {
     return *this;
   }
 
-  /// Sets the size in bytes of a parameter in local memory, as clSetKernelArg does with a null
+  /// Gives a parameter in local memory its size in bytes, as clSetKernelArg does with a null
   /// pointer. Throws Error{bad_options} if there is no such parameter.
   ProgramKernel& set_local(std::string_view name, std::size_t bytes);
 

@@ -57,8 +57,7 @@ fs::path own_folder() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// The path of cohortc: $COHORT_CC, or next to the running program, or in the build folder, or on
-/// PATH.
+/// cohortc: $COHORT_CC, or the one beside the running program, where it was built, or on PATH.
 std::string cohortc() {
   if (std::string named = environment("COHORT_CC"); !named.empty()) return named;
   for (const fs::path& each : {own_folder() / "cohortc", fs::path{COHORT_CC_BUILT}}) {
@@ -67,7 +66,7 @@ std::string cohortc() {
   return "cohortc";
 }
 
-/// The folders of the library's headers: in the source tree, or next to the installed program.
+/// The library's headers: where it was built, or beside the installed program.
 std::vector<fs::path> headers() {
   if (const std::string named = environment("COHORT_INCLUDE"); !named.empty()) return {named};
   const fs::path installed = own_folder().parent_path() / "include";

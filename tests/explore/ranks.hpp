@@ -73,7 +73,7 @@ class ShardRules {
     const std::lock_guard lock{mutex_};
     complain(shard, "got a message at another rank than its owner's", seat);
   }
-  /// Records that all ranks have ended and that the job restarts at that superstep.
+  /// All ranks have ended, and the job starts again at that superstep.
   void restart(std::uint32_t turn) {
     for (Shard& its : shards_) {
       its.owner.reset();

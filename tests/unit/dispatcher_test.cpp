@@ -100,8 +100,8 @@ class FakeBackend final : public Backend {
   bool fails = false;          // run fails to start
   bool disobeys = false;       // published targets do not arrive
   bool draining = false;
-  const JobRecord* waiting = nullptr;  // a job whose groups wait for another job
-  bool concludes = false;              // the result of a run needs conclude()
+  const JobRecord* waiting = nullptr;  // its groups wait for another job
+  bool concludes = false;              // how a run has ended takes conclude()
   std::function<void(JobRecord&)> while_concluding;
   std::function<void(JobRecord&)> while_waiting;
   std::function<void()> while_accepting;

@@ -96,7 +96,7 @@ TEST(Ranks, KeepEveryShardAndMessageThroughAThousandResizes) {
 using apps::RankedOutcome;
 using apps::RankedRun;
 
-/// The result on the first rank.
+/// The outcome on the first rank.
 RankedOutcome run_app(std::uint32_t ranks, std::uint32_t groups, const RankedRun& run) {
   RankedOutcome outcome;
   on_ranks(ranks, ranks, [&](Network& network, std::uint32_t /*seat*/) {
