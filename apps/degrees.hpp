@@ -1,4 +1,4 @@
-// Degrees of a graph's nodes: searches are compiled for three classes of them.
+// The degrees of a graph's nodes. Searches are compiled for three classes of degrees.
 #pragma once
 
 #include "graph/build.hpp"

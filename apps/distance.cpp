@@ -7,12 +7,12 @@ namespace cohort::apps {
 
 Distance longest_path(const Csr& graph) {
   if (graph.num_nodes() == 0) return 0;
-  const Distance edges = graph.num_nodes();  // of a path through all nodes, plus one
+  const Distance edges = graph.num_nodes();  // edges of a path through all nodes, plus one
   if (graph.weights.empty()) return edges;
   const Weight heaviest = *std::max_element(graph.weights.begin(), graph.weights.end());
   const Distance bound = edges * heaviest;
   if (bound <= ~Weight{0}) return bound;
-  // A tighter bound: a path enters each node once, at worst by its heaviest edge.
+  // A tighter bound: a path enters each node at most once, and at worst by its heaviest edge.
   std::vector<Weight> into(graph.num_nodes(), 0);
   for (std::uint64_t edge = 0; edge < graph.num_edges(); ++edge) {
     Weight& most = into[graph.targets[edge]];

@@ -12,13 +12,14 @@ namespace cohort::apps {
 using Distance = std::uint64_t;
 inline constexpr Distance infinite = ~Distance{0};
 
-/// Half the size, so that more distances fit a cache. The largest value is infinite.
+/// Half the size of a Distance, so that more distances fit into a cache. The largest value means
+/// infinite.
 using ShortDistance = std::uint32_t;
 
-/// Upper bound of a shortest path plus one edge: the longest path that kernels compute.
+/// Upper bound on a shortest path plus one edge, the longest path that kernels compute.
 [[nodiscard]] Distance longest_path(const Csr& graph);
 
-/// Whether all lengths of a graph with such a longest path are short.
+/// Whether all distances in a graph fit ShortDistance, given its longest_path().
 [[nodiscard]] constexpr bool are_short(Distance longest) { return longest < 0xFFFF'FFF0U; }
 
 }  // namespace cohort::apps

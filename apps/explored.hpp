@@ -12,14 +12,14 @@ namespace cohort::apps {
 /// One app under the explorer.
 struct Explored {
   std::string_view name;
-  std::string input;  ///< in words
+  std::string input;  ///< a description of the input
   explore::Result (*check)(const explore::Options& options);
 };
 
-/// All of them.
+/// All apps that can be explored.
 [[nodiscard]] std::vector<Explored> explored();
 
-/// One of them. See Instance.
+/// The entry of one app. See Instance.
 template <class App>
 struct Explorable {
   static Explored entry();

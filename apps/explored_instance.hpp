@@ -16,7 +16,8 @@ explore::Result check(const explore::Options& options) {
   how.launch.local_size = options.local_size;
   return explore::check_program(
       [&](explore::Engine& engine) -> std::string {
-        const App app = App::tiny();  // a new one, without memory of another engine
+        // A new app for each schedule, without memory of another engine.
+        const App app = App::tiny();
         const auto result = app.run(engine, how);
         if (result.report.status != Status::finished) return "";
         return app.difference(result).value_or("");

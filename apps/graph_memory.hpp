@@ -1,4 +1,5 @@
-// Graphs and worklists in an engine's memory. Invariant: each owns what its view points to.
+// Graphs and worklists in an engine's memory. Invariant: each object owns the memory to which its
+// view points.
 #pragma once
 
 #include <vector>
@@ -32,8 +33,8 @@ class GraphMemory {
   Node num_nodes_;
 };
 
-/// A worklist with room for every node. Groups of one thread get slots if `slots` is set and the
-/// job is not movable.
+/// A worklist with room for every node. Groups of one thread get slots if `slots` is set, unless
+/// the job is movable.
 class WorklistMemory {
  public:
   template <class Engine>
@@ -43,7 +44,8 @@ class WorklistMemory {
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),
         spill_(options.movable
-                   ? engine.template fill<Node>(num_nodes, 0)  // it is written to checkpoints
+                   // Initialised, because checkpoints contain it.
+                   ? engine.template fill<Node>(num_nodes, 0)
                    : engine.template allocate<Node>(num_nodes)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}
 
@@ -67,7 +69,7 @@ class WorklistMemory {
   Buffer<Count> counts_;
 };
 
-/// Throws Error{bad_options} when `source` is no node of `graph`.
+/// Throws Error{bad_options} if `source` is not a node of `graph`.
 inline void check_source(std::string_view app, Node nodes, Node source) {
   if (source < nodes) return;
   throw Error{Errc::bad_options, std::string{app} + ": no node " + std::to_string(source) +

@@ -1,4 +1,4 @@
-// Inputs of apps that do not work on graphs, `particles:3000000` and `connect4:6`, and sharing of
+// Inputs of apps that do not work on graphs (`particles:3000000` and `connect4:6`), and sharing of
 // loaded inputs.
 #pragma once
 
@@ -14,12 +14,13 @@ namespace cohort::apps {
 inline constexpr SpecKind particles_spec{.syntax = "particles:<count>",
                                          .example = "particles:3000000",
                                          .summary = "particles in clusters of 100, for octree"};
-inline constexpr SpecKind connect4_spec{.syntax = "connect4:<depth>",
-                                        .example = "connect4:6",
-                                        .summary = "connect four so many moves ahead, for game"};
+inline constexpr SpecKind connect4_spec{
+    .syntax = "connect4:<depth>",
+    .example = "connect4:6",
+    .summary = "connect four, looking that many moves ahead, for game"};
 
-/// The number in a spec of that kind. Throws Error{bad_options} for another kind of spec, or a
-/// number outside of [least, most].
+/// The number in a spec of that kind. Throws Error{bad_options} for a spec of another kind, or a
+/// number outside [least, most].
 inline std::uint64_t number_in(std::string_view spec, const SpecKind& kind, const char* what,
                                std::uint64_t least, std::uint64_t most) {
   const SpecArguments arguments{spec, kind};
@@ -28,7 +29,8 @@ inline std::uint64_t number_in(std::string_view spec, const SpecKind& kind, cons
   return arguments.number(what, least, most);
 }
 
-/// The input of that key; load() makes it if no user has it any more. Thread-safe.
+/// The shared input with that key. Calls load() to make it if no user holds it any more.
+/// Thread-safe.
 template <class T, class Load>
 std::shared_ptr<const T> shared_input(const std::string& key, Load load) {
   static std::mutex mutex;

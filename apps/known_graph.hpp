@@ -1,5 +1,5 @@
 // A graph with cached facts about it. Invariant: each fact is computed once, and each engine holds
-// the graph at most once.
+// at most one copy of the graph.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class KnownGraph {
   explicit KnownGraph(Csr graph) : graph_(std::move(graph)) {}
 
   [[nodiscard]] const Csr& csr() const { return graph_; }
-  /// find(csr()), computed once: its hub, for example, or its transpose.
+  /// A fact such as the hub or the transpose: the result of find(csr()), computed once.
   template <class Fact>
   const Fact& get(Fact (*find)(const Csr&)) const {
     const std::scoped_lock lock{mutex_};
@@ -28,7 +28,7 @@ class KnownGraph {
     if (fact == nullptr) fact = std::make_shared<const Fact>(find(graph_));
     return *static_cast<const Fact*>(fact.get());
   }
-  /// `graph`, which is csr() or a fact of it, in the memory of an engine.
+  /// A copy of `graph`, which is csr() or one of its facts, in an engine's memory.
   template <class Engine>
   const GraphMemory& in_memory(Engine& engine, const Csr& graph) const {
     const std::scoped_lock lock{mutex_};
@@ -40,7 +40,7 @@ class KnownGraph {
   const GraphMemory& in_memory(Engine& engine) const {
     return in_memory(engine, graph_);
   }
-  /// "1000000 nodes, 3996000 edges".
+  /// A description: "1000000 nodes, 3996000 edges".
   [[nodiscard]] std::string in_words() const {
     return std::to_string(graph_.num_nodes()) + " nodes, " + std::to_string(graph_.num_edges()) +
            " edges";
@@ -55,17 +55,18 @@ class KnownGraph {
       residents_;
 };
 
-/// Shared by the apps that run on it.
+/// A graph that the apps running on it share.
 using GraphInput = std::shared_ptr<const KnownGraph>;
 
 /// What an app requires of a graph's edges.
 enum class Edges : std::uint8_t {
   as_they_are,
   weighted,    ///< unweighted graphs get weights
-  undirected,  ///< edges of one direction get the other
+  undirected,  ///< missing opposite edges are added
 };
 
-/// The graph of `spec`, loaded once while it has a user. Throws as load_graph does.
+/// The graph that `spec` names, loaded once as long as it has a user. Throws the same errors as
+/// load_graph.
 [[nodiscard]] GraphInput known_graph(const std::string& spec, Edges edges = Edges::as_they_are);
 
 /// Wraps a copy of `graph`.
@@ -73,11 +74,11 @@ enum class Edges : std::uint8_t {
   return std::make_shared<const KnownGraph>(graph);
 }
 
-/// One of each kind, for tests of graph apps.
+/// One input of each kind, for tests of graph apps.
 inline constexpr std::array<std::string_view, 5> graph_examples{
     "grid:300x300", "rmat:14", "road:100000", "star:5000", "geometric:50000"};
 
-/// Shared by the apps that run on a graph.
+/// Base class of apps that run on a graph.
 struct AppOnGraph {
   static constexpr const auto& examples = graph_examples;
 
@@ -87,8 +88,8 @@ struct AppOnGraph {
   [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
 };
 
-/// A square with a tail, and a node that cannot be reached. One way round the square is shorter.
-/// Small enough to be explored.
+/// A square with a tail, and an unreachable node. One way round the square is shorter. Small enough
+/// to be explored.
 [[nodiscard]] GraphInput tiny_graph();
 
 }  // namespace cohort::apps

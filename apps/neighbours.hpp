@@ -4,8 +4,8 @@
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
-/// Put this on lambdas for for_neighbours(). It uses them in two places, so compilers would not
-/// inline them by themselves.
+/// Attribute for lambdas passed to for_neighbours(). It uses them in two places, so compilers would
+/// not inline them on their own.
 #define COHORT_APPS_INLINE __attribute__((always_inline))
 
 namespace cohort::apps {

@@ -21,7 +21,7 @@ std::optional<std::string> check_paths(const Csr& graph, Node source,
   while (!open.empty()) {
     const auto [length, node] = open.top();
     open.pop();
-    if (length > expected[node]) continue;  // a shorter way was found meanwhile
+    if (length > expected[node]) continue;  // a shorter path was found meanwhile
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
       reach(graph.targets[edge], length + (graph.weights.empty() ? 1 : graph.weights[edge]));
   }

@@ -20,7 +20,7 @@ struct SsspResult {
   Report report;
 };
 
-/// Distances at the start: 0 of the source, else infinite, which is the largest `Length`.
+/// Distances at the start: 0 for the source, else the largest `Length`, which means infinite.
 template <class Length, class Engine>
 Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
   auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));
@@ -36,13 +36,13 @@ std::vector<Distance> read_distances(const Buffer<Length>& distances) {
   return result;
 }
 
-/// Compares with the distances that Dijkstra's algorithm finds. Returns the first difference in
-/// words, or nothing.
+/// Compares with the distances that Dijkstra's algorithm finds. Describes the first difference, or
+/// returns nothing.
 [[nodiscard]] std::optional<std::string> check_paths(const Csr& graph, Node source,
                                                      const std::vector<Distance>& distances);
 
-/// Distances from `source`; edges of an unweighted graph are 1 long. Complete only when the job has
-/// finished.
+/// Distances from `source`. Edges of an unweighted graph have length 1. Complete only when the job
+/// has finished.
 struct SsspApp : AppOnGraph {
   static constexpr std::string_view paper = "algorithm=paper";
   static constexpr std::string_view dialect_options = "source";

@@ -39,12 +39,12 @@ class PoolMemory {
         tasks_(engine.template fill<std::uint32_t>((std::size_t{pools_} + 1) * room_, 0)),
         progress_(engine.template fill<Progress>(1, Progress{})) {}
 
-  /// Sets the work to be done, and how much of the app's memory is in use.
+  /// Sets the amount of work to be done, and the number of places in use in the app's memory.
   void start(std::uint64_t left, std::uint32_t places) const {
     const Progress progress{.left = left, .error = 0, .next_place = places};
     progress_.write(std::span{&progress, 1});
   }
-  /// Before the launch: puts the first tasks into the pool of group 0.
+  /// Puts the first tasks into the pool of group 0. Call it before the launch.
   template <class Pools>
   void put(const std::vector<std::uint32_t>& tasks) const {
     if (tasks.size() > room_) {
@@ -67,7 +67,7 @@ class PoolMemory {
             .progress = progress_.data()};
   }
   [[nodiscard]] Progress progress() const { return progress_.read().front(); }
-  /// Throws Error{out_of_memory} if the job stopped because there was no room.
+  /// Throws Error{out_of_memory} if the job stopped because its memory was full.
   void check(const std::string& app, const std::string& memory_option) const {
     switch (static_cast<Stop>(progress().error)) {
       case Stop::none: return;

@@ -1,6 +1,6 @@
-// Work stealing: one pool of tasks for each group slot. A group takes from its own pool, else
-// steals from the others; tasks of groups that have left stay to be stolen. A task is a number
-// chosen by the app. Invariant: a task that was pushed is taken once. Full pools are an error,
+// Work stealing with one pool of tasks per group slot. A group takes tasks from its own pool, or
+// else steals from the others. Tasks of groups that have left remain there to be stolen. A task is
+// a number chosen by the app. Invariant: every pushed task is taken once. A full pool is an error,
 // never a lost task.
 #pragma once
 
@@ -10,14 +10,14 @@ namespace cohort::apps {
 
 /// The words of one pool, in lines of their own.
 struct alignas(64) PoolEnds {
-  std::uint64_t top = 0;                 ///< thieves take here
-  alignas(64) std::uint64_t bottom = 0;  ///< the owner's end
-  alignas(64) std::uint32_t lock = 0;    ///< of MutexPools
+  std::uint64_t top = 0;                 ///< end at which thieves take tasks
+  alignas(64) std::uint64_t bottom = 0;  ///< end at which the owner pushes and pops
+  alignas(64) std::uint32_t lock = 0;    ///< used by MutexPools
 };
 
 inline constexpr std::uint32_t no_task = ~0U;
-inline constexpr std::uint32_t all_done = ~0U - 1;  ///< there will be no more tasks
-inline constexpr std::uint32_t most_pushed = 8;     ///< at a time
+inline constexpr std::uint32_t all_done = ~0U - 1;  ///< no more tasks will come
+inline constexpr std::uint32_t most_pushed = 8;     ///< maximum number of tasks per push
 
 /// Lock-free: the deque of Chase and Lev (2005), of fixed size. Its races are settled by the order
 /// in which `top` changes, instead of by fences: the owner lowers `bottom`, then reads `top` by a
@@ -27,12 +27,12 @@ struct DequePools {
   static constexpr bool anybody_pushes = false;
 
   PoolEnds* ends;
-  std::uint32_t* tasks;  ///< `room` for each pool
+  std::uint32_t* tasks;  ///< `room` entries per pool
   std::uint32_t pools;
   std::uint32_t room;  ///< a power of two
 
-  /// Owner only: pushes the tasks `first` + i for the bits i of `which`, the lowest to be popped
-  /// first. Returns the bits that found no room.
+  /// Owner only: pushes the tasks `first` + i for each bit i of `which`, such that the lowest is
+  /// popped first. Returns the bits for which there was no room.
   template <class Group>
   COHORT_FN std::uint32_t push(const Group& group, std::uint32_t pool, std::uint32_t first,
                                std::uint32_t which) const {
@@ -45,12 +45,12 @@ struct DequePools {
       group.atomic(place(pool, at++)).store(first + i);
       which -= 1U << i;
     }
-    // Release: pairs with the thief's look at `bottom`, for the tasks and what they stand for.
+    // Release: pairs with the thief's load of `bottom`, for the tasks and the memory they refer to.
     bottom.store(at, Order::release);
     return which;
   }
 
-  /// Owner only.
+  /// Owner only: takes the task pushed last.
   template <class Group>
   COHORT_FN std::uint32_t pop(const Group& group, std::uint32_t pool) const {
     const auto top = group.atomic(ends[pool].top);
@@ -67,13 +67,13 @@ struct DequePools {
     }
     const std::uint32_t task = group.atomic(place(pool, last)).load();
     if (first < last) return task;
-    const bool ours = top.compare_exchange(first, end);  // the last task: a race with thieves
-    // As above; but if a thief won, it may formally read this before the task: as in push.
+    const bool ours = top.compare_exchange(first, end);  // the last task: thieves may be taking it
+    // As above. If a thief won, this store may formally be read before the task, as in push.
     bottom.store(end, ours ? Order::relaxed : Order::release);
     return ours ? task : no_task;
   }
 
-  /// Whether the pool seems to have a task. This is only a hint. Any group may ask.
+  /// Whether the pool seems to have a task. This is only a hint. Any group may call it.
   template <class Group>
   [[nodiscard]] COHORT_FN bool some(const Group& group, std::uint32_t pool) const {
     return group.atomic(ends[pool].top).load() < group.atomic(ends[pool].bottom).load();
@@ -86,7 +86,7 @@ struct DequePools {
         top.load(Order::acquire);  // pairs with pop's read-modify-write, and the swaps
     if (bottom.load(Order::acquire) <= first) return no_task;  // pairs with push and pop
     const std::uint32_t task = group.atomic(place(pool, first)).load();
-    // Release: pairs with the loads of `top` in pop, steal, and push, which uses the place again.
+    // Release: pairs with the loads of `top` in pop, in steal, and in push, which reuses the place.
     return top.compare_exchange(first, first + 1, Order::release) ? task : no_task;
   }
 
@@ -96,12 +96,12 @@ struct DequePools {
   }
 };
 
-/// The paper's: each pool behind a lock.
+/// The paper's pools: each has a lock.
 struct MutexPools {
   static constexpr bool anybody_pushes = true;
 
   PoolEnds* ends;
-  std::uint32_t* tasks;  ///< `room` for each pool
+  std::uint32_t* tasks;  ///< `room` entries per pool
   std::uint32_t pools;
   std::uint32_t room;
 
@@ -131,7 +131,8 @@ struct MutexPools {
     lock(group, pool);
     return last_of_locked(group, pool);
   }
-  /// Does not wait for the lock: its owner changes the pool soon, and then the caller can retry.
+  /// Does not wait for the lock: its owner is about to change the pool, and the caller can retry
+  /// afterwards.
   template <class Group>
   COHORT_FN std::uint32_t steal(const Group& group, std::uint32_t pool) const {
     return some(group, pool) && try_lock(group, pool) ? last_of_locked(group, pool) : no_task;
@@ -166,9 +167,9 @@ struct MutexPools {
   }
 };
 
-/// Shared by an app's groups, besides their pools.
+/// Words shared by an app's groups, in addition to their pools.
 struct alignas(64) Progress {
-  std::uint64_t left = 0;               ///< work to be done; 0: finished
+  std::uint64_t left = 0;               ///< amount of work to be done; 0: finished
   alignas(64) std::uint32_t error = 0;  ///< a Stop: why the job ends early
   alignas(64) std::uint32_t next_place =
       0;  ///< of the app's own memory, which it allocates in order
@@ -181,18 +182,18 @@ enum class Stop : std::uint32_t { none, pools_full, memory_full };
 template <class Pools>
 struct Stealing {
   Pools pools;
-  MutexPools overflow;  ///< shared by all, if a full pool cannot pass tasks on; else empty
+  MutexPools overflow;  ///< shared by all groups, if full pools cannot pass tasks on; else empty
   Progress* progress;
 
-  /// The pool that a group steals from first.
+  /// The pool from which a group steals first.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t neighbour(const Group& group) const {
     return (group.group_id() + 1) % pools.pools;
   }
 
   /// Returns a task for the whole group, no_task, or all_done. All threads of the group call it.
-  /// `victim` is the pool stolen from last, which is tried first: to search all pools for each task
-  /// of a group that has left would take long.
+  /// `victim` is the pool from which this group stole last; it is tried first. Searching all pools
+  /// for each task of a group that has left would take long.
   template <class Group>
   [[nodiscard]] COHORT_FN std::uint32_t take(const Group& group, std::uint32_t& victim) const {
     std::uint32_t task = no_task;
@@ -218,8 +219,8 @@ struct Stealing {
     return group.broadcast(task);
   }
 
-  /// One thread only: pushes the tasks `first` + i for the bits i of `which` into the group's pool,
-  /// or the next one that has room.
+  /// One thread only: pushes the tasks `first` + i for each bit i of `which` into the group's pool,
+  /// or into the next pool that has room.
   template <class Group>
   COHORT_FN void push(const Group& group, std::uint32_t first, std::uint32_t which) const {
     const std::uint32_t mine = group.group_id() % pools.pools;
@@ -235,7 +236,7 @@ struct Stealing {
     group.atomic(progress->error).store(static_cast<std::uint32_t>(why));
   }
 
-  /// One thread only: `work` has been done.
+  /// One thread only: reports that `work` units of work are done.
   template <class Group>
   COHORT_FN void done(const Group& group, std::uint64_t work) const {
     group.atomic(progress->left).fetch_sub(work, Order::acq_rel);  // pairs with take()

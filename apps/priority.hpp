@@ -1,4 +1,4 @@
-// Priorities of nodes: distinct, the same on every engine.
+// Priorities of nodes. They are distinct, and the same on every engine.
 #pragma once
 
 #include <cstdint>

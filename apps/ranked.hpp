@@ -1,4 +1,4 @@
-// Shared by color and mis, which decide the nodes of an undirected graph by priority.
+// Shared by color and mis. Both decide the nodes of an undirected graph in order of priority.
 #pragma once
 
 #include "apps/known_graph.hpp"
@@ -12,7 +12,7 @@ struct RankedOptions {
   enum class Algorithm : std::uint8_t { eager, paper };
   Algorithm algorithm = Algorithm::eager;
   Priority priority = Priority::hashed;
-  /// Nodes per group and step; 0: all.
+  /// Nodes per group and step; 0: all nodes.
   std::uint64_t chunk = even_chunk;
 };
 

@@ -26,7 +26,7 @@
 
 namespace cohort::apps {
 
-/// Results, as numbers by name.
+/// Results as named numbers.
 using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// One run of an app.
@@ -34,7 +34,7 @@ struct AppRun {
   Report report;
   /// Both functions are empty if the job did not finish, or results were not requested.
   std::function<Numbers()> numbers;
-  /// The first difference from a sequential computation, in words.
+  /// Describes the first difference from a sequential computation.
   std::function<std::optional<std::string>()> difference;
 };
 
@@ -42,7 +42,7 @@ struct AppRun {
 template <class App, class Engine>
 typename App::Result solve(Engine& engine, const App& app, const RunOptions& options);
 
-/// The same with the app's type erased.
+/// Runs an app whose type is erased.
 template <class App, class Engine>
 struct Instance {
   static AppRun run(const void* app, Engine& engine, const RunOptions& options);
@@ -50,11 +50,11 @@ struct Instance {
 
 struct AppInfo;
 
-/// An app with its options and its input, loaded.
+/// An app with its options and its loaded input.
 struct Ready {
   const AppInfo* info;
   std::shared_ptr<const void> app;
-  std::string input;             ///< in words, e.g. "1000000 nodes, 3996000 edges"
+  std::string input;             ///< a description, e.g. "1000000 nodes, 3996000 edges"
   std::uint32_t threads_per_sm;  ///< recommended on a GPU
 };
 
@@ -62,13 +62,13 @@ struct Ready {
 struct AppInfo {
   std::string_view name;
   std::string_view summary;
-  std::string_view options;    ///< its own options, as help
+  std::string_view options;    ///< help text of the app's own options
   std::string_view algorithm;  ///< name of our algorithm
   std::string_view paper;      ///< options that select the paper's algorithm; empty: none
   std::span<const std::string_view> examples;  ///< inputs to test it on
-  /// Keys of the options that its kernel of the dialect has; empty: there is no such kernel.
+  /// Options that the app's dialect kernel has; empty: there is no such kernel.
   std::optional<std::string_view> dialect_options;
-  /// Throws Error{bad_options} for a spec or an option it cannot use.
+  /// Throws Error{bad_options} for a spec or an option that the app cannot use.
   Ready (*prepare)(const std::string& input, Settings settings);
 };
 
@@ -80,16 +80,16 @@ struct Registered {
 
 /// All apps, in the order of apps.def.
 [[nodiscard]] std::span<const AppInfo> all();
-/// The app of that name. Throws Error{bad_options} when there is none.
+/// The app with that name. Throws Error{bad_options} if there is none.
 [[nodiscard]] const AppInfo& find_app(std::string_view name);
 /// Splits a text at spaces, e.g. AppInfo::paper.
 [[nodiscard]] std::vector<std::string> words(std::string_view text);
 
-/// Index of an app in all(), and in every table generated from apps.def.
+/// The app's index in all(), and in every table generated from apps.def.
 [[nodiscard]] std::size_t place_in_list(const AppInfo& app);
 
-/// One run on an engine that the apps are built for. Throws Error{bad_options} for what the app
-/// cannot do there.
+/// Runs an app once, on an engine for which the apps are built. Throws Error{bad_options} for
+/// options that the app does not support there.
 template <class Engine>
 AppRun run_app(const Ready& ready, Engine& engine, const RunOptions& options) {
   static constexpr std::array instances{
@@ -103,9 +103,9 @@ AppRun run_app(const Ready& ready, Engine& engine, const RunOptions& options) {
 /// Outcome of a run.
 struct Outcome {
   Report report;
-  Numbers result;                ///< empty when there is none
-  std::optional<bool> verified;  ///< empty: not requested, or there is no result
-  std::string difference;        ///< why it is not verified
+  Numbers result;                ///< empty if there is no result
+  std::optional<bool> verified;  ///< empty if not requested, or if there is no result
+  std::string difference;        ///< the first difference, if verification failed
 };
 [[nodiscard]] Outcome outcome(const AppRun& run, bool verify);
 

@@ -13,7 +13,7 @@ struct Rounds {
   struct State {
     std::uint32_t round = 0;
     Phase phase = Phase::expand;
-    std::uint64_t at = 0;  // progress within the list, if steps are short
+    std::uint64_t at = 0;  // progress within the list, for short steps
   };                       // all that a joining group receives
   using Local = ChunkOfNodes;
 
@@ -21,8 +21,8 @@ struct Rounds {
   Worklist lists[2];    // by round modulo 2: one is read, the other filled
   std::uint64_t chunk;  // nodes per group and step; 0: all
 
-  /// `visit(node, edge, target)` returns whether to push the target; `ahead(target)` prefetches
-  /// what it will read.
+  /// `visit(node, edge, target)` returns whether to push the target. `ahead(target)` prefetches the
+  /// memory that `visit` will read.
   template <class Group, class Ahead, class Visit>
   COHORT_FN Next step(Group& group, State& state, Ahead ahead, Visit visit) const {
     const Worklist& in = lists[state.round % 2];

@@ -1,6 +1,6 @@
 // Shared by every app's host side: launches its kernel with the requested resizing barrier, and
-// waits for it. Invariant: when run() returns or throws, no group touches the kernel's memory any
-// more.
+// waits for it. Invariant: after run() has returned or thrown, no group touches the kernel's
+// memory.
 #pragma once
 
 #include <deque>
@@ -23,17 +23,17 @@ class Engine;
 
 namespace cohort::apps {
 
-/// Trace of a job, for the oracle.
+/// The trace of a job, for the trace checker.
 struct JobTrace {
   JobTrace(std::size_t limit, const TraceRules& its_rules) : log(limit), rules(its_rules) {}
 
   TraceLog log;
   TraceRules rules;
-  std::optional<Status> status = {};  ///< how it ended; nothing when it failed
+  std::optional<Status> status = {};  ///< final status; nothing if the job failed
 };
 
-/// Whether the paper's algorithms, pools and barriers are compiled for an engine, besides ours.
-/// Each costs a compilation, which takes long on some engines.
+/// Whether the paper's algorithms, pools and barriers are compiled for an engine, in addition to
+/// ours. Each takes a compilation, which is slow for some engines.
 template <class Engine>
 inline constexpr bool has_paper_variants = true;
 template <>
@@ -53,14 +53,14 @@ struct RunOptions {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Waits for the job's end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
-  /// Whether to read back the result. Otherwise there is only the report.
+  /// Whether to read back the result. If not, there is only the report.
   bool results = true;
-  /// Lays the job's memory out alike for every engine and any number of groups, so that its
+  /// Gives the job's memory the same layout for every engine and any number of groups, so that its
   /// checkpoint can be continued elsewhere.
   bool movable = false;
-  /// Continues this checkpoint of a movable job, on the same input.
+  /// The checkpoint of a movable job to continue, with the same input.
   std::filesystem::path restore = {};
-  /// Records the app's jobs here, with at most trace_limit events each.
+  /// If set, the app's jobs are recorded here, with at most trace_limit events each.
   std::deque<JobTrace>* traces = nullptr;
   std::size_t trace_limit = TraceLog::default_limit;
 };
@@ -76,8 +76,8 @@ std::uint32_t threads_per_group(const RunOptions& options) {
   return options.launch.local_size.value_or(default_local_size<Engine>);
 }
 
-/// Upper limit on the groups of a run on `engine`, for which apps allocate memory. Throws
-/// Error{bad_options} for more than any engine supports.
+/// Upper limit on the groups of a run on `engine`; apps allocate memory for that many. Throws
+/// Error{bad_options} for more groups than any engine supports.
 template <class Engine>
 std::uint32_t most_groups(const Engine& engine, const RunOptions& options) {
   const std::uint32_t groups = options.launch.max_groups.value_or(engine.capacity());
@@ -143,7 +143,7 @@ Report run_with(Engine& engine, const Kernel& kernel, const RunOptions& options)
   return see_through(engine, With<Kernel, traits>{kernel}, options);
 }
 
-/// Kernels that are also compiled with the paper's barriers say so; each costs a compilation.
+/// Whether a kernel is also compiled with the paper's barriers. Each barrier takes a compilation.
 template <class Kernel>
 concept PaperBarriers = requires {
   requires Kernel::paper_barriers;
@@ -151,7 +151,8 @@ concept PaperBarriers = requires {
 
 }  // namespace detail
 
-/// Runs `kernel` to its end on `engine`. Throws Error{bad_options} for a barrier it does not have.
+/// Runs `kernel` to its end on `engine`. Throws Error{bad_options} for a barrier that the kernel
+/// does not have.
 template <class Engine, class Kernel>
 Report run(Engine& engine, const Kernel& kernel, const RunOptions& options) {
   if (options.barrier == ResizingBarrier::one_pass)

@@ -1,5 +1,5 @@
 // An app's own options as KEY=VALUE, e.g. algorithm=paper.
-// Invariant: an option that the app does not ask for is an error, so that no misspelt one goes
+// Invariant: an option that the app does not read is an error, so that misspelt options do not go
 // unnoticed.
 #pragma once
 
@@ -16,22 +16,22 @@ namespace cohort::apps {
 class Settings {
  public:
   Settings() = default;
-  /// Throws Error{bad_options} for what is not KEY=VALUE or is given twice.
+  /// Throws Error{bad_options} for a text that is not KEY=VALUE, or a key given twice.
   explicit Settings(const std::vector<std::string>& texts);
 
-  /// Index of the value in `choices`; 0 when it is not given. Throws Error{bad_options}.
+  /// The index of the value in `choices`; 0 if the key is not given. Throws Error{bad_options}.
   [[nodiscard]] std::size_t choice(const std::string& key,
                                    const std::vector<std::string_view>& choices);
   /// A whole number from `least` to `most`. Throws Error{bad_options}.
   [[nodiscard]] std::uint64_t number(const std::string& key, std::uint64_t otherwise,
                                      std::uint64_t least = 0,
                                      std::uint64_t most = std::uint64_t{1} << 40U);
-  /// The same for a 32-bit number; empty when it is not given.
+  /// Like number(), but for a 32-bit number, and empty if the key is not given.
   [[nodiscard]] std::optional<std::uint32_t> number_if_given(const std::string& key);
   [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise);
-  /// Call it after all options were read: throws Error{bad_options} if one was not.
+  /// Call it after all options were read: throws Error{bad_options} if any option is left.
   void check_all_used() const;
-  /// Throws Error{bad_options} if one is given that is not among `keys`.
+  /// Throws Error{bad_options} if a key is given that is not among `keys`.
   void check_only(const std::vector<std::string>& keys) const;
 
  private:

@@ -1,5 +1,5 @@
-// Shares out the items of a step: in blocks, so that groups do not share cache lines, and in
-// portions, if steps are to be short.
+// Divides the items of a step among the groups: in blocks, so that groups do not share cache lines,
+// and in portions, for short steps.
 // Invariant: the parts of all groups are disjoint and cover the portion, for every number of
 // groups.
 #pragma once
@@ -9,7 +9,7 @@
 
 #include "cohort/kernel.hpp"
 
-/// For loops that mostly run once. Unrolled, they would cost a GPU instruction fetches.
+/// For loops that mostly run once. Unrolling them would cost a GPU extra instruction fetches.
 #ifdef __CUDA_ARCH__
 #define COHORT_APPS_ROLLED _Pragma("unroll 1")
 #else
@@ -34,7 +34,7 @@ COHORT_FN inline void prefetch(const void* memory) {
 struct Portion {
   std::size_t begin;
   std::size_t end;
-  bool last;  ///< of this phase
+  bool last;  ///< the last portion of this phase
 };
 
 /// An adaptive chunk: steps are whole while at least a quarter of the groups is active. Otherwise
@@ -42,8 +42,8 @@ struct Portion {
 /// group waits at most one full step, or one such chunk.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
-/// Chunk size for `count` items; 0: all. `work`: how many times the usual work an item may be.
-/// Fewer of them are worth a barrier then.
+/// Chunk size for `count` items; 0: all. `work`: the work per item relative to the usual. With more
+/// work per item, fewer items are worth a barrier.
 template <class Group>
 COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk,
                                 std::uint32_t work = 1) {
@@ -53,13 +53,14 @@ COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint
   return most(most(worth_a_barrier, 1), count / group.max_groups());
 }
 
-/// For kernels of the paper, whose steps are whole by default.
+/// The chunk of a kernel of the paper, whose steps are whole by default.
 constexpr std::uint64_t chunk_in_paper(std::uint64_t chunk) {
   return chunk != even_chunk ? chunk : 0;
 }
 
-/// The remaining items of `count` from `at` on; at most `chunk` per group unless that is 0. Every
-/// group gets the same answer, so `at` may live in the State. `work`: see chunk_for.
+/// The next items of a phase: those from `at` on, of `count` in total, but at most `chunk` per
+/// group unless `chunk` is 0. Every group gets the same result, so `at` may be kept in the State.
+/// `work`: see chunk_for.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
                           std::uint64_t chunk, std::uint32_t work = 1) {
@@ -71,7 +72,8 @@ COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
   return {at, end, end == count};
 }
 
-/// Two words, a cache line apart, by turn modulo 2: an earlier portion of the turn has left work.
+/// Two words on different cache lines, by turn modulo 2. Set if an earlier portion of the turn has
+/// left work.
 struct TurnFlags {
   static constexpr std::size_t words = 32;
 
@@ -79,8 +81,8 @@ struct TurnFlags {
 
   COHORT_FN std::uint32_t& of(std::uint32_t turn) const { return at[std::size_t{turn % 2} * 16]; }
 
-  /// Ends a turn, or a portion of it, in which this thread has left work if `left`. Halts after a
-  /// turn in which no thread of the group and no earlier portion has.
+  /// Ends a turn or a portion of it. `left`: this thread has left work for the next turn. Halts
+  /// after a turn in which no thread of the group and no earlier portion has left work.
   template <class Group, class State>
   COHORT_FN Next conclude(const Group& group, State& state, const Portion& now, bool left) const {
     state.at = now.last ? 0 : now.end;

@@ -1,5 +1,5 @@
-// Where searches start: `source=NODE`, or `source=hub`. By default node 0, for R-MAT graphs the
-// hub.
+// The node at which searches start: `source=NODE` or `source=hub`. Default: the hub for R-MAT
+// graphs, otherwise node 0.
 #pragma once
 
 #include <charconv>

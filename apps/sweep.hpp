@@ -1,7 +1,7 @@
-// Sweeps: each step visits the open nodes and drops the decided ones, until none is left. One
-// resizing barrier per sweep, no shared counter: nodes are kept in blocks of fixed places, and the
-// group that visits a block closes its gaps.
-// Invariant: a block belongs to one group for the length of a step.
+// Sweeps: each step visits the open nodes and drops the decided ones, until no node is open. Needs
+// one resizing barrier per sweep and no shared counter. Nodes are kept in blocks of fixed places;
+// the group that visits a block closes its gaps.
+// Invariant: a block belongs to one group for the duration of a step.
 #pragma once
 
 #include "apps/share.hpp"
@@ -15,8 +15,8 @@ struct Sweep {
     std::uint64_t at = 0;  // blocks of the sweep done, if steps are short
   };                       // all that a joining group receives
 
-  Node* open;            // block by block; the first `count` of a block are open
-  std::uint32_t* count;  // of each block; not yet set in the first sweep
+  Node* open;            // block by block; the first `count` places of a block are open nodes
+  std::uint32_t* count;  // open nodes per block; not yet set in the first sweep
   TurnFlags flags;
   Node num_nodes;
   std::uint32_t block_size;

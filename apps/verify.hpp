@@ -1,4 +1,4 @@
-// Comparing an app's result with a reference, node by node.
+// Compares an app's result with a reference, node by node.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace cohort::apps {
 
-/// The first difference in words, if any: "node 3 has level 2 instead of none". `name`: the words
-/// for a value.
+/// Describes the first difference, if any: "node 3 has level 2 instead of none". `name` describes a
+/// value.
 template <class Found, class Expected, class Name>
 std::optional<std::string> first_difference(const std::string& what,
                                             const std::vector<Found>& found,

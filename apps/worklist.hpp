@@ -1,8 +1,8 @@
-// Worklists of nodes: filled in one step, read in the next. Groups of one thread fill a slot each,
-// and the slots are read in order, so nodes found together stay together. Overflow, and all nodes
-// of larger groups, go to a shared spill.
-// Invariant: a list is cleared, filled and read in different steps, and the barriers between them
-// order everything but the counts, which are relaxed atomics.
+// Worklists of nodes: filled in one step, read in the next. Each group of one thread fills a slot
+// of its own, and the slots are read in order, so nodes found together stay together. Nodes that
+// overflow a slot, and all nodes of larger groups, go to a shared spill.
+// Invariant: a list is cleared, filled and read in different steps. The barriers between them order
+// all accesses except those to the counts, which are relaxed atomics.
 #pragma once
 
 #include "apps/share.hpp"
@@ -17,24 +17,24 @@ struct alignas(64) Count {
   std::uint64_t edges = 0;  ///< edges of those nodes, if the kernel counts them
 };
 
-/// List entry of a place that was claimed in vain.
+/// Entry for a place that was claimed but not needed.
 inline constexpr Node empty_place = ~Node{0};
 
-/// The nodes of a list that a group visits, and the part of their edges.
+/// The nodes of a list that a group visits, and which part of their edges.
 struct Part {
   std::uint32_t stride;  ///< from one node to the next
-  std::uint32_t index;   ///< of the part of each node's edges
-  std::uint32_t count;   ///< of such parts
+  std::uint32_t index;   ///< which part of each node's edges
+  std::uint32_t count;   ///< number of parts
 };
-/// Stands for all nodes, and all their edges. It is a constant, so that it costs no registers in
-/// kernels that never share out edges.
+/// Stands for all nodes and all their edges. A constant, so that it takes no registers in kernels
+/// that never share edges of a node.
 struct Whole {
   static constexpr std::uint32_t stride = 1;
   static constexpr std::uint32_t index = 0;
   static constexpr std::uint32_t count = 1;
 };
 
-/// Work of a node if some have very many edges, for portion().
+/// Work per node if some nodes have very many edges, for portion().
 inline constexpr std::uint32_t work_of_hubs = 16;
 
 struct Worklist {
@@ -43,7 +43,7 @@ struct Worklist {
   Node* slots;              ///< num_slots times `room`; only groups of one thread use them
   Node* spill;              ///< room for every node
   Count* counts;            ///< counts of the slots, then of the spill
-  std::uint32_t num_slots;  ///< 0, or the most groups there can be
+  std::uint32_t num_slots;  ///< 0, or the maximum number of groups
   std::uint32_t room;
 
   /// Nodes and edges in total. Issues both loads of a count before it waits for either.
@@ -58,7 +58,7 @@ struct Worklist {
     }
     return sum;
   }
-  /// Nodes in the slots from `from` on, and in the spill.
+  /// Number of nodes in the slots from `from` on, and in the spill.
   template <class Group>
   [[nodiscard]] COHORT_FN std::size_t size(const Group& group, std::uint32_t from = 0) const {
     std::size_t sum = 0;
@@ -66,8 +66,8 @@ struct Worklist {
     return sum;
   }
 
-  /// Prefetches this group's part of a short list while the length is being loaded: on a GPU each
-  /// load is a round trip. There is room for `nodes`.
+  /// Prefetches this group's part of a short list while its length is being loaded: on a GPU each
+  /// load is a round trip. The list has room for `nodes`.
   template <class Group>
   COHORT_FN void ahead(const Group& group, std::size_t nodes) const {
     const std::size_t at = std::size_t{group.group_id()} * short_block + group.local_id();
@@ -76,8 +76,8 @@ struct Worklist {
   }
 
   /// Whether threads may, and should, claim places of an empty list before they know what they
-  /// find. They may if `size` nodes with `few` edges each fit into the room for `nodes`; they
-  /// should if nodes are so few that only latency counts.
+  /// find. They may if `size` nodes with `few` edges each fit into the room for `nodes`. They
+  /// should if there are so few nodes that only latency matters.
   template <class Group>
   [[nodiscard]] COHORT_FN static bool claims_early(const Group& group, std::size_t size,
                                                    std::uint32_t few, std::size_t nodes) {
@@ -130,9 +130,9 @@ struct Worklist {
     if (first < end) visit(spill + (first - at), end - first);
   }
 
-  /// The same for this group's part of the positions [begin, end). A short list is cut into one
-  /// stretch per group, which keeps neighbours together. A long one is dealt out in blocks, which
-  /// evens out the degrees.
+  /// Calls `visit` for this group's part of the positions [begin, end). A short list is cut into
+  /// one stretch per group, which keeps neighbours together. A long list is dealt out in blocks,
+  /// which evens out the degrees.
   template <class Group, class Visit>
   COHORT_FN void for_part(const Group& group, std::size_t begin, std::size_t end,
                           Visit visit) const {
@@ -153,7 +153,7 @@ struct Worklist {
 
   /// The same for graphs in which a node may have very many edges. Groups of many threads take
   /// nodes round robin, because hubs are found together. With fewer nodes than groups, several
-  /// groups share the edges of a node. Groups call `visit(nodes, count, part)`.
+  /// groups share the edges of a node. Calls `visit(nodes, count, part)`.
   template <class Group, class Visit>
   COHORT_FN void for_edges(const Group& group, std::size_t begin, std::size_t end,
                            Visit visit) const {
@@ -165,7 +165,7 @@ struct Worklist {
     const std::size_t nodes = end - begin;
     const auto sharing = static_cast<std::uint32_t>(nodes < groups ? groups / most(nodes, 1) : 1);
     const Part part{.stride = groups, .index = group.group_id() % sharing, .count = sharing};
-    const std::size_t dealt = std::size_t{groups} * group.local_size();  // a node for each thread
+    const std::size_t dealt = std::size_t{groups} * group.local_size();  // one node per thread
     for (std::size_t i = begin; i < end; i += dealt) {
       const std::size_t first = i + group.group_id() / sharing;
       const std::size_t last = least(i + dealt, end);
@@ -174,8 +174,8 @@ struct Worklist {
   }
 };
 
-/// Writes a group's nodes into a worklist, for one step. Threads of a larger group claim places in
-/// the spill; a group of one thread pushes into its slot without contention.
+/// Writes a group's nodes into a worklist during one step. Threads of a larger group claim places
+/// in the spill; a group of one thread pushes into its slot without contention.
 template <class Group>
 class Sink {
  public:
@@ -190,7 +190,7 @@ class Sink {
     slot_ = true;
     room_ = into.room;
     nodes_ = group.view(into.slots + std::size_t{group.group_id()} * into.room);
-    size_ = group.atomic(mine().nodes).load();  // of earlier portions of the same phase
+    size_ = group.atomic(mine().nodes).load();  // nodes from earlier portions of the same phase
   }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
@@ -205,8 +205,8 @@ class Sink {
     nodes_[size_++] = node;
   }
 
-  /// For a thread of a larger group, if Worklist::claims_early(): claims a place for what it may
-  /// find. It then puts its node, or `empty_place`, there.
+  /// For threads of larger groups, if Worklist::claims_early(): claims a place for a node that may
+  /// be found. The thread must then store its node, or `empty_place`, there.
   [[nodiscard]] COHORT_FN std::uint32_t claim() const { return group_.claim(spilt()); }
   COHORT_FN void put(std::uint32_t place, Node found) {
     any_ = any_ || found != empty_place;
@@ -224,7 +224,7 @@ class Sink {
       flush();
     }
   }
-  /// The same. `edges`: this thread's share of the edges of the pushed nodes.
+  /// close() for kernels that count edges. `edges`: this thread's share of the pushed nodes' edges.
   COHORT_FN void close(std::uint64_t edges) {
     close();
     if (!group_.alone())
@@ -259,16 +259,16 @@ class Sink {
   bool slot_ = false;
 };
 
-/// Local memory for a chunk of nodes whose edges the group's threads share.
+/// Local memory for a chunk of nodes whose edges are shared by the group's threads.
 struct ChunkOfNodes {
-  static constexpr std::uint32_t room = 1024;  // threads in the largest group
+  static constexpr std::uint32_t room = 1024;  // maximum number of threads in a group
   std::uint64_t first_edge[room];
-  std::uint32_t before[room];  // edges of the nodes before
+  std::uint32_t before[room];  // number of edges of the nodes before
   std::uint32_t value[room];
   std::uint32_t edges;
 };
 
-/// Returned by `value` for a node whose edges are not to be visited.
+/// Returned by `value` for a node whose edges should not be visited.
 inline constexpr std::uint32_t skipped = ~0U;
 
 COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
@@ -348,9 +348,9 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   }
 }
 
-/// The same for nodes of few edges: four threads, or the only one, take a node, without any
-/// synchronisation. `where(entry)` gives the edges of a list's entry, from begin() to end(), and is
-/// passed to `visit(where, edge, target)`.
+/// Visits the edges of nodes with few edges: four threads, or the only one, take a node, without
+/// any synchronisation. `where(entry)` returns the edges of a list's entry, with begin() and end(),
+/// and is passed to `visit(where, edge, target)`.
 template <class Group, class Where, class Visit>
 COHORT_FN void expand_few(const Group& group, const CsrView& graph, const Node* nodes,
                           std::size_t count, Where where, Visit visit) {

@@ -1,4 +1,4 @@
-// Which CPUs a thread may run on, so that a scenario means the same on every machine.
+// The CPUs on which a thread may run, so that a scenario means the same on every machine.
 #pragma once
 
 #include <sched.h>
@@ -14,8 +14,8 @@ namespace cohort::bench {
 /// Binds the calling thread to one CPU.
 void pin(int cpu);
 
-/// Keeps the calling thread, and all threads and processes it starts, on the first `count` of its
-/// CPUs until the end of the scope.
+/// Restricts the calling thread, and all threads and processes it starts, to the first `count` of
+/// its CPUs until the end of the scope.
 class Confined {
  public:
   explicit Confined(std::uint32_t count);

@@ -1,4 +1,4 @@
-// Work of a known length: steps of a chaotic map, each of which needs the one before.
+// Work of a known length: steps of a chaotic map. Each step needs the previous one.
 #pragma once
 
 #include <chrono>

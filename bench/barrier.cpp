@@ -24,7 +24,7 @@ struct Clock {
   static std::uint64_t now() { return cpu::now(); }
 };
 
-/// Runs a kernel that measures itself, with exactly as many groups as asked for.
+/// Runs a kernel that measures itself, with exactly the requested number of groups.
 template <class Kernel>
 void run_all(cpu::Engine& engine, const Kernel& kernel, std::uint32_t groups, bool resizable) {
   const Report report =
@@ -60,8 +60,8 @@ std::vector<double> std_barrier(const BarrierLoad& load) {
   return per_barrier(load.barriers, marks);
 }
 
-/// Runs in a process of its own: the wait policy is read when the library is loaded, and its
-/// threads may spin on after the last barrier.
+/// Runs in a process of its own: the wait policy is read when the library is loaded, and OpenMP's
+/// threads may still spin after the last barrier.
 std::vector<double> openmp_barrier_apart(const BarrierLoad& load,
                                          const std::optional<std::string>& policy) {
   std::vector<std::string> arguments{"bench",      "openmp-barrier",
@@ -143,8 +143,8 @@ struct alignas(64) Word {
   std::atomic<std::uint32_t> value{0};
 };
 
-/// The same loop with five relaxed loads instead of an offer. They are summed and tested once, or
-/// tested one by one, as an offer does.
+/// The same loop with five relaxed loads instead of an offer. The values are added up and tested
+/// once, or tested one by one as an offer does.
 template <Loads loads>
 struct LoadLoop {
   OfferLoad load;

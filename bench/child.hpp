@@ -25,8 +25,9 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child();
 
-  /// Waits for its end and returns what it printed; kills it and returns nothing if it has not
-  /// ended by `when`. Throws std::runtime_error, with the last line, if it failed. Call it once.
+  /// Waits for the child's end and returns its output. If it has not ended by `when`, kills it and
+  /// returns nothing. Throws std::runtime_error with the last line of output if the child failed.
+  /// Call it once.
   [[nodiscard]] std::optional<std::string> output_until(std::chrono::steady_clock::time_point when);
   [[nodiscard]] std::optional<std::string> output_within(std::chrono::milliseconds limit) {
     return output_until(std::chrono::steady_clock::now() + limit);
@@ -41,8 +42,8 @@ class Child {
   int reading_ = -1;
 };
 
-/// Runs this program with `arguments` and the environment variable `name` set to `value`, or as it
-/// is without one. Returns what it printed. Throws std::runtime_error if it fails.
+/// Runs this program with `arguments`. If given, the environment variable `name` is set to `value`.
+/// Returns the output. Throws std::runtime_error if the run fails.
 [[nodiscard]] std::string run_again(const std::vector<std::string>& arguments,
                                     const std::string& name,
                                     const std::optional<std::string>& value);

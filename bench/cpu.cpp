@@ -34,7 +34,7 @@ std::vector<double> openmp_time(OpenMpApp& app) {
   return {time};
 }
 
-/// Our algorithms on inputs for which times of other programs are known.
+/// Runs our algorithms on inputs for which the times of other programs are published.
 nlohmann::ordered_json well_known(cpu::Engine& engine, const Repetitions& plan) {
   std::vector<Pair> pairs;
   for (const auto& [app, input] :

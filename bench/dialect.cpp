@@ -45,7 +45,7 @@ const std::vector<Input>& inputs() {
   return all;
 }
 
-/// Run times of an app, for a while but at least once; the first run is verified.
+/// Run times of an app, collected for a while but at least once. The first run is verified.
 Contender contender(const char* name,
                     const std::function<apps::AppRun(const apps::RunOptions&)>& run,
                     const Input& input, const apps::RunOptions& options, bool reference) {
@@ -75,7 +75,7 @@ Contender contender(const char* name,
           .reference = reference};
 }
 
-/// All apps on an engine.
+/// Measures all apps on one engine.
 template <class Engine>
 nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_name,
                                     const apps::RunOptions& how, const ScenarioOptions& options) {
@@ -123,7 +123,7 @@ nlohmann::ordered_json measure_apps(Engine& engine, const std::string& engine_na
           {"measurements", std::move(measurements)}};
 }
 
-/// How long a command takes, in nanoseconds. Throws Error{unsupported} when it fails.
+/// Duration of a command in nanoseconds. Throws Error{unsupported} if it fails.
 double time_of(const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   const program::Finished finished = program::run(command);
@@ -168,7 +168,7 @@ nlohmann::ordered_json run_dialect(const ScenarioOptions& options) {
 
 const Scenario dialect_scenario{
     .name = "dialect",
-    .summary = "apps compiled by cohortc next to those by hand; cohortc next to Clang",
+    .summary = "apps compiled by cohortc next to hand-written ones; cohortc next to Clang",
     .run = &run_dialect,
     .accepts = {.only = true}};
 
@@ -184,10 +184,11 @@ nlohmann::ordered_json run_cuda_dialect(const ScenarioOptions& options) {
 
 }  // namespace
 
-const Scenario cuda_dialect_scenario{.name = "dialect",
-                                     .summary = "apps compiled by cohortc next to those by hand",
-                                     .run = &run_cuda_dialect,
-                                     .accepts = {.only = true}};
+const Scenario cuda_dialect_scenario{
+    .name = "dialect",
+    .summary = "apps compiled by cohortc next to hand-written ones",
+    .run = &run_cuda_dialect,
+    .accepts = {.only = true}};
 #endif
 
 }  // namespace cohort::bench

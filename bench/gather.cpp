@@ -26,8 +26,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// Linux preempts threads only at ticks, so a tick is the least time that a thread may have to wait
-/// for a CPU. The coarse clocks advance with the ticks.
+/// The shortest time that a thread may have to wait for a CPU: Linux preempts threads only at
+/// ticks. The coarse clocks advance with the ticks.
 nanoseconds scheduling_quantum() {
   timespec tick{};
   if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0) return milliseconds{4};
@@ -114,7 +114,7 @@ struct Stealing {
   }
 };
 
-/// Requests groups repeatedly, each time at a random moment after all have returned.
+/// Requests groups repeatedly, each time at a random moment after all groups have returned.
 template <KillOrder order, bool yields = false>
 std::vector<double> gather_times(const GatherLoad& load, nanoseconds offer_wait, Aside& aside,
                                  const std::stop_token& stop) {

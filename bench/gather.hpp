@@ -38,7 +38,7 @@ struct GatherLoad {
   static constexpr std::uint32_t long_factor = 20;  ///< the long task of appendix B, in T
 };
 
-/// Observations besides the gather times; empty if the engine does not make them.
+/// Further observations; empty if the engine does not make them.
 struct Aside {
   std::uint64_t tasks = 0;
   std::uint64_t time = 0;  ///< wall-clock time of all tasks
@@ -51,13 +51,13 @@ struct Aside {
   }
 };
 
-/// The experiment on one engine: requests groups repeatedly, each time at a random moment after all
-/// have returned. Returns the nanoseconds from each request until it was met.
+/// The experiment on one engine. Requests groups repeatedly, each time at a random moment after all
+/// groups have returned. Returns the nanoseconds from each request until it was met.
 struct Gatherer {
   std::function<std::vector<double>(const GatherLoad& load, KillOrder order,
                                     std::chrono::nanoseconds offer_wait, Aside& aside)>
       kill;
-  /// The same with yield semantics. Empty if this engine has none.
+  /// The same with yield semantics. Empty if the engine does not support them.
   std::function<std::vector<double>(const GatherLoad& load, Aside& aside)> yield = {};
 };
 

@@ -1,6 +1,5 @@
 // Measures contenders side by side. Invariant: every repetition runs all of them in a rotating
-// order, so that what disturbs the machine disturbs them all, and ratios are taken within a
-// repetition.
+// order, so that a disturbance affects all of them, and ratios are taken within a repetition.
 #pragma once
 
 #include <chrono>
@@ -37,7 +36,8 @@ struct Repetitions {
   std::uint32_t count = 9;
   std::uint32_t warm_ups = 1;  ///< discarded repetitions before those
   std::stop_token stop = {};
-  /// After this time three repetitions are enough, and a warm-up that took as long is one of them.
+  /// After this time three repetitions are enough. A warm-up that took this long counts as one of
+  /// them.
   std::chrono::nanoseconds enough = std::chrono::nanoseconds::max();
 };
 
@@ -54,13 +54,13 @@ struct Measurement {
   std::string unit;
   std::vector<Series> series;
 
-  /// The series of that name. Throws Error{bad_options} when there is none.
+  /// The series with that name. Throws Error{bad_options} if there is none.
   [[nodiscard]] const Series& at(const std::string& contender) const;
-  /// The reference with the least median; null when there is no reference.
+  /// The reference with the smallest median; null if there is no reference.
   [[nodiscard]] const Series* best_reference() const;
 };
 
-/// All batches of a series together.
+/// Statistics over all batches of a series.
 struct Statistics {
   double p50 = 0;
   double p99 = 0;
@@ -71,7 +71,7 @@ struct Statistics {
 
 [[nodiscard]] Statistics statistics(const Series& series);
 
-/// Repetition by repetition, the median of `series` over that of `baseline`.
+/// The median of `series` divided by that of `baseline`, for each repetition.
 [[nodiscard]] std::vector<double> ratios(const Series& series, const Series& baseline);
 
 /// Runs the contenders. Shows the progress on stderr if that is a terminal.
@@ -79,13 +79,13 @@ struct Statistics {
                                   const std::vector<Contender>& contenders,
                                   const Repetitions& plan);
 
-/// `value` with so many digits after the point.
+/// `value` with `digits` digits after the point.
 [[nodiscard]] std::string fixed(double value, int digits);
 
 /// A table: name, p50, p99, ratio to the best reference.
 void print(std::ostream& out, const Measurement& measurement);
 
-/// Everything, the raw samples included.
+/// The whole measurement, raw samples included.
 [[nodiscard]] nlohmann::ordered_json to_json(const Measurement& measurement);
 /// Prints the table and an empty line on stdout, and returns the same as to_json().
 nlohmann::ordered_json reported(const Measurement& measurement);

@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using std::chrono::milliseconds;
 
-/// One thing to measure, again in every round.
+/// A configuration to measure; every round measures it again.
 struct Configuration {
   const Pair* pair;
   NamedBarrier barrier;
@@ -79,7 +79,7 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
   return result;
 }
 
-/// Products by class and share: calibrated once, and kept with the samples.
+/// Matrix sizes of the tasks by class and share: calibrated once, and stored with the samples.
 class Products {
  public:
   Products(tool::AppEngine& engine, Store& store, bool fixed_duration)
@@ -128,7 +128,7 @@ class Experiment {
     }
   }
 
-  /// Whether there is something left to do.
+  /// Whether a configuration still has to be measured in a round.
   [[nodiscard]] bool is_due(const Configuration& what, std::uint32_t round) const {
     return !store_.has(key_of(what, round)) && !lacking_.contains(barrier_of(what));
   }
@@ -348,9 +348,9 @@ struct Step {
   std::uint32_t round;
 };
 
-/// Runs round by round, so that what disturbs the machine for a while disturbs all configurations.
-/// A round goes pair by pair, in a rotating order. The first round begins with the runs that show
-/// which barriers an app has.
+/// Orders the sample sets round by round, so that a temporary disturbance affects all
+/// configurations. A round goes pair by pair, in a rotating order. The first round begins with the
+/// runs that show which barriers an app has.
 std::vector<Step> steps(const std::vector<Pair>& pairs, const std::vector<Configuration>& all,
                         std::uint32_t rounds) {
   std::vector<Step> result;
@@ -372,7 +372,7 @@ std::string in_words(Seconds time) {
   return std::to_string(std::lround(time.count() / (minutes ? 60 : 1))) + (minutes ? " min" : " s");
 }
 
-/// Measures the missing sample sets, and says how long that will take.
+/// Measures the missing sample sets, after printing how long that will take.
 void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<Configuration>& all,
                  const ScenarioOptions& options) {
   std::vector<Step> left = steps(pairs.runnable, all, options.repetitions);

@@ -1,8 +1,7 @@
-// Scenarios "multitask" and "preemption": the paper's section 5.4 and 5.5. Apps run alone and next
-// to tasks of three classes on five shares of the groups, one configuration after another in every
-// round.
-// Invariant: what is measured depends on the configuration alone, and a finished sample set is
-// never measured twice.
+// Scenarios "multitask" and "preemption": sections 5.4 and 5.5 of the paper. Apps run alone and
+// next to tasks of three classes on five shares of the groups. Each round measures one
+// configuration after another. Invariant: the result depends on the configuration alone, and a
+// finished sample set is never measured twice.
 #pragma once
 
 #include "bench/scenario.hpp"

@@ -1,6 +1,6 @@
-// Scenario "overhead": what the ability to be resized costs apps that are not resized (table 2 of
-// the paper). Each kernel runs twice with as many groups: resizable, and static, which has
-// cooperation compiled out.
+// Scenario "overhead": the cost of being resizable for apps that are not resized (table 2 of the
+// paper). Each kernel runs with the same number of groups in two forms: resizable, and static,
+// which has cooperation compiled out.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -34,7 +34,7 @@ std::vector<double> run_times(tool::AppEngine& engine, const Variant& variant, b
   return times;
 }
 
-/// Both variants of each pair for apps in C++; those of the dialect have the paper's algorithm.
+/// Both variants of each pair for apps in C++. Apps in the dialect only have the paper's algorithm.
 std::vector<Variant> variants_on(tool::AppEngine& engine, const std::vector<Pair>& pairs) {
   if (!engine.dialect()) return variants_of(pairs);
   std::vector<Variant> result;

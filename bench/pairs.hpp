@@ -14,7 +14,7 @@ namespace cohort::bench {
 /// How the groups of an app work together.
 enum class Style { barriers, stealing };
 
-/// A pair that can run.
+/// A pair that can run here.
 struct Pair {
   std::string app;
   std::string input;                  ///< a spec
@@ -22,7 +22,7 @@ struct Pair {
   std::vector<std::string> settings;  ///< the app's own options, for the paper's algorithm
   Style style = Style::barriers;
   std::string note;      ///< why this is not the paper's input
-  bool chunked = false;  ///< the outlier's cure: steps are cut into chunks
+  bool chunked = false;  ///< the outlier's remedy: steps are cut into chunks
   /// Replaces `input` on CPUs, if a run would take many seconds there.
   std::string on_cpus = {};
 
@@ -30,18 +30,18 @@ struct Pair {
   [[nodiscard]] std::string name() const { return app + " " + title + (chunked ? " chunked" : ""); }
 };
 
-/// Pairs that can run, and messages about missing inputs.
+/// Pairs that can run, and messages about inputs that are missing.
 struct Pairs {
   std::vector<Pair> runnable;
   std::vector<std::string> missing;
 };
 
-/// `quick`: small inputs of the same kind. Only those whose name() contains `only`; throws
-/// Error{bad_options} when there is none.
+/// The paper's pairs whose name() contains `only`. `quick`: with small inputs of the same kind.
+/// Throws Error{bad_options} if there is none.
 [[nodiscard]] Pairs paper_pairs(bool quick, std::string_view only);
-/// Those that run on an engine, as they run there.
+/// The pairs that an engine can run, in the form in which it runs them.
 [[nodiscard]] Pairs pairs_on(const AnyEngine& engine, bool quick, std::string_view only);
-/// A pair as it runs on engines of that kind; nothing where it does not.
+/// A pair as it runs on engines of that kind; nothing if they cannot run it.
 [[nodiscard]] std::optional<Pair> adapted(Pair pair, const EngineKind& kind);
 /// Throws Error{bad_options}: no name contains `only`.
 [[noreturn]] void no_such_pair(std::string_view only);

@@ -1,4 +1,4 @@
-// Scenario "queue": what a submit costs behind many waiting tasks, and while a large checkpoint is
+// Scenario "queue": the cost of a submit behind many waiting tasks, and while a large checkpoint is
 // written.
 #include <unistd.h>
 

@@ -19,7 +19,7 @@ namespace {
 
 using Network = protocol::HubNetwork<cpu::Platform>;
 
-/// What one rank sent to others.
+/// Totals of what one rank sent to others.
 struct Counts {
   std::uint64_t votes = 0;
   std::uint64_t exchanges = 0;
@@ -70,7 +70,7 @@ constexpr std::array jobs{Job{"bfs", "rmat:16", "rmat:10"}, Job{"cc", "rmat:16",
 struct Counted {
   std::uint32_t ranks = 1;
   std::uint64_t supersteps = 0;
-  std::uint64_t parcels = 0;     // of all ranks, during the job
+  std::uint64_t parcels = 0;     // of all ranks together, during the job
   std::uint64_t most_bytes = 0;  // of one rank
   std::uint64_t bytes = 0;
   double imbalance = 1;
@@ -78,7 +78,7 @@ struct Counted {
 
 Counted count(const Job& job, const char* input, std::uint32_t ranks) {
   protocol::Hub<cpu::Platform> hub{ranks, ranks};
-  std::vector<Counts> before(ranks);  // when the shards have been made
+  std::vector<Counts> before(ranks);  // counts at the time when the shards were complete
   std::vector<Counts> after(ranks);
   apps::RankedOutcome outcome;
   std::vector<std::jthread> threads;
@@ -116,8 +116,8 @@ struct Model {
   double two_hops = 0;
 };
 
-/// Seconds of a superstep's network on `nodes` nodes. Each node sends `bytes`, evenly to all others
-/// at once, or to the nodes of its row and from there in columns.
+/// Network time of a superstep on `nodes` nodes, in seconds. Each node sends `bytes` in total. It
+/// sends evenly to all others at once, or to the nodes of its row and from there along columns.
 Model superstep(double nodes, double bytes) {
   const double vote = 2 * std::log2(nodes) * alpha;
   const double side = std::ceil(std::sqrt(nodes));

@@ -1,5 +1,5 @@
-// Scenario "read": speed of reading graph files, compared with what cannot be avoided:
-// decompressing them, and one pass over each byte.
+// Scenario "read": speed of reading graph files, compared with the unavoidable work: decompression,
+// and one pass over each byte.
 #include "graph/read.hpp"
 
 #include <zlib.h>
@@ -43,7 +43,7 @@ std::function<std::vector<double>()> timed(std::function<void()> work) {
   };
 }
 
-/// The lower bound for reading a text: looks at each byte.
+/// The lower bound for reading a text: inspects each byte.
 void pass_over(const std::string& text) { looked_at(std::count(text.begin(), text.end(), '\n')); }
 
 double megabytes_per_second(std::size_t bytes, const Series& series) {
@@ -118,7 +118,7 @@ nlohmann::ordered_json measure_text(const Sample& sample, const Scratch& scratch
 
 using Gzip = std::unique_ptr<gzFile_s, decltype(&::gzclose)>;
 
-/// Decompresses a file through zlib's own reader, as zcat does; `take` gets each piece.
+/// Decompresses a file with zlib's own reader, as zcat does. `take` receives each piece.
 template <class Take>
 void inflate_alone(const fs::path& file, const Take& take) {
   const Gzip in{::gzopen(file.c_str(), "rb"), ::gzclose};
@@ -136,7 +136,7 @@ void write_compressed(const fs::path& file, const std::string& text) {
     throw Error{Errc::bad_file, file.string() + ": cannot be written"};
 }
 
-/// The same for any file, through the library's own source.
+/// Decompresses any file through the library's own source.
 template <class Take>
 void decompress_alone(const fs::path& file, const Take& take) {
   if (file.extension() == ".gz") return inflate_alone(file, take);
@@ -160,8 +160,8 @@ std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
   return files;
 }
 
-/// The limit for reading is 1.5 times decompressing plus 1.5 times a pass over the text. Also
-/// measures the parser alone, since decompressing may take longer.
+/// Measures reading of a compressed file. The limit is 1.5 times decompression plus 1.5 times a
+/// pass over the text. Also measures the parser alone, because decompression may take longer.
 nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& scratch,
                                           const Repetitions& plan) {
   std::string text;

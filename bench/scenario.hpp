@@ -58,7 +58,8 @@ struct ListedScenario {
   const Scenario& scenario;
 };
 
-/// All scenarios of this build, the CPU engine's first. Several engines may have one of a name.
+/// All scenarios of this build, starting with the CPU engine's. Scenarios of different engines may
+/// have the same name.
 [[nodiscard]] std::span<const ListedScenario> scenarios();
 
 }  // namespace cohort::bench

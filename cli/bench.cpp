@@ -44,7 +44,7 @@ struct Options {
   std::optional<double> minutes;
 };
 
-/// Fires on an outside stop or at the time limit, whichever comes first.
+/// Requests a stop when another token does, or at the time limit, whichever comes first.
 class TimeLimit {
  public:
   TimeLimit(const std::stop_token& outside, std::optional<double> minutes)
@@ -102,7 +102,7 @@ bool keeps_samples(const bench::Scenario& scenario) {
   return scenario.keeps == bench::Scenario::Keeps::samples;
 }
 
-/// Path of the record; empty: none. A scenario that stores its samples needs no record.
+/// Path of the record; empty if a scenario stores its samples instead.
 std::filesystem::path record_file(const ListedScenario& chosen, const Options& options) {
   if (options.out.empty()) return options.json;
   if (keeps_samples(chosen.scenario)) return {};
@@ -116,7 +116,7 @@ std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& opt
   return options.quick ? scenario.quick_repetitions : 9;
 }
 
-/// The scenario `name` on the requested engine, or on the first engine that has it.
+/// The scenario `name` on the requested engine, or else on the first engine that has it.
 const ListedScenario& scenario_of(std::string_view name, const Options& options) {
   if (!options.engine.empty()) (void)engine_kind(options.engine);
   for (const ListedScenario& each : bench::scenarios()) {
@@ -200,7 +200,7 @@ void add_time_limit(CLI::App& command, Options& options) {
       ->check(positive_number("--time-limit", 1e6));
 }
 
-/// Hidden: the barrier scenario spawns it as a child process and reads its output.
+/// A hidden command. The barrier scenario runs it as a child process and reads its output.
 void add_openmp_barrier(CLI::App& bench, Action& chosen) {
   CLI::App* const command = bench.add_subcommand("openmp-barrier")->group("");
   const auto load = std::make_shared<bench::BarrierLoad>();

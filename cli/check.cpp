@@ -48,14 +48,15 @@ void add_check(CLI::App& tool, Action& chosen) {
   CLI::App* const command = tool.add_subcommand(
       "check", "Explore the schedules of an app on a small input, and check each");
   const auto options = std::make_shared<Options>();
-  command->add_option("app", options->app, "Which app")->required();
+  command->add_option("app", options->app, "An app, see `cohort list`")->required();
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   auto* const schedules = add_number(*command, "--schedules", options->explore.schedules, 1, any,
                                      "Number of schedules to try");
   auto* const seed =
       add_number(*command, "--seed", options->explore.seed, 0, any, "Seed of the first schedule");
   auto* const search =
-      command->add_option("--search", options->search, "How schedules are chosen: random|pct");
+      command->add_option("--search", options->search, "How schedules are chosen: random|pct")
+          ->type_name("KIND");
   for (CLI::Option* const each : {schedules, seed, search}) each->capture_default_str();
   add_number(*command, "--groups", options->explore.capacity, 1, 15, "Upper limit on active groups")
       ->capture_default_str();
@@ -65,7 +66,10 @@ void add_check(CLI::App& tool, Action& chosen) {
                     "Atomic loads may return older values, where the memory orders allow it");
   command->add_flag("--verbose", options->explore.verbose,
                     "Show the protocol's own words and units in the report");
-  command->add_option("--replay", options->explore.replay, "Run this one schedule of a report")
+  command
+      ->add_option("--replay", options->explore.replay,
+                   "Run only this schedule, as printed in a report")
+      ->type_name("SCHEDULE")
       ->excludes(schedules)
       ->excludes(seed)
       ->excludes(search);

@@ -14,7 +14,7 @@ class Interrupt;
 /// Exit statuses; 128 + n after signal n.
 enum Exit : int { fine = 0, failed = 1, bad_input = 2 };
 
-/// What the chosen command does; returns the exit status.
+/// The action of the chosen command. Returns the exit status.
 using Action = std::function<int()>;
 
 /// Name and summary of each bench scenario.

@@ -1,4 +1,4 @@
-// Shell completion, from the tool's own help: scripts ask the tool for the words that may follow.
+// Shell completion based on the tool's own help: scripts ask the tool which words may follow.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -7,11 +7,11 @@
 
 namespace cohort::cli {
 
-/// A script for `shell`: bash, zsh or fish. Throws Error{bad_options} for another.
+/// A script for `shell`: bash, zsh or fish. Throws Error{bad_options} for any other shell.
 [[nodiscard]] std::string completion_script(const std::string& shell);
 
-/// The words that may take the place of the last of `words`, which may be empty, after the others:
-/// one per line, with a description behind a tab. None: a file name or free text.
+/// Words that can complete the last of `words`, which may be empty: one per line, with a
+/// description after a tab. Empty if a file name or free text is expected.
 [[nodiscard]] std::string completions(const CLI::App& tool, std::vector<std::string> words);
 
 }  // namespace cohort::cli

@@ -1,5 +1,5 @@
 // cohort demo: a graph traversal on all cores, first alone, then next to a renderer that takes half
-// of them 25 times a second. All results are verified.
+// of the cores 25 times a second. All results are verified.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -31,7 +31,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr milliseconds frame_period{40};
 constexpr milliseconds frame_work{8};  ///< CPU time of a frame on each of its workers
-constexpr Node side = 1000;            ///< of the grid
+constexpr Node side = 1000;            ///< side of the grid
 
 struct Options {
   double seconds = 8;
@@ -45,7 +45,7 @@ struct Phase {
   std::uint64_t wrong = 0;
   std::string difference;
   Clock::duration elapsed{};
-  Clock::duration run_time{};  ///< from each launch to its end, without the checks in between
+  Clock::duration run_time{};  ///< sum over the launches, without the checks in between
   std::uint64_t joins = 0;
   std::uint64_t leaves = 0;
   /// M, the number of active groups, from time `at` of the phase on.
@@ -63,14 +63,14 @@ struct Phase {
 /// The graph and the levels of a sequential search.
 struct World {
   apps::bfs::App search{{apps::known_graph(grid(side, side))}, 0};
-  std::vector<std::uint32_t> levels;  ///< verified
+  std::vector<std::uint32_t> levels;  ///< verified result
 };
 
 apps::BfsResult traversal(cpu::Engine& engine, const World& world, const apps::RunOptions& how) {
   return apps::solve(engine, world.search, how);
 }
 
-/// Traverses the graph for `time`, at least once. `tracer` records the jobs.
+/// Traverses the graph repeatedly for `time`, at least once. `tracer` records the jobs.
 Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std::string& title,
                const std::stop_token& stop, Tracer* tracer = nullptr) {
   const tool::Progress progress;
@@ -80,7 +80,7 @@ Phase traverse(cpu::Engine& engine, const World& world, Seconds time, const std:
   how.launch.stop = stop;
   how.launch.tracer = tracer;
   Clock::time_point launched;
-  // Live view of the workers the job has, 25 times a second.
+  // Shows the job's workers live, 25 times a second.
   const auto live = [&](const Job& job) {
     const std::uint32_t workers = engine.capacity();
     const auto sizes = job.report().sizes;
@@ -126,7 +126,7 @@ void print_strip(const Phase& phase, std::uint32_t most) {
   constexpr Clock::duration column_time = milliseconds{5};
   const auto from = std::max(Clock::duration{}, phase.elapsed - columns * column_time);
 
-  std::vector<double> area(columns, 0);  // mean number of groups in each column
+  std::vector<double> area(columns, 0);  // mean number of groups per column
   for (std::size_t i = 0; i < phase.sizes.size(); ++i) {
     const auto until = i + 1 < phase.sizes.size() ? phase.sizes[i + 1].at : phase.elapsed;
     for (int column = 0; column < columns; ++column) {
@@ -234,11 +234,11 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   return result;
 }
 
-/// Records 0.3 s for the timeline in a separate run, since tracing costs time.
+/// Records 0.3 s for the timeline in a separate run, because tracing costs time.
 void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
-  Fractal fractal{frame_side};  // a new one: the measured run cut its last frame short
+  Fractal fractal{frame_side};  // a new picture: the measured run may have cut its last frame short
   tool::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,

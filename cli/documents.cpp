@@ -1,4 +1,4 @@
-// cohort manual and cohort completion: texts that packages install along with the tool.
+// cohort manual and cohort completion: texts that packages install together with the tool.
 #include <iostream>
 #include <memory>
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t deepest = 255;
 
-/// Steps until the point is known to be outside of the set; `deepest` if that is never known.
+/// Number of steps until the point is known to be outside the set, or `deepest`.
 std::uint8_t escape_time(double re, double im) {
   double x = 0;
   double y = 0;
@@ -23,7 +23,8 @@ std::uint8_t escape_time(double re, double im) {
   return steps;
 }
 
-/// Hash of a pixel's place and value. The sum over all does not depend on which group drew which.
+/// Hash of a pixel's place and value. The sum over all pixels does not depend on which group drew
+/// which pixel.
 std::uint64_t mixed(std::uint64_t place, std::uint64_t value) {
   std::uint64_t hash = (place << 8U | value) + 0x9E3779B97F4A7C15U;
   hash = (hash ^ hash >> 30U) * 0xBF58476D1CE4E5B9U;  // the finaliser of splitmix64

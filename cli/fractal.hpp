@@ -12,15 +12,15 @@
 
 namespace cohort::cli {
 
-/// A square picture, drawn again and again.
+/// A square picture that is drawn repeatedly.
 class Fractal {
  public:
   /// Also draws the reference frame, in the calling thread.
   explicit Fractal(std::uint32_t side);
-  /// Side of a frame that takes about `work` on one CPU.
+  /// Side length of a frame that takes about `work` on one CPU.
   static std::uint32_t side_for(std::chrono::nanoseconds work);
 
-  /// Draws the group's rows; group 0 verifies the frame after all groups are done.
+  /// Draws the group's rows. Group 0 verifies the frame after all groups are done.
   template <class Group>
   void draw(Group& group) {
     const std::uint64_t begin = cpu::now();

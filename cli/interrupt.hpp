@@ -9,8 +9,9 @@
 
 namespace cohort::cli {
 
-/// A signal ends the program at once, so no blocking read or long computation delays the end. While
-/// a Graceful exists, the first signal requests a stop and the second ends the program.
+/// Handles signals. A signal ends the program at once, so no blocking read or long computation
+/// delays the end. While a Graceful exists, the first signal only requests a stop; the second ends
+/// the program.
 class Interrupt {
  public:
   Interrupt();
@@ -18,7 +19,7 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
   ~Interrupt();
 
-  /// While one exists, the running command polls the stop token and ends cleanly.
+  /// While such an object exists, the running command polls the stop token and ends cleanly.
   class Graceful {
    public:
     explicit Graceful(Interrupt& interrupt) : interrupt_(interrupt) {

@@ -31,7 +31,7 @@ bool parse(std::string_view text, Number& number) {
   return error == std::errc{} && stopped == end;
 }
 
-/// Calls `use(Number{})` with the C++ type named `element`. False: there is no such type.
+/// Calls `use(Number{})` with the C++ type for `element`. Returns false if there is none.
 template <class Use>
 bool with_type(const std::string& element, Use use) {
   if (element == "int8") return use(std::int8_t{}), true;

@@ -13,15 +13,15 @@ class Interrupt;
 
 struct KernelFileOptions {
   std::string file;
-  std::string kernel;                  ///< empty: the only one
+  std::string kernel;                  ///< name; empty: the file's only kernel
   std::vector<std::string> arguments;  ///< NAME=VALUE
   std::vector<std::string> prints;     ///< NAME or NAME:COUNT
   std::vector<std::string> defines;
   std::vector<std::string> include_paths;
-  std::string standard;  ///< of OpenCL C, e.g. CL1.2; empty: CL3.0
+  std::string standard;  ///< OpenCL C version, e.g. CL1.2; empty: CL3.0
   bool fast_math = false;
-  std::string global;  ///< a range: sizes, joined by x; empty: none
-  std::string local;   ///< of its work-groups
+  std::string global;  ///< sizes of a range, joined by x; empty: no range
+  std::string local;   ///< sizes of the range's work-groups
   std::string transmit = "annotated";
   EngineSpec engine;
   ResizingBarrier barrier = ResizingBarrier::one_pass;

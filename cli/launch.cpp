@@ -1,5 +1,5 @@
-// cohort launch: starts a command, and again if it dies: jobs with checkpoints go on from the last
-// one. cohort resize: asks a running job for another number of ranks.
+// cohort launch: starts a command, and restarts it if it dies; jobs with checkpoints continue from
+// the last one. cohort resize: asks a running job for another number of ranks.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ int run(std::vector<std::string> words, std::uint32_t ranks, const Interrupt& in
     arguments.push_back(word.data());
   }
   arguments.push_back(nullptr);
-  // The tool blocks signals, which its listener takes; the command gets them as usual.
+  // The tool blocks signals, which its listener receives. The command gets them as usual.
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_t attributes;
@@ -75,7 +75,7 @@ int launch(const Options& options, Interrupt& interrupt) {
                 << ", the last one\n";
       return failed;
     }
-    if (ranks > 1) --ranks;  // the node of one is taken to be lost
+    if (ranks > 1) --ranks;  // assume that the node of one rank is lost
     std::cerr << "cohort: the command ended with status " << status << "; starting it again with "
               << ranks << (ranks == 1 ? " rank" : " ranks") << std::endl;
   }
@@ -111,7 +111,7 @@ void add_resize(CLI::App& tool, Action& chosen) {
 
 void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   CLI::App* const command = tool.add_subcommand(
-      "launch", "Start a command, such as mpirun, and again on fewer ranks if it dies");
+      "launch", "Start a command such as mpirun, and restart it on fewer ranks if it dies");
   const auto options = std::make_shared<Options>();
   command
       ->add_option("command", options->command,

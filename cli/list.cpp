@@ -13,7 +13,7 @@
 namespace cohort::cli {
 namespace {
 
-/// Sections of things that have a name and a summary.
+/// Everything to be listed: sections of entries with a name and a summary.
 nlohmann::ordered_json everything() {
   nlohmann::ordered_json all;
   const auto add = [&all](const char* section, std::string_view name, std::string_view summary) {

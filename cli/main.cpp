@@ -1,5 +1,5 @@
 // cohort: runs and measures cooperative kernels from the command line.
-// Exit status: 0 fine, 1 failed, 2 bad input (one line on stderr says what to change), 128 + n
+// Exit status: 0 success, 1 failure, 2 bad input (one line on stderr says what to change), 128 + n
 // after signal n.
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -42,8 +42,8 @@ int complain(const CLI::App& tool, const CLI::ParseError& error) {
   return complain(what + "; see `" + path + " --help`", bad_input);
 }
 
-/// The same text as `cohort WORDS --help`. Handled before CLI11 parses the line: it would run the
-/// words as commands.
+/// The text of `cohort WORDS --help`. Handled before CLI11 parses the line, because CLI11 would run
+/// the words as commands.
 std::string help_of(const CLI::App& tool, const std::vector<std::string>& words) {
   const CLI::App* app = &tool;
   std::string path = tool.get_name();
@@ -83,7 +83,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
       std::cout << help_of(tool, {argv + 2, argv + argc});
       return fine;
     }
-    if (argc > 1 && std::string_view{argv[1]} == "complete") {  // for the completion scripts
+    if (argc > 1 && std::string_view{argv[1]} == "complete") {  // called by the completion scripts
       std::cout << completions(tool, {argv + 2, argv + argc});
       return fine;
     }
@@ -126,5 +126,5 @@ int main(int argc, char** argv) try {
   const int status = cohort::cli::run(argc, argv, interrupt);
   return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;
 } catch (...) {
-  return cohort::cli::failed;  // not even a complaint could be made
+  return cohort::cli::failed;  // not even the error could be printed
 }

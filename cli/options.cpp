@@ -38,7 +38,8 @@ std::size_t distance(const std::string& one, const std::string& other) {
 /// The entry of `names` closest to the mistyped `word`, as a question.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
   std::string best;
-  std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);  // one more than tolerated
+  // One more than the largest distance tolerated.
+  std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);
   for (const std::string& each : names) {
     const std::size_t wrong = distance(word, each);
     if (wrong >= least) continue;
@@ -93,7 +94,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   return takes_value(*option) && !option->get_positional() ? " " + option->get_type_name() : "";
 }
 
-/// In lines that fit next to the names.
+/// Wraps the description into lines that fit next to the option names.
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   constexpr std::size_t width = 70;
   std::istringstream description{option->get_description()};

@@ -22,7 +22,7 @@ CLI::Option* add_value(CLI::App& command, const std::string& option, Value& valu
   return command.add_option(option, value, description)->type_name(type);
 }
 
-/// Adds an option that takes such a number.
+/// Adds an option that takes a whole number from `least` to `most`.
 template <class Number>
 CLI::Option* add_number(CLI::App& command, const std::string& option, Number& number,
                         std::uint64_t least, std::uint64_t most, const std::string& description) {

@@ -7,8 +7,9 @@
 namespace cohort::cli {
 namespace {
 
-/// Sets a random target every 100 to 500 microseconds. After twenty of them, suspends and resumes
-/// the job one time in ten: that may take until the job's end if one of its groups never offers.
+/// Sets a random target every 100 to 500 microseconds. After the first twenty, it also suspends and
+/// resumes the job one time in ten. That may take until the job's end if one of its groups never
+/// offers.
 Report drive_randomly(const Job& job, std::uint32_t max_groups, std::uint64_t seed) {
   std::mt19937_64 random{seed};
   const auto pick = [&random](std::uint32_t least, std::uint32_t most) {

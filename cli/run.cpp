@@ -1,5 +1,5 @@
-// cohort run: runs one app on one input while groups come and go; prints a summary and, on request,
-// writes JSON.
+// cohort run: runs one app on one input, optionally while groups join and leave. Prints a summary
+// and, on request, writes JSON.
 #include <algorithm>
 #include <array>
 #include <iomanip>
@@ -65,7 +65,7 @@ struct Options {
   KernelFileOptions kernel_file;
 };
 
-/// Result of one run of --repeat; Outcome holds the last.
+/// One of the runs of --repeat. Outcome describes the last one.
 struct Run {
   std::chrono::nanoseconds time;
   std::uint64_t joins;
@@ -82,7 +82,7 @@ struct Tasks {
   std::uint64_t wrong = 0;
 };
 
-/// Verdict of the trace oracle on a run.
+/// The trace checker's verdict on a run.
 struct Judgement {
   std::uint64_t events = 0;
   std::optional<bool> legal = true;  // empty: the trace is incomplete
@@ -262,7 +262,7 @@ int run_source(const Options& options, Interrupt& interrupt) {
 #endif
 }
 
-/// Signals stop the job while it runs; before and after, they end the program.
+/// Lets signals stop the job while it runs. Before and after, they end the program.
 std::function<Report(const Job&)> gracefully(std::function<Report(const Job&)> drive,
                                              Interrupt& interrupt) {
   return [drive = std::move(drive), &interrupt](const Job& job) {
@@ -507,7 +507,8 @@ void add_kernel_file_options(CLI::App& command, KernelFileOptions& source) {
       ->allow_extra_args(false);
   add("-D,--define", source.defines, "NAME[=VALUE]", "Define a macro; may be repeated")
       ->allow_extra_args(false);
-  add("-I,--include", source.include_paths, "DIR", "Look for includes here; may be repeated")
+  add("-I,--include", source.include_paths, "DIR",
+      "Add a folder to the include path; may be repeated")
       ->allow_extra_args(false);
   add("--cl-std", source.standard, "VERSION", "Version of OpenCL C, like CL1.2 (default: CL3.0)");
   command

@@ -18,7 +18,7 @@
 namespace cohort::cli {
 namespace {
 
-/// Passes signals on to the job. One that comes before the job begins waits for it.
+/// Passes signals on to the job. A signal that arrives before the job starts is kept for it.
 std::atomic<bool> told{false};
 std::atomic<RankRequests*> running{nullptr};
 

@@ -8,13 +8,13 @@
 # speed. The tests read COHORT_TEST_SCALE (1 unless set; the sanitizer presets lower it) to size their loops.
 find_package(GTest REQUIRED)
 
-add_custom_target(cohort_tests)  # every test program, without what else `all` builds
-add_custom_target(cohort_compiler_tests)  # those of cohortc
-add_custom_target(cohort_thread_tests)  # those in which threads meet: for the thread sanitizer
+add_custom_target(cohort_tests)  # all test programs, but nothing else
+add_custom_target(cohort_compiler_tests)  # the tests of cohortc
+add_custom_target(cohort_thread_tests)  # tests with several threads, for the thread sanitizer
 
 cohort_precompiled(cohort_test_headers "GTest::gmock;cohort::explore" <gmock/gmock.h> <cohort/cpu.hpp> <cohort/explore.hpp>)
 
-# Address randomisation of some kernels is too wide for the thread sanitizer's shadow memory: switch it off if we may.
+# Some kernels randomise addresses too widely for the thread sanitizer's shadow memory. Switch randomisation off if permitted.
 set(COHORT_TEST_LAUNCHER "")
 if(COHORT_SANITIZE MATCHES thread)
   find_program(SETARCH setarch)
@@ -47,7 +47,7 @@ function(cohort_test name)
     add_dependencies(cohort_thread_tests ${name})
   endif()
   if(NOT arg_OPTIMISED)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # half the time to compile
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # compiles in half the time
     target_precompile_headers(${name} REUSE_FROM cohort_test_headers)
   endif()
 

@@ -24,9 +24,9 @@ if(COHORT_CUDA)
     message(FATAL_ERROR "COHORT_CUDA is on, but no working nvcc was found: "
       "set CUDACXX to its path, put it on PATH, or configure with -DCOHORT_CUDA=OFF")
   endif()
-  # The kernels of apps, tests and benchmarks are many, and no part of the library: one architecture.
+  # Apps, tests and benchmarks have many kernels, which are not part of the library. Compile them for one architecture.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer for later devices
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # code for both, and PTX of the newer one for later devices
     set(app_architectures 90)
   else()
     set(app_architectures ${CMAKE_CUDA_ARCHITECTURES})
@@ -36,7 +36,7 @@ if(COHORT_CUDA)
   else()
     set(COHORT_CUDA_RUNS OFF)
   endif()
-  # Minutes of compiling, so by default only where there is a GPU.
+  # Compiling the apps takes minutes, so by default they are built only if there is a GPU.
   option(COHORT_CUDA_APPS "Build the applications for CUDA, and optimise the kernels of its tests and benchmarks"
     ${COHORT_CUDA_RUNS})
   if(COHORT_CUDA_APPS)
@@ -49,12 +49,12 @@ if(COHORT_CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
 
-# cohort_app_kernels(<target>): how kernels outside the library are compiled, in a folder that holds no others. Where nothing will
-# run them they only have to compile: to PTX, without optimisation.
+# cohort_app_kernels(<target>): compiles kernels outside the library, in a folder without other kernels. If no GPU can run them,
+# they are only checked: compiled to PTX, without optimisation.
 function(cohort_app_kernels target)
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${app_architectures}")
   if(NOT COHORT_CUDA_RUNS)
-    set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG" PARENT_SCOPE)  # of the host's code; nvcc warns of two -O
+    set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG" PARENT_SCOPE)  # for host code; nvcc warns if -O appears twice
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcicc -O0>")
   endif()
 endfunction()

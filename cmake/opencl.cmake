@@ -1,5 +1,5 @@
-# Finds the OpenCL ICD loader and the C++ bindings: ocl-icd-opencl-dev, opencl-clhpp-headers. COHORT_OPENCL defaults to whether
-# they are there, with cohortc, which makes the engine's kernels. A device is needed only to run.
+# Finds the OpenCL ICD loader and the C++ bindings: ocl-icd-opencl-dev, opencl-clhpp-headers. COHORT_OPENCL is on by default if
+# both are found and cohortc, which compiles the engine's kernels, is built. A device is only needed to run.
 find_package(OpenCL QUIET)
 find_path(COHORT_OPENCL_BINDINGS CL/opencl.hpp)
 mark_as_advanced(COHORT_OPENCL_BINDINGS)

@@ -15,8 +15,8 @@ if(COHORT_WERROR)
 endif()
 
 if(COHORT_SANITIZE)
-  # To optimise what the address and undefined-behaviour sanitizers put in takes minutes a file; with the thread
-  # sanitizer it is the tests that would take them.
+  # With the address and undefined-behaviour sanitizers, optimised compilation takes minutes per file. With the thread
+  # sanitizer, unoptimised tests would take that long.
   if(COHORT_SANITIZE MATCHES thread)
     target_compile_options(cohort_options INTERFACE -O1)
   else()

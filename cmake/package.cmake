@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: headers, libraries with their exported targets, cohort.pc, and the tool. Nothing in
-# it knows the prefix, so an installed tree can be moved; tests/package moves one.
+# What `cmake --install` installs: headers, libraries with exported targets, cohort.pc, and the tool. No file contains the
+# prefix, so an installed tree can be moved; tests/package moves one.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -22,7 +22,7 @@ if(TARGET cohort_program)
   install(TARGETS cohort_program EXPORT cohort-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/compiler/apps/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cohort/kernels)
 endif()
-# In files of their own: a consumer that uses none of them needs none of their packages.
+# Exported in separate files: a consumer that does not use an engine does not need its packages.
 if(COHORT_OPENCL)
   set_target_properties(cohort_opencl PROPERTIES EXPORT_NAME opencl)
   install(TARGETS cohort_opencl EXPORT cohort-opencl-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -38,7 +38,7 @@ if(COHORT_CUDA)
   install(TARGETS cohort_cuda EXPORT cohort-cuda-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT cohort-cuda-targets NAMESPACE cohort:: DESTINATION ${package_dir})
 endif()
-# With all engines, so it needs the packages of all of them.
+# Contains all engines, so it needs the packages of all of them.
 set_target_properties(cohort_any PROPERTIES EXPORT_NAME any)
 install(TARGETS cohort_any EXPORT cohort-any-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT cohort-any-targets NAMESPACE cohort:: DESTINATION ${package_dir})

@@ -1,6 +1,6 @@
-# cohort_precompiled(<name> <library> <header>...): headers of a library, and of the standard library, compiled once. Targets
-# reuse them with target_precompile_headers(<target> REUSE_FROM <name>). Invariant: those are compiled alike, with -O1 in
-# releases: GCC crashes when it optimises more than it did when it read the headers.
+# cohort_precompiled(<name> <library> <header>...): compiles headers of a library, and of the standard library, once. Targets
+# reuse them with target_precompile_headers(<target> REUSE_FROM <name>). Invariant: all these targets use the same options, with
+# -O1 in releases: GCC crashes if a target is optimised more than the precompiled headers.
 function(cohort_precompiled name library)
   set(nothing ${PROJECT_BINARY_DIR}/generated/nothing.cpp)
   if(NOT EXISTS ${nothing})

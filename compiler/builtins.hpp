@@ -1,5 +1,5 @@
-// The built-in functions of OpenCL C that generated C++ can call: those that cohort/dialect.hpp
-// defines.
+// Names of the OpenCL C built-in functions that generated C++ can call: those defined by
+// cohort/dialect.hpp.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -7,9 +7,9 @@
 namespace cohort::compiler {
 
 [[nodiscard]] bool has_builtin(llvm::StringRef name);
-/// Whether that is so for arguments and results of type half too.
+/// Whether the function also exists for arguments and results of type half.
 [[nodiscard]] bool takes_half(llvm::StringRef name);
-/// The one of them that does what Clang's own __builtin_... of that name does; empty if none does.
+/// The function that does the same as Clang's `__builtin_...` of this name; empty if there is none.
 [[nodiscard]] llvm::StringRef without_prefix(llvm::StringRef name);
 
 }  // namespace cohort::compiler

@@ -37,7 +37,8 @@ const clang::CallExpr* call_of_initialiser(const clang::VarDecl& variable) {
 
 namespace {
 
-/// The calls below `body` after which a group can continue.
+/// The calls below `body` after which a group can continue. Only these may be, or lead to, resizing
+/// points.
 std::set<const clang::CallExpr*> continuable(const clang::Stmt* body) {
   std::set<const clang::CallExpr*> result;
   const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* stmt) {
@@ -153,7 +154,8 @@ class Collector {
       complain(call.getBeginLoc(), Say::kernel_called) << &target << call.getSourceRange();
       return;
     }
-    if (call.getNumArgs() != target.getNumParams()) {  // which C lets pass for `int f(x) {...}`
+    // C accepts this for a function declared as `int f(x) {...}`
+    if (call.getNumArgs() != target.getNumParams()) {
       complain(call.getBeginLoc(), Say::unsupported_construct)
           << "a call without the arguments of its function";
       return;
@@ -206,7 +208,7 @@ class Collector {
     });
   }
 
-  /// The dimension that a call asks about, if its number is known.
+  /// The dimension argument of a call, if it is a constant.
   unsigned dimension_of(const clang::CallExpr& call) const {
     const clang::FunctionDecl* callee = callee_of(call);
     if (callee == nullptr || !is_builtin(*callee) || call.getNumArgs() != 1 ||

@@ -26,7 +26,8 @@
 namespace cohort::compiler {
 namespace {
 
-/// Lines of the user's files, includes too, with a token on them: comments and blanks left out.
+/// Counts the lines with code in the user's file and its includes. Blank and comment lines do not
+/// count.
 unsigned lines_of_code(const clang::SourceManager& sources, const clang::LangOptions& language) {
   unsigned count = 0;
   for (unsigned i = 0; i < sources.local_sloc_entry_size(); ++i) {
@@ -49,10 +50,11 @@ unsigned lines_of_code(const clang::SourceManager& sources, const clang::LangOpt
   return count;
 }
 
-/// What is too deep for the stack that the passes have. Clang limits brackets itself.
+/// Limit on nesting, so that the passes do not run out of stack. Clang limits brackets itself.
 constexpr unsigned deepest = 100'000;
 
-/// Whether an expression or statement below `body` is nested deeper than that; does not recurse.
+/// The first statement or expression below `body` that is nested deeper than `deepest`, or null.
+/// Does not recurse.
 const clang::Stmt* too_deep(const clang::Stmt* body) {
   std::vector<std::pair<const clang::Stmt*, unsigned>> open{{body, 0}};
   while (!open.empty()) {
@@ -80,7 +82,8 @@ class Passes final : public clang::ASTConsumer {
     for (Kernel& kernel : program.kernels) {
       const unsigned before = engine.getClient()->getNumErrors();
       const std::vector<Facts> facts = check_uniformity(program, kernel);
-      // Threads that part make values differ everywhere after: one error says it.
+      // After a primitive that only some threads reach, values differ everywhere. The error already
+      // reported covers that.
       if (engine.hasErrorOccurred() &&
           (options_.verify || engine.getClient()->getNumErrors() > before))
         continue;
@@ -169,8 +172,8 @@ std::vector<std::string> arguments_for(const CompileOptions& options) {
   return result;
 }
 
-/// Runs `work` where nested expressions have room: each level of them costs the passes, and Clang,
-/// some frames of the stack.
+/// Runs `work` on a thread with a large stack: each level of nesting takes several stack frames in
+/// the passes and in Clang.
 template <class Work>
 void on_large_stack(const Work& work) {
   struct Errand {
@@ -187,7 +190,8 @@ void on_large_stack(const Work& work) {
     }
     return nullptr;
   };
-  constexpr std::size_t stack_size = std::size_t{1} << 30U;  // only what is touched is taken
+  // The system commits only pages that are touched.
+  constexpr std::size_t stack_size = std::size_t{1} << 30U;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_t thread{};
@@ -196,7 +200,7 @@ void on_large_stack(const Work& work) {
   pthread_attr_destroy(&attributes);
   if (started) {
     pthread_join(thread, nullptr);
-  } else {  // with the stack that there is
+  } else {  // no such thread: use the current stack
     start(&errand);
   }
   if (errand.error) std::rethrow_exception(errand.error);

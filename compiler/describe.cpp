@@ -32,8 +32,8 @@ const char* name_of(Transmit mode) {
   return "annotated";
 }
 
-/// The scalar that a buffer or a value is made of: "int32", "uint64", "float32"; empty for structs
-/// and the like.
+/// The scalar type of a buffer's elements or of a value: "int32", "uint64", "float32". Empty for
+/// structs and other types.
 std::string scalar(const clang::ASTContext& context, clang::QualType type) {
   if (const auto* vector = type->getAs<clang::VectorType>()) type = vector->getElementType();
   if (const auto* atomic = type->getAs<clang::AtomicType>()) type = atomic->getValueType();
@@ -61,7 +61,7 @@ Json parameter(const clang::ASTContext& context, const clang::ParmVarDecl& decl)
     result["kind"] = is_local_pointer(decl)                                        ? "local"
                      : element.getAddressSpace() == clang::LangAS::opencl_constant ? "constant"
                                                                                    : "global";
-    if (is_local_pointer(decl)) result["size"] = 4;  // the number of its bytes
+    if (is_local_pointer(decl)) result["size"] = 4;  // the argument is the size of the local memory
     result["element"] = scalar(context, element);
     result["element_size"] = bytes(context, element);
     result["const"] = element.isConstQualified();
@@ -91,7 +91,7 @@ Json state(const clang::ASTContext& context, const Kernel& kernel, Transmit mode
   for (const Variable& each : kernel.state) add(each.decl->getName(), each.decl->getType());
   const std::int64_t size = (offset + alignment - 1) / alignment * alignment;
   Json result{{"fields", std::move(fields)}, {"mode", name_of(mode)}};
-  // By thread, the layout depends on the largest group.
+  // With one State per thread, the layout depends on the size of the largest group.
   if (mode != Transmit::per_thread) result["size"] = size;
   return result;
 }
@@ -99,7 +99,7 @@ Json state(const clang::ASTContext& context, const Kernel& kernel, Transmit mode
 Json describe(const clang::ASTContext& context, const Kernel& kernel, Transmit mode) {
   const auto& sources = context.getSourceManager();
   auto parameters = Json::array();
-  std::int64_t offset = 0;  // in a structure of all of them, as the OpenCL output declares it
+  std::int64_t offset = 0;  // in the OpenCL output's struct of all parameters
   const auto place = [&](std::int64_t align) { offset = (offset + align - 1) / align * align; };
   for (const clang::ParmVarDecl* each : kernel.decl->parameters()) {
     Json described = parameter(context, *each);
@@ -137,7 +137,7 @@ Json describe(const clang::ASTContext& context, const Kernel& kernel, Transmit m
           {"kill_order", kernel.kill_any ? "any" : "highest_first"},
           {"survivors", kernel.may_all_leave ? "may_all_leave" : "keep_one"},
           {"resizes", kernel.at_barriers() && !kernel.plain() ? "at_barriers" : "anywhere"},
-          {"range", range},  // where the range is among the arguments, if it takes one
+          {"range", range},  // index of the range argument, if the kernel takes one
           {"dimensions", kernel.dimensions},
           {"suspendable", kernel.suspendable},
           {"required_local_size", std::move(local_size)}};

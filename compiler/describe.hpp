@@ -1,5 +1,5 @@
-// What the host side needs to know of a compiled file, as JSON: parameters, the State and its
-// layout, points, traits.
+// Describes a compiled file to the host side, as JSON: parameters, State layout, resizing points
+// and traits.
 #pragma once
 
 #include <string>

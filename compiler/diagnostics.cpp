@@ -20,36 +20,34 @@ Text text_of(Say what) {
               "address of parameter %0 taken: parameters of a kernel are immutable; copy it into a "
               "variable"};
     case Say::unknown_kill_order:
-      return {
-          Error,
-          "kill_order(%0) is not known; there is kill_order(highest_first) and kill_order(any)"};
+      return {Error, "unknown kill_order(%0): use kill_order(highest_first) or kill_order(any)"};
     case Say::unknown_survivors:
-      return {
-          Error,
-          "survivors(%0) is not known; there is survivors(keep_one) and survivors(may_all_leave)"};
+      return {Error, "unknown survivors(%0): use survivors(keep_one) or survivors(may_all_leave)"};
     case Say::trait_not_on_kernel:
-      return {Error, "%0 says something about a kernel; %1 is not one"};
+      return {Error, "%0 applies to kernels only, and %1 is not a kernel"};
     case Say::kernel_called:
       return {Error,
               "kernel %0 is called like a function, but has local memory of its own; move its body "
-              "into a function that gets the local memory from both"};
+              "into a function that both call with their local memory"};
     case Say::program_scope_variable:
       return {Error,
               "variable %0 in program scope is not supported unless it is 'constant'; pass a "
               "pointer to the kernel"};
     case Say::constant_address:
-      return {Error, "%0 is used by its address, so declare it 'constant'"};
+      return {Error, "the address of %0 is used, so declare it 'constant'"};
     case Say::undeclared_dimension:
       return {Error,
-              "dimension %0 in kernel %1, whose groups come and go along dimension 0: declare the "
-              "shape of a group with reqd_work_group_size"};
+              "kernel %1 uses dimension %0, but groups join and leave along dimension 0: declare "
+              "the shape of a group with reqd_work_group_size"};
     case Say::unsupported_type: return {Error, "type %0 is not supported"};
     case Say::unsupported_builtin: return {Error, "built-in function %0 is not supported"};
     case Say::unsupported_construct: return {Error, "%0 is not supported"};
-    case Say::recursion: return {Error, "recursion, here of %0, is not allowed in OpenCL C"};
+    case Say::recursion:
+      return {Error,
+              "recursion is not allowed in OpenCL C: %0 calls itself, directly or indirectly"};
     case Say::not_defined: return {Error, "function %0 is called but not defined in this file"};
     case Say::indirect_call:
-      return {Error, "a call through a function pointer is not allowed in OpenCL C"};
+      return {Error, "calls through function pointers are not allowed in OpenCL C"};
     case Say::goto_among_points:
       return {Error,
               "goto is not supported in %0, where groups can join or leave; use loops and break"};
@@ -70,8 +68,8 @@ Text text_of(Say what) {
     case Say::depends_on_group_here: return {Note, "this differs between groups"};
     case Say::any_order_barrier:
       return {Error,
-              "%0 in a kernel of kill_order(any): groups come and go in any order, so there is no "
-              "set of groups to wait for"};
+              "%0 in a kernel of kill_order(any): groups join and leave in any order, so there is "
+              "no set of groups to wait for"};
     case Say::any_order_stride:
       return {Error,
               "%0 in a kernel of kill_order(any): its ids are not dense, so a stride would skip "
@@ -88,17 +86,18 @@ Text text_of(Say what) {
           "'transmit' on array %0: keep it in global memory, or transmit its elements one by one"};
     case Say::transmit_local_memory:
       return {Error,
-              "'transmit' on %0, which is in local memory: that of a joining group is its own"};
+              "'transmit' on %0, which is in local memory: a joining group has local memory of its "
+              "own"};
     case Say::transmit_event:
-      return {Error, "'transmit' on %0: wait for the event before groups may come and go"};
+      return {Error, "'transmit' on %0: wait for the event before groups may join or leave"};
     case Say::transmit_local_pointer:
       return {Error,
-              "%0 points to local memory, so it cannot be transmitted: another group's local "
-              "memory is another one"};
+              "%0 points to local memory, so it cannot be transmitted: a joining group has local "
+              "memory of its own"};
     case Say::transmit_private_pointer:
       return {Error,
-              "%0 points to private memory, so it cannot be transmitted: another group's variables "
-              "are other ones"};
+              "%0 points to private memory, so it cannot be transmitted: a joining group has "
+              "variables of its own"};
     case Say::transmit_not_uniform:
       return {Error,
               "%0 is transmitted here, but differs between the threads of a group: joining threads "
@@ -117,8 +116,8 @@ Text text_of(Say what) {
               "again"};
     case Say::maybe_not_transmitted:
       return {Warning,
-              "%0 may be read by groups that join at this %1, but is neither 'transmit' nor surely "
-              "written before"};
+              "%0 may be read by groups that join at this %1, but is neither 'transmit' nor "
+              "certainly written before"};
     case Say::not_transmittable:
       return {Error,
               "%0 cannot be transmitted: it points to %select{private|local}1 memory here, which a "

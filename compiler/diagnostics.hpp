@@ -1,13 +1,13 @@
-// Everything cohortc has to say about a kernel, in one table, reported through Clang's own engine:
-// with location, caret, notes and fix-its. Invariant: a pass reports by name and never spells a
-// message itself.
+// Every message of cohortc about a kernel, in one table. Messages are reported through Clang's
+// diagnostics, with location, caret, notes and fix-its. Invariant: a pass reports a message by its
+// name and never contains its text.
 #pragma once
 
 #include <clang/Basic/Diagnostic.h>
 
 namespace cohort::compiler {
 
-/// The diagnostics by name; the texts are in diagnostics.cpp.
+/// Names of the diagnostics; diagnostics.cpp has the texts.
 enum class Say {
   // the kernel and its parameters
   parameter_assigned,
@@ -19,7 +19,7 @@ enum class Say {
   program_scope_variable,
   constant_address,
   undeclared_dimension,
-  // what the language has and we do not
+  // Valid OpenCL C that cohortc does not support.
   unsupported_type,
   unsupported_builtin,
   unsupported_construct,
@@ -69,7 +69,7 @@ enum class Say {
   not_suspendable,
 };
 
-/// Starts a report; stream arguments and fix-its into it.
+/// Starts a diagnostic. Arguments and fix-its are streamed into the result.
 clang::DiagnosticBuilder report(clang::DiagnosticsEngine& engine, clang::SourceLocation at,
                                 Say what);
 

@@ -1,5 +1,5 @@
-// The outputs: C++ for our engines, OpenCL C for the OpenCL engine, and a plain OpenCL kernel
-// without cooperation.
+// The output formats: C++ for the CPU and CUDA engines, OpenCL C for the OpenCL engine, and a plain
+// OpenCL kernel without cooperation.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace cohort::compiler {
 
 enum class Engine { cpu, cuda };
 
-/// A C++ file with one kernel struct per kernel and the functions that Program loads.
+/// A C++ file with one struct per kernel and the functions that Program loads.
 [[nodiscard]] std::string emit_cpp(const Program& program, Engine engine, Transmit mode,
                                    const std::string& description);
 
-/// OpenCL C whose primitives are calls of functions that the OpenCL engine supplies.
+/// OpenCL C in which primitives are calls of functions that the OpenCL engine supplies.
 [[nodiscard]] std::string emit_opencl(const Program& program);
 
-/// A regular OpenCL kernel: kill and fork are ignored, which the model allows, and global barriers
-/// are spelled out.
+/// An ordinary OpenCL kernel. offer_kill and request_fork do nothing, which the model allows. The
+/// output contains its own global barrier.
 [[nodiscard]] std::string emit_plain(const Program& program);
 
 }  // namespace cohort::compiler

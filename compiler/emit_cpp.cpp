@@ -58,7 +58,7 @@ class Cpp final : public Printer {
     return "cl::write_volatile(" + to + ", " + value + ")";
   }
   std::string zero(clang::QualType of) const override {
-    // nvcc hands a vector's {} on to the host's compiler as its number, which is no vector.
+    // nvcc passes a vector's `{}` to the host compiler as the number 0, which is not a vector.
     return of->isVectorType() ? type(of.getUnqualifiedType()) + "{}" : "{}";
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
@@ -133,7 +133,7 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
-  /// Host and device share structures: their layout has to be what Clang says it is.
+  /// Host and device share structs, so their layout has to be the one Clang computed.
   void after_record(const clang::RecordDecl& record, const std::string& name) override {
     const auto& layout = program_.context.getASTRecordLayout(&record);
     if (record.field_empty()) return;
@@ -156,7 +156,8 @@ class Cpp final : public Printer {
            ")";
   }
 
-  /// An argument in its parameter's very type: C's comparisons are ints, C++'s are not.
+  /// An argument cast to exactly its parameter's type: comparisons are of type int in C, but not in
+  /// C++.
   std::string exact_argument(const clang::CallExpr& call, unsigned i) {
     const clang::Expr* argument = call.getArg(i);
     const std::string text = Printer::print(argument);
@@ -260,7 +261,8 @@ class Cpp final : public Printer {
   std::string field(const Variable& variable) const {
     const auto found = std::find(kernel_->state.begin(), kernel_->state.end(), variable);
     const auto index = static_cast<std::size_t>(found - kernel_->state.begin());
-    for (std::size_t i = 0; i < index; ++i) {  // another frame may have a variable of that name
+    // a variable of another inlined function may have the same name
+    for (std::size_t i = 0; i < index; ++i) {
       if (kernel_->state[i].decl->getName() == variable.decl->getName()) {
         return variable.decl->getNameAsString() + "_" + std::to_string(index);
       }
@@ -343,8 +345,8 @@ class Cpp final : public Printer {
     line("");
   }
 
-  /// A kernel's parameters are members of a structure. Those in local memory are the number of
-  /// their bytes there.
+  /// A member declaration for a kernel parameter. For a pointer to local memory, the member is the
+  /// memory's size in bytes.
   std::string member(const clang::ParmVarDecl& parameter) const {
     return is_local_pointer(parameter)
                ? "cohort_bytes_" + std::to_string(parameter.getFunctionScopeIndex())
@@ -391,7 +393,7 @@ class Cpp final : public Printer {
     line("    .barrier = ::cohort::ResizingBarrier::COHORT_CL_BARRIER,");
     line(std::string{"    .suspendable = "} + (kernel.suspendable ? "true};" : "false};"));
     line("");
-    std::string room;  // of the local parameters so far
+    std::string room;  // bytes taken by the local-memory parameters so far
     std::vector<std::string> pointers;
     std::string arguments;
     std::string parameters;
@@ -448,8 +450,8 @@ class Cpp final : public Printer {
     kernel_ = nullptr;
   }
 
-  /// The body of a kernel that may run many times in a group: a function of its own, to which
-  /// returns return.
+  /// The body of a kernel that a group may run many times. It is a function of its own, so that
+  /// `return` ends one run only.
   void print_work(const std::string& body, const std::string& parameters) {
     line("template <class cohort_Item>");
     line("static COHORT_FN void cohort_work(cohort_Item& cohort_item" + parameters + ") {");

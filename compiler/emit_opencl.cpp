@@ -11,8 +11,8 @@ namespace {
 using clang::dyn_cast;
 using clang::isa;
 
-// Arrivals in word 0, the generation in word 1. All groups must be resident at a time, which OpenCL
-// does not promise.
+// Word 0 counts arrivals, word 1 is the generation. The barrier needs all groups to be resident at
+// once, which OpenCL does not guarantee.
 constexpr const char* plain_barrier =
     R"(void cohort_global_barrier(volatile __global atomic_uint* cohort_barrier) {
   work_group_barrier(CLK_GLOBAL_MEM_FENCE, memory_scope_device);
@@ -39,11 +39,11 @@ constexpr const char* extensions = R"(#ifdef cl_khr_fp16
 #endif
 )";
 
-// What the engine supplies: src/opencl/protocol.cl, which comes before this text and defines
-// COHORT_ENGINE. `state` is in private memory of every thread; thread 0's counts. What returns true
-// ends the kernel for this group. With `skip` not 0 the group is on its way to the point where it
-// continues, and passes. COHORT_NAME keeps apart what several programs in one megakernel
-// call the same.
+// Functions that the engine supplies in src/opencl/protocol.cl. That text comes first and defines
+// COHORT_ENGINE. `state` is in the private memory of every thread; only thread 0's copy is used. A
+// function that returns true ends the kernel for this group. If `skip` is not 0, the group is on
+// its way to the point where it continues, and the call does nothing. COHORT_NAME keeps equal names
+// of several programs in one megakernel apart.
 constexpr const char* engine_interface = R"(#ifndef COHORT_ENGINE
 #define COHORT_NAME(name) name
 #define COHORT_COLLECTIVE(name, ...) work_group_##name(__VA_ARGS__)
@@ -73,7 +73,7 @@ class OpenCl final : public Printer {
  public:
   OpenCl(const Program& program, bool plain) : Printer(program), plain_(plain) {
     if (!plain) return;
-    for (const Kernel& each : program.kernels) {  // the host calls kernels by the source's names
+    for (const Kernel& each : program.kernels) {  // the host looks kernels up by their source names
       while (each.decl->getName().endswith(suffix_)) suffix_ += "_";
     }
   }
@@ -110,7 +110,8 @@ class OpenCl final : public Printer {
     return of->isScalarType() ? "0" : "{0}";
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    const std::string declared = declare(variable.getType(), name);  // perhaps as __global const
+    // The declaration may have the qualifiers __global const.
+    const std::string declared = declare(variable.getType(), name);
     llvm::StringRef rest = declared;
     const bool global = rest.consume_front("__global ");
     return (global ? "__constant " : "") + rest.str() + " = " + Printer::print(variable.getInit());
@@ -181,7 +182,8 @@ class OpenCl final : public Printer {
     if (name == "query") return plain_ ? "0u" : "cohort_query(cohort_self)";
     if (name == "global_barrier") return "cohort_global_barrier(" + context_argument() + ")";
     const std::string dimension = arguments.empty() ? "0" : arguments;
-    if (!plain_) {  // groups come and go: ids are the engine's, groups lie along dimension 0
+    // Groups join and leave: the engine supplies ids, and groups lie along dimension 0.
+    if (!plain_) {
       std::string group_id = "(size_t)cohort_group_id(cohort_self, " + dimension + ")";
       std::string groups = "(size_t)cohort_num_groups(cohort_self, " + dimension + ")";
       const std::string local_size = "get_local_size(" + dimension + ")";
@@ -210,7 +212,7 @@ class OpenCl final : public Printer {
       return name;
     }
     llvm::StringRef field = declared;
-    field.consume_front("__local ");  // the whole struct is
+    field.consume_front("__local ");  // the whole struct is __local
     locals_.push_back(alignment(variable) + field.str());
     return "cohort_local->" + name;
   }
@@ -238,7 +240,7 @@ class OpenCl final : public Printer {
     return true;
   }
 
-  /// Behind a barrier or a query the job may have ended under this group: then everything returns.
+  /// After a barrier or a query the job may have ended for this group; the function then returns.
   void after(const clang::Stmt* evaluated) override {
     if (plain_) return;
     bool meets = false;
@@ -260,7 +262,7 @@ class OpenCl final : public Printer {
   }
 
  private:
-  /// Fills in what a group that joins or resumes at this point starts with.
+  /// Writes the code that sets the State with which a group joins or resumes at this point.
   void set_state(const Point& point) {
     line("cohort_state.cohort_phase = " + std::to_string(point.phase) + ";");
     for (const Variable& each : point.transmits) {
@@ -271,7 +273,7 @@ class OpenCl final : public Printer {
     }
   }
 
-  /// Where such a group continues.
+  /// Writes the code with which such a group continues at this point.
   void enter(const Point& point) {
     entries_.push_back("case " + std::to_string(point.phase) + ":");
     for (const Variable& each : point.transmits) {
@@ -281,7 +283,7 @@ class OpenCl final : public Printer {
                                                                      : name + " = " + field + ";"));
       const std::string declared = declare(each.decl->getType().getUnqualifiedType(), name) + ";";
       llvm::StringRef plain = declared;
-      plain.consume_front("__private ");  // an array's elements say so
+      plain.consume_front("__private ");  // the array's element type already has the qualifier
       fields_.insert(plain.str());
     }
     entries_.emplace_back("  break;");
@@ -330,7 +332,8 @@ class OpenCl final : public Printer {
     line("");
   }
 
-  /// In a plain function a resizing barrier is a barrier: gives the printer points to find.
+  /// Makes the resizing barriers of a plain function known to the printer as points. They act as
+  /// global barriers there.
   static void plain_kernel_points(const clang::FunctionDecl& function, Kernel& kernel) {
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
       const auto* call = dyn_cast<clang::CallExpr>(&stmt);
@@ -399,12 +402,13 @@ class OpenCl final : public Printer {
     kernel_ = nullptr;
   }
 
-  /// How the engine calls a kernel: arguments, State and local memory by address.
+  /// The function through which the engine calls a kernel. It takes the addresses of arguments,
+  /// State and local memory.
   void print_entrance(const Kernel& kernel) {
     const clang::FunctionDecl& function = *kernel.decl;
     const std::string name = function.getNameAsString();
     std::string arguments;
-    std::string room;  // of the local parameters so far
+    std::string room;  // bytes taken by the local-memory parameters so far
     line("typedef struct {");
     if (function.param_empty() && !kernel.plain()) line("  char unused;");
     for (const clang::ParmVarDecl* each : function.parameters()) {

@@ -19,10 +19,10 @@ const clang::VarDecl* variable_of(const clang::Expr* expression) {
   return name == nullptr ? nullptr : dyn_cast<clang::VarDecl>(name->getDecl());
 }
 
-/// What one element of the graph does to a variable.
+/// The effect of one element of the control-flow graph on a variable.
 enum class Effect { none, kill, read, perhaps };
 
-/// Liveness in one function.
+/// Liveness analysis of one function.
 class FunctionLiveness {
  public:
   explicit FunctionLiveness(const clang::FunctionDecl& function) : parents_(function.getBody()) {
@@ -34,7 +34,7 @@ class FunctionLiveness {
     if (graph_ != nullptr) solve();
   }
 
-  /// variable -> where it is read next, and whether surely so
+  /// Live variables. True: the variable is certainly read before it is written.
   using Set = std::map<const clang::VarDecl*, bool>;
 
   Set live_after(const clang::Stmt* stmt) const {
@@ -52,10 +52,10 @@ class FunctionLiveness {
         return live;
       }
     }
-    return {};  // never reached
+    return {};  // the call is unreachable
   }
 
-  /// The first read of `variable` on some way from after `stmt`.
+  /// The first read of `variable` on some path that starts after `stmt`.
   clang::SourceLocation next_read(const clang::Stmt* stmt, const clang::VarDecl* variable) const {
     if (graph_ == nullptr) return {};
     clang::SourceLocation in_target;
@@ -114,7 +114,7 @@ class FunctionLiveness {
     });
   }
 
-  /// The largest expression of which `name` is the object: `s.x[1]` for s.
+  /// The largest lvalue that contains `name`: `s.x[1]` for s.
   const clang::Expr* lvalue_around(const clang::DeclRefExpr& name) const {
     const clang::Expr* top = &name;
     for (;;) {
@@ -143,7 +143,7 @@ class FunctionLiveness {
     const auto* binary = dyn_cast_or_null<clang::BinaryOperator>(parent);
     if (binary != nullptr && binary->getOpcode() == clang::BO_Assign &&
         binary->getLHS()->IgnoreParens() == top->IgnoreParens()) {
-      return Effect::none;  // written; the assignment itself kills
+      return Effect::none;  // a write; the enclosing assignment has Effect::kill
     }
     return in_parts_.contains(variable) ? Effect::perhaps : Effect::read;
   }
@@ -187,7 +187,8 @@ class FunctionLiveness {
     if (effect == Effect::perhaps) live.try_emplace(variable, false);
   }
 
-  /// The target of `x += call`. Clang's graph has it before the call, and the output after it.
+  /// The target of `x += call`. Clang's graph reads the target before the call; the output reads it
+  /// after the call.
   const clang::Expr* target_of(const clang::Stmt& call) const {
     const auto* value = dyn_cast<clang::Expr>(&call);
     for (;;) {
@@ -232,12 +233,12 @@ class FunctionLiveness {
 
   mutable clang::ParentMap parents_;
   std::unique_ptr<clang::CFG> graph_;
-  std::set<const clang::VarDecl*>
-      in_parts_;  // arrays, and what is written in parts or through its address
+  // Arrays, and variables that are written part by part or through their address.
+  std::set<const clang::VarDecl*> in_parts_;
   std::map<const clang::CFGBlock*, Set> live_in_;
 };
 
-/// The variables in scope at `call`: those declared before it in the blocks around it.
+/// The variables in scope at `call`: those declared before it in the enclosing blocks.
 std::vector<const clang::VarDecl*> scope_at(const clang::FunctionDecl& function,
                                             const clang::CallExpr& call) {
   const auto& sources = function.getASTContext().getSourceManager();
@@ -268,7 +269,7 @@ std::vector<const clang::VarDecl*> scope_at(const clang::FunctionDecl& function,
   return result;
 }
 
-/// What a function does with a variable besides reading it.
+/// Uses of a variable besides plain reads.
 struct Uses {
   bool written = false;
   bool exposed = false;  // its address may be known elsewhere
@@ -302,7 +303,8 @@ Uses uses_of(const clang::VarDecl& variable) {
   return uses;
 }
 
-/// Written in place of a parameter, it is the same wherever it is evaluated.
+/// Whether the argument can replace the parameter because it has the same value wherever it is
+/// evaluated.
 bool is_constant(const clang::Expr& argument, const clang::ASTContext& context) {
   const clang::QualType type = argument.getType();
   return (type->isScalarType() || type->isVectorType()) && argument.isEvaluatable(context);
@@ -323,7 +325,8 @@ bool is_alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call) 
     type = type.getCanonicalType().getUnqualifiedType();
     return type->isPointerType() ? type->getPointeeType().getUnqualifiedType() : type;
   };
-  if (plain(variable->getType()) != plain(parameter.getType())) return false;  // it is converted
+  // The call converts the argument.
+  if (plain(variable->getType()) != plain(parameter.getType())) return false;
   return !uses_of(*variable).exposed;
 }
 
@@ -358,7 +361,7 @@ void find_live(Program& program, Kernel& kernel) {
         const Variable variable = resolve({frame, decl});
         if (variable.decl == nullptr) continue;
         if (variable.frame.empty() && isa<clang::ParmVarDecl>(variable.decl))
-          continue;  // of the kernel: immutable
+          continue;  // the kernel's parameters are immutable
         point.live.push_back({variable, surely, liveness->next_read(call, decl)});
       }
       for (const clang::VarDecl* decl : scope_at(*function, *call)) {
@@ -386,7 +389,7 @@ void find_live(Program& program, Kernel& kernel) {
     point.in_scope.erase(std::unique(point.in_scope.begin(), point.in_scope.end()),
                          point.in_scope.end());
     for (auto live = point.live.begin();
-         live != point.live.end();) {  // an alias and what it stands for are one
+         live != point.live.end();) {  // merge each alias with the variable it stands for
       const auto same = std::find_if(point.live.begin(), live, [&](const Live& each) {
         return each.variable == live->variable;
       });

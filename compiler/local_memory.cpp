@@ -15,12 +15,12 @@ using clang::isa;
 
 namespace {
 
-/// A variable in local memory, or a parameter for what it points to.
+/// A variable in local memory, or a parameter that stands for the memory it points to.
 using Key = const clang::VarDecl*;
 
 Key pointed_to(const clang::Expr* pointer);
 
-/// What an lvalue is a part of; null for other memory than local.
+/// The local-memory object that contains an lvalue; null if it lies in other memory.
 Key object(const clang::Expr& lvalue) {
   const clang::Expr* whole = object_of(lvalue);
   if (const auto* name = dyn_cast<clang::DeclRefExpr>(whole)) {
@@ -60,7 +60,7 @@ Key pointed_to(const clang::Expr* pointer) {
   return nullptr;
 }
 
-/// What a statement does by itself, without those below it.
+/// Reads and writes of one statement, without the statements below it.
 struct Effect {
   std::map<Key, clang::SourceLocation> reads;
   std::set<Key> writes;
@@ -71,7 +71,7 @@ using Known = std::map<const clang::FunctionDecl*, std::unique_ptr<FunctionMemor
 
 class FunctionMemory {
  public:
-  /// Where something is read before it is written.
+  /// Objects read before they are written, each with the place of the read.
   using Reads = std::map<Key, clang::SourceLocation>;
 
   FunctionMemory(const Program& program, const clang::FunctionDecl& function, Known& known)
@@ -135,12 +135,13 @@ class FunctionMemory {
     return effect;
   }
 
-  /// What a variable gets to point to is not followed: it passes for written.
+  /// Pointers kept in variables are not tracked, so the memory such a pointer refers to counts as
+  /// written.
   static void note_pointer(const clang::Expr& value, Effect& effect) {
     if (value.getType()->isPointerType()) effect.writes.insert(pointed_to(&value));
   }
 
-  /// What a function does with what its argument points to.
+  /// Adds what a function does with the memory that its argument `i` points to.
   void pass(const clang::CallExpr& call, unsigned i, Effect& effect) const {
     const clang::Expr* argument = call.getArg(i);
     const clang::FunctionDecl* callee = callee_of(call);
@@ -186,7 +187,7 @@ class FunctionMemory {
     reads.insert(effect.reads.begin(), effect.reads.end());
   }
 
-  /// The loop, or branch that parts threads, whose condition ends with this block or goes on in it.
+  /// The loop, or the branch that threads take differently, to whose condition this block belongs.
   const clang::Stmt* decided_by(const clang::Stmt* terminator) const {
     while (terminator != nullptr && isa<clang::Expr>(terminator))
       terminator = parents_.getParent(const_cast<clang::Stmt*>(terminator));
@@ -195,7 +196,8 @@ class FunctionMemory {
     return loop || program_.parting.contains(terminator) ? terminator : nullptr;
   }
 
-  /// Notes where control goes that passes a loop, or one side of a branch.
+  /// Records the edges that skip a loop or one side of a branch, with the objects written in the
+  /// part skipped. Such an edge counts as if those objects had been written.
   void find_bypasses() {
     for (const clang::CFGBlock* block : *graph_) {
       const clang::Stmt* terminator = block->getTerminatorStmt();
@@ -244,7 +246,7 @@ class FunctionMemory {
       for (std::size_t i = block->size(); i > 0; --i) apply((*block)[i - 1], reads);
       Reads& before = before_[block];
       const std::size_t known = before.size();
-      before.merge(reads);  // only ever more
+      before.merge(reads);  // reads are only added, so the loop ends
       if (before.size() == known) continue;
       for (const auto& previous : block->preds()) {
         if (previous != nullptr) open.push_back(previous);
@@ -273,7 +275,8 @@ void find_local_memory(const Program& program, Kernel& kernel) {
       if (memory == nullptr) memory = std::make_unique<FunctionMemory>(program, *function, known);
       for (const auto& [read, where] : memory->after(point.chain[depth])) {
         Key key = read;
-        for (std::size_t up = depth; up > 0 && key != nullptr; --up) {  // whose argument it is
+        // Follow the parameter to its argument, frame by frame.
+        for (std::size_t up = depth; up > 0 && key != nullptr; --up) {
           const auto* parameter = dyn_cast<clang::ParmVarDecl>(key);
           if (parameter == nullptr) break;
           key = pointed_to(point.chain[up - 1]->getArg(parameter->getFunctionScopeIndex()));

@@ -1,6 +1,6 @@
-// cohortc: compiles kernels in the paper's OpenCL C dialect for our engines.
-// Exit status: 0 fine, 1 the source has errors, 2 bad input (one line on stderr says what to
-// change).
+// cohortc: compiles kernels in the paper's OpenCL C dialect for cohort's engines.
+// Exit status: 0 success, 1 errors in the source, 2 bad command line or file (one line on stderr
+// says what to change).
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -41,7 +41,7 @@ bool write(const std::string& file, const std::string& text) {
   return static_cast<bool>(stream.flush());
 }
 
-/// The paper's table 1, of our sources.
+/// Prints the paper's table 1 for the given sources.
 void print_stats(const std::vector<std::pair<std::string, KernelStats>>& rows) {
   std::cout << std::left << std::setw(12) << "app" << std::setw(20) << "kernel" << std::right
             << std::setw(9) << "barriers" << std::setw(6) << "kill" << std::setw(6) << "fork"
@@ -89,7 +89,8 @@ int run(const Options& options) {
   return all_fine ? fine : failed;
 }
 
-/// One of `choices` by its name. As CLI::CheckedTransformer, with an error that lists the names.
+/// Selects one of `choices` by name, like CLI::CheckedTransformer, but with an error that lists the
+/// names.
 template <class Value>
 CLI::Validator one_of(const std::string& option, const std::map<std::string, Value>& choices) {
   return {[option, choices](std::string& text) {
@@ -100,29 +101,32 @@ CLI::Validator one_of(const std::string& option, const std::map<std::string, Val
             }
             std::string names;
             for (const auto& each : choices) names += (names.empty() ? "" : ", ") + each.first;
-            throw CLI::ParseError{option + " " + text + ": there is " + names,
+            throw CLI::ParseError{option + " " + text + ": use one of " + names,
                                   CLI::ExitCodes::ValidationError};
           },
           ""};
 }
 
 constexpr const char* after_the_options =
-    ".SH EXIT STATUS\n.TP\n.B 0\nfine\n.TP\n.B 1\nthe source has errors\n.TP\n"
+    ".SH EXIT STATUS\n.TP\n.B 0\nsuccess\n.TP\n.B 1\nthe source has errors\n.TP\n"
     ".B 2\nbad input: one line on the standard error says what to change\n"
     ".SH SEE ALSO\n.BR cohort (1)\n";
 
 int start(int argc, char** argv) {
-  CLI::App tool{"Compiles cooperative kernels in OpenCL C for the engines of cohort.", "cohortc"};
+  CLI::App tool{"Compiles cooperative kernels written in OpenCL C for cohort's engines.",
+                "cohortc"};
   tool.set_version_flag("--version", "cohortc " COHORT_VERSION " (clang " COHORT_CLANG_VERSION ")");
   Options options;
-  tool.add_option("file", options.files, "OpenCL C with the cooperative extension")->required();
+  tool.add_option("file", options.files, "OpenCL C with the cooperative extension")
+      ->required()
+      ->type_name("FILE");
   const std::map<std::string, Output> outputs{{"cpu", Output::cpu},
                                               {"cuda", Output::cuda},
                                               {"opencl", Output::opencl},
                                               {"plain", Output::plain},
                                               {"none", Output::none}};
   tool.add_option("--emit", options.compile.output,
-                  "What to write: cpu|cuda|opencl|plain|none (default: cpu)")
+                  "Output format: cpu|cuda|opencl|plain|none (default: cpu)")
       ->type_name("TARGET")
       ->transform(one_of("--emit", outputs));
   const std::map<std::string, Transmit> modes{{"annotated", Transmit::annotated},
@@ -133,19 +137,25 @@ int start(int argc, char** argv) {
                   "What joining groups receive: annotated|live|all|per-thread (default: annotated)")
       ->type_name("MODE")
       ->transform(one_of("--transmit", modes));
-  tool.add_option("-o,--out", options.out, "Where to write it (default: standard output)");
+  tool.add_option("-o,--out", options.out, "Output file (default: standard output)")
+      ->type_name("FILE");
   tool.add_option("--describe", options.describe,
-                  "Write the description of the kernels to this file, as JSON");
-  tool.add_option("-D,--define", options.compile.defines, "Define a macro: NAME or NAME=VALUE")
+                  "Write a description of the kernels to this file, as JSON")
+      ->type_name("FILE");
+  tool.add_option("-D,--define", options.compile.defines, "Define a macro; may be repeated")
+      ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false);
-  tool.add_option("-I,--include", options.compile.include_paths, "Look for includes here")
+  tool.add_option("-I,--include", options.compile.include_paths,
+                  "Add a folder to the include path; may be repeated")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   const std::vector<std::string> standards{"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
   tool.add_option("--cl-std", options.compile.standard,
                   "Version of OpenCL C: CL1.0 to CL3.0 (default: CL3.0)")
       ->type_name("VERSION")
       ->check(CLI::IsMember{standards, CLI::ignore_case});
-  // Those of clBuildProgram, written with one dash as there. Most only permit what we do anyway.
+  // Options of clBuildProgram, with one dash as in OpenCL. Most only permit what cohortc does
+  // anyway.
   const std::map<std::string, std::string> permissions{
       {"fast-relaxed-math", "Optimise as if accuracy, infinities and NaNs did not matter"},
       {"single-precision-constant", "Literals without a suffix are floats"},
@@ -169,7 +179,7 @@ int start(int argc, char** argv) {
     if (what.empty()) flag->group("");
   }
   tool.add_flag("--remarks", options.compile.remarks,
-                "Say what each kernel transmits, and what keeps it from being suspended");
+                "Report what each kernel transmits and why it cannot be suspended");
   tool.add_flag("--verify", options.compile.verify,
                 "Compare the diagnostics with the expected-error comments in the source");
   tool.add_flag("--stats", options.stats,
@@ -181,7 +191,7 @@ int start(int argc, char** argv) {
           },
           "Print the manual page")
       ->group("");
-  std::vector<std::string> words;  // last first, as the parser wants them
+  std::vector<std::string> words;  // in reverse, as the parser expects them
   for (int i = argc - 1; i > 0; --i) {
     const std::string word = argv[i];
     words.push_back((word.starts_with("-cl-") ? "-" : "") + word);

@@ -126,7 +126,8 @@ std::string Printer::declare(clang::QualType of, const std::string& name) const 
 std::string Printer::alignment(const clang::Decl& declaration) const {
   const clang::ASTContext& context = program_.context;
   std::int64_t bytes = declaration.getMaxAlignment() / 8;
-  if (const auto* value = dyn_cast<clang::ValueDecl>(&declaration)) {  // a type may demand it too
+  // a type may demand an alignment as well
+  if (const auto* value = dyn_cast<clang::ValueDecl>(&declaration)) {
     const auto demanded = context.getDeclAlign(value).getQuantity();
     const auto natural = context.getTypeAlignInChars(value->getType().getCanonicalType());
     if (demanded > natural.getQuantity()) bytes = demanded;

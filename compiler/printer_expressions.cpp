@@ -41,7 +41,7 @@ std::string Printer::print_integer(const llvm::APSInt& value, clang::QualType of
   const std::string suffix = std::string{of->isUnsignedIntegerType() ? "u" : ""} +
                              (program_.context.getTypeSize(of) == 64 ? "l" : "");
   if (!value.isNegative()) return llvm::toString(value, 10) + suffix;
-  // The lowest number of a type is no literal of that type.
+  // The lowest value of a type has no literal of that type.
   if (value.isMinSignedValue()) {
     llvm::APSInt next = value;
     ++next;
@@ -64,7 +64,8 @@ std::string Printer::print_literal(const clang::Expr& literal) const {
     return number->getType()->isHalfType() ? half_literal(result) : result;
   }
   if (const auto* character = dyn_cast<clang::CharacterLiteral>(&literal)) {
-    const auto value = static_cast<int>(character->getValue());  // of type int, as in C
+    // a character literal is an int in C
+    const auto value = static_cast<int>(character->getValue());
     return print_integer(llvm::APSInt::get(value), program_.context.IntTy);
   }
   if (const auto* text = dyn_cast<clang::StringLiteral>(&literal)) {
@@ -83,7 +84,7 @@ std::string Printer::print_unary(const clang::UnaryOperator& unary) {
   return op + print_postfix(unary.getSubExpr());
 }
 
-/// A long sum in one go: one operand after another would copy the text as often as there are.
+/// Prints a long sum in one pass. Printing operand by operand would copy the text once for each.
 std::string Printer::print_operands(const clang::BinaryOperator& binary) {
   std::vector<const clang::BinaryOperator*> spine;
   const clang::Expr* first = &binary;

@@ -68,7 +68,7 @@ const Point* Printer::point_at(const clang::Stmt& stmt) const {
 
 namespace {
 
-/// The statements of a block, and the labels in front of them one by one.
+/// The statements of a block. Labels in front of a statement are listed one by one.
 std::vector<const clang::Stmt*> items_of(const clang::CompoundStmt& block) {
   std::vector<const clang::Stmt*> result;
   for (const clang::Stmt* each : block.body()) {
@@ -113,10 +113,10 @@ void Printer::print_body(const clang::CompoundStmt& block) {
   hoist_here_.pop_back();
 }
 
-/// Statements one after another, of which the last point is that one. What has no point is passed
-/// over on the way to a later one.
+/// Prints statements in order. `last` is the number of the last point among them. While a group
+/// skips to a later point, statements without a point are guarded.
 void Printer::print_sequence(const std::vector<const clang::Stmt*>& items, unsigned last) {
-  bool passed = last == 0;  // no point follows
+  bool passed = last == 0;  // true once no point follows
   bool guarded = false;
   const auto guard = [&](bool on) {
     if (on == guarded) return;
@@ -141,7 +141,8 @@ void Printer::print_sequence(const std::vector<const clang::Stmt*>& items, unsig
       passed = passed || second->phase == last;
       continue;
     }
-    // A point by itself lets those pass who are on their way to a later one.
+    // A group on its way to a later point skips this whole statement. A statement that is itself a
+    // point handles that on its own.
     const bool over = span.any() && span.last < last && first == nullptr;
     if (over) {
       line("if (cohort_skip <= " + std::to_string(span.last) + ") {");
@@ -167,7 +168,8 @@ void Printer::print_label(const clang::SwitchCase& label) {
   line("default:;");
 }
 
-/// What a switch looks at: its value, or the label from which a point is reached.
+/// The condition of a switch: its value, or, for a group on its way to a point, the label that
+/// leads there.
 std::string Printer::print_choice(const clang::SwitchStmt& choice) {
   std::string value = print(choice.getCond());
   const auto* body = dyn_cast<clang::CompoundStmt>(choice.getBody());
@@ -328,7 +330,7 @@ void Printer::print_statement(const clang::Stmt* stmt) {
   }
 }
 
-/// Whether the author wants the loop unrolled: by OpenCL's attribute, or by a pragma.
+/// Notes a loop that the source wants unrolled, by OpenCL's attribute or by a pragma.
 void Printer::note_unrolling(const clang::AttributedStmt& marked) {
   for (const clang::Attr* attribute : marked.getAttrs()) {
     if (const auto* hint = dyn_cast<clang::OpenCLUnrollHintAttr>(attribute)) {
@@ -345,7 +347,7 @@ void Printer::note_unrolling(const clang::AttributedStmt& marked) {
   }
 }
 
-/// The line with which a loop begins.
+/// Prints the line that begins a loop.
 void Printer::begin_loop(const std::string& words) {
   if (!unrolling_.empty()) line(std::exchange(unrolling_, {}));
   line(words);
@@ -353,7 +355,7 @@ void Printer::begin_loop(const std::string& words) {
 
 void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   const clang::LangAS space = variable.getType().getAddressSpace();
-  if (space == clang::LangAS::opencl_constant) return;  // written at the top of the file
+  if (space == clang::LangAS::opencl_constant) return;  // printed at the top of the file
   if (space == clang::LangAS::opencl_local) {
     names_[{frames_.back().chain, &variable}] = local_variable(variable);
     return;
@@ -363,12 +365,13 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   const clang::QualType unqualified = unqualified_of(variable);
   if (!hoist) {
     const std::string value =
-        variable.hasInit() ? " = " + print(variable.getInit()) : "";  // before its name is taken
+        // Printed before the variable's name is taken.
+        variable.hasInit() ? " = " + print(variable.getInit()) : "";
     const std::string name = bind(variable);
     line(alignment(variable) + declare(variable.getType(), name) + value + ";");
     return;
   }
-  if (is_named_constant(variable)) {  // with its value, so that groups that join have it too
+  if (is_named_constant(variable)) {  // declared with its value, so that joining groups have it too
     const std::string value = print(variable.getInit());
     hoisted_.push_back(alignment(variable) + declare(variable.getType(), bind(variable)) + " = " +
                        value + ";");
@@ -413,8 +416,8 @@ const clang::CallExpr* Printer::inlined_call(const clang::CallExpr* call) const 
                                                                                       : nullptr;
 }
 
-/// What an inlined function calls its parameter that is only another name for the argument: as a
-/// value of the parameter's type, so it may stand in any expression.
+/// The text for an aliased parameter of an inlined function: the argument as a value of the
+/// parameter's type, so it may stand in any expression.
 std::string Printer::alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call,
                            const std::string& value) const {
   const clang::QualType to = parameter.getType().getCanonicalType().getUnqualifiedType();

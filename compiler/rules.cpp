@@ -13,7 +13,7 @@ using clang::isa;
 
 namespace {
 
-/// The part of a type that no output has; null if there is none.
+/// The part of a type that no output format supports; null if there is none.
 clang::QualType unsupported_part(clang::QualType type) {
   type = type.getCanonicalType();
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
@@ -48,7 +48,8 @@ bool is_half(clang::QualType type) {
   return type->isHalfType();
 }
 
-/// The printer writes these classes. Others are refused, since it would drop them.
+/// The statement classes that the printer supports. Others are rejected, since the printer would
+/// drop them.
 bool is_known(const clang::Stmt& stmt) {
   switch (stmt.getStmtClass()) {
     case clang::Stmt::CompoundStmtClass:
@@ -102,7 +103,7 @@ class Rules {
   void run() {
     for (const clang::Decl* each : program_.declarations) check_declaration(*each);
     for (const clang::FunctionDecl* function : program_.functions) {
-      if (function->hasAttr<clang::OpenCLKernelAttr>()) continue;  // it is checked as a kernel
+      if (function->hasAttr<clang::OpenCLKernelAttr>()) continue;  // kernels are checked below
       for (const llvm::StringRef trait : {"kill_order", "survivors"}) {
         if (!trait_of(*function, trait).empty()) {
           complain(function->getLocation(), Say::trait_not_on_kernel) << trait << function;
@@ -201,7 +202,8 @@ class Rules {
     });
   }
 
-  /// A constant in program scope that is not 'constant' has no address in the OpenCL outputs.
+  /// Reports uses of a program-scope constant's address if the constant is not 'constant': it has
+  /// no address in the OpenCL outputs.
   void check_constant_use(const clang::Stmt& stmt, std::set<const clang::Expr*>& by_value) {
     if (const auto* cast = dyn_cast<clang::ImplicitCastExpr>(&stmt);
         cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue)
@@ -268,7 +270,7 @@ class Rules {
            })))
         return construct("a built-in function of half values");
       if (callee != nullptr && is_builtin(*callee) && !has_builtin(callee->getName())) {
-        // The OpenCL outputs hand on what their compilers know.
+        // The OpenCL outputs pass unknown built-ins on to the OpenCL compiler.
         const bool types = !unsupported_part(call->getType()).isNull() ||
                            llvm::any_of(call->arguments(), [](const clang::Expr* each) {
                              return !unsupported_part(each->getType()).isNull();
@@ -281,7 +283,8 @@ class Rules {
     return true;
   }
 
-  /// Any but the assignment of a whole, of which `write_volatile` has no result.
+  /// Whether the statement changes a volatile struct or vector other than by assigning the whole of
+  /// it, the only form `write_volatile` supports.
   static bool changes_volatile(const clang::Stmt& stmt) {
     const clang::Expr* target = nullptr;
     bool whole = false;

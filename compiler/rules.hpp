@@ -1,6 +1,6 @@
-// Second pass: rules that can be told from a declaration or an expression alone. Parameters are
-// immutable, `transmit` has its places, kill order any has no barriers, and what cannot be
-// translated is named where it stands.
+// Second pass: rules that can be checked on a single declaration or expression. Parameters are
+// immutable, `transmit` is allowed only in some places, kill order `any` excludes barriers, and
+// constructs that cannot be translated are reported where they stand.
 #pragma once
 
 #include "compiler/program.hpp"

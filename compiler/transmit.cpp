@@ -71,7 +71,7 @@ class Decision {
     kernel_.annotated = static_cast<unsigned>(annotated_.size());
   }
 
-  /// Whose memory a variable points to at this point that each group has of its own.
+  /// Which private memory, of a group or a thread, a variable points to at this point.
   Own own_memory(const Point& point, const Variable& variable) const {
     const Fact known = fact(point, variable);
     if (known.to_local) return Own::local;
@@ -106,14 +106,15 @@ class Decision {
     return found == facts.end() ? Fact{} : found->second;
   }
 
-  /// A variable that groups lack, with the points where they join and where it is read.
+  /// A variable that joining groups would miss, with the points where they join and the reads.
   struct Missing {
     Variable variable;
     std::vector<std::pair<const Point*, const Live*>> at;
   };
   using Select = const std::vector<Live> Point::*;
 
-  /// In the order of their first points; those that are surely read before the others.
+  /// Collects missing variables, ordered by their first points. Variables that are certainly read
+  /// come first.
   template <class Concerns>
   std::vector<Missing> collect(Select which, const Concerns& concerns) const {
     std::vector<Missing> result;
@@ -133,7 +134,7 @@ class Decision {
     return result;
   }
 
-  /// One report for a variable: its first point, where it is read, and the other points.
+  /// One report per variable: its first point, the place of the read, and the other points.
   void say_of(const Missing& missing, Say what) {
     const auto& [point, live] = missing.at.front();
     const clang::CallExpr& call = *point->chain.back();
@@ -160,7 +161,7 @@ class Decision {
     }
   }
 
-  /// What to do about it, as far as it leads to no other error.
+  /// Adds a note that says what to do, unless that would only lead to another error.
   void advise(const Missing& missing) {
     const Point& point = *missing.at.front().first;
     const clang::VarDecl* const decl = missing.variable.decl;
@@ -180,7 +181,7 @@ class Decision {
     } else if (stmt->isSingleDecl()) {
       note(Say::declare_transmit) << clang::FixItHint::CreateInsertion(decl->getBeginLoc(),
                                                                        "transmit ");
-    } else {  // the word would apply to its neighbours
+    } else {  // `transmit` here would also apply to the other variables of the declaration
       note(Say::declare_transmit);
     }
   }
@@ -193,7 +194,7 @@ class Decision {
     }
   }
 
-  /// Its declaration in the kernel's root scope, or null.
+  /// The variable's declaration in the kernel's outermost scope, or null.
   const clang::DeclStmt* in_root(const clang::VarDecl& variable) const {
     const auto* body = dyn_cast<clang::CompoundStmt>(kernel_.decl->getBody());
     for (const clang::Stmt* stmt : body->body()) {
@@ -233,8 +234,8 @@ class Decision {
     if (known.why.isValid()) say(known.why, Say::becomes_so_here) << variable.decl;
   }
 
-  /// A group taken at an offer_kill continues there after a suspend, if everything it needs is in
-  /// the State.
+  /// Checks that a group removed at an offer_kill can continue there after a suspend: everything it
+  /// needs has to be in the State.
   void check_suspendable(const Point& point) {
     for (const Live& live : point.live) {
       const bool sent = std::find(point.transmits.begin(), point.transmits.end(), live.variable) !=
@@ -292,7 +293,7 @@ class Decision {
     }
   }
 
-  /// A fix-it that takes the word `transmit` away.
+  /// A fix-it that removes the word `transmit`.
   clang::FixItHint removal(const clang::VarDecl& variable) const {
     const auto& sources = program_.context.getSourceManager();
     const clang::SourceLocation word =

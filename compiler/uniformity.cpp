@@ -17,15 +17,15 @@ namespace {
 
 Fact join(Fact a, Fact b) { return b.level > a.level ? b : a; }
 
-/// What is known of a value, and of what it points to if it is a pointer or has one in it.
+/// What is known of a value. If it is or contains a pointer: also what that points to.
 struct Value {
   Fact fact;
   std::set<Variable> targets;  // private variables it may point into
-  bool elsewhere = true;       // may point to other memory too
-  bool local = false;          // which may be local memory
+  bool elsewhere = true;       // may also point to memory other than `targets`
+  bool local = false;          // that memory may be local memory
   bool whole = false;          // points to the target itself, not to a part of it
 
-  /// Surely the address of this variable.
+  /// Whether the value is certainly the address of one particular variable.
   [[nodiscard]] bool exact() const { return whole && !elsewhere && targets.size() == 1; }
   friend bool operator==(const Value& a, const Value& b) {
     return std::tie(a.fact.level, a.targets, a.elsewhere, a.local, a.whole) ==
@@ -48,11 +48,11 @@ Value join(Value a, const Value& b) {
 
 using Values = std::map<Variable, Value>;
 
-/// Stands for all memory but private variables. Its value is what is stored there; of interest is
-/// only what that points to.
+/// Stands for all memory that is not private. Its value describes what is stored there; only the
+/// pointers among it matter.
 const Variable memory{};
 
-/// What is known of the variables where control is; nobody gets here when it is dead.
+/// What is known of the variables at one program point. `dead`: control cannot reach the point.
 struct Env {
   Values vars;
   bool dead = false;
@@ -86,7 +86,7 @@ bool points_to(clang::QualType type, clang::LangAS space) {
   return type->isPointerType() && type->getPointeeType().getAddressSpace() == space;
 }
 
-/// The value as one of this type.
+/// The value converted to this type.
 Value as(Value value, clang::QualType type) {
   if (!holds_address(type)) return {value.fact, {}, false, false, false};
   value.local |= points_to(type, clang::LangAS::opencl_local);
@@ -110,27 +110,27 @@ class Run {
   }
 
  private:
-  /// A loop or switch that `break` leaves.
+  /// A loop or switch that `break` can leave.
   struct Breakable {
-    Env broken{{}, true};     // joined at each break
-    Env continued{{}, true};  // joined at each continue
-    Fact left;                // how unevenly threads break: those left behind are fewer
+    Env broken{{}, true};     // state at the breaks, joined
+    Env continued{{}, true};  // state at the continues, joined
+    Fact left;                // how unevenly threads break: fewer remain behind
     Fact skipped;             // how unevenly threads continue, in this iteration
     bool loop = true;
   };
-  /// A function being run.
+  /// A function that is being run.
   struct Call {
     std::optional<Value> result;
-    Fact returned;  // how unevenly threads return: those left behind are fewer
+    Fact returned;  // how unevenly threads return: fewer remain behind
     Env at_return{{}, true};
     std::vector<Breakable*> scopes;
-    std::map<const clang::LabelDecl*, Env> labels;  // joined at each goto
-    Fact forward, back;                             // how unevenly threads go there
+    std::map<const clang::LabelDecl*, Env> labels;  // state at the gotos to each label, joined
+    Fact forward, back;                             // how unevenly threads take gotos
   };
 
-  /// How unevenly threads are here.
+  /// How unevenly threads reach the current statement.
   Fact control() const {
-    Fact result;  // those who left first: they may be why conditions differ
+    Fact result;  // exits come first: they may be the reason why conditions differ
     for (const Call* call : calls_) {
       result = join(join(result, call->returned), join(call->forward, call->back));
       for (const Breakable* scope : call->scopes)
@@ -221,7 +221,8 @@ class Run {
     }
   }
 
-  /// The body of the function being run. A goto may lead back, so until nothing changes at a label.
+  /// Runs a function's body. A goto may lead back, so the run repeats until the state at every
+  /// label is stable.
   void execute_body(const clang::FunctionDecl& function, Env& env) {
     Call& call = *calls_.back();
     const Env entry = env;
@@ -255,7 +256,7 @@ class Run {
     Env head = env;
     Env exit{{}, true};
     Fact trips;
-    for (;;) {  // until nothing gets more uneven; there are three levels, so this is short
+    for (;;) {  // until a fixed point; there are three levels, so it comes soon
       const Env before = head;
       scope.skipped = {};
       const Level apart_before = join(trips, control()).level;
@@ -302,7 +303,7 @@ class Run {
     calls_.back()->scopes.pop_back();
     env = inside;
     env.meet(scope.broken);
-    env.meet(entry);  // there may be no case for the value
+    env.meet(entry);  // the value may match no case
   }
 
   void declare(const clang::VarDecl& decl, Env& env) {
@@ -323,7 +324,7 @@ class Run {
 
   Variable variable(const clang::VarDecl& decl) const {
     for (std::size_t depth = frames_.size(); depth > 0;
-         --depth) {  // the frame whose function declares it
+         --depth) {  // find the frame whose function declares it
       if (frames_[depth - 1].function == decl.getDeclContext()) {
         return {Chain(chain_.begin(),
                       chain_.begin() + static_cast<std::ptrdiff_t>(frames_[depth - 1].calls)),
@@ -338,7 +339,7 @@ class Run {
            space != clang::LangAS::opencl_global;
   }
 
-  /// Where an lvalue lies: what is known of its address.
+  /// The address of an lvalue, as far as it is known.
   Value locate(const clang::Expr* lvalue, Env& env) {
     lvalue = lvalue->IgnoreParens();
     if (!lvalue->isGLValue()) return evaluate(lvalue, env);
@@ -373,7 +374,7 @@ class Run {
     return where;
   }
 
-  /// A compound literal is a variable without a name.
+  /// Treats a compound literal as a variable without a name.
   Value locate_literal(const clang::CompoundLiteralExpr& literal, Env& env) {
     clang::VarDecl*& decl = literals_[&literal];
     if (decl == nullptr) {
@@ -390,7 +391,7 @@ class Run {
     return {{}, {target}, false, false, true};
   }
 
-  /// What is read there, as a value of this type.
+  /// The value read from this address, converted to this type.
   static Value load(const Value& where, clang::QualType type, const Env& env) {
     Value result{where.fact, {}, where.elsewhere, false, where.exact()};
     const auto add = [&](const Variable& source) {
@@ -541,7 +542,7 @@ class Run {
     return as(std::move(result), call.getType());
   }
 
-  /// Runs the function in its caller's place.
+  /// Runs the callee as part of its caller.
   Value enter(const clang::CallExpr& call, const clang::FunctionDecl& function,
               const std::vector<Value>& arguments, Env& env) {
     chain_.push_back(&call);
@@ -562,7 +563,8 @@ class Run {
     return running.result.value_or(Value{});
   }
 
-  /// A function that has no points: only on what it can see, and once for the same.
+  /// Runs a function without points. The run sees only the variables that the function can reach,
+  /// and is remembered for calls with the same input.
   Value enter_known(const clang::CallExpr& call, const clang::FunctionDecl& function,
                     const std::vector<Value>& arguments, Env& env) {
     Env inside;
@@ -616,7 +618,7 @@ class Run {
       check_reached(call, builtin, everybody ? Level::kernel : Level::group);
     }
     if (is_resizing(which)) note_point(call, env);
-    // What the arguments say, and what they point to.
+    // Joins the arguments and the values that they point to.
     Value result{{}, {}, false, false, false};
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const clang::QualType type = call.getArg(static_cast<unsigned>(i))->getType();
@@ -637,7 +639,7 @@ class Run {
         break;
       case Role::pure: break;
     }
-    // It may be written there: the result of a compare-exchange, vstore, and the like.
+    // A built-in may write through its pointer arguments (compare-exchange, vstore and others).
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const clang::QualType type = call.getArg(static_cast<unsigned>(i))->getType();
       if (!type->isPointerType() || type->getPointeeType().isConstQualified()) continue;
@@ -648,7 +650,7 @@ class Run {
     return as(std::move(result), call.getType());
   }
 
-  /// Keeps what is known of the variables at this point.
+  /// Records what is known of the variables at this point.
   void note_point(const clang::CallExpr& call, const Env& env) {
     chain_.push_back(&call);
     if (const Point* point = kernel_.at(chain_)) {
@@ -695,7 +697,7 @@ class Run {
   std::vector<Facts> points_;
   std::set<const clang::CallExpr*> reported_;
   std::map<const clang::CompoundLiteralExpr*, clang::VarDecl*> literals_;
-  /// All that a function's run depends on.
+  /// Everything that the outcome of a function's run depends on.
   using Visit = std::tuple<const clang::FunctionDecl*, Level, std::vector<Value>, Values>;
   std::map<Visit, std::pair<Value, Env>> known_;
 };

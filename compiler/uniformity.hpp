@@ -1,18 +1,18 @@
-// Third pass: which values are the same for all groups, for all threads of a group, or for neither;
-// and so which primitives are reached by some threads only. An abstract run of each kernel, calls
-// included. Private memory is followed through pointers. Other memory is trusted: a value read from
-// one address is the same for all its readers, because a race-free kernel has a barrier there.
+// Third pass: which values are the same in all groups, which in all threads of a group, and which
+// in neither; and so which primitives only some threads reach. Each kernel is run abstractly, calls
+// included. Pointers into private memory are tracked. Other memory is trusted: a value read from
+// one address is the same for all its readers, because a race-free kernel has a barrier in between.
 #pragma once
 
 #include "compiler/program.hpp"
 
 namespace cohort::compiler {
 
-/// How far a value is shared; a larger one differs more.
+/// How widely a value is shared. A greater level means that it differs more.
 enum class Level : unsigned char { kernel, group, thread };
 
-/// A value's level and the place that made it so; at a point, what it may point to or hold a
-/// pointer to.
+/// A value's level and the place that caused it. At a point: also which memory the value may point
+/// to.
 struct Fact {
   Level level = Level::kernel;
   clang::SourceLocation why;
@@ -23,8 +23,8 @@ struct Fact {
 /// The levels of the kernel's variables at one of its points.
 using Facts = std::map<Variable, Fact>;
 
-/// Runs a kernel. Reports primitives that not all reach. Returns what is known at each point, in
-/// their order.
+/// Runs a kernel abstractly and reports primitives that only some threads or groups reach. Returns
+/// what is known at each point, in the order of the points.
 [[nodiscard]] std::vector<Facts> check_uniformity(Program& program, const Kernel& kernel);
 
 }  // namespace cohort::compiler

@@ -39,7 +39,8 @@ const clang::FunctionDecl* callee_of(const clang::CallExpr& call) { return call.
 
 Own own_memory_of(clang::QualType type) {
   type = type.getCanonicalType();
-  if (type->isEventT()) return Own::of_thread;  // nobody else can wait for it
+  // Only the thread that started the copy can wait for it.
+  if (type->isEventT()) return Own::of_thread;
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
     const clang::LangAS space = pointer->getPointeeType().getAddressSpace();
     if (space == clang::LangAS::opencl_local) return Own::local;
@@ -151,7 +152,7 @@ const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable) {
 
 namespace {
 
-/// Whether everybody gets the same from it, at any time.
+/// Whether all threads get the same value from the expression, at any time.
 bool is_fixed(const clang::Expr& expression) {
   using clang::dyn_cast;
   using clang::isa;

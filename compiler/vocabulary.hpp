@@ -1,6 +1,6 @@
-// The words of the dialect: which function is a primitive, an id, a group function; which variable
-// is transmitted. Invariant: a word counts only as the prelude or Clang declares it, so a user's
-// function of that name is just his own.
+// The vocabulary of the dialect: which functions are primitives, ids or group functions, and which
+// variables are transmitted. Invariant: a name counts only if the prelude or Clang declares it. A
+// user's function of the same name is an ordinary function.
 #pragma once
 
 #include <clang/AST/Attr.h>
@@ -19,25 +19,25 @@ enum class Primitive {
   query
 };
 
-/// What a built-in function's value depends on, and whom it must be reached by.
+/// What the value of a built-in function depends on, and which threads must reach the call.
 enum class Role {
   pure,          ///< its arguments only
   thread_value,  ///< differs between threads: local and global ids, atomic read-modify-writes,
                  ///< scans
   group_value,   ///< the same in a group, but not in all: get_group_id
   size_value,    ///< M: the same everywhere between resizing points
-  meeting,       ///< all threads of a group must reach it; nobody gets a value of his own
+  meeting,       ///< all threads of a group must reach it, and all get the same value
 };
 
-/// Where the prelude lies, as far as Clang is concerned.
+/// The prelude's file name, as Clang sees it.
 inline constexpr char prelude_file[] = "/cohort/prelude.h";
-/// What every program is compiled after.
+/// The text that is compiled before every program.
 extern const char* const prelude_text;
 
-/// True if Clang or the prelude declares it, rather than the user.
+/// True if Clang or the prelude declares the function, not the user.
 [[nodiscard]] bool is_builtin(const clang::FunctionDecl& function);
 [[nodiscard]] Primitive primitive(const clang::CallExpr& call);
-/// Kill, fork and resizing barrier: groups may go or come there, so the kernel must be
+/// Kill, fork and resizing barrier: groups may leave or join there, so the kernel must be
 /// re-enterable.
 [[nodiscard]] constexpr bool is_resizing(Primitive which) {
   return which == Primitive::offer_kill || which == Primitive::request_fork ||
@@ -50,25 +50,26 @@ extern const char* const prelude_text;
 /// Barriers and collectives of a sub-group.
 [[nodiscard]] bool is_sub_group_function(const clang::FunctionDecl& builtin);
 [[nodiscard]] Role role_of(const clang::FunctionDecl& builtin);
-/// Ids, sizes, barriers and primitives: whatever asks the group.
+/// Whether the built-in depends on the group: ids, sizes, barriers and primitives.
 [[nodiscard]] bool asks_group(const clang::FunctionDecl& builtin);
-/// The `transmit` on a variable, or null.
+/// The `transmit` annotation of a variable, or null.
 [[nodiscard]] const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable);
-/// Whether a variable is a name for a value that is known when it compiles: everybody has it, so it
-/// is never transmitted.
+/// Whether a variable only names a compile-time constant. All threads know such a value, so it is
+/// never transmitted.
 [[nodiscard]] bool is_named_constant(const clang::VarDecl& variable);
-/// The x of `name(x)` on a kernel, for the annotations kill_order and survivors; empty if there is
+/// The x of the annotation `name(x)` on a kernel, for kill_order and survivors; empty if there is
 /// none.
 [[nodiscard]] llvm::StringRef trait_of(const clang::FunctionDecl& function, llvm::StringRef name);
-/// The callee of a direct call; null for others.
+/// The callee of a direct call; null for other calls.
 [[nodiscard]] const clang::FunctionDecl* callee_of(const clang::CallExpr& call);
-/// Memory that each group, or each thread, has of its own.
+/// Memory that each group, or each thread, has for itself.
 enum class Own { none, of_thread, local };
-/// Which of it a value of this type says that it points to; in structures and arrays too.
+/// The kind of such memory that a value of this type points to, by its type alone. Looks into
+/// structs and arrays too.
 [[nodiscard]] Own own_memory_of(clang::QualType type);
 /// The object that contains an lvalue: x for `x.field[2]`; x for x itself.
 [[nodiscard]] const clang::Expr* object_of(const clang::Expr& lvalue);
-/// The definition of a user's function, or what is declared of it.
+/// The definition of a user's function, or its declaration if there is none.
 [[nodiscard]] const clang::FunctionDecl& definition_of(const clang::FunctionDecl& function);
 
 }  // namespace cohort::compiler

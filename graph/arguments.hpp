@@ -1,5 +1,5 @@
-// Parses input specs, `kind:value,option=number,...`. Errors are Error{bad_options}, in one line
-// that names the spec and shows how it is written.
+// Parses input specs: `kind:value,option=number,...`. A bad spec throws Error{bad_options} with one
+// line that names the spec and shows the right syntax.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct SpecKind {
   std::string_view summary;
 };
 
-/// The text before the colon, or all of it.
+/// The text before the colon; the whole text if there is none.
 [[nodiscard]] std::string_view kind_of(std::string_view spec);
 
-/// A spec taken apart. Views into its text.
+/// A parsed spec. Refers to the spec's text.
 class SpecArguments {
  public:
-  /// Throws if it is not of this form, or has an option twice.
+  /// Throws if the spec does not have this form, or has an option twice.
   SpecArguments(std::string_view spec, const SpecKind& kind);
 
-  /// The value as a whole number from `least` to `most`. `what` names it in errors.
+  /// The value as a whole number from `least` to `most`. Errors call it `what`.
   [[nodiscard]] std::uint64_t number(
       const char* what, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
@@ -34,10 +34,10 @@ class SpecArguments {
     std::uint64_t first;
     std::uint64_t second;
   };
-  /// The value as two whole numbers from `least`, as in 3x4; a number of more than 64 bits becomes
-  /// the maximum.
+  /// The value as two whole numbers of at least `least`, as in 3x4. A number of more than 64 bits
+  /// is clamped to the maximum.
   [[nodiscard]] Pair pair(const char* what, std::uint64_t least) const;
-  /// An option's value, or `otherwise`.
+  /// The value of an option, or `otherwise` if the spec does not have it.
   [[nodiscard]] std::uint64_t option(
       std::string_view name, std::uint64_t otherwise, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
@@ -45,7 +45,7 @@ class SpecArguments {
   void finish() const;
 
   [[noreturn]] void refuse(const std::string& why) const;
-  /// Throws if this machine has less memory.
+  /// Throws if this machine has less memory than that.
   void needs_memory(double bytes) const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t nodes_in_block = 4096;
 
-/// Calls `visit(from, to, index)` for every edge that the list stands for.
+/// Calls `visit(from, to, index)` for every edge that the list represents.
 template <class Visit>
 void for_edges(const EdgeList& list, Edges kind, const Visit& visit) {
   for (std::size_t i = 0; i < list.edges.size(); ++i) {
@@ -31,13 +31,13 @@ void for_edges(const Csr& graph, const Visit& visit) {
   }
 }
 
-/// Rows by counting: `each(visit)` calls `visit(from, to, index)` for every edge. It is called
-/// twice.
+/// Builds rows by counting. `each(visit)` must call `visit(from, to, index)` for every edge; it is
+/// called twice.
 template <class Each>
 Csr count_into_rows(std::uint64_t nodes, const std::vector<Weight>& weights, const Each& each) {
   Csr graph;
   graph.offsets.assign(nodes + 1, 0);
-  std::uint64_t* const next = graph.offsets.data() + 1;  // of a node: where its next edge goes
+  std::uint64_t* const next = graph.offsets.data() + 1;  // per node: the place of its next edge
   each([next](Node from, Node /*to*/, std::uint64_t /*index*/) { ++next[from]; });
   std::uint64_t edges = 0;
   for (std::uint64_t node = 0; node < nodes; ++node) edges += std::exchange(next[node], edges);
@@ -57,7 +57,7 @@ Csr count_into_rows(std::uint64_t nodes, const std::vector<Weight>& weights, con
   return graph;
 }
 
-/// Sorts the edges of `node`, drops self loops and duplicates; returns how many are left.
+/// Sorts the edges of `node` and drops self loops and duplicates. Returns the number of edges left.
 std::uint64_t tidy(Csr& graph, Node node, std::vector<std::pair<Node, Weight>>& room) {
   const std::uint64_t begin = graph.offsets[node];
   const std::uint64_t end = graph.offsets[node + 1];
@@ -71,7 +71,7 @@ std::uint64_t tidy(Csr& graph, Node node, std::vector<std::pair<Node, Weight>>& 
   for (std::uint64_t edge = begin; edge < end; ++edge) {
     if (graph.targets[edge] != node) room.emplace_back(graph.targets[edge], graph.weights[edge]);
   }
-  std::sort(room.begin(), room.end());  // of equal targets the least weight comes first
+  std::sort(room.begin(), room.end());  // among equal targets, the smallest weight comes first
   std::uint64_t kept = 0;
   for (const auto& [target, weight] : room) {
     if (kept > 0 && graph.targets[begin + kept - 1] == target) continue;
@@ -82,7 +82,7 @@ std::uint64_t tidy(Csr& graph, Node node, std::vector<std::pair<Node, Weight>>& 
   return kept;
 }
 
-/// Tidies all rows of a graph that has both directions of every edge already.
+/// Tidies all rows of a graph that already has every edge in both directions.
 Csr tidied(Csr graph) {
   std::vector<std::uint64_t> kept(graph.num_nodes());
   for_blocks(kept.size(), nodes_in_block, [&](std::size_t begin, std::size_t end) {

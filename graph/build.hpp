@@ -1,5 +1,5 @@
-// Builds compressed rows from edges in any order, and graphs from graphs. Invariant: every result
-// is a valid Csr, the same on every machine and for any number of threads.
+// Builds compressed rows from edges in any order, and derived graphs. Invariant: every result is a
+// valid Csr, the same on every machine and for any number of threads.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace cohort {
 
-/// From one node to another.
+/// A directed edge.
 struct Edge {
   Node from;
   Node to;
@@ -18,48 +18,49 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-/// A graph before it is sorted by node.
+/// A graph as an unordered list of edges.
 struct EdgeList {
   std::uint64_t nodes = 0;
   std::vector<Edge> edges;
   std::vector<Weight> weights;  // parallel to edges; empty: unweighted
 };
 
-/// What an edge of a list stands for.
+/// The meaning of an edge in a list.
 enum class Edges {
-  directed,    ///< itself
-  undirected,  ///< both directions; a self loop once
+  directed,    ///< one direction only
+  undirected,  ///< both directions; a self loop counts once
 };
 
-/// The rows of the list; the edges of a node keep their order. The list's nodes must exist and be
-/// fewer than 2^32.
+/// The list as compressed rows. The edges of a node keep their order. Edges must refer to existing
+/// nodes, of which there must be fewer than 2^32.
 [[nodiscard]] Csr to_csr(const EdgeList& list, Edges edges = Edges::directed);
 
-/// Every edge reversed: the in-edges, as a graph. The edges of a node are in the order of the nodes
-/// they come from.
+/// The graph with every edge reversed. The edges of a node are sorted by the nodes at their other
+/// end.
 [[nodiscard]] Csr transpose(const Csr& graph);
 
-/// Both directions of every edge, no self loops, no duplicates (the least weight stays), the edges
-/// of a node in ascending order: what mis and color need.
+/// The graph with every edge in both directions, without self loops and duplicates (the smallest
+/// weight stays). The edges of a node are in ascending order. mis and color need this form.
 [[nodiscard]] Csr symmetrise(const Csr& graph);
 [[nodiscard]] Csr symmetrise(const EdgeList& list);
 
-/// Whether every edge has one in the other direction, as often and with the same weights.
+/// Whether each edge also exists in the opposite direction, equally often and with the same
+/// weights.
 [[nodiscard]] bool is_symmetric(const Csr& graph);
-/// The first edge that has none, if any.
+/// The first edge without an opposite edge, if any.
 [[nodiscard]] std::optional<Edge> one_way_edge(const Csr& graph);
 
 /// Gives an unweighted graph weights from 1 to 255, the same in both directions of an edge: 1 +
 /// splitmix64(min(u, v) * n + max(u, v)) mod 255. Weighted graphs stay as they are.
 [[nodiscard]] Csr with_weights(Csr graph);
-/// The weight of one such edge in a graph of `nodes` nodes.
+/// The weight that with_weights() gives to one edge in a graph of `nodes` nodes.
 [[nodiscard]] Weight given_weight(Node from, Node to, Node nodes);
 
-/// The node of highest degree, the first of several: where to start in a graph with hubs. 0 in a
-/// graph without nodes.
+/// The node of highest degree; the first one if there are several. A good start in a graph with
+/// hubs. 0 for a graph without nodes.
 [[nodiscard]] Node hub(const Csr& graph);
 
-/// What breaks the invariant of a Csr, if anything.
+/// A sentence about the first violation of Csr's invariant, if any.
 [[nodiscard]] std::optional<std::string> broken(const Csr& graph);
 
 }  // namespace cohort

@@ -1,5 +1,5 @@
-// An entry: a head of fixed size, the path of the source file, then offsets, targets and weights as
-// in memory. It begins with a checksum, the CRC-64 of everything after that.
+// Format of an entry: a header of fixed size, the path of the source file, then offsets, targets
+// and weights as in memory. The header starts with a checksum: the CRC-64 of everything after it.
 #include "graph/cache.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Raise this number when the layout changes, and when the readers give another graph for a file.
+/// Increase this number when the layout changes, or when a reader produces a different graph for
+/// the same file.
 constexpr std::uint64_t version = 1;
 
 struct Head {
@@ -44,7 +45,7 @@ std::uint64_t size_of(const Descriptor& file) {
   return ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-/// The head that fits a file as it is now; empty if it is no plain file.
+/// The header for the file in its current state; empty if it is not a regular file.
 std::optional<Head> head_of(const fs::path& file, const std::string& path) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -79,8 +80,8 @@ std::uint64_t checksum(const Head& head, const std::string& path, const Csr& gra
   return add(graph.weights.data(), bytes_of(graph.weights), sum);
 }
 
-/// Whether the sizes of the head are those of the entry. They cannot overflow: each is compared
-/// with the whole first.
+/// Whether the sizes in the header match the entry's size. The sums cannot overflow: each size is
+/// first compared with the entry's.
 bool fits(const Head& head, std::uint64_t entry_bytes) {
   if (head.nodes >= entry_bytes || head.edges >= entry_bytes || head.weighted > 1) return false;
   return entry_bytes == sizeof(Head) + head.path_bytes + (head.nodes + 1) * sizeof(std::uint64_t) +
@@ -107,7 +108,7 @@ std::optional<Csr> load(const fs::path& entry, const Head& wanted, const std::st
   return graph;
 }
 
-/// Writes a draft and renames it, so that no reader sees half an entry.
+/// Writes to a temporary file and renames it, so that no reader sees half an entry.
 void store(const fs::path& entry, Head head, const std::string& path, const Csr& graph) {
   head.nodes = graph.num_nodes();
   head.edges = graph.num_edges();
@@ -141,7 +142,7 @@ std::optional<fs::path> CacheOptions::usual_folder() {
     return value == nullptr ? "" : value;
   };
   if (variable("COHORT_CACHE") == "off") return std::nullopt;
-  // The XDG base directory specification says that relative paths are to be ignored.
+  // The XDG base directory specification requires that relative paths are ignored.
   const fs::path base = variable("XDG_CACHE_HOME");
   if (base.is_absolute()) return base / "cohort";
   const fs::path home = variable("HOME");
@@ -164,7 +165,7 @@ Csr read_cached(const fs::path& file, const CacheOptions& options) {
   const fs::path entry = cache_entry(file, *options.folder);
   if (auto graph = load(entry, *head, path)) return *std::move(graph);
   Csr graph = read_graph(file);
-  const auto after = head_of(file, path);  // it may have changed while it was read
+  const auto after = head_of(file, path);  // the file may have changed while it was read
   if (after && same_source(*head, *after)) store(entry, *head, path, graph);
   return graph;
 }

@@ -1,6 +1,7 @@
-// Graphs as compressed sparse rows: an owner for the host, and a view that kernels hold by value.
-// Invariant: offsets has one entry more than there are nodes, starts at 0 and never decreases; its
-// last entry is the number of edges, and every target is a node.
+// Graphs as compressed sparse rows: Csr owns the arrays on the host; CsrView is a view that kernels
+// hold by value.
+// Invariant: `offsets` has one entry more than there are nodes, starts at 0 and never decreases.
+// Its last entry is the number of edges, and every target is a node.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@ namespace cohort {
 /// A node's id: 0 to num_nodes - 1.
 using Node = std::uint32_t;
 
-/// What an edge costs. Unweighted graphs have none.
+/// The length of an edge. Unweighted graphs store none.
 using Weight = std::uint32_t;
 
-/// The targets of one node's edges.
+/// The targets of one node's edges, as a range.
 class Neighbours {
  public:
   COHORT_FN constexpr Neighbours(const Node* first, const Node* last)
@@ -46,7 +47,7 @@ class CsrView {
     return {targets_ + offsets_[node], targets_ + offsets_[node + 1]};
   }
 
-  /// The edges of `node` are `first_edge(node)` to `first_edge(node + 1) - 1`.
+  /// The edges of `node` have the indices `first_edge(node)` to `first_edge(node + 1) - 1`.
   [[nodiscard]] COHORT_FN constexpr std::uint64_t first_edge(Node node) const {
     return offsets_[node];
   }

@@ -11,7 +11,7 @@ namespace {
 
 struct Kind {
   std::string_view name;
-  char mark;  ///< before each edge; 0: none
+  char mark;  ///< the word in front of each edge; 0: none
   Edges edges;
 };
 constexpr std::array kinds{

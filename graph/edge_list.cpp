@@ -1,5 +1,5 @@
-// Edge lists: `FROM TO` or `FROM TO WEIGHT` a line, counted from 0, directed; `#` and `%` start
-// comments. There are as many nodes as the largest id says.
+// Edge lists: one `FROM TO` or `FROM TO WEIGHT` per line, directed, with nodes counted from 0. `#`
+// and `%` start comments. The largest id determines the number of nodes.
 #include <algorithm>
 
 #include "graph/formats.hpp"

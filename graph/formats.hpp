@@ -1,5 +1,5 @@
-// The readers, one per format, and their shared checks. Each reads the text from its first line to
-// its end. Internal to graph/.
+// The readers, one per format, and the checks that they share. Each reads the text from its first
+// line to its end. Internal to graph/.
 #pragma once
 
 #include "graph/build.hpp"
@@ -14,8 +14,8 @@ inline constexpr std::uint64_t most_nodes = 0xFFFF'FFFF;
 [[nodiscard]] Csr read_metis(Scanner& text);
 [[nodiscard]] Csr read_edge_list(Scanner& text, bool weighted);
 
-/// Refuses a text that is far too short for its number of nodes, so that a small file cannot claim
-/// much memory. `line` states the number.
+/// Rejects a text that is far too short for its number of nodes, so that a small file cannot claim
+/// much memory. `line` is the line that states the number.
 inline void check_nodes(Scanner& text, std::uint64_t nodes, std::uint64_t line) {
   constexpr std::uint64_t always_fine = std::uint64_t{1} << 16U;
   constexpr std::uint64_t nodes_per_byte = 16;
@@ -25,7 +25,7 @@ inline void check_nodes(Scanner& text, std::uint64_t nodes, std::uint64_t line) 
                          " bytes");
 }
 
-/// Refuses a text with fewer items than its header promises.
+/// Rejects a text with fewer items than its header promises.
 inline void check_count(const Scanner& text, const char* what, std::uint64_t seen,
                         std::uint64_t promised) {
   if (seen == promised) return;

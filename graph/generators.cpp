@@ -37,7 +37,7 @@ Edge rmat_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t index) {
   return edge;
 }
 
-/// A permutation of the nodes (Fisher and Yates).
+/// A random permutation of the nodes (Fisher and Yates).
 std::vector<Node> shuffled(Node nodes, std::uint64_t seed) {
   std::vector<Node> names(nodes);
   std::iota(names.begin(), names.end(), 0);
@@ -48,12 +48,12 @@ std::vector<Node> shuffled(Node nodes, std::uint64_t seed) {
 
 // ---- road
 
-/// Parts of a graph that grow together (union by index, path halving).
+/// Sets of connected nodes (union-find: union by index, path halving).
 class Parts {
  public:
   explicit Parts(Node nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
 
-  /// False: they were one part already.
+  /// Returns false if both nodes were in the same set already.
   bool join(Node one, Node other) {
     one = find(one);
     other = find(other);
@@ -76,8 +76,8 @@ struct Point {
   std::int64_t y;
 };
 
-/// Coordinates are below 2^31: their squares are added exactly, and the root is rounded the same on
-/// every machine.
+/// Coordinates are below 2^31. The sum of their squares is exact, and the root is rounded the same
+/// way on every machine.
 double distance(const Point& one, const Point& other) {
   const std::int64_t dx = one.x - other.x;
   const std::int64_t dy = one.y - other.y;
@@ -86,7 +86,7 @@ double distance(const Point& one, const Point& other) {
 
 Weight weight_of(double distance) { return std::max(Weight{1}, static_cast<Weight>(distance)); }
 
-/// A point somewhere in the middle of its square of 1000 by 1000.
+/// A random point in the middle part of the node's 1000 by 1000 square.
 Point crossing(Node node, Node width, std::uint64_t seed) {
   Random random{seed, Stream::places + node};
   return {std::int64_t{1000} * (node % width) + random.below(800),
@@ -171,12 +171,12 @@ Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
   constexpr double side = 1U << bits;
   const double radius = side * std::min(1.0, std::sqrt(degree / (std::numbers::pi * nodes)));
   const auto rows =
-      static_cast<std::uint64_t>(side / radius);  // of cells no smaller than the radius
+      static_cast<std::uint64_t>(side / radius);  // cells are at least as large as the radius
   const auto cell_of = [rows](std::int64_t coordinate) {
     return static_cast<std::uint64_t>(coordinate) * rows >> bits;
   };
 
-  // The points, sorted by cell.
+  // Points sorted by cell.
   std::vector<Point> points(nodes);
   std::vector<Node> first(rows * rows + 1);
   const auto place = [seed](Node index) {
@@ -195,7 +195,7 @@ Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
     }
   }
 
-  // Points within the radius are in one of the nine cells around.
+  // All points within the radius are in the nine cells around the point.
   Csr graph;
   graph.offsets.reserve(std::size_t{nodes} + 1);
   for (Node node = 0; node < nodes; ++node) {

@@ -1,5 +1,6 @@
-// Graphs made from a few numbers, the same on every machine. All are undirected: both directions of
-// an edge are there, with equal weights; no self loops, no duplicates. Node counts are below 2^32.
+// Graphs generated from a few numbers, the same on every machine. All are undirected: each edge
+// exists in both directions, with equal weights. There are no self loops and no duplicates, and
+// fewer than 2^32 nodes.
 #pragma once
 
 #include "graph/build.hpp"
@@ -7,7 +8,7 @@
 
 namespace cohort {
 
-/// Seed of the generators, unless another is given.
+/// The generators' default seed.
 inline constexpr std::uint64_t default_seed = 1;
 
 /// A grid: node `y * width + x` has an edge to each of its at most four neighbours. Needs
@@ -21,33 +22,34 @@ inline constexpr std::uint64_t default_seed = 1;
 [[nodiscard]] Csr rmat(std::uint32_t scale, std::uint64_t seed = default_seed,
                        std::uint32_t factor = 16);
 
-/// The edges `begin` to `end` - 1 of those that it draws, before they are symmetrised.
+/// The edges `begin` to `end` - 1 in the order in which rmat() draws them, before they are
+/// symmetrised.
 [[nodiscard]] std::vector<Edge> rmat_edges(std::uint32_t scale, std::uint64_t seed,
                                            std::uint64_t begin, std::uint64_t end);
 
-/// Like a road network: crossings of a square grid, moved at random. Neighbours are connected with
-/// a probability of 0.6, and then the parts that are still separate are connected. The graph has
-/// about 2.5 edges per node, and a diameter that grows with the square root of the nodes. Weights:
-/// the distance, where 1000 is a square of the grid.
+/// A graph like a road network: crossings of a square grid, moved at random. Neighbours are
+/// connected with a probability of 0.6; then parts that are still separate are connected. The graph
+/// has about 2.5 edges per node, and a diameter that grows with the square root of the number of
+/// nodes. An edge's weight is its length, where 1000 is the side of a grid square.
 [[nodiscard]] Csr road(Node nodes, std::uint64_t seed = default_seed);
 
-/// A random geometric graph: points in the unit square, each connected with those nearer than a
-/// radius. The radius gives `degree` neighbours on average (fewer near the border). Nodes are
-/// numbered by squares of that size, row by row. Weights: the distance, where 1000 is the radius,
-/// and at least 1.
+/// A random geometric graph: points in the unit square, each connected with all points nearer than
+/// a radius. The radius is chosen for `degree` neighbours on average (fewer near the border). Nodes
+/// are numbered by squares of that size, row by row. An edge's weight is its length, where 1000 is
+/// the radius, and at least 1.
 [[nodiscard]] Csr geometric(Node nodes, std::uint32_t degree = 8,
                             std::uint64_t seed = default_seed);
 
 /// Node 0 with an edge to every other node.
 [[nodiscard]] Csr star(Node nodes);
 
-/// Node 0 to 1 to 2 and so on.
+/// A chain of edges: node 0 to 1 to 2 and so on.
 [[nodiscard]] Csr path(Node nodes);
 
-/// An edge between any two nodes.
+/// A graph with an edge between any two nodes.
 [[nodiscard]] Csr complete(Node nodes);
 
-/// No edges.
+/// A graph without edges.
 [[nodiscard]] Csr empty(Node nodes);
 
 }  // namespace cohort

@@ -41,8 +41,8 @@ Banner read_banner(Scanner& text) {
           .symmetric = symmetry == "symmetric"};
 }
 
-/// Real entries are weights if all of them are whole and not negative. Otherwise they are
-/// measurements, and the graph takes the pattern alone.
+/// Real entries are taken as weights if all of them are whole and not negative. Otherwise they are
+/// measurements, and the graph is unweighted.
 class RealWeights {
  public:
   void add(double value, std::vector<Weight>& weights) {

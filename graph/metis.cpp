@@ -1,7 +1,8 @@
 // METIS graphs (Karypis, METIS manual 5.1, section 4.1.1): `%` comments, a line `NODES EDGES [FMT
-// [CONSTRAINTS]]`, then a line for each node. Such a line has the node's neighbours, counted from
-// 1, each followed by a weight if FMT says so. FMT may also put the node's size and weights first,
-// which we skip. Undirected: every edge is there twice, and no node is its own neighbour.
+// [CONSTRAINTS]]`, then one line per node. Such a line lists the node's neighbours, counted from 1,
+// each followed by a weight if FMT says so. FMT may also put the node's size and weights first;
+// they are skipped. Graphs are undirected: every edge appears twice, and no node is its own
+// neighbour.
 #include "graph/formats.hpp"
 
 namespace cohort::detail {
@@ -11,7 +12,8 @@ struct Header {
   std::uint64_t line = 0;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
-  std::uint64_t before_neighbours = 0;  ///< sizes and weights of a node, which are skipped
+  /// Numbers before a node's neighbours: its size and weights, which are skipped.
+  std::uint64_t before_neighbours = 0;
   bool weighted = false;
 };
 
@@ -41,7 +43,7 @@ Header read_header(Scanner& text) {
   return header;
 }
 
-/// The line of one node.
+/// Reads the line of one node.
 void read_node(Scanner& text, const Header& header, Node node, Csr& graph) {
   for (std::uint64_t i = 0; i < header.before_neighbours; ++i)
     (void)text.number("a size or weight of the node", ~std::uint64_t{0});
@@ -69,7 +71,7 @@ Csr read_metis(Scanner& text) {
     read_node(text, header, static_cast<Node>(node++), graph);
     text.end_line();
   }
-  if (text.skip_comments("%")) text.end_line();  // which fails: there is something else
+  if (text.skip_comments("%")) text.end_line();  // end_line() fails: there is more text
   if (graph.num_edges() != 2 * header.edges) {
     text.fail_at(header.line, "the header promised " + std::to_string(header.edges) +
                                   " edges, which are neighbours twice, but there are " +

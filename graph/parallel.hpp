@@ -1,4 +1,4 @@
-// A loop over blocks on all CPUs that may be used, for host-side work on graphs.
+// A parallel loop over blocks, on all CPUs that the process may use. For host-side work on graphs.
 #pragma once
 
 #include <sched.h>
@@ -11,8 +11,9 @@
 
 namespace cohort {
 
-/// Calls `work(begin, end)` for blocks of `block` of the numbers 0 to `size` - 1. Each number is
-/// visited once, in any order, and blocks run at the same time. `work` must not throw.
+/// Splits the numbers 0 to `size` - 1 into blocks and calls `work(begin, end)` for each. Each
+/// number is visited once; the order is arbitrary, and blocks run in parallel. `work` must not
+/// throw.
 template <class Work>
 void for_blocks(std::size_t size, std::size_t block, const Work& work) {
   std::atomic<std::size_t> next{0};

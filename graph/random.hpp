@@ -1,5 +1,5 @@
 // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): random numbers that are the same on every machine,
-// one by one or by their index.
+// as a stream or by index.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace cohort {
 
-/// The output for state `x`.
+/// The output of SplitMix64 for state `x`.
 [[nodiscard]] COHORT_FN constexpr std::uint64_t splitmix64(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -27,7 +27,7 @@ class Random {
     state_ += 0x9E3779B97F4A7C15U;
     return result;
   }
-  /// From 0 to `bound` - 1, which is below 2^32.
+  /// A number from 0 to `bound` - 1. `bound` must be below 2^32.
   constexpr std::uint32_t below(std::uint32_t bound) {
     return static_cast<std::uint32_t>(((next() >> 32U) * bound) >> 32U);
   }

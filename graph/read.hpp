@@ -1,5 +1,5 @@
-// Graph files: their formats, and how to read them. Invariant: memory grows with the text read so
-// far, never with what a header promises.
+// Reads graph files in several formats. Invariant: memory grows with the text read so far, never
+// with the sizes that a header promises.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace cohort {
 
-/// How a graph is written as text.
+/// Text formats of graphs.
 enum class Format {
   dimacs,              ///< .gr: DIMACS shortest paths `p sp`, also `p tw` and `p edge`, 1-based
   matrix_market,       ///< .mtx: coordinates; pattern, integer or real; general or symmetric
-  metis,               ///< .graph: a line of neighbours for each node, 1-based
+  metis,               ///< one line of neighbours per node, 1-based
   edge_list,           ///< .el: `from to`, 0-based
   weighted_edge_list,  ///< .wel: `from to weight`, 0-based
 };
@@ -26,14 +26,14 @@ enum class Format {
 inline constexpr std::array formats{Format::dimacs, Format::matrix_market, Format::metis,
                                     Format::edge_list, Format::weighted_edge_list};
 
-/// The end of a file's name, e.g. ".gr".
+/// The file name extension of the format, e.g. ".gr".
 [[nodiscard]] std::string_view suffix(Format format);
 
-/// The format that the file's name tells, with or without .gz or .xz.
+/// The format by the file's extension, with or without .gz or .xz.
 [[nodiscard]] std::optional<Format> format_of(const std::filesystem::path& file);
 
-/// Reads a graph from text. `name` is for errors, which are Error{bad_file} and name the line and
-/// the reason. `block` bytes are read at a time.
+/// Reads a graph from text, `block` bytes at a time. Errors are Error{bad_file}; they contain
+/// `name`, the line and the reason.
 [[nodiscard]] Csr parse_graph(Source& text, Format format, const std::string& name,
                               std::size_t block = Scanner::usual_block);
 

@@ -1,5 +1,6 @@
-// A source that reads ahead: its thread fills a few chunks while the reader empties others.
-// Invariant: a chunk belongs to the thread or to the reader, and changes hands under the mutex.
+// A source that reads ahead: a thread fills a few chunks while the reader empties others.
+// Invariant: a chunk belongs either to the thread or to the reader, and is handed over under the
+// mutex.
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -30,7 +31,7 @@ class ReadAhead : public Source {
   static constexpr std::size_t chunk_size = std::size_t{256} << 10U;
   static constexpr std::size_t most_filled = 4;
 
-  /// The next filled chunk. False: the source has ended.
+  /// Advances to the next filled chunk. Returns false at the end of the source.
   bool next() {
     std::unique_lock lock{mutex_};
     if (current_.capacity() != 0) empty_.push_back(std::move(current_));
@@ -48,7 +49,7 @@ class ReadAhead : public Source {
     return true;
   }
 
-  /// The thread: fills chunks until the end of the source, a failure, or a stop.
+  /// Body of the thread: fills chunks until the end of the source, a failure, or a stop request.
   void fetch(const std::stop_token& stop) {
     std::exception_ptr failure;
     try {
@@ -85,8 +86,8 @@ class ReadAhead : public Source {
     return true;
   }
 
-  std::unique_ptr<Source> inner_;  // the thread's
-  Chunk current_;                  // the reader's
+  std::unique_ptr<Source> inner_;  // used by the thread only
+  Chunk current_;                  // used by the reader only
   std::size_t position_ = 0;
   std::mutex mutex_;
   std::condition_variable_any changed_;
@@ -94,7 +95,7 @@ class ReadAhead : public Source {
   std::vector<Chunk> empty_;
   bool finished_ = false;
   std::exception_ptr failure_;
-  std::jthread thread_;  // last: it ends before anything it uses
+  std::jthread thread_;  // last member: it must end before the members that it uses
 };
 
 }  // namespace

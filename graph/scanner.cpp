@@ -14,7 +14,8 @@ constexpr std::size_t longest_word = std::size_t{1} << 20U;
 
 constexpr std::size_t longest_shown = 24;
 
-/// Quotes text of a file: shortened, and with a question mark for what cannot be printed.
+/// Quotes text from a file for a message: shortened, with a question mark for each unprintable
+/// character.
 std::string shown(std::string_view text) {
   std::string result{"'"};
   for (const char c : text.substr(0, longest_shown)) result += c >= ' ' && c <= '~' ? c : '?';
@@ -41,7 +42,7 @@ void Scanner::fail_at(std::uint64_t line, const std::string& why) {
 
 bool Scanner::refill() {
   if (finished_) return false;
-  // The incomplete word goes to the front.
+  // Move the incomplete word to the front.
   const auto begin = static_cast<std::size_t>(end_ - block_.data());
   if (rest_ > 0) {
     block_[begin] = first_of_rest_;
@@ -113,7 +114,7 @@ std::string_view Scanner::word() {
 double Scanner::real(const char* what) {
   const std::string_view text = word();
   const bool plus =
-      text.starts_with('+') && !text.starts_with("+-");  // from_chars knows no plus sign
+      text.starts_with('+') && !text.starts_with("+-");  // from_chars does not accept a plus sign
   const char* const end = text.data() + text.size();
   double value = 0;
   const auto [stopped, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);

@@ -1,5 +1,5 @@
 // A text of words and lines, read once from front to back in blocks. Invariant: no word is split
-// between two blocks, and a zero follows each block, so that loops over a word need not look for
+// between two blocks, and a zero follows each block, so that loops over a word need not check for
 // the end.
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace cohort {
 
-/// Reads numbers and words, and knows where it is. All errors are Error{bad_file} that name the
-/// file, the line and the reason.
+/// Reads numbers and words, and tracks the current line. All errors are Error{bad_file} and name
+/// the file, the line and the reason.
 class Scanner {
  public:
   static constexpr std::size_t usual_block = std::size_t{256} << 10U;
 
-  /// `name` is the file's, for errors.
+  /// `name` is the file's name in error messages.
   Scanner(Source& source, std::string name, std::size_t block = usual_block);
 
   [[noreturn]] void fail(const std::string& why) const;
@@ -30,7 +30,7 @@ class Scanner {
   [[nodiscard]] bool at_end() { return peek() == '\0' && at_ == end_; }
   /// True at the end of a line, or of the text. Skips blanks first.
   [[nodiscard]] bool at_line_end() { return peek() == '\n' || at_end(); }
-  /// The character that comes next, after blanks; 0 at the end of the text.
+  /// The next character after blanks; 0 at the end of the text.
   [[nodiscard]] char peek() {
     for (;;) {
       const char* at = at_;
@@ -42,9 +42,10 @@ class Scanner {
 
   /// Skips the rest of the line.
   void skip_line();
-  /// Skips empty lines, and lines that begin with one of `marks`. False: the text ends there.
+  /// Skips empty lines, and lines that begin with one of `marks`. Returns false if the text ends
+  /// there.
   [[nodiscard]] bool skip_comments(std::string_view marks);
-  /// Expects the end of the line, after blanks at most.
+  /// Requires that only blanks are left on the line.
   void end_line() {
     if (peek() == '\n') {
       ++at_;
@@ -54,7 +55,7 @@ class Scanner {
     }
   }
 
-  /// Takes the next word if it is this one character.
+  /// Takes the next word if it consists of exactly this character.
   [[nodiscard]] bool take(char only) {
     if (peek() != only || only == '\0') return false;
     ++at_;
@@ -65,11 +66,12 @@ class Scanner {
   /// The next word, valid until the next call. Empty at the end of a line.
   [[nodiscard]] std::string_view word();
 
-  /// A whole number up to `most`. `what` names it in errors.
+  /// A whole number of at most `most`. Errors call it `what`.
   [[nodiscard]] std::uint64_t number(const char* what, std::uint64_t most) {
     (void)peek();
     const char* const start = at_;
-    const char* at = start;  // not the member: the compiler assumes that text may overlap it
+    // a copy of the member: otherwise the compiler would have to assume that text overlaps it
+    const char* at = start;
     std::uint64_t value = 0;
     for (auto digit = digit_at(at); digit < 10; digit = digit_at(++at)) value = 10 * value + digit;
     at_ = at;
@@ -78,10 +80,10 @@ class Scanner {
       bad_number(start, what, most);
     return value;
   }
-  /// A decimal number. Neither infinite nor NaN.
+  /// A decimal number; infinity and NaN are errors.
   [[nodiscard]] double real(const char* what);
 
-  /// One of `nodes` nodes, counted from `base` in the file and from 0 here.
+  /// An id of one of `nodes` nodes. The file counts from `base`, the result from 0.
   [[nodiscard]] Node node(std::uint64_t base, std::uint64_t nodes) {
     const std::uint64_t id = number("a node", ~std::uint64_t{0});
     if (id - base >= nodes) bad_node(id, base, nodes);
@@ -90,7 +92,7 @@ class Scanner {
   [[nodiscard]] Weight weight() { return static_cast<Weight>(number("a weight", ~Weight{0})); }
 
   [[nodiscard]] std::uint64_t line() const { return line_; }
-  /// Fails with the number of an earlier line.
+  /// Fails with the number of an earlier line in the message.
   [[noreturn]] void fail_at(std::uint64_t line, const std::string& why);
 
   /// Bytes of text read so far.
@@ -99,7 +101,7 @@ class Scanner {
  private:
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
   static bool is_line_end(char c) { return c == '\n'; }
-  /// A zero behind the block counts: words end there.
+  /// The zero behind the block counts as a space: words end there.
   [[nodiscard]] bool is_space(char c) const {
     return is_blank(c) || is_line_end(c) || (c == '\0' && at_ == end_);
   }
@@ -107,7 +109,7 @@ class Scanner {
     return static_cast<std::uint64_t>(static_cast<unsigned char>(*at)) - '0';
   }
 
-  /// The next block, when this one is used up. False: there is none.
+  /// Loads the next block when the current one is used up. Returns false if there is none.
   bool refill();
   [[nodiscard]] std::string_view rest_of_word() const;
   [[noreturn]] void not_the_end() const;
@@ -118,9 +120,9 @@ class Scanner {
   std::string name_;
   std::vector<char> block_;
   const char* at_;
-  const char* end_;         // of the whole words; points to the zero
-  std::size_t rest_ = 0;    // bytes behind the end, the start of a word that is not complete
-  char first_of_rest_ = 0;  // overwritten by that zero
+  const char* end_;         // end of the complete words; points to the zero
+  std::size_t rest_ = 0;    // bytes after `end_`: the start of an incomplete word
+  char first_of_rest_ = 0;  // saved here because the zero overwrites it
   bool finished_ = false;
   std::uint64_t line_ = 1;
   std::uint64_t bytes_ = 0;

@@ -66,12 +66,12 @@ class Memory : public Source {
   std::size_t piece_;
 };
 
-/// Input of a decompressor: bytes can be peeked at before they are taken.
+/// Input of a decompressor. Bytes can be inspected before they are taken.
 class Input {
  public:
   explicit Input(std::unique_ptr<Source> source) : source_(std::move(source)) {}
 
-  /// At least `wanted` bytes, or all that are left.
+  /// At least `wanted` bytes, or all that remain.
   std::string_view peek(std::size_t wanted) {
     if (end_ - begin_ < wanted) {
       std::copy(buffer_.begin() + offset(begin_), buffer_.begin() + offset(end_), buffer_.begin());
@@ -156,7 +156,8 @@ class Gzip : public Source {
     }
   }
 
-  /// After one member there may be others, and after the last one zeros, as on tapes.
+  /// Skips to the next member. Another member may follow, and zeros may follow the last one, as on
+  /// tapes.
   void next_member() {
     for (;;) {
       const std::string_view bytes = input_.peek(gzip_magic.size());
@@ -224,7 +225,7 @@ class Xz : public Source {
 
 struct Unpacked {
   std::unique_ptr<Source> source;
-  bool packed;  ///< it was compressed
+  bool packed;  ///< the input was compressed
 };
 
 Unpacked unpack(std::unique_ptr<Source> inner) {

@@ -37,7 +37,7 @@ constexpr std::array kinds{
 
 constexpr std::uint64_t most_nodes = std::numeric_limits<Node>::max();
 
-/// Bytes of a graph and of the edges it is made from.
+/// Memory in bytes for a graph and for the edges from which it is built.
 double bytes(double nodes, double edges, double bytes_per_edge) {
   return nodes * sizeof(std::uint64_t) + edges * bytes_per_edge;
 }

@@ -1,4 +1,4 @@
-// Input specs: a graph named in one word, as in `grid:1000x1000`, or a file.
+// Input specs: a graph described by one word such as `grid:1000x1000`, or a file.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,21 @@
 
 namespace cohort {
 
-/// All kinds there are; the last one is a file.
+/// All kinds of specs; the last one is a file.
 [[nodiscard]] std::span<const SpecKind> graph_specs();
 
-/// The graph that `spec` names. Throws Error{bad_options} when it names none, or one too large, and
-/// Error{bad_file} for a file that is not right.
+/// Creates or reads the graph that `spec` describes. Throws Error{bad_options} if the spec is
+/// invalid or the graph too large, and Error{bad_file} for a file with errors.
 [[nodiscard]] Csr load_graph(std::string_view spec);
 
-/// One of `parts` parts of the edges that a generator draws, in one direction, if this kind of
-/// graph can be made in parts: rmat and grid can. symmetrise() of all parts is load_graph(spec).
+/// One of `parts` parts of the edges that a generator draws, in one direction. Returns nothing for
+/// kinds of graphs that cannot be made in parts; rmat and grid can. symmetrise() of all parts
+/// equals load_graph(spec).
 [[nodiscard]] std::optional<EdgeList> load_edges(std::string_view spec, std::uint32_t part,
                                                  std::uint32_t parts);
 
-/// The file that `spec` names: as it is, or in the folder $COHORT_DATA; in both places also with
-/// .gz or .xz after it.
+/// The file that `spec` names: as given, or in the folder $COHORT_DATA. In both places .gz or .xz
+/// may be appended.
 [[nodiscard]] std::optional<std::filesystem::path> find_input(std::string_view spec);
 
 }  // namespace cohort

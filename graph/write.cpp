@@ -6,7 +6,7 @@
 namespace cohort {
 namespace {
 
-/// Text that grows number by number.
+/// Text to which numbers are appended.
 class Text {
  public:
   Text& operator<<(std::string_view words) {
@@ -25,7 +25,7 @@ class Text {
   std::string text_;
 };
 
-/// A line for each edge: `mark`, both ends counted from `base`, and the weight if wanted.
+/// Writes one line per edge: `mark`, both ends counted from `base`, and optionally the weight.
 void write_edges(Text& text, const Csr& graph, std::string_view mark, std::uint64_t base,
                  bool weighted) {
   const CsrView view = graph.view();

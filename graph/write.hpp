@@ -1,4 +1,5 @@
-// Graphs as text, in every format that can be read: for tests, measurements and other programs.
+// Writes graphs as text in every format that can be read. For tests, measurements and other
+// programs.
 #pragma once
 
 #include <string>
@@ -7,9 +8,9 @@
 
 namespace cohort {
 
-/// The text of a graph. Reading it gives the same graph, with two exceptions: an edge list forgets
-/// nodes after the last one that has edges, and .wel has a weight of 1 where there is none. For
-/// METIS the graph must be symmetric without self loops, as `symmetrise` makes it.
+/// The graph as text. Reading it yields the same graph, with two exceptions: an edge list loses
+/// nodes after the last one that has edges, and .wel stores a weight of 1 for unweighted edges. For
+/// METIS, the graph must be symmetric without self loops, as `symmetrise` makes it.
 [[nodiscard]] std::string to_text(const Csr& graph, Format format);
 
 }  // namespace cohort

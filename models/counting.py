@@ -1,8 +1,8 @@
-"""Facts about the size of a set of ids, which the proof uses where the protocol counts, and their proofs by induction.
+"""Lemmas about the size of a set of ids, with proofs by induction. The main proof uses them where the protocol counts.
 
-`size` is the number of ids below `bound` in the set, defined by recursion on the bound. Each lemma is proved for sets of
-ids below any bound, in two queries: for bound 0, and for bound n + 1 from bound n. The functions that the proof calls
-return instances of the lemmas: with fresh witnesses in place of the premises' quantifiers, and at the given terms.
+`size` is the number of ids below `bound` in the set, defined by recursion on the bound. Each lemma is proved for sets
+of ids below any bound, in two queries: for bound 0, and for bound n + 1 from bound n. The functions that the proof
+calls return instances of the lemmas at the given terms. Fresh witnesses replace the quantifiers of the premises.
 """
 import itertools
 
@@ -18,7 +18,7 @@ def witness():
 
 
 class Emptiness:
-    """A set is empty just if its size is 0."""
+    """A set is empty if and only if its size is 0."""
 
     def __init__(self, size, member):
         self.size, self.member, inside = size, member, witness()
@@ -30,7 +30,7 @@ class Emptiness:
 
 
 class Fullness:
-    """A set within 0 to bound - 1 has everything there just if its size is the bound."""
+    """A set of ids from 0 to bound - 1 contains all of them if and only if its size is the bound."""
 
     def __init__(self, size, member, bound):
         self.size, self.member, self.bound, outside, missing = size, member, bound, witness(), witness()
@@ -44,7 +44,7 @@ class Fullness:
 
 
 class ChangeAt:
-    """Two sets that differ at one id at most."""
+    """Two sets that differ in at most one id."""
 
     def __init__(self, size, member, size_after, member_after, at):
         other = witness()
@@ -55,7 +55,7 @@ class ChangeAt:
 
 
 class ChangeBetween:
-    """Two sets of which the larger has all ids from low to high - 1, the smaller none of them; they agree elsewhere."""
+    """Two sets that agree outside low to high - 1. In that range the larger has all ids and the smaller none."""
 
     def __init__(self, size, member, larger_size, larger_member, low, high):
         other, inner = witness(), witness()
@@ -66,7 +66,7 @@ class ChangeBetween:
 
 
 def lemmas():
-    """The lemmas as (name, step of the induction, hypotheses, goal): unsatisfiable together with the goal's negation."""
+    """The lemmas as (name, step of the induction, hypotheses, goal). The hypotheses and the goal's negation are unsatisfiable."""
     n, at, low, high = z3.Ints("n at low high")
     first, second = (z3.Function(name, z3.IntSort(), z3.BoolSort()) for name in ("first", "second"))
     one = lambda truth: z3.If(truth, z3.IntVal(1), z3.IntVal(0))

@@ -1,5 +1,4 @@
-"""Connectives that work on Python values and on z3 terms alike, so that one text of the protocol serves the proof and
-the search for runs."""
+"""Connectives that work on Python values and on z3 terms, so that the proof and the search share one text of the protocol."""
 import z3
 
 
@@ -36,7 +35,7 @@ def implies(premise, conclusion):
 
 
 def same(left, right):
-    """Equality, of truth values too."""
+    """Equality, also of truth values."""
     return left == right if _symbolic(left) or not _symbolic(right) else right == left
 
 

@@ -1,9 +1,9 @@
-"""The roster protocol as a transition system: its state, its steps, its inductive invariant, and what is claimed of it.
+"""The roster protocol as a transition system: its state, its steps, its inductive invariant, and the claims.
 
-A step is one atomic operation of include/cohort/protocol/ on shared memory, with the local work up to the next one. N is
-any number from 1 to 4096. Ids are integers; per-id state is a function of the id. An id that no group holds is in pc X.
-A second group that got an id which is still held would overwrite the first: that this cannot happen is the property
-`joins`. README.md has the map from steps to functions.
+A step is one atomic operation of include/cohort/protocol/ on shared memory, with the local work up to the next one. N
+is any number from 1 to 4096. Ids are integers; per-id state is a function of the id. An id that no group holds is in pc
+X. If a group got an id that is still held, it would overwrite the holder's state; the property `joins` says that this
+cannot happen. README.md maps steps to functions.
 """
 from dataclasses import dataclass, field
 
@@ -13,37 +13,37 @@ from logic import both, choose, either, implies, negate, one_of, same, within
 LIMIT = roster_word.constants()["max_groups"]
 WRAP = roster_word.constants()["wrap"]
 
-# Where the holder of an id stands.
+# The state of the group that holds an id.
 (X,  # no group holds the id
  T,  # has a ticket, waits for the check-in to close
- TC,  # the same, and closes it
+ TC,  # as T, and closes the check-in
  R,  # runs
- J,  # admitted from the lobby, has not looked yet
- U,  # M counts it; its box is claimed but not named yet
- W,  # waits in a barrier: arrived (its generation is the roster's) or released (it is an earlier one)
- L,  # made the count full: decides on M
- L2,  # has decided: about to release
- G,  # has released: admits the groups it has added
+ J,  # admitted from the lobby, has not noticed yet
+ U,  # counted by M; its box is claimed but has no id yet
+ W,  # waits in a barrier: arrived (at the roster's generation) or released (from an earlier generation)
+ L,  # has completed the count: decides on M
+ L2,  # has decided: is about to release
+ G,  # has released: admits the groups that join
  Z,  # has returned
  F1,  # request_fork: holds the lock
  F2,  # has looked at the roster
  F3,  # has found departing == 0 after that look
  F4,  # has raised M: admits
- KC,  # kill: claims groups that rest below it
+ KC,  # kill: claims the groups that rest below it
  KG,  # has claimed beyond a gap
  KD,  # has given those back
- KX,  # has counted the claimed in `departing`: about to swap
- KS,  # has stored `settled` for the barrier it is about to release
- KB,  # the swap failed: gives the claimed back
+ KX,  # has counted the claimed groups in `departing`: is about to swap
+ KS,  # has stored `settled` for the barrier that it is about to release
+ KB,  # the swap failed: undoes the claims
  B1,  # rests: has set its bit
- B2,  # found its bit cleared: waits for the claimer's decision
+ B2,  # found its bit cleared: waits for the claiming group's decision
  B3,  # only with the bug rest_unchecked: has seen its bit set again
  ) = range(24)
 FORKING = (F1, F2, F3, F4)
 KILLING = (KC, KG, KD, KX, KS, KB)
 COUNTED = (KX, KS)  # killers whose claims are in `departing`
 RESTING = (B1, B2, B3)
-# A group in one of these acts as a member of the job.
+# In these states a group acts as a member of the job.
 ACTING = (R, J, L, L2, G, Z) + FORKING + KILLING
 
 SCALARS = {  # name: Python type
@@ -52,18 +52,19 @@ SCALARS = {  # name: Python type
     "tickets": int, "no_more": bool, "departing": int, "settled": int,  # other shared words
     "claimed": int,  # boxes in Seat::claimed
     "locked": bool, "holder": int,  # fork_lock, and (ghost) its holder; steady kernels take it as a ghost
-    # Local to the one group that holds the lock: the generation it tells joiners, its look at M, the next id to give.
+    # Private to the group that holds the lock: the generation for joining groups, the M it has read, the next id to
+    # give.
     "join_gen": int, "looked": int, "next_id": int,
-    # Local to the one group in L or L2 (ghost: which one): M when it made the count full, M that it has decided on.
+    # Private to the group in L or L2 (ghost: its id): M when it completed the count, and the M that it decided on.
     "last": int, "last_M": int, "decided": int,
     "released_M": int,  # ghost: M as of the last release or the check-in
 }
 FUNCTIONS = {
     "pc": int, "at": int,  # `at`: Member::gen
     "view": int,  # Member::active
-    "top": int,  # of a killer: it has claimed the ids from here up to its own
+    "top": int,  # of a killer: it has claimed the ids from this one up to its own
     "seen": int,  # of a killer: `arrived` when it last looked at the roster; -1: that was draining
-    "owner": int,  # ghost: the killer that has cleared this id's resting bit and has not decided; -1: none
+    "owner": int,  # ghost: the killer that has cleared this id's resting bit and has not decided yet; -1: none
     "resting": bool,  # the bitmap
     "counted": bool,  # ghost: this id is counted in `departing`
 }
@@ -83,18 +84,18 @@ class State:
 
 @dataclass
 class Step:
-    """`guards` and `guards_all` (of each id) enable it; `sets` is what it changes; `ranges` are the intervals of ids it
-    changes, `bounds` the numbers that the arrivals may be as many as: both are hints for the counting lemmas."""
+    """`guards` and `guards_all` (for each id) enable the step, and `sets` lists its changes. Two hints for the counting lemmas:
+    `ranges` are the intervals of ids that it changes, and `bounds` are possible numbers of arrivals."""
     guards: list
     sets: dict
     guards_all: list = field(default_factory=list)
     ranges: list = field(default_factory=list)
     bounds: list = field(default_factory=list)
-    arrives: object = None  # the id that arrives by this step
+    arrives: object = None  # the id that arrives in this step
 
 
 def put(function, at, value):
-    """The function with one value changed."""
+    """The same function, except for one value."""
     return lambda j: choose(j == at, value, function(j))
 
 
@@ -102,7 +103,7 @@ def put_range(function, low, high, value):
     return lambda j: choose(within(low, j, high), value, function(j))
 
 
-# ---- What the words mean.
+# ---- derived values
 
 def biased(s):
     """Roster::biased"""
@@ -110,34 +111,34 @@ def biased(s):
 
 
 def has_arrived(s, j):
-    """What `arrived` counts: groups that wait at the current generation, or those that have returned."""
+    """Whether `arrived` counts the group: it waits at the current generation, or it has returned."""
     return either(both(s.pc(j) == W, s.at(j) == s.gen), one_of(s.pc(j), L, L2, Z))
 
 
 def word_seen(s):
-    """What a killer remembers of its look at the roster; M was then its id + 1."""
+    """The part of the roster that a killer remembers. M was its id + 1 when it loaded the roster."""
     return choose(s.drain, -1, s.arrived)
 
 
 def unpassed(s, j):
-    """Has yet to take M from `settled`."""
+    """The group has not read M from `settled` yet."""
     return either(s.pc(j) == T, both(negate(s.steady), either(s.pc(j) == G, both(s.pc(j) == W, s.at(j) == s.gen - 1))))
 
 
 def has_left(s, j):
-    """Sent away by another group's step, but has not looked yet. Says nothing of M."""
+    """The group has been removed by another group's step, but has not noticed yet. Implies nothing about M."""
     return both(s.counted(j), either(both(s.pc(j) == W, s.at(j) < s.gen),
                                      both(one_of(s.pc(j), *RESTING), s.owner(j) == -1, negate(s.resting(j)))))
 
 
-# ---- Steps. Each takes the state, its parameters (ids, numbers, booleans) and the set of planted bugs.
+# ---- Steps. Each takes the state, parameters (ids, numbers, booleans) and the set of planted bugs.
 
 ID, NUMBER = "id", "number"
 
 
 @dataclass
 class Kind:
-    """A kind of step: how to make one, where its group stands before, and its parameters."""
+    """A kind of step: a function that makes one, the states from which its group takes it, and its parameters."""
     make: object
     places: tuple
     parameters: dict
@@ -148,7 +149,8 @@ PLANTED = ("see_bit_again", "clear_bit_unchecked")  # only with the bug rest_unc
 
 
 def step(*places, **parameters):
-    """A step that group `i` takes from one of the places; without places it names its group itself, or has none."""
+    """Decorator for a step that group `i` takes from one of the states `places`. Without `places`, the step names its group
+    itself or has none."""
     def register(function):
         def guarded(s, bugs, **values):
             made = function(s, bugs=bugs, **values)
@@ -163,7 +165,7 @@ def step(*places, **parameters):
 
 @step(i=ID)
 def take_ticket(s, i, bugs):
-    """A new Member's generation is 0: it does not ask the roster."""
+    """A new Member has generation 0; it does not read the generation from the roster."""
     closes = either(i == choose(s.deadline, 0, s.quorum - 1), both("two_closers" in bugs, i == s.quorum - 1))
     return Step([s.gather, negate(s.no_more), i == s.tickets, i < s.quorum],
                 {"pc": put(s.pc, i, choose(closes, TC, T)), "at": put(s.at, i, 0), "tickets": s.tickets + 1})
@@ -192,7 +194,7 @@ def arrival(s, i, add, guards):
     total = s.arrived + add
     flips = total >= WRAP
     arrived = choose(flips, total - WRAP, total)
-    full = arrived == s.M  # asked after a flip, too
+    full = arrived == s.M  # also tested after a flip
     return Step([negate(s.drain)] + guards,
                 {"pc": put(s.pc, i, choose(full, L, W)), "gen": choose(flips, s.gen + 1, s.gen),
                  "arrived": arrived, "released_M": choose(flips, s.M, s.released_M),
@@ -218,14 +220,14 @@ def arrive_with_veto(s, i, bugs):
 
 @step()
 def look_again(s, bugs):
-    """Group 0 compares no generation: the word is not biased again before its next arrival."""
+    """Group 0 does not compare generations: the word is not biased again before its next arrival."""
     return Step([s.steady, s.pc(0) == W, biased(s)],
                 {"arrived": s.arrived - (WRAP - s.view(0))})
 
 
 @step(L, to=NUMBER, settles=NUMBER)
 def decide_to_keep_or_shrink(s, i, to, settles, bugs):
-    """Where M stands still, release() stores `settled` and resize() does not."""
+    """In kernels whose M is steady, release() stores `settled` and resize() does not."""
     going = put_range(s.counted, to, s.last_M, True)
     return Step([0 <= to, to <= s.last_M, either(settles == to, both(s.steady, settles == s.settled))],
                 {"pc": put(s.pc, i, L2), "decided": to, "departing": s.departing + s.last_M - to, "counted": going,
@@ -243,7 +245,7 @@ def decide_to_grow(s, i, by, bugs):
 
 @step(L2)
 def release(s, i, bugs):
-    """One addition of the difference between the full roster and the released one."""
+    """Adds the difference between the released and the full roster, in one addition."""
     to = s.M + s.decided - s.last_M
     grows = s.decided > s.last_M
     early = "unlock_before_admission" in bugs
@@ -326,8 +328,8 @@ def count_departing(s, i, bugs):
 
 
 def completes(s, i):
-    """By its look, which may be old, the killer is the last that a barrier waits for. Also true of a job's last group: it
-    ends a generation in which no group waits."""
+    """According to the roster it has loaded, which may be old, the killer is the last group that a barrier waits for.
+    Also true of a job's last group, which ends a generation in which no group waits."""
     return s.seen(i) == s.top(i)
 
 
@@ -338,7 +340,7 @@ def settle_for_kill(s, i, bugs):
 
 @step(KX, KS)
 def kill(s, i, bugs):
-    """The swap: the roster is as the killer saw it."""
+    """The swap succeeds: the roster is as the killer saw it."""
     to = s.top(i)
     releases = s.pc(i) == KS
     forgets = "kill_does_not_release" in bugs
@@ -397,13 +399,13 @@ def find_claimed(s, i, bugs):
 
 @step(B2)
 def see_bit_again(s, i, bugs):
-    """Only with the bug rest_unchecked."""
+    """A step that exists only with the planted bug rest_unchecked."""
     return Step(["rest_unchecked" in bugs, s.resting(i)], {"pc": put(s.pc, i, B3)})
 
 
 @step(B3)
 def clear_bit_unchecked(s, i, bugs):
-    """Only with the bug rest_unchecked: the fetch_and whose result is ignored."""
+    """With the planted bug rest_unchecked only: the fetch_and whose result is ignored."""
     return Step(["rest_unchecked" in bugs], {"pc": put(s.pc, i, R), "resting": put(s.resting, i, False)})
 
 
@@ -465,14 +467,14 @@ def return_later(s, i, bugs):
 
 @step()
 def raise_fault(s, bugs):
-    """FAULT, from anywhere: the host, an exception, or a broken contract. Nothing is claimed afterwards."""
+    """FAULT, from any source: the host, an exception, or a broken contract. Nothing is claimed about later states."""
     return Step([], {"fault": True})
 
 
 # ---- The invariant. `arrivals` and `leavers` are the sizes of the sets has_arrived and counted.
 
 def numbers(s, arrivals, leavers):
-    """What holds of the scalars, by name."""
+    """Properties of the scalars, by name."""
     pc, last, holder = s.pc, s.last, s.holder
     completing = one_of(pc(last), L, L2)
     yield "ranges", both(1 <= s.N, s.N <= LIMIT, 1 <= s.quorum, s.quorum <= s.N, 0 <= s.M, s.M <= s.N, 0 <= s.arrived,
@@ -502,7 +504,7 @@ def numbers(s, arrivals, leavers):
 
 
 def of_each(s, j, below):
-    """What holds of every id, by name. `below(j)` is how many of the ids below j have arrived."""
+    """Properties of every id, by name. `below(j)` is the number of ids below j that have arrived."""
     pc, at, owner = s.pc(j), s.at(j), s.owner(j)
     active = within(0, j, s.M)
     killer = s.pc(owner)
@@ -543,14 +545,14 @@ def of_each(s, j, below):
 
 
 def of_pairs(s, i, j):
-    """What holds of every two ids, by name."""
+    """Properties of every pair of ids, by name."""
     yield "claims", implies(both(one_of(s.pc(i), KC, KG, KD, KX, KS), within(s.top(i), j, i)), s.owner(j) == i)
     yield "passed", implies(both(one_of(s.pc(i), *KILLING), i < j, j < s.M), negate(unpassed(s, j)))
     yield "all wait for the killer", implies(both(s.pc(i) == KS, within(0, j, s.top(i))), has_arrived(s, j))
 
 
 def initial(s):
-    """Before the first group."""
+    """The state before the first group."""
     return [s.gather, s.gen == 0, s.M == 0, s.arrived == 0, negate(s.drain), negate(s.fault), s.tickets == 0,
             negate(s.no_more), s.departing == 0, s.claimed == 0, negate(s.locked), 1 <= s.N, s.N <= LIMIT,
             1 <= s.quorum, s.quorum <= s.N]
@@ -560,7 +562,7 @@ def initial_each(s, j):
     return [s.pc(j) == X, negate(s.resting(j)), negate(s.counted(j)), s.owner(j) == -1]
 
 
-# ---- What is claimed. Of states: follows from the invariant.
+# ---- Claims about states. They follow from the invariant.
 
 def claims_of_numbers(s, arrivals, leavers):
     yield "no arrival is lost: a full generation has one group that ends it", implies(
@@ -588,7 +590,7 @@ def claims_of_each(s, j):
     yield "the lock is free when a barrier wants to grow", implies(pc == L, negate(s.locked))
 
 
-# Of steps: from a state of the invariant.
+# ---- Claims about steps from a state that satisfies the invariant.
 
 def claims_of_steps(s, after, step, name, j):
     grows = after.M > s.M
@@ -611,8 +613,8 @@ def claims_of_steps(s, after, step, name, j):
             both(s.pc(j) == T, after.pc(j) == R), after.view(j) == s.released_M)
 
 
-# ---- Planted bugs. Each names the steps it changes, a claim that it breaks, and where a run shows that: how many groups,
-# and which steps they take.
+# ---- Planted bugs. Each lists the steps it changes, a claim that it breaks, and a run that shows it: the number of
+# groups and their steps.
 
 @dataclass
 class Bug:

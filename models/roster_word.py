@@ -1,7 +1,7 @@
-"""The arithmetic of the roster's 64-bit word, in bit-vectors: each operation changes just the fields it should.
+"""The arithmetic of the roster's 64-bit word, in bit-vectors: each operation changes only the fields that it should.
 
 The layout's numbers are read from include/cohort/protocol/roster.hpp; its functions are written again here. Every
-obligation is about an arbitrary word, so it holds in whatever order arrivals and vetoes come.
+obligation is about an arbitrary word, so it holds for any order of arrivals and vetoes.
 """
 import functools
 import operator
@@ -72,7 +72,7 @@ class Word:
         return self.of(self.word - arrivals + self.one_gen).with_active(active)
 
     def becomes(self, after, **fields):
-        """After it the given fields have these values, all others their old ones."""
+        """Whether afterwards the given fields have these values and all other fields are unchanged."""
         gen = self.gen()
         old = dict(gen=gen, arrived=self.arrived(), active=self.active(), flags=self.flags(),
                    kind=self.kind(gen), other_kind=self.kind(gen + 1))
@@ -128,11 +128,11 @@ def obligations(bug=None):
     unbiased = some + [w.active() == M, z3.ULT(arrivals, M), w.arrived() == arrivals]
     bias = some + [w.active() == M, z3.UGE(arrivals, 1), z3.ULT(arrivals, M), w.arrived() == arrivals + w.wrap - M]
     fits = [z3.ULE(other, limit)]
-    # Place: group 0 also announces its kind, as the difference from what the word has.
+    # Place: group 0 also announces its kind, by adding the difference to the kind in the word.
     announces = [z3.ULE(kind, 1)]
     announced = (kind - w.kind(gen)) << (w.kind_shift + (gen & 1))
     last = arrivals + 1 == M
-    # Fault may be raised between the look and the addition.
+    # A fault may be raised between the load and the addition.
     late = [z3.Or(faulted == 0, faulted == w.fault)]
     added = lambda target: w.of((w.word | faulted) + (target - w.word))
     flags = w.flags() | faulted

@@ -1,7 +1,7 @@
-"""Runs of the protocol's steps for a few groups: all of them, breadth first, over the same text that is proved.
+"""Searches all runs of the protocol's steps for a few groups, breadth first. Uses the same text as the proof.
 
-A run that breaks a claim shows that a planted bug is one. Without a bug the search shows that the invariant is not too
-strong, and that every step can be taken, so that the proof is not about nothing.
+A run that breaks a claim shows that a planted bug is a bug. Without a bug, the search shows that the invariant is not
+too strong and that every step can be taken, so the proof is not empty.
 """
 import collections
 import itertools
@@ -23,8 +23,8 @@ def state_of(key):
 
 
 def key_of(state):
-    """What tells states apart. Locals that no group will read any more are forgotten."""
-    ids = range(-1, state.N + 1)  # one more on each side, so that an id out of range shows
+    """A key that distinguishes states. Omits local values that no group will read any more."""
+    ids = range(-1, state.N + 1)  # one id more at each end, so that an id out of range is detected
     values = {name: [getattr(state, name)(j) for j in ids] for name in FUNCTIONS}
     assert values["pc"][0] == protocol.X
     for j in ids:
@@ -67,7 +67,7 @@ def sizes(state):
 
 
 def broken_claim(state, claim, invariant):
-    """The first claim, or part of the invariant, that the state breaks. With `claim`, looks at this claim alone."""
+    """The first claim, or part of the invariant, that the state breaks. With `claim`, checks only this claim."""
     ids = range(-1, state.N + 1)
     counts = sizes(state)
     truths = list(protocol.claims_of_numbers(state, *counts))
@@ -95,7 +95,7 @@ Outcome = collections.namedtuple("Outcome", "broken run states taken")
 
 def search(groups, at_first, steady=False, deadline=False, bugs=frozenset(), names=None, generations=2, most=100000,
            claim="", invariant=False):
-    """Breadth first. The check-in is gone through once, in order, unless its steps are among the names."""
+    """Searches breadth first. The check-in happens once, in a fixed order, unless its steps are among the names."""
     names = [name for name in names or STEPS if name != "raise_fault"]
     state = first_state(groups, at_first, steady, deadline)
     if "take_ticket" not in names:

@@ -2,7 +2,7 @@
 
 No query has a quantifier. A universal hypothesis is used at the terms that matter (the acting id, the ids that words
 name, the id at which the goal could fail); a universal goal is negated at a fresh id. So each query is in a decidable
-theory, linear integers with uninterpreted functions, and an answer `unsat` is a proof whatever terms were chosen.
+theory, linear integers with uninterpreted functions. The answer `unsat` is a proof, whichever terms were chosen.
 """
 import z3
 
@@ -34,14 +34,14 @@ def as_term(truth):
 
 
 def solver_for(logic):
-    """A solver that gives up, after the same work on every machine: seconds where it is idle."""
+    """A solver that gives up after the same amount of work on every machine, which takes seconds on an idle one."""
     solver = z3.SolverFor(logic)
     solver.set("rlimit", 50_000_000)
     return solver
 
 
 class Query:
-    """Hypotheses, and goals by name: proved when no model of the hypotheses breaks a goal."""
+    """Hypotheses, and goals by name. The goals are proved if no model of the hypotheses breaks one."""
 
     def __init__(self):
         self.hypotheses = []
@@ -54,7 +54,7 @@ class Query:
         self.goals.append((name, as_term(truth)))
 
     def check(self):
-        """None if proved, else what is not."""
+        """None if all goals are proved, else the name of one that is not."""
         solver = solver_for("QF_UFLIA")
         solver.add(*self.hypotheses)
         solver.add(z3.Not(z3.And(*[truth for _, truth in self.goals])))
@@ -68,7 +68,7 @@ class Query:
 
 
 class Counts:
-    """The sizes of the two sets that a state counts, and what the lemmas say of them."""
+    """The sizes of the two sets that a state counts, and the lemmas' facts about them."""
 
     def __init__(self, state, suffix=""):
         self.state = state
@@ -77,11 +77,11 @@ class Counts:
         self.facts = [counting.Emptiness(size, member) for size, member in zip(self.sizes, self.sets)]
 
     def fill(self, *bounds):
-        """Tells when the arrivals are complete."""
+        """Adds the lemma on when the arrivals are complete."""
         self.facts += [counting.Fullness(self.sizes[0], self.sets[0], bound) for bound in bounds]
 
     def fill_with(self, arriving):
-        """The same with one arrival more."""
+        """The same lemma after one more arrival."""
         size, member = z3.Int("arrivals_with"), lambda j: either(self.sets[0](j), j == arriving)
         self.facts += [counting.ChangeAt(self.sizes[0], self.sets[0], size, member, arriving),
                        counting.Fullness(size, member, self.state.M)]
@@ -99,7 +99,7 @@ class Counts:
         for k in range(2):
             pair = self.sizes[k], self.sets[k], after.sizes[k], after.sets[k]
             self.facts.append(counting.ChangeAt(*pair, at))
-        for low, high in ranges:  # only of those that leave
+        for low, high in ranges:  # only ranges of groups that leave
             self.facts.append(counting.ChangeBetween(*pair, low, high))
             self.facts.append(counting.ChangeBetween(*pair[2:], *pair[:2], low, high))
 
@@ -123,7 +123,7 @@ OF_PAIRS = both(*[truth for _, truth in protocol.of_pairs(STATE, ONE, TWO)])
 def assume_invariant(query, sizes, terms, killers):
     query.assume(negate(STATE.fault), *[truth for _, truth in protocol.numbers(STATE, *sizes)])
     query.assume(*[z3.substitute(OF_EACH, (ONE, term)) for term in terms])
-    # The first of a pair is a killer.
+    # The first id of a pair is the killer.
     for killer in killers:
         query.assume(*[z3.substitute(OF_PAIRS, (ONE, killer), (TWO, term)) for term in terms])
 
@@ -133,12 +133,12 @@ def named_ids(state):
 
 
 def closure(state, terms):
-    """The terms, and the killers that have claimed them."""
+    """The terms, together with the killers that have claimed them."""
     return unique(terms + [state.owner(term) for term in terms])
 
 
 def step_query(name, bugs=frozenset()):
-    """Whether a step keeps the invariant and what is claimed of steps."""
+    """The query whether a step preserves the invariant and satisfies the claims about steps."""
     kind = protocol.STEPS[name]
     query = Query()
     state = STATE

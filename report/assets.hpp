@@ -8,7 +8,7 @@ namespace cohort::report {
 [[nodiscard]] std::string_view page();
 [[nodiscard]] std::string_view style();
 [[nodiscard]] std::string_view script();
-/// Empty when the program was built without.
+/// Empty if the program was built without D3.
 [[nodiscard]] std::string_view d3();
 
 }  // namespace cohort::report

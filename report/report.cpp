@@ -31,7 +31,7 @@ Json read(const fs::path& file) {
   return result;
 }
 
-/// The page shows medians; samples stay in the records.
+/// Removes samples: the page shows medians, and samples stay in the records.
 void drop_samples(Json& json) {
   const auto is_sample = [](const Json& value) {
     return value.is_array() && !value.empty() &&
@@ -119,7 +119,7 @@ Json compact(const Json& trace) {
 constexpr std::array scenarios{"overhead", "cpu",     "barrier",    "gather", "lease", "fairness",
                                "sizing",   "sharing", "background", "queue",  "demo"};
 
-/// File names and the CRC-32 of their contents, by which a stale summary is recognised.
+/// File names and the CRC-32 of their contents. They reveal an outdated summary.
 Json checksums(const fs::path& folder, std::string_view engine) {
   Json result = Json::object();
   std::vector<std::string> names{bench::multitask_file(engine, false),
@@ -135,7 +135,7 @@ Json checksums(const fs::path& folder, std::string_view engine) {
   return result;
 }
 
-/// The results of one engine in a folder; empty: none.
+/// The results of one engine in a folder; empty if there are none.
 Json collect(const fs::path& folder, std::string_view engine) {
   std::error_code ignored;
   Json set = Json::object();
@@ -171,7 +171,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
   return set;
 }
 
-/// A set for each engine with results in the folder.
+/// One set per engine with results in the folder.
 std::vector<Json> collect(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))

@@ -1,4 +1,4 @@
-// From folders of results to one page. Invariant: the page needs no network and no other file.
+// Makes one page from folders of results. Invariant: the page needs no network and no other file.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace cohort::report {
 /// without results, Error{bad_file} for results that cannot be read.
 [[nodiscard]] std::string data_of(std::span<const std::filesystem::path> folders);
 
-/// The page of such data. Throws Error{unsupported} when the program was built without D3.
+/// The page with that data. Throws Error{unsupported} if the program was built without D3.
 [[nodiscard]] std::string page_of(std::string data);
 
 }  // namespace cohort::report

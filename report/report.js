@@ -80,11 +80,21 @@ function choice(to, label, options, names, chosen, change) {
 }
 
 function table(to, head, rows, paperColumns = []) {
-  const t = to.append('div').attr('class', 'scroll').append('table');
-  t.append('thead').append('tr').selectAll('th').data(head).join('th').text(d => d)
-    .classed('paper', (d, i) => paperColumns.includes(i));
-  t.append('tbody').selectAll('tr').data(rows).join('tr').selectAll('td').data(d => d).join('td')
-    .text(d => d).classed('paper', (d, i) => paperColumns.includes(i));
+  const frame = to.append('div').attr('class', 'scroll');
+  const fill = (names, lines, isPapers) => {
+    const t = frame.text('').append('table');
+    t.append('thead').append('tr').selectAll('th').data(names).join('th').text(d => d).classed('paper', (d, i) => isPapers(-1, i));
+    t.append('tbody').selectAll('tr').data(lines).join('tr').each(function (line, row) {
+      d3.select(this).selectAll('td').data(line).join('td').text(d => d).classed('paper', (d, i) => isPapers(row, i));
+    });
+  };
+  fill(head, rows, (row, column) => paperColumns.includes(column));
+  // On a phone, few rows that are too long become columns.
+  const {scrollWidth, clientWidth} = frame.node();
+  if (scrollWidth > clientWidth + 1 && rows.length <= 4) {
+    const turn = i => [head[i], ...rows.map(line => line[i] == null ? '' : line[i])];
+    fill(turn(0), head.slice(1).map((_, i) => turn(i + 1)), row => paperColumns.includes(row + 1));
+  }
 }
 
 function caption(figure, title, sub) {
@@ -148,14 +158,24 @@ function chart(to, {title, sub, width = 420, height = 260, series, xs, y, format
 
 // ---- a figure for each row and column, by shades of one colour
 
+// Breaks a text between words into lines of at most `letters`, where that is possible.
+function inLines(text, letters) {
+  return text.split(' ').reduce((lines, word) => {
+    const last = lines[lines.length - 1];
+    return last && last.length + 1 + word.length <= letters ? [...lines.slice(0, -1), last + ' ' + word] : [...lines, word];
+  }, []);
+}
+
 // `columns`: [{name, group}]; `cell(row, column)`: {value, text, late, tip} or nothing; `scale`: value to 0..1.
 function heatMap(to, {title, rows, columns, cell, scale}) {
   const f = to.append('figure').attr('class', 'heat');
   const width = f.node().clientWidth || 700, small = width < 500;
   const longest = 10 + 6.4 * d3.max(rows, r => r.length);
   const above = small && longest > 130;  // on a phone, long names stand above their cells
-  const left = above ? 0 : Math.min(290, longest), label = above ? 15 : 0, row = 26 + label, grouped = columns.some(c => c.group), top = grouped ? 38 : 22;
-  const step = (width - left) / columns.length;
+  const left = above ? 0 : Math.min(Math.max(290, 0.42 * width), longest), step = (width - left) / columns.length;
+  const label = above ? 15 : 0, row = 26 + label, grouped = columns.some(c => c.group);
+  const names = columns.map(c => inLines(c.name, (step - 4) / 6.2));
+  const top = (grouped ? 24 : 8) + 14 * d3.max(names, n => n.length);
   const svg = f.append('svg').attr('viewBox', `0 0 ${width} ${top + rows.length * row}`).attr('role', 'img').attr('aria-label', title);
   const centre = i => left + (i + 0.5) * step;
   if (grouped) {
@@ -163,8 +183,9 @@ function heatMap(to, {title, rows, columns, cell, scale}) {
     svg.append('g').selectAll('text').data(groups).join('text').attr('x', g => d3.mean(g.values, centre)).attr('y', 12)
       .attr('text-anchor', 'middle').attr('class', 'name').text(g => g.key);
   }
-  svg.append('g').selectAll('text').data(columns).join('text').attr('x', (c, i) => centre(i)).attr('y', top - 8)
-    .attr('text-anchor', 'middle').text(c => c.name);
+  const heads = svg.append('g').selectAll('text').data(names).join('text').attr('text-anchor', 'middle');
+  heads.selectAll('tspan').data((name, i) => name.map((text, n) => ({text, x: centre(i), y: top - 8 - 14 * (name.length - 1 - n)})))
+    .join('tspan').attr('x', d => d.x).attr('y', d => d.y).text(d => d.text);
   const lines = svg.selectAll('g.row').data(rows).join('g').attr('class', 'row').attr('transform', (r, i) => `translate(0,${top + i * row})`);
   const letters = (left || width) / 6.4;
   lines.append('text').attr('class', 'name').attr('x', above ? 0 : left - 8).attr('y', above ? 11 : row / 2 + 4)
@@ -265,7 +286,9 @@ function timeline(to, t) {
     g.fillStyle = colour('faint');
     g.textAlign = 'right';
     const every = [1, 2, 5, 10, 20, 50].find(n => n * laneHeight >= 14) || 100;
-    for (let lane = 0; lane < lanes; lane += every) g.fillText(t.lanes[lane], left - 6, (lane + 0.5) * laneHeight);
+    for (let lane = 0; lane < lanes; lane += every) {
+      g.fillText(t.lanes[lane], left - 6, Math.max(7, (lane + 0.5) * laneHeight));
+    }
     g.fillText('groups', left - 6, top + 8);
     g.fillText('M', left - 6, top + 24);
     g.textAlign = 'center';
@@ -340,14 +363,14 @@ function show(set) {
     machine.os, machine.compiler].filter(Boolean).join(' · '));
   const notes = d3.select('#notes').text('');
   const note = (text, strong) => notes.append('p').attr('class', 'note').classed('strong', !!strong).text(text);
-  if (head.quick) note('A quick run: small inputs and few samples, to see that everything works. Not figures to quote.', true);
+  if (head.quick) note('A quick run with small inputs and few samples, which only shows that everything works. Do not quote these figures.', true);
   if (m) {
     if (m.header.on_cpus !== false && m.header.groups > machine.usable_cpus) {
-      note(`${m.header.groups} groups on ${machine.usable_cpus} CPUs: groups are threads here that ` +
-        'take turns on the CPUs, so a task on few groups gets more of the machine than its share of the groups.');
+      note(`${m.header.groups} groups on ${machine.usable_cpus} CPUs: groups are threads here, which take ` +
+        'turns on the CPUs. So a task on few groups gets more of the machine than its share of the groups.');
     }
     for (const text of m.header.missing) note(text);
-    if (m.lacking.length) note('Not with the paper’s barriers in this build: ' +
+    if (m.lacking.length) note('Not built with the paper’s barriers: ' +
       [...new Set(m.lacking.map(l => l.split(' | ')[0]))].join(', ') + '.');
     if (m.wrong_results > 0) note(m.wrong_results + ' results were WRONG.', true);
   }
@@ -356,15 +379,15 @@ function show(set) {
   if (set.timeline) {
     const t = set.timeline, tasks = t.gathers.length;
     const s = section('A kernel makes room', `One lane per ${t.unit}, as in the paper’s figure 1. When a task asks for ` +
-      'groups, the kernel’s highest ones leave at their next resizing point; when it is done they join again. The dashes ' +
-      'above M are the gather times.', 'timeline', m || set.demo, [`${t.lanes.length} lanes`,
+      'groups, the kernel’s groups with the highest ids leave at their next resizing point. When the task is done, groups join ' +
+      'again. Dashes above M show the gather times.', 'timeline', m || set.demo, [`${t.lanes.length} lanes`,
       `a timeline of ${ms(t.end * 1e3)}, with ${tasks} task${tasks === 1 ? '' : 's'}`]);
     timeline(s, t);
   }
   if (m && m.performance.length) { performance(m); responsiveness(m); preemption(m); outlier(m); }
   if (set.fixed_duration && set.fixed_duration.performance.length) {
-    const s = section('Another load: tasks of fixed duration', 'Here a task takes E on its share, so a larger share does ' +
-      'more work. Not the paper’s load, and not to be compared with the figures above.', 'fixed-duration',
+    const s = section('Another load: tasks of fixed duration', 'Here a task takes E on its share, so a task on a ' +
+      'larger share does more work. This is not the paper’s load: do not compare these figures with those above.', 'fixed-duration',
       set.fixed_duration);
     performanceCharts(s, set.fixed_duration, false);
   }
@@ -409,7 +432,7 @@ function demo(d) {
   tile(times(d.slowdown), `slowdown of the traversals; ideal ${times(d.ideal_slowdown)}: frames used ` +
     `${d3.format('.1%')(f.share)} of the machine`);
   tile(ms(f.gather.p50), `to gather the workers (median; p99 ${ms(f.gather.p99)})`);
-  tile(d.verified ? 'all right' : 'WRONG', `${d.alone.traversals + d.with_frames.traversals} traversals and ${f.count} ` +
+  tile(d.verified ? 'correct' : 'WRONG', `${d.alone.traversals + d.with_frames.traversals} traversals and ${f.count} ` +
     'frames, checked');
 }
 
@@ -451,11 +474,11 @@ const shareOf = (m, load, share) =>
 
 function performance(m) {
   const tasks = d3.sum(m.configurations, c => c.tasks), wrong = d3.sum(m.configurations, c => c.wrong);
-  const s = section('What tasks cost the app, and how often they come', 'By the groups that each task takes (the ' +
-    'paper’s figure 6). A task is a matrix product that would take 3 ms (light, medium) or 10 ms (heavy) on all groups; ' +
-    'one is due every 70 ms (light) or 40 ms, and a late one delays the next. ' +
-    (m.performance.some(p => p.share === 'all') ? 'N is all groups: the app is suspended meanwhile. ' : '') +
-    `${d3.format(',')(tasks)} tasks were served, ` + (wrong ? `${wrong} of them WRONG.` : 'and every product was right.'),
+  const s = section('What tasks cost the app, and how often they come', 'By the number of groups that each task takes (the ' +
+    'paper’s figure 6). A task is a matrix product that takes 3 ms (light, medium) or 10 ms (heavy) on all groups. ' +
+    'A task is due every 70 ms (light) or 40 ms (medium, heavy), and a late task delays the next one. ' +
+    (m.performance.some(p => p.share === 'all') ? 'A task on all N groups suspends the app. ' : '') +
+    `${d3.format(',')(tasks)} tasks ran, ` + (wrong ? `and ${wrong} results were WRONG.` : 'and every result was correct.'),
   'performance', m, [times(shareOf(m, 'heavy', 'half').slowdown), 'median slowdown of the apps next to heavy tasks on half of the groups']);
   performanceCharts(s, m, true);
   const d = s.append('details');
@@ -466,10 +489,10 @@ function performance(m) {
 }
 
 function responsiveness(m) {
-  const s = section('How fast groups are gathered', 'Medians (the paper’s figure 5 and appendix C): how long it takes to ' +
-    'gather the groups, by kind of resizing barrier, and how long the task then takes on them. First over all pairs of ' +
-    'app and input, on a log axis: a task that is executed below the grey line, gathering included, is in time. Then for each ' +
-    'pair the gather time in ms; darker is longer.',
+  const s = section('How fast groups are gathered', 'Median times to gather the groups, by kind of resizing ' +
+    'barrier, and to execute the task on them (the paper’s figure 5 and appendix C). The chart shows all pairs of app and input ' +
+    'together, on a log axis. A task below the grey line is in time, gathering included. The map shows the gather time of each ' +
+    'pair in ms; a stronger colour is a longer time.',
   'responsiveness', m, [ms(shareOf(m, 'heavy', 'half').gather_ns), 'median time to gather half of the groups for a heavy task']);
   const all = m.configurations.filter(c => !c.pair.endsWith(' chunked'));
   const pairs = m.header.pairs.map(p => p.name).filter(p => all.some(c => c.pair === p));
@@ -538,11 +561,11 @@ function outlierFigure(m) {
 
 function outlier(m) {
   if (!m.outlier.length) return;
-  const s = section('The outlier, and its cure', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph next to ' +
-    'medium tasks that take all groups but one: the steps are long, so after each task the app goes on with one group until ' +
-    'its next resizing point. Steps that are cut into chunks have more of these points.' +
-    (m.header.on_cpus !== false ? ' One of our groups is a thread that can have a CPU to itself, so it can be slower than ' +
-    'all of them by the number of CPUs at most.' : ''), 'outlier', m, outlierFigure(m));
+  const s = section('The outlier, and its remedy', 'The paper reports a slowdown of over 8× for bfs on its R-MAT graph next to ' +
+    'medium tasks that take all groups but one: the steps are long, so after each task the app continues with one group until ' +
+    'its next resizing point. Steps cut into chunks have more resizing points.' +
+    (m.header.on_cpus !== false ? ' Here a group is a thread, which can have a CPU to itself. So ' +
+    'one group can be slower than all groups at most by a factor of the number of CPUs.' : ''), 'outlier', m, outlierFigure(m));
   const value = (name, barrier) => m.outlier.find(o => o.barrier === barrier && o.pair.endsWith(' chunked') === name);
   const kinds = barriers.filter(b => m.outlier.some(o => o.barrier === b));
   const panels = s.append('div').attr('class', 'panels');
@@ -559,9 +582,9 @@ function outlier(m) {
 
 function sizing(z) {
   const heavy = z.classes.find(c => c.class === 'heavy');
-  const s = section('How much a frame loop needs', 'A kernel takes all groups for t, repeatedly, next to a frame loop; ' +
-    't is the largest at which no frame is missed. E = (X−Y)/n and P = X/n are what is left for a frame and how often ' +
-    '(section 5.2). Our frames are matrix products of the paper’s E at the paper’s P, so this checks the method.', 'sizing', z,
+  const s = section('How much a frame loop needs', 'Next to a frame loop, a kernel repeatedly takes all groups for a time t, ' +
+    'the largest t at which no frame is missed. E = (X−Y)/n is the time left for a frame, and P = X/n is the period ' +
+    '(section 5.2 of the paper). Our frames are matrix products with the paper’s E and P, so this checks the method.', 'sizing', z,
   heavy && [ms(heavy.E_ns), `measured E of heavy frames; ${paper.sizing.heavy[0]} ms in the paper`]);
   table(s, ['class', 'largest t', 'missed', 'E', 'paper’s', 'P', 'paper’s', 'X'],
     z.classes.map(c => [c.class, ms(c.largest_t_ns), `${c.missed} of ${c.frames}`, ms(c.E_ns), paper.sizing[c.class][0] + ' ms',
@@ -579,7 +602,7 @@ function costs(record) {
 
 function overhead(o) {
   const gpu = !!o.summary.device, cost = costs(o);
-  const s = section('What cooperation costs when nothing is shared', 'Apps that could be resized, but are not, next to the ' +
+  const s = section('What cooperation costs when nothing is shared', 'Resizable apps that are not resized, relative to the ' +
     (gpu ? 'same kernels in plain CUDA, with a cooperative launch and grid.sync()' : 'same apps with cooperation compiled out') +
     ' (the paper’s table 2): geometric means and the worst pair.', 'overhead', o, [times(cost.all.geomean), `time of resizable apps that are not resized, relative to ` +
     (gpu ? 'plain CUDA' : 'static launches') + `; at most ${times(cost.all.max)}`]);
@@ -604,9 +627,8 @@ function deviceGather(record) {
   const kernels = ['any order', 'resizing barrier', 'highest first'];
   const most = d3.max(record.gather.filter(g => g.by === 'lease'), g => g.sms);
   const found = record.gather.find(g => g.by === 'lease' && g.sms === most && (g['resizing barrier'] || {}).extra_p50 != null);
-  const s = section('Gather time on a full GPU', 'From the request until so many SMs are held, next to a kernel on all of ' +
-    `them with an offer or a barrier every ${ms(record.offer_interval_ns)}: beyond what an idle GPU takes. Median (99th ` +
-    'percentile).', 'device-gather', record, found && [ms(found['resizing barrier'].extra_p50),
+  const s = section('Gather time on a full GPU', 'Time from the request until the SMs are held, while a kernel with an offer or a ' +
+    `barrier every ${ms(record.offer_interval_ns)} runs on all SMs. The time on an idle GPU is subtracted. Median (99th percentile).`, 'device-gather', record, found && [ms(found['resizing barrier'].extra_p50),
     `more than on an idle GPU until a lease holds ${most} SMs of a kernel with barriers`]);
   const rows = record.gather.filter(g => !removed.test(g.by));
   table(s, ['SMs', 'by', 'idle', ...kernels], rows.map(g => [g.sms, g.by, ms(g.idle.p50), ...kernels.map(k =>
@@ -614,7 +636,7 @@ function deviceGather(record) {
   const apps = Object.entries(record.apps || {});
   if (!apps.length) return;
   s.append('p').text('Leases next to the apps, demanded at random times: from the app’s next resizing point until the groups have left. ' +
-    'Medians, in µs; darker is longer.');
+    'Medians, in µs; a stronger colour is a longer time.');
   const sizes = [...new Set(apps.flatMap(([, list]) => list.map(e => e.sms)))].sort((a, b) => a - b);
   const shade = d3.scaleLog().domain(d3.extent(apps.flatMap(([, list]) => list.map(e => e.extra.p50))));
   heatMap(s, {title: 'Gather time next to each app', rows: apps.map(([name]) => name), scale: shade,
@@ -629,11 +651,11 @@ function lease(record) {
   const apps = record.apps && record.apps.beside.length ? record.apps : null;
   const ratios = apps && d3.extent(apps.beside, b => b.p99_over_idle);
   const s = section('A library’s kernels under a lease', 'cuBLAS products on SMs leased from a kernel that fills the GPU, ' +
-    'next to the same products on an idle GPU. From the call until the result is there; median (99th percentile).', 'lease', record,
+    'and the same products on an idle GPU. Times from the call to the result: median (99th percentile).', 'lease', record,
   apps && [ratios.map(times).join(' to '), `99th percentile of a product of ${ms(apps.idle.p50)} next to apps, relative to an idle GPU`]);
   table(s, ['matrices', 'SMs', 'idle GPU', 'leased', 'results'], record.products.map(p => [`${p.size} × ${p.size}`, p.sms,
     `${ms(p.alone.p50)} (${ms(p.alone.p99)})`, `${ms(p.leased.p50)} (${ms(p.leased.p99)})`,
-    p.verified ? 'all right' : 'WRONG']));
+    p.verified ? 'correct' : 'WRONG']));
   if (!apps) return;
   s.append('p').text(`A product of two ${apps.size} × ${apps.size} matrices every ${ms(apps.period_ns)}, under a lease of ` +
     `${apps.sms} SMs, next to the apps:`);
@@ -644,8 +666,8 @@ function lease(record) {
 
 function background(record) {
   const all = record.measurements, u = record.summary;
-  const s = section('Apps next to tasks, relative to an ideal', 'The apps next to the paper’s tasks. The ideal is measured: for the part of ' +
-    'the time in which tasks run, a static launch without the lent SMs, next to the same tasks. Medians; darker is slower.',
+  const s = section('Apps next to tasks, relative to an ideal', 'The apps next to the paper’s tasks. The ideal is measured: while tasks ' +
+    'run, the app progresses like a static launch without the lent SMs next to the same tasks. Medians; a stronger colour is a larger slowdown.',
   'background', record, [d3.format('.3f')(u.median_over_ideal) + '×',
     `median slowdown relative to the ideal; at most ${d3.format('.3f')(u.max_over_ideal)}×`]);
   const apps = [...new Set(all.map(m => m.app))];
@@ -683,8 +705,8 @@ function sharing(record) {
     return row && row.p50_ns != null ? row : null;
   };
   const [ours, theirs] = ['cohort, lease', 'time slicing'].map(way => of('fixed_work', 'heavy', way));
-  const s = section('Other ways to share a GPU', 'A job with barriers and a periodic task on one GPU. The latency of a task counts from the ' +
-    'time it is due. The slowdown of the job is relative to the plain CUDA version alone. A task of fixed work takes E on all SMs; one of ' +
+  const s = section('Other ways to share a GPU', 'A job with barriers and a periodic task on one GPU. The latency of a task is counted from the ' +
+    'time at which it is due. The slowdown of the job is relative to the plain CUDA version alone. A task of fixed work takes E on all SMs; a task of ' +
     'fixed duration takes E on its share.', 'sharing', record, ours && [times(ours.slowdown), 'slowdown of a job with barriers next to heavy tasks' +
     (theirs ? `; ${times(theirs.slowdown)} with time slicing` : '')]);
   let load = 'fixed_work', kind = record.fixed_work[0].class, drawn;
@@ -717,9 +739,9 @@ function sharing(record) {
 
 function fairness(record) {
   const s = section('More groups than fit', `A barrier of ${d3.format(',')(record.groups)} groups, far more than the GPU can hold: ` +
-    (record.spin_barrier_hangs ? `plain CUDA hangs (it was given ${record.seconds_given} s)` : 'plain CUDA finished') +
-    (record.cohort_finishes ? `; with cohort ${d3.format(',')(record.rounds)} rounds finish, with as many groups as there is ` +
-    'room for.' : '; cohort DID NOT FINISH.'), 'fairness', record, [d3.format(',')(record.groups),
+    (record.spin_barrier_hangs ? `plain CUDA hangs (stopped after ${record.seconds_given} s)` : 'plain CUDA finished') +
+    (record.cohort_finishes ? `. With cohort, ${d3.format(',')(record.rounds)} rounds finish, with as many groups as ` +
+    'fit.' : '; cohort DID NOT FINISH.'), 'fairness', record, [d3.format(',')(record.groups),
     'groups meet in barriers on a GPU that cannot hold them all' + (record.cohort_finishes ? '' : ': DID NOT FINISH')]);
   if (!record.next_to_held_sms) return;
   table(s, ['SMs that another kernel holds', 'a fixed number of blocks', 'cohort', 'groups'],
@@ -772,8 +794,8 @@ function sideBySide() {
 
 // Any record of the harness: contenders side by side.
 const titles = {
-  barrier: ['Barriers and offers', 'With no request pending, next to other implementations. Median; the whole range is in the tip.'],
-  gather: ['Gather time by kill order', 'Requests for workers of a kernel that steals work. Median and 99th percentile.'],
+  barrier: ['Barriers and offers', 'With no request pending, next to other implementations. Medians; tooltips have the whole range.'],
+  gather: ['Gather time by kill order', 'Requests for workers of a kernel that steals work, by the length T of its tasks. Medians; a stronger colour is a longer time. Tooltips have the 99th percentiles.'],
   queue: ['Submitting tasks', 'A burst of submits behind waiting tasks, and single submits while a large checkpoint is written. Medians.'],
   cpu: ['Next to OpenMP', 'The apps, and plain OpenMP versions of the same algorithms.'],
 };
@@ -795,7 +817,28 @@ function measurements(name, record) {
   if (!list.length) return;
   const s = section(titles[name][0], titles[name][1], name, record, headline(name, record, list) || []);
   const panels = s.append('div').attr('class', 'panels');
-  for (const each of list) bars(panels, each);
+  const key = m => m.contenders.map(c => c.name).join();
+  for (const alike of d3.nest().key(key).entries(list)) {
+    if (name === 'gather' && alike.values.length > 3) contendersMap(s, alike.values);
+    else for (const each of alike.values) bars(panels, each);
+  }
+}
+
+// Measurements of the same contenders, a row each.
+function contendersMap(to, list) {
+  const all = list.flatMap(m => m.contenders.map(c => c.p50));
+  const columns = list[0].contenders.map((c, i) => {
+    const [group, ...rest] = c.name.split(', ');
+    return {i, name: rest.join(', ') || group, group: rest.length ? group : ''};
+  });
+  const number = d3.format(',.1f');
+  heatMap(to, {
+    title: 'p50 by contender', rows: list.map(m => m.name), columns, scale: d3.scaleLog().domain([d3.min(all), d3.max(all)]),
+    cell: (row, column) => {
+      const c = list.find(m => m.name === row).contenders[column.i];
+      return {value: c.p50, text: ms(c.p50), tip: [c.name, `p50 ${number(c.p50)}, p99 ${number(c.p99)}, ${number(c.min)} to ${number(c.max)} ns`]};
+    },
+  });
 }
 
 function bars(to, m) {

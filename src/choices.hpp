@@ -9,8 +9,8 @@
 
 namespace cohort {
 
-/// The element of `choices` whose `name` is `name`. Throws Error{bad_options}; `kind` says what the
-/// elements are.
+/// The element of `choices` with that name. Throws Error{bad_options} if there is none; the message
+/// calls the elements `kind`.
 template <class Choices>
 const auto& choose(const std::string& kind, std::string_view name, const Choices& choices) {
   const auto found =

@@ -1,4 +1,4 @@
-// Files by descriptor: closed at the end of the scope, read and written whole.
+// Files by descriptor: closed at the end of the scope, read and written completely.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 namespace cohort {
 
-/// What fails leaves its reason in errno.
+/// A file descriptor. A failing call leaves its reason in errno.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -22,7 +22,7 @@ class Descriptor {
   [[nodiscard]] bool open() const { return value_ >= 0; }
   [[nodiscard]] int get() const { return value_; }
 
-  /// False at the end of the file too.
+  /// Reads exactly `size` bytes. Returns false on an error and at the end of the file.
   bool read(void* into, std::size_t size) const {
     auto* to = static_cast<char*>(into);
     while (size > 0) {

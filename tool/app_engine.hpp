@@ -1,5 +1,5 @@
-// Apps on an engine chosen by name, with matrix products as tasks next to them. Invariant: nothing
-// else in the tool knows which apps are built for which engine.
+// Apps on an engine chosen by name, with matrix products as tasks next to them. Invariant: no other
+// part of the tool knows which apps are built for which engine.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace cohort::tool {
 
-/// Why apps cannot run on such an engine; empty if they can.
+/// The reason why apps cannot run on such an engine; empty if they can.
 [[nodiscard]] std::string apps_lacking(const EngineKind& kind);
 
 class AppEngine {
  public:
-  /// `dialect`: run the kernels compiled by cohortc; the opencl engine always does. Throws
-  /// Error{bad_options} if this build has none, and what AnyEngine throws.
+  /// `dialect`: run the kernels compiled by cohortc, as the opencl engine always does. Throws
+  /// Error{bad_options} if this build has none, and the errors of AnyEngine.
   explicit AppEngine(const EngineSpec& spec, bool dialect = false);
 
   [[nodiscard]] const AnyEngine& engine() const { return engine_; }
@@ -41,11 +41,11 @@ class AppEngine {
   /// Runs the app once. Throws Error{bad_options} for options that the engine does not support.
   apps::AppRun run(const apps::Ready& app, const apps::RunOptions& options);
 
-  /// Serves a product of `side` x `side` matrices as a task at each call. Make it before launching
-  /// the job it runs next to.
+  /// Returns a function that runs a product of `side` x `side` matrices as a task at each call.
+  /// Create it before launching the job next to which it runs.
   [[nodiscard]] std::function<Load::Served()> product(std::uint32_t side,
                                                       const TaskOptions& options);
-  /// Side of a product that takes `work` on the idle engine.
+  /// Side length of a product that takes `work` on the idle engine.
   [[nodiscard]] std::uint32_t side_for(std::chrono::nanoseconds work, const TaskOptions& options);
 
  private:
@@ -54,7 +54,7 @@ class AppEngine {
 
   AnyEngine engine_;
   bool dialect_;
-  bool whole_;  // no capacity was given: it may use all units
+  bool whole_;  // no capacity was given, so all units may be used
   std::map<std::string, ProgramKernel, std::less<>> kernels_;
 };
 

@@ -1,14 +1,15 @@
 #include "tool/cuda_product.hpp"
 
 namespace cohort::tool {
-inline namespace product_kernels {  // named: nvcc warns of unused templates in an unnamed one
+// named, because nvcc warns of unused templates in unnamed namespaces.
+inline namespace product_kernels {
 
 constexpr std::uint32_t tile = 64;   // side of the square of elements that a group computes at once
-constexpr std::uint32_t depth = 16;  // of a slice in shared memory
+constexpr std::uint32_t depth = 16;  // depth of a slice in shared memory
 constexpr std::uint32_t threads = 256;
 constexpr std::uint32_t each = 4;  // side of a thread's square of elements
 
-/// Small whole numbers: sums are exact in any order.
+/// Small whole numbers, so that sums are exact in any order.
 __device__ float number(std::size_t i, std::uint32_t salt) {
   return static_cast<float>((i * 2654435761U + salt) >> 7U & 7U);
 }

@@ -9,7 +9,7 @@
 
 namespace cohort::tool {
 
-/// Make it while the engine is idle.
+/// A product on one engine. Create it while the engine is idle.
 class CudaProduct {
  public:
   CudaProduct(cuda::Engine& engine, std::uint32_t side);

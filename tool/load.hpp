@@ -1,5 +1,5 @@
-// Periodic tasks next to a sequence of jobs, as in the paper's section 5. Invariant: when a task is
-// due does not depend on the jobs.
+// Periodic tasks next to a sequence of jobs, as in the paper's section 5. Invariant: the times at
+// which tasks are due do not depend on the jobs.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct LoadClass {
   std::string_view summary;
 };
 
-/// As the paper measured them (section 5.2).
+/// The values that the paper measured (section 5.2).
 inline constexpr std::array load_classes{
     LoadClass{"light", std::chrono::milliseconds{70}, std::chrono::milliseconds{3},
               "every 70 ms one that takes 3 ms on all groups"},
@@ -40,30 +40,30 @@ inline constexpr std::array load_classes{
 inline constexpr std::array<std::string_view, 5> share_names{"one", "quarter", "half",
                                                              "all-but-one", "all"};
 
-/// Groups that `share` stands for: a name above, or a number from 1 to `capacity`. Throws
-/// Error{bad_options}.
+/// The number of groups for `share`: one of the names above, or a number from 1 to `capacity`.
+/// Throws Error{bad_options}.
 [[nodiscard]] std::uint32_t groups_of(std::string_view share, std::uint32_t capacity);
 
-/// One task as it was served. In nanoseconds.
+/// Times of one task, in nanoseconds.
 struct TaskSample {
-  std::uint64_t start = 0;   ///< of its execution, on the clock of the load
+  std::uint64_t start = 0;   ///< start of its execution, on the clock of the load
   std::uint64_t gather = 0;  ///< from the request until all its groups are available
   std::uint64_t run = 0;     ///< from then until it was done
   bool beside = true;        ///< a job was running at the request
 };
 
-/// A stretch of time, in nanoseconds.
+/// An interval, in nanoseconds.
 struct Span {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-/// Serves tasks in its own thread, from the first job it drives on, and times the jobs. A task is
-/// due every period; a late one delays the next.
+/// Runs tasks from its own thread, starting with the first job that it drives, and times the jobs.
+/// A task is due every period; a late task delays the next one.
 class Load {
  public:
-  /// Outcome of a task. Fields in this order, `{.report = run(), .right = verify()}`: `ended` is
-  /// taken between.
+  /// Outcome of a task. Write the fields in this order, `{.report = run(), .right = verify()}`:
+  /// `ended` is taken between the two.
   struct Served {
     TaskReport report;
     std::uint64_t ended = cpu::now();
@@ -78,7 +78,7 @@ class Load {
   /// Waits for `job`, as a driver of apps::RunOptions; cancels it after `limit`. Rethrows a task's
   /// exception.
   Report drive(const Job& job, std::optional<std::chrono::nanoseconds> limit = {});
-  /// Pauses until the next job: no task begins, and the clock stops when the last one has ended.
+  /// Pauses until the next job: no task starts, and the clock stops when the last one has ended.
   void rest();
   /// Number of tasks begun, and of tasks begun while a job ran.
   [[nodiscard]] std::size_t begun() const;
@@ -86,17 +86,17 @@ class Load {
   /// Stops serving; returns when the last task is done. Rethrows a task's exception.
   void end();
 
-  /// From launch to end, suspended times included, on the load's clock.
+  /// Each job from launch to end, suspended time included, on the load's clock.
   [[nodiscard]] const std::vector<Span>& jobs() const { return jobs_; }
-  /// Call it after end(), like wrong().
+  /// The samples of all tasks. Call it after end(), like wrong().
   [[nodiscard]] const std::vector<TaskSample>& tasks() const { return tasks_; }
   [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
 
  private:
   void serve_all(const std::stop_token& stop);
   void rethrow();
-  /// The load's clock, which stops while it rests and serves nothing. Call these three under the
-  /// mutex.
+  /// The load's clock. It stops while the load rests and runs no task. Call these three functions
+  /// under the mutex.
   [[nodiscard]] std::uint64_t now() const { return stood_from_.value_or(cpu::now()) - stood_; }
   void stand();
   void go_on();
@@ -124,10 +124,10 @@ class Load {
 /// Sum of the lengths.
 [[nodiscard]] double length(const std::vector<Span>& spans);
 [[nodiscard]] double mean_length(const std::vector<Span>& spans);
-/// Times from one task's start to the next. Skips overlapping tasks, which samples of an earlier
-/// version contain.
+/// Intervals between the starts of successive tasks. Skips overlapping tasks, which samples of an
+/// earlier version contain.
 [[nodiscard]] std::vector<double> periods(const std::vector<TaskSample>& tasks);
-/// Their median; nothing when there are none.
+/// The median of periods(); nothing if there are none.
 [[nodiscard]] std::optional<double> median_period(const std::vector<TaskSample>& tasks);
 
 }  // namespace cohort::tool

@@ -1,4 +1,5 @@
-// CPU time of other programs during a measurement: figures of a busy machine carry a warning.
+// CPU time used by other programs during a measurement. Figures measured on a busy machine get a
+// warning.
 #pragma once
 
 #include <chrono>
@@ -9,7 +10,8 @@ namespace cohort::tool {
 /// Measures from its construction on.
 class OtherPrograms {
  public:
-  /// Fraction of the usable CPUs' time that other programs have taken; 0 where Linux does not say.
+  /// Fraction of the usable CPUs' time that other programs have taken since the construction; 0 if
+  /// Linux does not provide it.
   [[nodiscard]] double share() const;
 
  private:
@@ -24,7 +26,7 @@ class OtherPrograms {
   Sample begin_ = now();
 };
 
-/// What to say with figures that were measured next to so large a share; empty: nothing.
+/// The warning for figures measured while other programs used this share; empty if it is small.
 [[nodiscard]] std::string busy_warning(double share);
 
 }  // namespace cohort::tool

@@ -10,7 +10,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Always the same small whole numbers; sums of their products fit a float's 24 bits.
+/// The same small whole numbers each time. Sums of their products fit the 24 bits of a float's
+/// mantissa.
 std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   std::vector<float> result(count);
   for (float& each : result) {
@@ -20,7 +21,7 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   return result;
 }
 
-/// The reference: by columns, in integers, so it shares no code with multiply_row.
+/// The reference, computed by columns and in integers, so that it shares no code with multiply_row.
 std::vector<float> product_by_columns(const std::vector<float>& left,
                                       const std::vector<float>& right, std::size_t side) {
   std::vector<float> result(side * side);

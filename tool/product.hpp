@@ -21,7 +21,7 @@ class MatrixProduct {
   void multiply(Group& group) {
     for (const std::size_t row : group.stride(side_)) multiply_row(row);
   }
-  /// Clears the product. Not while it is being computed.
+  /// Clears the product. Must not be called while it is being computed.
   void clear();
   /// Whether the product is complete and correct.
   [[nodiscard]] bool right() const { return product_ == expected_; }
@@ -41,11 +41,11 @@ class MatrixProduct {
   std::vector<float> expected_;
 };
 
-/// Side of a product that takes `work`, found by trials: `seconds_of(side)` measures one.
+/// Side length of a product that takes `work`, found by trials: `seconds_of(side)` measures one.
 [[nodiscard]] std::uint32_t side_for(std::chrono::nanoseconds work,
                                      const std::function<double(std::uint32_t)>& seconds_of);
 
-/// The side of a product that takes `work` on `groups` of the engine's groups while nothing else
+/// Side length of a product that takes `work` on `groups` of the engine's groups while nothing else
 /// runs there.
 [[nodiscard]] std::uint32_t side_for(cpu::Engine& engine, std::chrono::nanoseconds work,
                                      std::uint32_t groups);

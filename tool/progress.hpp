@@ -1,4 +1,4 @@
-// For long-running commands: a progress line on the terminal, and the exception that stops them.
+// Progress of long-running commands: a line on the terminal, and the exception that stops them.
 #pragma once
 
 #include <unistd.h>
@@ -17,11 +17,11 @@ class Stopped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
-/// Writes to stderr, and only if that is a terminal.
+/// A progress line on stderr. Prints nothing if that is not a terminal.
 class Progress {
  public:
   Progress() = default;
-  /// `steps`: for step().
+  /// `steps`: the total number of step() calls.
   explicit Progress(std::uint64_t steps) : steps_(steps) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -71,7 +71,7 @@ void write_into(const fs::path& stream, std::string_view content) {
     refuse(stream, errno);
 }
 
-/// Writes a new file next to the one it replaces, to the disk before it gets its name.
+/// Writes a temporary file next to `file`, flushes it to the disk, and renames it.
 void replace(const fs::path& file, std::string_view content) {
   std::string draft = file.string() + ".XXXXXX";
   Descriptor out{::mkostemp(draft.data(), O_CLOEXEC)};

@@ -1,4 +1,4 @@
-// Provenance of every figure (machine, commit, time), and files that are never seen half written.
+// Origin of every figure (machine, commit, time), and files that readers never see half written.
 #pragma once
 
 #include <filesystem>
@@ -18,16 +18,16 @@ namespace cohort::tool {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Summary& summary);
 
-/// Now, as in 2024-05-31T12:00:00Z.
+/// The current time, as in 2024-05-31T12:00:00Z.
 [[nodiscard]] std::string utc_time();
 
-/// version, commit, time and machine, for the head of a record.
+/// The header of a record: version, commit, time and machine.
 [[nodiscard]] nlohmann::ordered_json provenance();
 
-/// A record as its file holds it: indented, an array of numbers or texts on one line.
+/// A record in its file's format: indented, but with an array of numbers or texts on one line.
 [[nodiscard]] std::string record_text(const nlohmann::ordered_json& record);
 
-/// Name of a results file: "overhead.json" of the CPU engine, "overhead-opencl.json" of another.
+/// Name of a results file: "overhead.json" for the CPU engine, "overhead-opencl.json" for another.
 [[nodiscard]] std::string file_of(std::string_view what, std::string_view engine,
                                   std::string_view extension);
 

@@ -6,10 +6,11 @@
 
 namespace cohort::tool {
 
-/// Interpolated between the two nearest values; `percent` from 0 to 100. There must be a value.
+/// A percentile, interpolated between the two nearest values. `percent` is from 0 to 100, and there
+/// must be at least one value.
 [[nodiscard]] double percentile(std::vector<double> values, double percent);
 [[nodiscard]] double median(std::vector<double> values);
-/// The least of some measurements: of a time, the one least disturbed.
+/// The minimum of several measurements. For times, it is the least disturbed one.
 template <class Measure>
 [[nodiscard]] double fastest_of(int tries, Measure measure) {
   double fastest = measure();

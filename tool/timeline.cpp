@@ -14,22 +14,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Trace Event Format: one process, a lane (tid) for each unit; lane 0 is the scheduler's.
+// Trace Event Format: one process, and a lane (tid) per unit; lane 0 is the scheduler's.
 constexpr int process = 1;
 constexpr int scheduler_lane = 0;
 int lane_of(std::uint32_t unit) { return static_cast<int>(unit) + 1; }
 
-// chrome://tracing has a palette of reserved names; Perfetto colours by the slice's name.
+// chrome://tracing has a palette of reserved colour names; Perfetto chooses colours by the slice's
+// name.
 constexpr const char* job_colours[] = {"thread_state_running", "rail_animation", "good"};
 constexpr const char* task_colours[] = {"rail_load", "bad", "terrible"};
 constexpr const char* wait_colour = "grey";
 
-/// Writes events, one a line.
+/// Writes events, one per line.
 class Lines {
  public:
   explicit Lines(std::uint64_t zero) : zero_(zero) {}
 
-  /// Microseconds, as the format wants them.
+  /// Microseconds, as the format requires.
   [[nodiscard]] double time(std::uint64_t nanoseconds) const {
     return static_cast<double>(nanoseconds - zero_) / 1e3;
   }
@@ -184,7 +185,7 @@ std::string Timeline::to_trace_events() const {
     Stay* const stay = found == stays.end() ? nullptr : &found->second;
     const bool begins = event.what == Trace::start || event.what == Trace::join;
     if (!begins && (stay == nullptr || stay->track != track))
-      continue;  // its start was dropped beyond the limit
+      continue;  // its start was dropped because of the limit
     const Json group{{"group", event.group}};
     const auto leave = [&](const char* how) {
       end_stay(*stay, event.nanoseconds, how);

@@ -14,12 +14,12 @@
 
 namespace cohort::tool {
 
-/// Collects events while jobs and tasks run. Leaves out offers: there are too many.
+/// Collects events while jobs and tasks run. Offers are left out, because there are too many.
 class Timeline {
  public:
   static constexpr std::size_t default_limit = std::size_t{1} << 20U;
 
-  /// Keeps at most so many events.
+  /// Keeps at most `limit` events.
   explicit Timeline(std::size_t limit = default_limit) : limit_(limit) {}
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
@@ -28,14 +28,14 @@ class Timeline {
   /// Label of the lanes, before their number (default: "unit").
   void name_units(std::string name) { unit_name_ = std::move(name); }
 
-  /// A tracer for a job, or for any number of tasks of one kind; it lives as long as the timeline.
+  /// A tracer for a job, or for any number of tasks of one kind. It lives as long as the timeline.
   Tracer& job(std::string name) { return add(std::move(name), "job"); }
   Tracer& task(std::string name) { return add(std::move(name), "task"); }
 
   /// All events as trace-event JSON, one per line; times count from the first event. Call it while
   /// no job or task runs.
   [[nodiscard]] std::string to_trace_events() const;
-  /// Throws Error{bad_options} if it cannot be written.
+  /// Writes the JSON to a file. Throws Error{bad_options} if it cannot be written.
   void write(const std::filesystem::path& file) const;
 
   /// Number of events dropped beyond the limit.

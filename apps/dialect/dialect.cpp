@@ -7,7 +7,7 @@
 namespace cohort::apps {
 namespace {
 
-/// Next to the installed program, or in the source tree.
+/// The folder of the sources: next to the installed program, or in the source tree.
 std::filesystem::path sources() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -21,7 +21,7 @@ std::filesystem::path sources() {
 Program dialect_program(std::string_view file, const std::string& engine) {
   ProgramOptions how;
   how.engine = engine;
-  how.optimise = "-O3";  // as the apps in C++
+  how.optimise = "-O3";  // the C++ apps use the same
   return Program::from_file(sources() / (std::string{file} + ".cl"), how);
 }
 

@@ -7,26 +7,27 @@
 
 namespace cohort::apps {
 
-/// A file of compiler/apps, for an engine by name. Throws as Program::from_file does.
+/// Loads a file of compiler/apps for the engine with that name. Throws the same errors as
+/// Program::from_file.
 [[nodiscard]] Program dialect_program(std::string_view file, const std::string& engine);
-/// Its kernel of the same name.
+/// The kernel in the file that has the file's name.
 [[nodiscard]] ProgramKernel dialect_kernel(std::string_view file, const std::string& engine);
-/// An app's kernel. Throws Error{bad_options} when it has none.
+/// The dialect kernel of an app. Throws Error{bad_options} if it has none.
 [[nodiscard]] ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine);
 
-/// An app with its input, for its kernel of the dialect. Throws Error{bad_options} for an option
-/// that this kernel does not have.
+/// Prepares a run of an app's dialect kernel: loads its input. Throws Error{bad_options} for an
+/// option that this kernel does not have.
 [[nodiscard]] Ready prepare_dialect(const AppInfo& app, const std::string& input,
                                     const Settings& settings);
 
-/// An app's kernel of the dialect on one engine. See Instance.
+/// The dialect kernel of an app on one engine. See Instance.
 template <class App, class Engine>
 struct DialectInstance {
   static AppRun run(const void* app, Engine& engine, const ProgramKernel& kernel,
                     const RunOptions& options);
 };
 
-/// One run of an app's kernel.
+/// One run of an app's dialect kernel.
 template <class Engine>
 AppRun run_dialect(const Ready& ready, Engine& engine, const ProgramKernel& kernel,
                    const RunOptions& options) {

@@ -1,5 +1,5 @@
-// Shared by the host sides of the dialect's kernels (compiler/apps): their memory, launching and
-// waiting. Invariant: after run_program() no group touches the kernel's memory.
+// Shared by the host sides of the dialect kernels (compiler/apps): memory, launching and waiting.
+// Invariant: after run_program() no group touches the kernel's memory.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace cohort::apps {
 
-/// Launches a kernel whose arguments are set, and waits for its end.
+/// Launches a kernel whose arguments are set, and waits until it has ended.
 template <class Engine>
 Report run_program(Engine& engine, const ProgramKernel& kernel, const RunOptions& options) {
   if (options.barrier != ResizingBarrier::one_pass || options.traces != nullptr) {
@@ -50,7 +50,7 @@ class DialectGraph {
   Buffer<Weight> weight_;
 };
 
-/// Two lists of nodes, the first with the source in it.
+/// Two lists of nodes; the first contains the source.
 class DialectLists {
  public:
   template <class Engine>
@@ -67,7 +67,7 @@ class DialectLists {
   Buffer<std::uint32_t> sizes_;
 };
 
-/// Pools of task numbers, as compiler/apps/pools.h declares them; pool 0 has the first tasks.
+/// Pools of task numbers, with the layout of compiler/apps/pools.h. Pool 0 has the first tasks.
 class DialectPools {
  public:
   template <class Engine>
@@ -85,7 +85,7 @@ class DialectPools {
     kernel.set("pools", pools_.data()).set("tasks", tasks_.data());
     kernel.set("pool_count", count_).set("room", room).set("lost", lost_.data());
   }
-  /// Throws Error{out_of_memory} if the job stopped because there was no room.
+  /// Throws Error{out_of_memory} if the job stopped because its memory was full.
   void check(const std::string& app) const {
     if (lost_.read().front() == 0) return;
     throw Error{Errc::out_of_memory,

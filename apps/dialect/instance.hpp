@@ -1,4 +1,4 @@
-// Runs an app's kernel of the dialect. Instantiated by the sources that CMake generates from
+// Runs the dialect kernel of an app. Instantiated by the sources that CMake generates from
 // apps.def.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Connect four, six rows and seven columns, as two sets of bits. Each column has seven bits, the
-// lowest row first. The seventh is always empty, so that lines do not run into each other.
+// Connect four with six rows and seven columns, as two bit sets. Each column has seven bits, the
+// lowest row first. The seventh bit is always 0, so that lines do not run into the next column.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Board {
     return ((x | o) >> (column * 7 + rows - 1) & 1U) == 0;
   }
   [[nodiscard]] COHORT_FN constexpr bool full() const { return (x | o) == cells(); }
-  /// The board after a stone of x, or of o, in that column.
+  /// The board after x (or o) has put a stone into that column.
   [[nodiscard]] COHORT_FN constexpr Board play(std::uint32_t column, bool by_x) const {
     const std::uint64_t bottom = std::uint64_t{1} << (column * 7);
     const std::uint64_t stone = ((x | o) + bottom) & (std::uint64_t{63} << (column * 7));
@@ -28,7 +28,8 @@ struct Board {
     return by_x ? Board{x | lowest, o} : Board{x, o | lowest};
   }
 
-  /// Runs of two or three stones count 1 for x and -1 for o; one of four or more decides.
+  /// Scores the board: each run of two or three stones counts 1 for x and -1 for o; a run of four
+  /// or more decides the game.
   [[nodiscard]] COHORT_FN std::int32_t score() const {
     const Runs mine = runs(x);
     if (mine.four) return won;

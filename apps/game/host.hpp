@@ -17,24 +17,25 @@ namespace cohort::apps {
 struct GameOptions {
   PoolOptions pools = {};
   std::uint32_t depth = 6;
-  /// Levels that a task evaluates itself; 0: none, as in the paper (default: 2, or 4 for groups of
-  /// many threads, which share them).
+  /// Levels below a task that it evaluates itself; 0: none, as in the paper. Default: 2, or 4 for
+  /// groups of many threads, which share them.
   std::optional<std::uint32_t> grain = {};
-  std::uint32_t positions = 0;  ///< room for positions; 0: for every possible one
+  std::uint32_t positions = 0;  ///< maximum number of positions; 0: every possible one
 };
 
 struct GameResult {
-  std::vector<std::optional<std::int32_t>> values;  ///< of x's first moves; empty: not possible
-  std::uint64_t positions = 0;                      ///< evaluated
+  /// Values of x's first moves; empty: move not possible.
+  std::vector<std::optional<std::int32_t>> values;
+  std::uint64_t positions = 0;  ///< number of positions evaluated
   Report report;
 };
 
 /// The paper's start: x, the computer, moves next.
 [[nodiscard]] Board start_board();
 
-/// Plain recursive minimax on another representation of the board.
+/// Plain recursive minimax on another board representation.
 [[nodiscard]] GameResult plain_game(const Board& start, std::uint32_t depth);
-/// Returns the first difference in words, or nothing.
+/// Describes the first difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_game(const GameResult& right,
                                                     const GameResult& result);
 [[nodiscard]] inline std::optional<std::string> check_game(const Board& start, std::uint32_t depth,
@@ -58,7 +59,7 @@ struct App {
 
   Board start;
   GameOptions how = {};
-  /// The reference, computed on first use.
+  /// The expected result, computed on first use.
   std::shared_future<GameResult> right = expected(start, how.depth);
 
   static App from(const std::string& input, Settings& settings) {
@@ -77,7 +78,7 @@ struct App {
   }
   [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
 
-  /// Throws Error{out_of_memory} if there is too little room for positions or tasks,
+  /// Throws Error{out_of_memory} if there is too little room for positions or tasks, and
   /// Error{bad_options} for depth 0.
   template <class Engine>
   GameResult run(Engine& engine, const RunOptions& run_options) const {
@@ -85,7 +86,7 @@ struct App {
         how.grain.value_or(threads_per_group<Engine>(run_options) == 1 ? 2 : 4);
     if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
       throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
-    std::uint64_t needed = 7;  // positions that become tasks: those above the grain
+    std::uint64_t needed = 7;  // number of positions that become tasks: those above the grain
     for (std::uint32_t level = 1; level + grain < how.depth && needed < (1U << 28U); ++level)
       needed = 7 + needed * 7;
     const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);
@@ -175,7 +176,7 @@ struct App {
   }
 
  private:
-  /// A position as compiler/apps/game.cl declares it. The sets of bits are those of Board.
+  /// A position with the layout of compiler/apps/game.cl. Its bit sets are those of Board.
   struct DialectPosition {
     Board board;
     std::uint32_t parent = ~0U;
@@ -196,7 +197,7 @@ struct App {
     }
     return columns;
   }
-  /// Takes the values of the first moves, which are the first of the `positions`.
+  /// Copies the values of the first moves, which are the first entries of `positions`.
   template <class Positions>
   void set_values(GameResult& result, const Positions& positions) const {
     result.values.resize(Board::columns);

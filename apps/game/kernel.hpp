@@ -1,6 +1,6 @@
-// The value of every first move in connect four by minimax to a fixed depth, with work stealing, as
-// in the paper: a task is a node of the game tree.
-// Invariant: a node's last child to finish finishes the node; its value is final then.
+// Values of all first moves in connect four by minimax to a fixed depth, with work stealing, as in
+// the paper: a task is a node of the game tree.
+// Invariant: the last child of a node to finish also finishes the node, whose value is final then.
 #pragma once
 
 #include "apps/game/board.hpp"
@@ -14,9 +14,9 @@ struct Position {
 
   Board board;
   std::uint32_t parent = no_parent;
-  std::uint32_t level = 0;  ///< moves since the start; x has made the odd ones
+  std::uint32_t level = 0;  ///< moves since the start; odd moves are x's
   std::int32_t value = 0;
-  std::uint32_t open = 0;  ///< children that have not finished
+  std::uint32_t open = 0;  ///< number of children that have not finished
 };
 
 template <class Pools, KillOrder order>
@@ -28,12 +28,12 @@ struct Game {
     std::uint32_t counted;
   };
 
-  Stealing<Pools> work;  // tasks are positions; `left` counts first moves without a value
+  Stealing<Pools> work;  // tasks are positions; `left` is the number of first moves without a value
   Position* positions;
-  std::uint32_t num_positions;  // room for positions
-  std::uint64_t* counted;       // positions evaluated without being tasks
+  std::uint32_t num_positions;  // maximum number of positions
+  std::uint64_t* counted;       // number of positions evaluated that were not tasks
   std::uint32_t depth;
-  std::uint32_t grain;  // levels that a task evaluates itself; 0: none, as in the paper
+  std::uint32_t grain;  // levels below a task that it evaluates itself; 0: none, as in the paper
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -47,7 +47,7 @@ struct Game {
 
  private:
   static COHORT_FN bool x_moves(std::uint32_t level) { return level % 2 == 0; }
-  /// A score that is worse than every score for the player that moves at that level.
+  /// A score that is worse than any real score for the player who moves at that level.
   static COHORT_FN std::int32_t worst(std::uint32_t level) {
     return x_moves(level) ? -Board::won - 1 : Board::won + 1;
   }
@@ -98,7 +98,7 @@ struct Game {
     work.push(group, first, (1U << moves) - 1U);
   }
 
-  /// Propagates a value to the parents, while it is the last one they wait for.
+  /// Passes a value on to the parents, as long as each parent waits for no other child.
   template <class Group>
   COHORT_FN void finish(Group& group, std::uint32_t task, std::int32_t value) const {
     for (;;) {
@@ -114,16 +114,16 @@ struct Game {
       } else {
         group.atomic(above.value).fetch_min(value);
       }
-      // Whichever child finishes last has to see the values of all: each child's count releases and
-      // acquires.
+      // The child that finishes last must see the values of all children, so each child's update of
+      // the count releases and acquires.
       if (group.atomic(above.open).fetch_sub(1, Order::acq_rel) != 1) return;
       value = group.atomic(above.value).load();
       task = parent;
     }
   }
 
-  /// Evaluates a position within the group, whose threads share the first two moves. Every thread
-  /// gets the same value.
+  /// Evaluates a position within the group, whose threads share the first two moves. All threads
+  /// return the same value.
   template <class Group>
   COHORT_FN std::int32_t look_ahead(Group& group, const Board& board, std::uint32_t level) const {
     constexpr std::uint32_t columns = Board::columns;
@@ -176,8 +176,8 @@ struct Game {
     return ends(child, level + 1, score) ? score : minimax(child, level + 1, seen);
   }
 
-  /// Value of a position that does not end the game, by one thread; without recursion, which
-  /// devices handle badly. Counts the positions below.
+  /// Evaluates, by one thread, a position that does not end the game. Not recursive, because
+  /// devices handle recursion badly. Counts the positions below.
   COHORT_FN std::int32_t minimax(const Board& start, std::uint32_t start_level,
                                  std::uint64_t& seen) const {
     Board boards[max_grain];

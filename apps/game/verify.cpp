@@ -7,13 +7,13 @@ namespace cohort::apps {
 
 Board start_board() {
   Board board;
-  board = board.play(0, false).play(0, false);             // o on o in the first column
-  return board.play(1, true).play(3, true).play(4, true);  // and a row .x.xx..
+  board = board.play(0, false).play(0, false);             // two stones of o in the first column
+  return board.play(1, true).play(3, true).play(4, true);  // and the row .x.xx..
 }
 
 namespace {
 
-/// Characters in rows, the top one first: x, o or '.'.
+/// A board as rows of characters (x, o or '.'), the top row first.
 using Rows = std::array<std::string, 6>;
 
 Rows as_rows(const Board& board) {
@@ -27,7 +27,7 @@ Rows as_rows(const Board& board) {
   return rows;
 }
 
-/// All 25 lines, each as the cells along it.
+/// All 25 lines of the board, each as its cells in order.
 std::vector<std::vector<std::pair<int, int>>> all_lines() {
   std::vector<std::vector<std::pair<int, int>>> lines;
   const auto add = [&](int row, int column, int down, int right) {

@@ -16,10 +16,11 @@ namespace cohort::apps {
 struct OctreeOptions {
   PoolOptions pools = {};
   std::uint32_t max_leaf = 5;
-  std::uint32_t max_depth = 40;  ///< where coincident particles become a leaf
-  std::uint32_t boxes = 0;       ///< room for boxes; 0: a guess that is mostly large enough
-  /// Upper limit on the particles of a task; 0: all of its box (default: 65536, or 0 as in the
-  /// paper with its pools).
+  std::uint32_t max_depth = 40;  ///< depth at which coincident particles become a leaf
+  /// Maximum number of boxes; 0: an estimate that is almost always enough.
+  std::uint32_t boxes = 0;
+  /// Upper limit on the particles of a task; 0: all particles of its box. Default: 65536; with the
+  /// paper's pools 0, as in the paper.
   std::optional<std::uint32_t> chunk = {};
 };
 
@@ -32,20 +33,20 @@ struct OctreeResult {
 /// Size of a tree.
 struct TreeSize {
   std::int64_t tasks = 0;
-  std::int64_t depth = 0;   ///< of the deepest box that was divided; the root has 0
-  std::int64_t leaves = 0;  ///< with particles
+  std::int64_t depth = 0;   ///< depth of the deepest divided box; the root has depth 0
+  std::int64_t leaves = 0;  ///< number of leaves with particles
   std::int64_t empty_leaves = 0;
 
   friend bool operator==(const TreeSize&, const TreeSize&) = default;
 };
 
-/// `count` particles in clusters of 100, always the same.
+/// `count` particles in clusters of 100; the result is always the same.
 [[nodiscard]] std::vector<Particle> make_particles(std::uint32_t count);
 
 [[nodiscard]] TreeSize tree_size(const OctreeResult& result);
 
-/// Compares with a tree that is built sequentially by other code, box by box, and the particles of
-/// each leaf. Returns the first difference in words, or nothing.
+/// Compares the result, and the particles of each leaf, with a tree built sequentially by other
+/// code. Describes the first difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_octree(const std::vector<Particle>& particles,
                                                       const OctreeResult& result,
                                                       const OctreeOptions& how = {});
@@ -89,7 +90,7 @@ struct App {
   }
   [[nodiscard]] static std::uint32_t threads_per_sm() { return 512; }
 
-  /// Throws Error{out_of_memory} if boxes or pools are too few.
+  /// Throws Error{out_of_memory} if there is too little room for boxes or tasks.
   template <class Engine>
   OctreeResult run(Engine& engine, const RunOptions& run_options) const {
     const auto count = static_cast<std::uint32_t>(particles->size());
@@ -142,7 +143,7 @@ struct App {
   OctreeResult run_dialect(Engine& engine, ProgramKernel kernel,
                            const RunOptions& run_options) const {
     const auto count = static_cast<std::uint32_t>(particles->size());
-    // Particle and Box are as compiler/apps/octree.cl declares them.
+    // Particle and Box have the layout of compiler/apps/octree.cl.
     const Buffer<Particle> buffers[3] = {engine.upload(*particles),
                                          engine.template fill<Particle>(count, {}),
                                          engine.template fill<Particle>(count, {})};

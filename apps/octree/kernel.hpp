@@ -1,7 +1,7 @@
 // Octree partitioning with work stealing, as in the paper (after Cederman and Tsigas 2008): a task
 // sorts a range of particles into the eight boxes around a centre.
-// Invariant: a range of particles belongs to one task; a leaf's particles end in the same range of
-// the result.
+// Invariant: a range of particles belongs to one task. A leaf's particles end up in the same range
+// of the result.
 #pragma once
 
 #include "apps/pools.hpp"
@@ -15,18 +15,18 @@ struct Particle {
   float z;
 };
 
-/// A box of the tree: one that was divided, or a leaf with its particles.
+/// A box of the tree: either divided, or a leaf with its particles.
 struct Box {
   static constexpr std::uint32_t leaf = ~0U;
 
   std::uint32_t children = leaf;  ///< the first of eight, bit 0: x, bit 1: y, bit 2: z
   std::uint32_t begin = 0;        ///< of its particles
   std::uint32_t end = 0;
-  std::uint32_t depth = 0;  ///< its parity tells which buffer the task reads
+  std::uint32_t depth = 0;  ///< its parity selects the buffer that the task reads
   float x = 0;
   float y = 0;
   float z = 0;
-  float half = 0;  ///< from the centre to the children's, along each axis
+  float half = 0;  ///< distance from the centre to the children's centres, along each axis
 };
 
 template <class Pools, KillOrder order>
@@ -35,18 +35,19 @@ struct Octree {
   struct Local {
     std::uint32_t count[8];
     std::uint32_t at[8];
-    std::uint32_t first;  // of the boxes below
+    std::uint32_t first;  // index of the first child box
   };
 
-  Stealing<Pools> work;  // tasks are boxes; `left` counts particles that are in no leaf yet
+  // Tasks are boxes; `left` is the number of particles that are not in a leaf yet.
+  Stealing<Pools> work;
   Particle* buffers[2];  // by depth modulo 2: one is read, the other written
   Particle* result;
   Box* boxes;
-  std::uint32_t num_boxes;  // room for boxes
+  std::uint32_t num_boxes;  // maximum number of boxes
   std::uint32_t max_leaf;
-  std::uint32_t max_depth;  // where even coincident particles become a leaf
+  std::uint32_t max_depth;  // depth at which even coincident particles become a leaf
   std::uint32_t chunk;      // upper limit on the particles of a task; 0: all of its box
-  std::uint32_t* done;      // by box, if tasks are portions: particles done
+  std::uint32_t* done;      // by box, if tasks are portions: number of particles done
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -82,13 +83,14 @@ struct Octree {
     if (group.local_id() == 0) hand_on(group, group.local().first, box.depth + 1);
   }
 
-  /// A large box is divided one portion per task: first each portion is counted, then each is moved
-  /// to the child boxes. After each portion the box becomes a task again. Until all are moved,
-  /// `done` of a child box says how many of its particles are.
+  /// A large box is divided one portion per task. First each portion is counted, then each portion
+  /// is moved to the child boxes. After each portion the box becomes a task again. Until all
+  /// particles are moved, `done` of a child box is the number of its particles in place.
   template <class Group>
   COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
     const std::uint32_t size = box.end - box.begin;
-    const std::uint32_t at = group.view(done)[task];  // counted; from `size` on also those in place
+    // Particles counted; from `size` on, also particles in place.
+    const std::uint32_t at = group.view(done)[task];
     const std::uint32_t begin = at < size ? box.begin + at : box.begin + (at - size);
     const auto end = static_cast<std::uint32_t>(least(std::size_t{begin} + chunk, box.end));
     const bool leader = group.local_id() == 0;
@@ -115,8 +117,9 @@ struct Octree {
     }
   }
 
-  /// Calls `visit` for this thread's share of [begin, end). One of many threads loads some
-  /// particles before it visits the first: on a GPU each load is a round trip.
+  /// Calls `visit` for this thread's share of [begin, end). In a group of many threads, a thread
+  /// loads several particles before it visits the first, because each load is a round trip on a
+  /// GPU.
   template <class Group, class From, class Visit>
   static COHORT_FN void for_particles(const Group& group, From from, std::uint32_t begin,
                                       std::uint32_t end, Visit visit) {
@@ -137,7 +140,7 @@ struct Octree {
     }
   }
 
-  /// Leader only: claims places for the child boxes, long before they are needed.
+  /// Leader only: reserves places for the child boxes, long before they are needed.
   template <class Group>
   COHORT_FN std::uint32_t claim_boxes(Group& group) const {
     return group.local_id() == 0 ? group.atomic(work.progress->next_place).fetch_add(8) : 0;
@@ -160,7 +163,7 @@ struct Octree {
     group.barrier();
   }
 
-  /// Leader only: grows the child boxes by the counted particles.
+  /// Leader only: increases the child boxes' sizes by the counted particles.
   template <class Group>
   COHORT_FN void add_counts(Group& group, const Box& box) const {
     const auto below = group.view(boxes + box.children);
@@ -175,7 +178,7 @@ struct Octree {
     }
   }
 
-  /// Leader only: where the next particles of each child box go.
+  /// Leader only: sets the places for the next particles of each child box.
   template <class Group>
   COHORT_FN void find_places(Group& group, std::uint32_t first) const {
     Local& local = group.local();
@@ -186,8 +189,8 @@ struct Octree {
     }
   }
 
-  /// Leader only, after the particles are in place. `all`: each child box is complete, and can be
-  /// divided itself.
+  /// Leader only, called after the particles are in place. `all`: the child boxes are complete and
+  /// can be divided themselves.
   template <class Group>
   COHORT_FN void note_places(Group& group, std::uint32_t first, bool all) const {
     for (std::uint32_t i = 0; i < 8; ++i) {
@@ -196,7 +199,8 @@ struct Octree {
     }
   }
 
-  /// Makes the eight child boxes, by eight threads. False: there is no room, so the job stops.
+  /// Creates the eight child boxes, by eight threads. Returns false if there is no room; the job
+  /// then stops.
   template <class Group>
   COHORT_FN bool add_children(Group& group, std::uint32_t task, const Box& box) const {
     Local& local = group.local();
@@ -249,7 +253,7 @@ struct Octree {
     });
   }
 
-  /// Leader only: child boxes with too many particles become tasks, the others are done.
+  /// Leader only: turns child boxes with too many particles into tasks, and completes the others.
   template <class Group>
   COHORT_FN void hand_on(Group& group, std::uint32_t first, std::uint32_t depth) const {
     std::uint32_t tasks = 0;

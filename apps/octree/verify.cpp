@@ -48,7 +48,7 @@ namespace {
 
 using Point = std::array<float, 3>;
 
-/// Divides vectors of points depth first, and compares with the result's tree on the way.
+/// Divides vectors of points depth first, and compares them with the result's tree.
 class Checker {
  public:
   Checker(const OctreeResult& result, const OctreeOptions& how) : result_(result), how_(how) {}

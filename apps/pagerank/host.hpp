@@ -14,12 +14,12 @@
 
 namespace cohort::apps::pagerank {
 
-/// Compares with a power iteration that pushes ranks along the edges and ends by the same rule. The
-/// first difference in words, or nothing.
+/// Compares with a power iteration that pushes ranks along the edges and uses the same stopping
+/// rule. Describes the first difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_ranks(const Csr& graph, double tolerance,
                                                      const std::vector<double>& ranks);
 
-/// The ranks are complete only when the job has finished.
+/// PageRank of a graph. The ranks are complete only when the job has finished.
 struct App : AppOnGraph {
   static constexpr std::string_view name = "pagerank";
   static constexpr std::string_view summary = "PageRank, pulled over incoming edges";
@@ -31,7 +31,7 @@ struct App : AppOnGraph {
     Report report;
   };
 
-  double tolerance;  ///< ends when no rank changes by more
+  double tolerance;  ///< the run ends when no rank changes by more than this
   std::uint64_t chunk = even_chunk;
 
   static App from(const std::string& input, Settings& settings) {
@@ -40,7 +40,7 @@ struct App : AppOnGraph {
     settings.check_all_used();
     return {{known_graph(input)}, std::pow(10, -digits), chunk};
   }
-  /// Few enough iterations to be explored.
+  /// Needs so few iterations that it can be explored.
   static App tiny() { return {{tiny_graph()}, 0.25}; }
 
   template <class Engine>

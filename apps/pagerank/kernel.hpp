@@ -1,7 +1,7 @@
-// PageRank (Brin and Page 1998) by pulling over incoming edges, one resizing barrier an iteration.
-// A node without outgoing edges keeps its rank. Ends when no rank changes by more than the
-// tolerance. Invariant: a node's ranks are sums in the order of its edges, so they do not depend on
-// the number of groups.
+// PageRank (Brin and Page 1998) by pulling over incoming edges, with one resizing barrier per
+// iteration. A node without outgoing edges keeps its rank. Ends when no rank changes by more than
+// the tolerance. Invariant: a node's rank is a sum in the order of its edges, so ranks do not
+// depend on the number of groups.
 #pragma once
 
 #include "apps/share.hpp"
@@ -17,9 +17,10 @@ struct PageRank {
   };                       // all that a joining group receives
 
   CsrView graph;
-  CsrView incoming;   // the graph with every edge reversed
-  double* rank;       // of each node; 1 on average
-  double* shares[2];  // by turn modulo 2: what a node gives to each of its targets; read, written
+  CsrView incoming;  // the graph with every edge reversed
+  double* rank;      // of each node; 1 on average
+  // By iteration modulo 2, read and written: what a node gives to each of its targets.
+  double* shares[2];
   TurnFlags flags;
   std::uint64_t chunk;  // nodes per group and step; 0: all
   double tolerance;

@@ -47,7 +47,8 @@ std::optional<std::string> check_ranks(const Csr& graph, double tolerance,
   for (;;) {
     std::vector<double> after = next(graph, before);
     const double change = most_change(before, after);
-    // Rounding differs, so an iteration that changes just about the tolerance may be the last.
+    // Rounding differs, so an iteration whose largest change is close to the tolerance may be the
+    // last.
     const bool last = change <= tolerance;
     const bool about_last = std::abs(change - tolerance) <= 1e-6 * tolerance;
     if (last || about_last) {

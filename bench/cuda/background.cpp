@@ -33,14 +33,14 @@ double overlap(const std::vector<tool::Span>& spans, const std::vector<tool::Spa
   return result / length(spans);
 }
 
-/// The times during which tasks held their SMs.
+/// The intervals in which tasks held their SMs.
 std::vector<tool::Span> spans_of(const std::vector<tool::TaskSample>& tasks) {
   std::vector<tool::Span> result;
   for (const tool::TaskSample& each : tasks) result.push_back({each.start, each.start + each.run});
   return result;
 }
 
-/// One app under all loads.
+/// One app under every load.
 class Background {
  public:
   Background(const ScenarioOptions& options, cuda::Engine& engine)
@@ -148,7 +148,7 @@ class Background {
     return result;
   }
 
-  /// By class: how large the matrices are, and what a product takes on the whole GPU.
+  /// For each class of tasks: the size of the matrices, and the time of a product on the whole GPU.
   [[nodiscard]] Json products() {
     Json result;
     for (const tool::LoadClass& load : tool::load_classes) {
@@ -181,8 +181,8 @@ class Background {
     return tool::mean_length(nothing.jobs());
   }
 
-  /// Runs jobs one after another next to `load`, for long enough; verifies the first one if there
-  /// are `checks`.
+  /// Runs jobs one after another next to `load`, for long enough. Verifies the first one if
+  /// `checks` is given.
   void run_jobs(const Variant& variant, Checks* checks, tool::Load& load) const {
     apps::RunOptions how = with_groups(engine_.capacity());
     how.drive = [&load](const Job& job) { return load.drive(job); };
@@ -197,7 +197,7 @@ class Background {
 
   /// Time of a static launch without `lent` SMs, in nanoseconds: the mean of a few. The lent SMs
   /// idle, or run one product after another. The result is infinite if a launch would take very
-  /// long: the ideal then counts no progress while SMs are lent, and is longer.
+  /// long. The ideal then assumes no progress while SMs are lent, so it is longer.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const tool::CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;

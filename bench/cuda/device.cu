@@ -14,7 +14,7 @@
 #include "bench/cuda/hold.hpp"
 #include "cohort/cuda.hpp"
 
-// The examples as they are.
+// Includes the example programs unchanged.
 #define main solve_once
 namespace ported {
 #include "examples/cuda/conjugate_gradient.cu"
@@ -25,7 +25,8 @@ namespace original {
 #undef main
 
 namespace cohort::bench::device {
-inline namespace kernels {  // named: what a template of an unnamed one does not use is a warning
+inline namespace kernels {  // named, because unused templates of an unnamed namespace cause
+                            // warnings
 
 using Clock = std::chrono::steady_clock;
 
@@ -194,8 +195,8 @@ __global__ void spin_barrier(std::uint32_t* arrived) {
 
 namespace {
 
-/// A job next to a measurement. It never outlives the measurement, or freeing memory would wait for
-/// it.
+/// A job next to a measurement. It must not outlive the measurement: otherwise freeing memory would
+/// wait for it.
 class Background {
  public:
   explicit Background(Job job) : job_(std::move(job)) {}

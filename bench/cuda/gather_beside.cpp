@@ -129,7 +129,7 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
   auto entries = Json::array();
   for (const auto& [wanted, alone] : idle) {
     const auto [out, point, held] = gathers.measure(wanted, checks, options);
-    if (held.empty()) continue;  // too short for it
+    if (held.empty()) continue;  // the runs are too short for this share
     std::vector<double> extras;
     for (std::size_t i = 0; i < out.size(); ++i) extras.push_back(out[i] - point[i]);
     const double extra = median(extras);

@@ -7,8 +7,8 @@ inline namespace hold_kernels {
 
 constexpr int memory = 200'000;  // bytes of shared memory: no other block fits on the SM
 
-/// The kernel holds its SMs until all blocks have arrived, then tells the host. It cannot hang:
-/// after 100 ms it ends, and the host is told nothing.
+/// The kernel holds its SMs until all blocks have arrived, then reports to the host. It cannot
+/// hang: after 100 ms it ends without a report.
 __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint32_t* told) {
   if (threadIdx.x == 0) {
     if (atomicAdd(count, 1U) + 1 == all) {

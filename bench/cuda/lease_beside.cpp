@@ -19,11 +19,12 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-/// What one product took, in nanoseconds.
+/// Durations of one product, in nanoseconds.
 struct Took {
   double all;     // from the call to the result, by the host's clock
-  double asking;  // of it, in the call of lease()
-  double served;  // from then until the device had done it: the wait for SMs and the product
+  double asking;  // part of `all`: in the call of lease()
+  double served;  // part of `all`: from then until the device was done, that is, the wait for SMs
+                  // and the product
 };
 
 /// cuBLAS products in a stream of high priority.
@@ -53,7 +54,7 @@ class Products {
 
   [[nodiscard]] bool there() const { return blas_.there(); }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// One product, under a lease of so many SMs or without one.
+  /// Runs one product, under a lease of `sms` SMs or without one.
   Took run(std::uint32_t sms) {
     const auto begin = Clock::now();
     mark(0);
@@ -113,7 +114,7 @@ std::vector<double> column(const std::vector<Took>& all, double Took::*part) {
   return result;
 }
 
-/// Runs products on the idle GPU and next to jobs in turns, so that what disturbs the host disturbs
+/// Runs products on the idle GPU and next to jobs in turns, so that disturbances of the host affect
 /// both. Appends the idle ones to `all_idle`.
 Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& products,
                   const ScenarioOptions& options, std::vector<double>& all_idle) {
@@ -130,7 +131,7 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
       std::this_thread::sleep_for(lease_period);
       idle.push_back(products.run(0));
     }
-    std::vector<Took> served;  // by the load's thread until its end
+    std::vector<Took> served;  // used by the load's thread until it ends
     tool::Load load{[&] {
                       served.push_back(products.run(sms - 1));
                       TaskReport report;

@@ -196,13 +196,13 @@ class Overheads {
     return result;
   }
 
-  /// One of the ways in which nvcc can compile the persistent kernel.
+  /// One way in which nvcc compiles the persistent kernel.
   struct Build {
     apps::PlainEngine* engine;
     Json times;  // of all of them, in nanoseconds
   };
 
-  /// Which build is faster differs from app to app.
+  /// Returns the faster of the two builds, which differs from app to app.
   Build faster_build(const Variant& variant, const apps::RunOptions& how) {
     OnDevice unbounded;
     OnDevice bounded;

@@ -14,7 +14,8 @@
 #include "cohort/cuda.hpp"
 
 namespace cohort::bench::device {
-inline namespace sharing {  // named: what a template of an unnamed one does not use is a warning
+inline namespace sharing {  // named, because unused templates of an unnamed namespace cause
+                            // warnings
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
@@ -39,8 +40,8 @@ std::uint32_t attribute(cudaDeviceAttr which) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// More than half of an SM's shared memory, for blocks of the job and of the tasks. An SM then
-/// holds one of either, so a job with a block on each SM leaves no room.
+/// More than half of an SM's shared memory, for the blocks of the job and of the tasks. An SM then
+/// holds only one of them, so a job with a block on each SM leaves no room for tasks.
 std::size_t exclusive_memory() {
   return attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 + 2048;
 }
@@ -97,7 +98,7 @@ struct Sweep {
     std::uint32_t step = 0;
   };
 
-  /// By the first thread of all, after each step.
+  /// Called by the first thread of all blocks after each step.
   COHORT_FN bool goes_on(std::uint32_t step) const {
     *steps = step;
     if (step % 16 != 0) return true;
@@ -151,8 +152,8 @@ struct Product {
   std::uint32_t tiles;
   std::uint32_t times;
 
-  /// Called by all threads of a block, of which the first `task_threads` work. Not inlined, so that
-  /// every way to share runs the same code.
+  /// Called by all threads of a block; the first `task_threads` of them work. Not inlined, so that
+  /// all ways of sharing run the same code.
   __device__ __noinline__ void tile(std::uint32_t which) const {
     __shared__ float left[slice][tile_side];
     __shared__ float right[slice][tile_side];
@@ -188,7 +189,7 @@ struct Product {
     }
   }
 
-  /// As a task of the engine.
+  /// The product as a task of the engine.
   template <class Group>
   COHORT_FN void operator()(Group& group) const {
 #ifdef __CUDA_ARCH__
@@ -382,7 +383,8 @@ class Tasks {
           "the task's shared memory");
   }
 
-  /// Runs one in `stream`; under a lease if there is an engine. False: it was not done in time.
+  /// Runs one task in `stream`, under a lease if there is an engine. Returns false if it was not
+  /// done in time.
   [[nodiscard]] bool serve(cudaStream_t stream, cuda::Engine* engine) {
     {
       std::optional<cuda::Lease> lease;
@@ -397,7 +399,7 @@ class Tasks {
     }
     return false;
   }
-  /// Runs one through the engine. False: it was not done in time.
+  /// Runs one task through the engine. Returns false if it was not done in time.
   [[nodiscard]] bool submit(cuda::Engine& engine) {
     const Task task = engine.submit(product_, {.groups = part_.sms, .local_size = task_threads});
     if (task.wait_for(patience)) return true;
@@ -445,7 +447,7 @@ bool wait_for(const std::function<bool()>& what, std::chrono::milliseconds limit
   return true;
 }
 
-/// Serves the tasks, one after the other; one that is late delays the next.
+/// Serves the tasks one after another. A late task delays the next one.
 void serve_all(const Part& part, const std::function<bool()>& serve, PartResult& result) {
   const auto begin = Clock::now();
   for (std::uint32_t i = 0; i < part.count; ++i) {

@@ -9,7 +9,7 @@
 
 namespace cohort::bench::device {
 
-/// What one process does.
+/// The work of one process.
 struct Part {
   /// plain: kernels of plain CUDA, the task's in a stream of higher priority. green: the same on
   /// green contexts. lease, submit: the job cooperates.

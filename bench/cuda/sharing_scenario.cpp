@@ -251,7 +251,7 @@ class Comparison {
     rates_[way] = steps_per_ns(result);
   }
 
-  /// Nanoseconds that a product takes on so many SMs.
+  /// Time of a product on that many SMs, in nanoseconds.
   double product_on(std::uint32_t sms) {
     if (product_.contains(sms)) return product_[sms];
     const std::uint32_t products = 64;

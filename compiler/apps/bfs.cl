@@ -1,5 +1,5 @@
-// Breadth-first search with worklists, after Lonestar's bfs. Two resizing barriers a level. Test-and-set decides who pushes a
-// node, so a list never holds more than all nodes.
+// Breadth-first search with worklists, after Lonestar's bfs. Two resizing barriers per level. A test-and-set decides which
+// thread pushes a node, so a list never holds more than all nodes.
 #include "graph.h"
 
 typedef struct {

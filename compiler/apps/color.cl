@@ -1,5 +1,6 @@
-// Greedy colouring in rounds, after Pannotia's color: an uncoloured node whose priority is the highest among its uncoloured
-// neighbours takes the round's colour. Two resizing barriers a round. Flags lie by the round's parity.
+// Greedy colouring in rounds, after Pannotia's color: an uncoloured node takes the round's colour if its priority is the
+// highest among its uncoloured neighbours. Two resizing barriers per round. There is a set of flags for even and one for odd
+// rounds.
 #include "graph.h"
 
 kernel void color(global const uint *row, global const uint *target, uint nodes, global int *colour, global uint *highest,

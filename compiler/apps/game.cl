@@ -1,26 +1,27 @@
-// Connect four to a fixed depth by work stealing. A task is a node of the game tree; its last child finishes it, and values fold
-// into the parent by maximum (the computer, x, to move) or minimum. Nothing to transmit: a task says all.
+// Connect four to a fixed depth by work stealing. A task is a node of the game tree. The last child of a node to finish also
+// finishes the node. A value is folded into the parent's by maximum (x, the computer, to move) or minimum. Nothing has to be
+// transmitted, because a task holds all state.
 #include "pools.h"
 
 #define COLUMNS 7
 #define WIN 666
 #define ROOT 0xffffffffu
 
-// Stones are sets of bits, seven for each column: six cells from the lowest row on, and one that is always empty.
+// Stones are bit sets with seven bits per column: six cells, the lowest row first, and one that is always empty.
 typedef struct {
-  ulong x, o;     // of the computer, of the opponent
+  ulong x, o;     // the computer's stones and the opponent's
   uint parent;
-  uint level;     // 1: the position after the computer's first move
+  uint level;     // 1: after the computer's first move
   int value;
-  uint open;      // children that are not finished
+  uint open;      // number of children that are not finished
 } position;
 
-#define RISING 0x0e1e3e7e7c787ul   // cells on diagonals of four and more
+#define RISING 0x0e1e3e7e7c787ul   // cells on rising diagonals of four cells or more
 #define FALLING 0x01c79f7ef9e38ul
 
 bool can_play(ulong stones, int column) { return (stones >> (column * 7 + 5) & 1) == 0; }
 
-// Runs of two or three stones count one; from four on the game is over.
+// A run of two or three stones counts one. A run of four or more ends the game.
 int runs(ulong stones, int step, bool *four_in_a_row) {
   ulong two = stones & ~(stones << step) & (stones >> step);
   ulong four = two & (stones >> 2 * step) & (stones >> 3 * step);
@@ -40,7 +41,7 @@ int score_of(ulong x, ulong o) {
   return o_wins ? -WIN : mine - theirs;
 }
 
-// Finishes a node. If it was its parent's last open child, finishes the parent too, and so on upwards.
+// Finishes a node. If it was its parent's last open child, also finishes the parent, and so on upwards.
 void finish(global position *nodes, uint node, global uint *roots_open) {
   for (;;) {
     uint parent = nodes[node].parent;
@@ -48,7 +49,7 @@ void finish(global position *nodes, uint node, global uint *roots_open) {
       atomic_dec(roots_open);
       return;
     }
-    // After the computer's move, at an odd level, the opponent chooses: the least of the children.
+    // After the computer's move, at an odd level, the opponent chooses the smallest value of the children.
     if (nodes[parent].level % 2 == 1) atomic_min(&nodes[parent].value, nodes[node].value);
     else atomic_max(&nodes[parent].value, nodes[node].value);
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
@@ -58,7 +59,7 @@ void finish(global position *nodes, uint node, global uint *roots_open) {
   }
 }
 
-// By one thread: scores the node, or makes its children into tasks.
+// One thread only: scores the node, or turns its children into tasks.
 void process(global position *nodes, global uint *used, uint room_for_nodes, uint node, uint depth, global pool *pools,
              global uint *tasks, uint count, uint room, uint own, global uint *roots_open, global uint *lost) {
   position p = nodes[node];
@@ -98,7 +99,7 @@ kernel void game(global position *nodes, global uint *used, uint room_for_nodes,
     uint own = get_group_id() % pool_count;
     uint task = pop_or_steal(pools, tasks, pool_count, room, own, roots_open, lost);
     if (task == ALL_DONE) break;
-    // The others wait for the leader in pop_or_steal.
+    // The other threads wait for the leader in pop_or_steal.
     if (task != NO_TASK && get_local_id() == 0) {
       process(nodes, used, room_for_nodes, task, depth, pools, tasks, pool_count, room, own, roots_open, lost);
     }

@@ -1,9 +1,9 @@
-// Graphs as the apps read them: the edges of node i are target[row[i]] .. target[row[i + 1] - 1].
+// Graphs as the apps read them: the edges of node i are target[row[i]] to target[row[i + 1] - 1].
 #include "atomics.h"
 
 #define UNREACHED 0xffffffffu
 
-// SplitMix64's output for state `id`: no two are the same, since each step can be undone.
+// SplitMix64's output for state `id`. No two are equal, because each step of the hash is invertible.
 ulong priority_of(uint id) {
   ulong z = id + 0x9E3779B97F4A7C15ul;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ul;
@@ -11,7 +11,7 @@ ulong priority_of(uint id) {
   return z ^ (z >> 31);
 }
 
-// This thread's nodes. Blocks of them go round the groups, so that groups keep out of each other's cache lines.
+// Loops over this thread's nodes. Blocks of nodes are dealt round robin to the groups, so that groups do not share cache lines.
 #define EACH_NODE(node, nodes)                                                                                    \
   for (uint block = block_of(nodes), from = get_group_id() * block; from < nodes; from += get_num_groups() * block) \
     for (uint node = from + get_local_id(), to = min(from + block, nodes); node < to; node += get_local_size())

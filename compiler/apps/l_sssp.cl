@@ -1,5 +1,5 @@
-// Shortest paths with worklists, after Lonestar's sssp: as bfs, with an atomic minimum on the distance and a stamp that keeps a
-// node from being pushed twice in a round. Two resizing barriers a round.
+// Shortest paths with worklists, after Lonestar's sssp: like bfs, with an atomic minimum on the distance, and a stamp that
+// prevents a node from being pushed twice in a round. Two resizing barriers per round.
 #include "graph.h"
 
 typedef struct {
@@ -9,7 +9,7 @@ typedef struct {
 } work;
 
 bool reach(work w, uint node, uint edge, uint next) {
-  ulong far = (ulong)peek(&w.distance[node]) + w.weight[edge];  // too far for 32 bits: no path
+  ulong far = (ulong)peek(&w.distance[node]) + w.weight[edge];  // beyond 32 bits: treated as no path
   return far < peek(&w.distance[next]) && (uint)far < atomic_min(&w.distance[next], (uint)far) &&
          peek(&w.stamp[next]) != w.round + 1 && atomic_xchg(&w.stamp[next], w.round + 1) != w.round + 1;
 }

@@ -1,5 +1,6 @@
-// Maximal independent set, after Pannotia's mis: strict local minima of the priority join and mark their neighbours, which drop
-// out. Three resizing barriers a round, and nothing to transmit: all state is in global memory.
+// Maximal independent set, after Pannotia's mis: nodes whose priority is strictly lower than all their neighbours' join the set
+// and mark their neighbours, which drop out. Three resizing barriers per round. Nothing has to be transmitted: all state is in
+// global memory.
 #include "graph.h"
 
 enum { UNDECIDED, IN, OUT };

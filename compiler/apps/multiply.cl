@@ -1,5 +1,5 @@
-// The latency-critical task of the paper's section 5: a matrix product, its rows shared among all threads. No primitive: a task
-// has its groups for itself.
+// The latency-critical task of the paper's section 5: a matrix product whose rows are divided among all threads. Needs no
+// primitives, because a task has its groups to itself.
 kernel void multiply(global const float *left, global const float *right, global float *product, uint side) {
   for (uint row = get_global_id(); row < side; row += get_global_size()) {
     global float *to = product + (size_t)row * side;

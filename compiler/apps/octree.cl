@@ -1,6 +1,7 @@
-// An octree over particles by work stealing, after Cederman and Tsigas. A task is a box of the tree with its range of particles:
-// count them in eight boxes, scatter them to the other buffer, and make a task of each box with more than `max_leaf`.
-// Finished when no particle is left that is in no leaf. Nothing to transmit: a task says all.
+// An octree over particles by work stealing, after Cederman and Tsigas. A task is a box of the tree with its range of
+// particles. It counts the particles in eight child boxes, scatters them to the other buffer, and makes a task of each child
+// box with more than `max_leaf` particles. The kernel ends when every particle is in a leaf. Nothing has to be transmitted,
+// because a task holds all state.
 #include "pools.h"
 
 #define LEAF 0xffffffffu
@@ -10,14 +11,14 @@ typedef struct {
 } particle;
 
 typedef struct {
-  uint children;     // the first of eight, or LEAF
+  uint children;     // the first of eight child boxes, or LEAF
   uint begin, end;   // its particles
-  uint depth;        // its parity says which of the two buffers they are in
+  uint depth;        // its parity selects the buffer with the particles
   float x, y, z;     // the centre
   float half_width;
 } box;
 
-#define AHEAD 4  // particles that a thread asks for before it looks at the first
+#define AHEAD 4  // particles that a thread loads before it uses the first
 
 uint octant(particle p, float x, float y, float z) {
   return (p.x >= x ? 1u : 0u) | (p.y >= y ? 2u : 0u) | (p.z >= z ? 4u : 0u);
@@ -34,9 +35,9 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     uint own = (uint)get_group_id() % pool_count;
     uint task = pop_or_steal(pools, tasks, pool_count, room, own, left, lost);
     if (task == ALL_DONE) break;
-    // Without a task everything below has nothing to do, but meets all the same.
+    // A group without a task skips the work below, but takes part in all barriers.
     bool busy = task != NO_TASK, alone = get_local_size() == 1;
-    uint claimed = 0;  // by the leader, for the boxes below: long before it is needed
+    uint claimed = 0;  // places that the leader reserves for the child boxes, long before they are needed
     if (busy && get_local_id() == 0) claimed = atomic_add(used, 8u);
     for (uint i = get_local_id(); i < 8; i += get_local_size()) count[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -64,7 +65,7 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
     }
     if (get_local_id() == 0) first = claimed;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (first + 8 > room_for_boxes) {  // everybody will stop
+    if (first + 8 > room_for_boxes) {  // all groups will stop
       if (get_local_id() == 0) poke(lost, 1);
       busy = false;
       end = begin;
@@ -108,6 +109,6 @@ kernel void octree(global box *boxes, global uint *used, uint room_for_boxes, gl
       push_tasks(pools, tasks, pool_count, room, own, first, below, lost);
       if (done > 0) atomic_sub(left, done);
     }
-    // The others wait for the leader in pop_or_steal, before they use the local memory again.
+    // The other threads wait for the leader in pop_or_steal, before they use the local memory again.
   }
 }

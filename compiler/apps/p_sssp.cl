@@ -1,5 +1,5 @@
-// Shortest paths by pulling over in-edges, after Pannotia's sssp: copy, relax, look whether anything changed. Three resizing
-// barriers a round, and nothing to transmit.
+// Shortest paths by pulling over incoming edges, after Pannotia's sssp: copy, relax, check whether anything changed. Three
+// resizing barriers per round. Nothing has to be transmitted.
 #include "graph.h"
 
 kernel void p_sssp(global const uint *row, global const uint *source, global const uint *weight, uint nodes, global uint *x,
@@ -11,7 +11,8 @@ kernel void p_sssp(global const uint *row, global const uint *source, global con
     bool any = false;
     EACH_NODE(node, nodes) {
       uint best = x[node];
-      // Nothing to guess, so that loads of many edges are under way at once: what is unreached stays so by saturation.
+      // No branch in the loop, so that loads for several edges are in flight at once. Distances of unreached nodes saturate, so
+      // these nodes stay unreached.
       __attribute__((opencl_unroll_hint(4)))
       for (uint edge = row[node], end = row[node + 1]; edge < end; edge++) best = min(best, add_sat(x[source[edge]], weight[edge]));
       if (best != x[node]) {

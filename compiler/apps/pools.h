@@ -1,6 +1,7 @@
-// Task pools for work stealing, one per group slot, each under a lock. A group pops what it pushed last, else steals what another
-// pushed first, which mostly is the largest, and first where it stole last; new tasks go to its own pool, or to the next that has
-// room. Tasks are numbers. `left` is work that is not done, and `lost` tells the host of a task that no pool had room for.
+// Task pools for work stealing, one per group slot, each with a lock. A group pops the task it pushed last. If its pool is
+// empty, it steals the task that another group pushed first, usually the largest, and starts looking where it last found one.
+// New tasks go to the group's own pool, or to the next one that has room. Tasks are numbers. `left` is the amount of work that
+// is not done. `lost` tells the host that no pool had room for a task.
 #include "atomics.h"
 
 #define NO_TASK 0xffffffffu
@@ -9,9 +10,9 @@
 typedef struct {
   uint lock;
   uint count;
-  uint victim;    // how far from this pool its group stole last
-  uint first;     // where the oldest task is; behind the last place of the room comes the first
-  uint line[12];  // to itself
+  uint victim;    // distance from this pool to the one from which its group stole last
+  uint first;     // position of the oldest task in the circular buffer
+  uint line[12];  // fills the cache line
 } pool;
 
 bool try_lock_pool(global pool *p) {
@@ -27,12 +28,12 @@ void unlock_pool(global pool *p) {
   atomic_store_explicit((global atomic_uint *)&p->lock, 0u, memory_order_release, memory_scope_device);
 }
 
-// Where the task is that is so many behind the oldest one. By who has the lock.
+// The place of the task that is `behind` positions after the oldest. Call it with the lock held.
 global uint *place_of(global pool *p, global uint *its_tasks, uint room, uint behind) {
   return &its_tasks[(p->first + behind) % room];
 }
 
-// By one thread: the last task.
+// One thread only: takes the newest task.
 uint pop(global pool *p, global uint *its_tasks, uint room) {
   if (peek(&p->count) == 0) return NO_TASK;
   lock_pool(p);
@@ -45,7 +46,8 @@ uint pop(global pool *p, global uint *its_tasks, uint room) {
   return task;
 }
 
-// By one thread: the first. Does not wait for the lock: whoever has it takes or adds, and one can look again.
+// One thread only: takes the oldest task. Does not wait for the lock: its holder is about to take or add a task, and the caller
+// can try again.
 uint steal(global pool *p, global uint *its_tasks, uint room) {
   if (peek(&p->count) == 0 || !try_lock_pool(p)) return NO_TASK;
   uint size = peek(&p->count), task = NO_TASK;
@@ -58,12 +60,12 @@ uint steal(global pool *p, global uint *its_tasks, uint room) {
   return task;
 }
 
-// By all threads of a group, who meet here: a task for it, NO_TASK, or ALL_DONE when everybody stops. They seek a pool to steal from
-// together, each at another one.
+// Called by all threads of a group, which meet here. Returns a task for the group, NO_TASK, or ALL_DONE if all groups should
+// stop. The threads search for a pool to steal from together, each testing a different one.
 uint pop_or_steal(global pool *pools, global uint *tasks, uint count, uint room, uint own, global uint *left, global uint *lost) {
   uint task = NO_TASK, victim = 0;
   if (get_local_id() == 0) {
-    uint stopped = peek(lost);  // looked at when there is a task: the next loads need not wait for it
+    uint stopped = peek(lost);  // used only if there is a task, so the next loads need not wait for this one
     task = pop(&pools[own], tasks + own * room, room);
     if (task == NO_TASK) {
       victim = (own + pools[own].victim) % count;
@@ -85,7 +87,7 @@ uint pop_or_steal(global pool *pools, global uint *tasks, uint count, uint room,
   return work_group_broadcast(task, 0);
 }
 
-// By one thread: the tasks `first` + i for the bits i, up to eight, of `which`, the lowest to be popped first.
+// One thread only: pushes the tasks `first` + i for each bit i of `which` (up to eight), such that the lowest is popped first.
 void push_tasks(global pool *pools, global uint *tasks, uint count, uint room, uint own, uint first, uint which, global uint *lost) {
   for (uint far = 0; far < count && which != 0; far++) {
     uint where = (own + far) % count;

@@ -1,15 +1,15 @@
-// What gather times are measured with: groups that do one task after another and offer themselves in between, in both kill
-// orders; and the task alone.
+// Kernels for measuring gather times: groups do one task after another and offer themselves in between, with either kill order.
+// Also the task on its own.
 
-// So many steps of the logistic map, each of which needs the one before.
+// Computes `steps` steps of the logistic map. Each step needs the previous one.
 double churn(ulong steps) {
   double x = 0.3;
   for (ulong i = 0; i < steps; i++) x = 3.99 * x * (1.0 - x);
   return x;
 }
 
-// board: [0] it is over; [1] the highest group is to do a long task, which is cleared when it begins. steps: of a task, and of a
-// long one.
+// board[0]: the run is over. board[1]: the highest group should do a long task; that group clears it when it starts. `steps`,
+// `long_steps`: lengths of a task and of a long task.
 #define STEAL                                                                                              \
   while (*(volatile global uint *)board == 0) {                                                            \
     offer_kill();                                                                                          \

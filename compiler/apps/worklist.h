@@ -1,6 +1,7 @@
-// What Lonestar's bfs and sssp share. A group takes as many nodes as it has threads, adds up their degrees, and gives its threads
-// one edge each. A group of one thread just walks.
-// Before this file an app declares `work`, with row and target in it, and `reach`, which tells whether an edge pushes its target.
+// Shared by Lonestar's bfs and sssp. A group takes as many nodes as it has threads, adds up their degrees, and gives each
+// thread one edge at a time. A group of one thread simply visits all edges.
+// An app declares two names before it includes this file: `work`, a struct with row and target, and `reach`, which returns
+// whether an edge pushes its target.
 #define MOST_THREADS 1024
 #define BATCH 64
 #define STRETCH 4096
@@ -10,12 +11,12 @@ typedef struct {
   global uint *size;
 } worklist;
 
-// What a group keeps of the nodes whose edges it shares out.
+// What a group stores about the nodes whose edges its threads share.
 typedef struct {
   uint node[MOST_THREADS], first[MOST_THREADS], before[MOST_THREADS];
 } chunk;
 
-// The place in `before` of the node that has edge number `edge`.
+// The index in `before` of the node to which edge number `edge` belongs.
 uint node_of(local const uint *before, uint edge) {
   uint at = 0;
   for (uint step = MOST_THREADS / 2; step > 0; step /= 2) {
@@ -69,8 +70,9 @@ void share_out(work w, global const uint *in, uint count, worklist out, local ch
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Visits the edges of a list. A short one is spread out, so that each thread has an edge or two; of a longer one a group of one
-// thread takes a stretch, which keeps neighbours together, unless it is so long that the degrees have to be evened out.
+// Visits the edges of a list. A short list is spread out, so that each thread has an edge or two. In a longer list, each group
+// of one thread takes a contiguous stretch, which keeps neighbours together, unless the list is so long that degrees have to be
+// evened out.
 void expand(work w, worklist in, worklist out, local chunk *chunk) {
   uint size = *in.size, groups = get_num_groups(), block = 64, even = (size + groups - 1) / groups;
   if (even > block && get_local_size() > 1) block = min(even, max(block, (uint)get_local_size()));

@@ -1,4 +1,4 @@
-// For the command line: adds b to a, a thousand times over.
+// Input for tests of the command line: adds b to a, a thousand times.
 kernel void add(global int *a, global const int *b, uint n) {
   transmit uint r;
   for (r = 0; r < 1000; r++) {

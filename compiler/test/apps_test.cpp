@@ -1,5 +1,5 @@
-// The seven apps in the dialect, run while groups come and go, against sequential computations that
-// share no code with them.
+// The seven apps in the OpenCL dialect run while groups join and leave. Results are compared with
+// sequential computations that share no code with the apps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Graph {
   [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(row.size() - 1); }
 };
 
-/// Undirected: nodes on a ring with random chords, and a few that nobody reaches.
+/// An undirected ring of nodes with random chords, and a few unreachable nodes.
 Graph random_graph(std::uint32_t nodes, std::uint32_t seed) {
   std::mt19937 random{seed};
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> edges(nodes);
@@ -89,7 +89,8 @@ ProgramKernel app(const std::string& name) {
   return Program::from_file(folder / (name + ".cl"), options).kernel(name);
 }
 
-/// In groups of one and of four threads, until groups have joined.
+/// Checks results with groups of one and of four threads. Repeats each run until groups have
+/// joined.
 void expect_right(
     const std::function<Report(std::uint32_t local_size, std::uint32_t attempt)>& run) {
   for (const std::uint32_t local_size : {1U, 4U}) {
@@ -140,7 +141,7 @@ TEST(Apps, Mis) {
   std::sort(order.begin(), order.end(),
             [](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); });
   Words expected(graph().nodes(), 0);
-  for (const std::uint32_t node : order) {  // greedily
+  for (const std::uint32_t node : order) {  // greedy colouring
     if (expected[node] != 0) continue;
     expected[node] = 1;
     for (std::uint32_t edge = graph().row[node]; edge < graph().row[node + 1]; ++edge)
@@ -259,7 +260,7 @@ struct Pools {
 };
 
 using Board = std::array<std::array<char, 7>, 6>;
-/// As the kernel has them: seven bits for each column, the lowest row first.
+/// A board in the kernel's format: seven bits per column, the lowest row first.
 struct Position {
   std::uint64_t x = 0;
   std::uint64_t o = 0;
@@ -300,7 +301,7 @@ int score_of(const Board& board) {
     return 0;
   };
   for (int i = 0; i < 7; ++i) {
-    for (int j = 0; j < 6; ++j) {  // every line once: from where it enters the board
+    for (int j = 0; j < 6; ++j) {  // visits every line once, from where it enters the board
       int won = 0;
       if (i == 0) won = line(j, 0, 0, 1);
       if (won == 0 && j == 0) won = line(0, i, 1, 0);
@@ -380,7 +381,7 @@ struct Box {
 };
 using Particle = std::array<float, 3>;
 
-/// The leaves of the tree, each with its particles in some order, in the order of the tree.
+/// The leaves of the tree in tree order, each with its particles in any order.
 void leaves_of(const std::vector<Particle>& particles, std::array<float, 3> centre, float half,
                std::uint32_t depth, std::vector<std::vector<Particle>>& leaves) {
   std::array<std::vector<Particle>, 8> parts;
@@ -421,7 +422,7 @@ TEST(Apps, Octree) {
     Shared<Box> boxes(40000);
     const auto all = static_cast<std::uint32_t>(particles.size());
     boxes[0] = {Box::leaf, 0, all, 0, 0, 0, 0, 256};
-    Pools pools{97};  // so few that they are full now and then, and their ends go round
+    Pools pools{97};  // small, so that pools are sometimes full and wrap around
     pools.push(0);
     Words used{1};
     Words left{all};

@@ -1,4 +1,5 @@
-// What only --transmit=per-thread can hand over: a value that differs between the threads of a group, but not between groups.
+// Values that differ between the threads of a group, but not between groups. Only
+// --transmit=per-thread can transmit them.
 #include "common.h"
 
 kernel void threads_of_a_group(global uint *out, uint n, uint rounds) {

@@ -1,6 +1,6 @@
-// What cohortc says and writes. Every case of diagnostics/*.cl is compiled by itself, and Clang's
-// own verifier compares the diagnostics with the expected-... comments. The outputs are compiled
-// again. Mutations of all sources must not crash it.
+// Messages and output of cohortc. Every case in diagnostics/*.cl is compiled by itself, and Clang's
+// own verifier compares the diagnostics with the expected-... comments. Generated code is compiled
+// again. Random mutations of all sources must not crash cohortc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ struct Case {
 
 void PrintTo(const Case& each, std::ostream* out) { *out << each.title; }  // NOLINT: gtest's name
 
-/// A file of cases, each under a line `// ---- its title`.
+/// The cases of a file, each below a line `// ---- title`.
 std::vector<Case> cases_of(const std::string& name, Transmit transmit) {
   std::vector<Case> result;
   std::istringstream lines{read(folder / "diagnostics" / name)};
@@ -121,8 +121,8 @@ void expect_opencl(const std::string& text) {
   options.text = text;
   options.output = Output::none;
   const CompileResult result = compile(options);
-  // The engine's functions are declared, not defined, which the later passes notice; Clang must
-  // have nothing to say.
+  // The engine's functions are declared but not defined. Later passes report that; Clang must
+  // report nothing.
   EXPECT_TRUE(result.fine || result.diagnostics.find("is called but not defined in this file") !=
                                  std::string::npos)
       << result.diagnostics;
@@ -162,7 +162,7 @@ TEST(CppOutput, IsTheSameForEveryEngineButForWhereItRuns) {
   EXPECT_THAT(cuda, testing::HasSubstr("cohort::cuda::Engine"));
 }
 
-// As text: only nvcc's host pass refuses the braces alone.
+// Compares text, because only nvcc's host pass rejects the braces alone.
 TEST(CppOutput, NamesTheVectorsThatAnInitialiserLeavesOut) {
   EXPECT_THAT(emit("programs.cl", Output::cuda),
               testing::HasSubstr("partly_t_{{}, {}, cl::Vec<unsigned int, 4>{}, {"));
@@ -249,7 +249,7 @@ TEST(Outputs, ConvertConstantArgumentsOfFunctionsWrittenInPlace) {
       "int low(uchar x) { resizing_global_barrier(); return x + 1; }\n"
       "kernel void f(global int *p) { p[0] = twice(1 + 2); p[1] = low(300); }";
   for (const Output output : outputs) {
-    if (output == Output::plain) continue;  // it calls them
+    if (output == Output::plain) continue;  // plain output calls functions instead of inlining them
     const CompileResult result = compile_text(text, output);
     ASSERT_TRUE(result.fine) << result.diagnostics;
     EXPECT_THAT(result.output, testing::HasSubstr("((int)(1 + 2)) * 2"));
@@ -257,7 +257,8 @@ TEST(Outputs, ConvertConstantArgumentsOfFunctionsWrittenInPlace) {
   }
 }
 
-// Clang itself survives these; a sum of some 20,000 terms was too deep for the passes.
+// Clang survives these inputs. The passes once overflowed their stack on a sum of some 20,000
+// terms.
 TEST(Outputs, SurviveDeepExpressions) {
   std::string sum = "p[0]";
   for (int i = 1; i < 20000; ++i) sum += " + p[" + std::to_string(i) + "]";
@@ -331,7 +332,8 @@ TEST(Description, TellsTheLayoutOfTheState) {
 
 // ---- fuzzing
 
-/// Changes the text in a few places: characters, and lines that come from anywhere in the corpus.
+/// Changes the text in a few places: single characters, or whole lines copied from anywhere in the
+/// corpus.
 std::string mutate(std::string text, const std::vector<std::string>& lines, std::mt19937& random) {
   const auto below = [&](std::size_t end) { return end == 0 ? 0 : random() % end; };
   for (std::size_t times = 1 + below(4); times > 0; --times) {
@@ -368,7 +370,7 @@ TEST(Fuzz, NoMutationCrashesTheCompiler) {
   const int count = static_cast<int>(2000 * (scale == nullptr ? 1.0 : std::atof(scale)));
   const std::filesystem::path last = std::filesystem::path{testing::TempDir()} /
                                      ("cohortc-fuzz-" + std::to_string(getpid()) + ".cl");
-  constexpr int batch = 40;  // a process each, so that a crash is seen and told
+  constexpr int batch = 40;  // mutants per process, so that a crash is noticed and reported
   for (int first = 0; first < count; first += batch) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);

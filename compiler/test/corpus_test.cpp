@@ -1,5 +1,5 @@
-// The programs of corpus/*.cl, feature by feature. Each says above itself which values it puts into
-// which slots; they must be there however groups come and go.
+// Runs the programs of corpus/*.cl, one per feature. The comment above each program lists the
+// values that it stores in its slots. They must be the same however groups join and leave.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -18,10 +18,10 @@ const std::filesystem::path folder = std::filesystem::path{COHORT_TEST_PROGRAMS}
 struct Case {
   std::string kernel;
   std::vector<int> expected;
-  bool has_items = false;  // a second buffer
+  bool has_items = false;  // a second buffer is passed
 };
 
-/// The kernels of a file, each under a line `// = values`.
+/// The kernels of a file, each below a line `// = values`.
 std::vector<Case> cases_of(const std::filesystem::path& file) {
   std::ifstream stream{file};
   std::vector<Case> result;
@@ -51,7 +51,7 @@ std::vector<std::string> files() {
   return result;
 }
 
-/// What a kernel has to leave in `out`: the largest and the smallest value of each slot.
+/// A kernel stores the largest and the smallest value of each slot in `out`.
 constexpr std::size_t slots = 16;
 std::vector<int> first_out() {
   std::vector<int> result(2 * slots, INT_MIN);

@@ -1,5 +1,6 @@
-// Shortest paths whose helpers hand values back through pointers: a prefix sum in local memory, a worklist that is popped
-// and pushed to, a swap of worklists by address. What decides about a barrier comes out of such a pointer.
+// Shortest paths with helpers that return values through pointers: a prefix sum in local memory,
+// pushing to and popping from a worklist, and a swap of worklists by address. The condition around
+// a barrier depends on such a value.
 
 typedef struct {
   global int *item;
@@ -16,7 +17,7 @@ int pop(worklist *list, int at, int *item) {
   return 1;
 }
 
-// What the threads before this one have, and what all have.
+// `before`: the sum over the threads before this one. `all`: the sum over all threads.
 void prefix_sum(int mine, local int *sums, int *before, int *all) {
   int id = get_local_id(0);
   sums[id] = mine;
@@ -33,7 +34,7 @@ void prefix_sum(int mine, local int *sums, int *before, int *all) {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Room for what all threads of the group push.
+// Reserves room in the list for everything the group's threads push.
 void make_room(worklist *list, int count, local int *place, int *from) {
   if (get_local_id(0) == 0) *place = atomic_fetch_add_explicit(list->size, count, memory_order_relaxed, memory_scope_device);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -41,7 +42,8 @@ void make_room(worklist *list, int count, local int *place, int *from) {
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// All nodes of a worklist, one per thread and round; the threads push together what they have found.
+// Expands all nodes of a worklist, one per thread and round. The threads push the nodes they have
+// found together.
 void expand(global const int *row, global const int *target, global const int *weight, global int *distance, worklist *in,
             worklist *out, local int *sums, local int *place) {
   int rounds = (size_of(*in) + (int)get_global_size(0) - 1) / (int)get_global_size(0);
@@ -53,7 +55,7 @@ void expand(global const int *row, global const int *target, global const int *w
     }
     int before, left;
     prefix_sum(end - edge, sums, &before, &left);
-    while (left > 0) {  // an edge of each thread
+    while (left > 0) {  // each thread takes one edge
       bool found = false;
       if (edge < end) {
         int far = peek(&distance[node]) + weight[edge];

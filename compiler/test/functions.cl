@@ -1,4 +1,5 @@
-// All built-in functions of floats, each on every input; and conversions, constants and functions of integers.
+// Every built-in function of floats, on every input. Also conversions, constants, and functions of
+// integers.
 #pragma clang diagnostic ignored "-Wconstant-logical-operand"
 #ifndef REAL
 #define REAL float
@@ -6,7 +7,7 @@
 
 #endif
 
-// Parts of functions with two results.
+// Return one of the results of functions that have two.
 REAL fraction(REAL x) { REAL whole; return fract(x, &whole); }
 REAL whole(REAL x) { REAL whole; fract(x, &whole); return whole; }
 REAL significand(REAL x) { int exponent; return frexp(x, &exponent); }
@@ -27,7 +28,7 @@ kernel void all_floats(global const REAL *x, global const REAL *y, global const 
 #include "functions.def"
 }
 
-// The same on vectors, of which the second part counts: it has to give the same.
+// The same functions on vectors. Only the second component is stored; results must be the same.
 kernel void all_vectors(global const REAL *x, global const REAL *y, global const int *k, global int *same, uint n) {
   uint i = get_global_id(0);
   const REAL4 a = (REAL4)(0.5f, x[i], 1, 2), b = (REAL4)(1, y[i], 2, 3);
@@ -69,7 +70,7 @@ kernel void all_vectors(global const REAL *x, global const REAL *y, global const
   same[i] = all_same;
 }
 
-// lgamma has no bound on its error; ilogb has integers.
+// lgamma has no error bound in the specification; ilogb returns integers.
 kernel void special(global const REAL *x, global REAL *gamma, global int *sign, global int *exponent, uint n) {
   uint i = get_global_id(0);
   gamma[i] = lgamma_r(x[i], &sign[i]);
@@ -93,7 +94,7 @@ kernel void conversions(global const float *x, global const long *whole, global 
   bytes[i * 2 + 1] = convert_uchar4_sat((float4)(x[i])).w;
 }
 
-// Every half there is, and floats near them.
+// All half values, and floats close to them.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 kernel void halfs(global const half *h, global const float *x, global float *wide, global half *near, global half *sum) {
   uint i = get_global_id(0);
@@ -101,7 +102,8 @@ kernel void halfs(global const half *h, global const float *x, global float *wid
   vstore_half(x[i], i * 5, near);
   vstore_half_rtz(x[i], i * 5 + 1, near);
   vstore_half_rtp(x[i], i * 5 + 2, near);
-  vstore_half4_rtn((float4)(x[i]), 0, near + i * 5 + 3);  // the next are overwritten
+  // Only the first element stays: this work-item and the next one overwrite the others.
+  vstore_half4_rtn((float4)(x[i]), 0, near + i * 5 + 3);
   near[i * 5 + 4] = convert_half(x[i]);
   half a = h[i], b = h[(i * 77) & 0xffff];
   half4 v = (half4)(a, b, 1.5h, 0);
@@ -114,7 +116,7 @@ kernel void halfs(global const half *h, global const float *x, global float *wid
   sum[i * 4 + 3] = -a;
 }
 
-// Constants of all kinds; each line is 1.
+// Constants of all kinds. Each line must store 1.
 enum { eight = 8 };
 const int table[3] = {1, 2, eight};
 const float half_of_table = 0.5f;
@@ -139,7 +141,7 @@ kernel void constants(global int *right, global const int *zero) {
   *to++ = all(shuffle2((int2)(10, 11), (int2)(12, 13), (uint4)(3, 2, 5, 0)) == (int4)(13, 12, 11, 10));
   *to++ = bitselect(1.0f, -2.0f, as_float(0x80000000)) == -1.0f && select(1.0f, 2.0f, 1) == 2.0f;
   *to++ = any((int2)(0, -1)) && !all((int2)(0, -1)) && native_recip(4.0f) == 0.25f && half_divide(1.0f, 4.0f) == 0.25f;
-  // literals of arrays, constant arrays behind pointers, volatile structures
+  // Array literals, constant arrays behind pointers, volatile structures.
   int *literal = (int[]){3, 4, zero[0] + 5};
   *to++ = literal[0] + literal[1] + literal[2] == 12 && sizeof((int[]){1, 2}) == 8;
   volatile int4 v = (int4)(1, 2, 3, 4);
@@ -157,7 +159,7 @@ constant int rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
 int sum_of(constant int (*m)[3]) { return m[0][0] + m[1][2]; }
 kernel void constant_argument(constant int (*m)[3], global int *right) { right[0] = m[1][1] == 5 && sum_of(rows) == 7; }
 
-// Each work-item of a group of any size: what its sub-group tells it.
+// Each work-item of a group of any size stores what its sub-group functions return.
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 kernel void sub_groups(global uint *out) {
   uint l = get_local_id(0), size = get_sub_group_size(), mine = get_sub_group_local_id();

@@ -1,6 +1,6 @@
-// Built-in functions against the host's libm, in wider arithmetic, on ordinary values and on the
-// edges: zeroes, infinities, NaNs, the smallest and largest numbers. A result may be as far off as
-// the OpenCL specification allows.
+// Built-in functions compared with the host's libm in wider arithmetic. Inputs are ordinary values
+// and edge cases: zeroes, infinities, NaNs, the smallest and largest numbers. A result may have the
+// error that the OpenCL specification allows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +85,8 @@ Wide remaining(Wide x) {
 Wide remquo_rest(Wide x, Wide y) { return std::remainder(x, y); }
 Wide remquo_bits(Wide x, Wide y) {
   if (std::isnan(std::remainder(x, y)) || std::isinf(y)) return 0;
-  const Wide part = std::remainder(std::fmod(x, 1024 * y), y);  // by a multiple of 128
+  const Wide part =
+      std::remainder(std::fmod(x, 1024 * y), y);  // changes the quotient by a multiple of 1024
   const Wide quotient = (std::fmod(x, 1024 * y) - part) / y;
   return std::fmod(std::rint(quotient), 128.0L) + 0.0L;  // not -0
 }
@@ -169,7 +170,7 @@ std::vector<T> edges() {
   return result;
 }
 
-/// How many ulp of T apart they are; none for two NaNs.
+/// The distance of two values in ulp of T; 0 for two NaNs.
 template <class T>
 Wide distance(T got, Wide exact) {
   if (std::isnan(exact)) return std::isnan(got) ? 0 : host::infinity;
@@ -388,7 +389,7 @@ TEST(Conversions, RoundAsTheirNamesSay) {
   }
 }
 
-// ---- half, in doubles
+// ---- half, computed in double
 
 double value_of(std::uint16_t half) {
   const int exponent = half >> 10U & 31U;
@@ -399,7 +400,7 @@ double value_of(std::uint16_t half) {
   return (half & 0x8000U) != 0 ? -size : size;
 }
 
-/// The half nearest to `x`, or next to it upwards, downwards or toward zero, by looking at all.
+/// The half nearest to `x`, or the next one upwards, downwards or toward zero. Searches all halves.
 std::uint16_t half_of(double x, int mode) {
   static const std::vector<std::uint16_t> ascending = [] {
     std::vector<std::uint16_t> all;
@@ -420,7 +421,8 @@ std::uint16_t half_of(double x, int mode) {
   if (mode == FE_UPWARD) return signed_zero(high);
   if (mode == FE_DOWNWARD) return signed_zero(low);
   if (mode == FE_TOWARDZERO) return signed_zero(x < 0 ? high : low);
-  const auto finite = [](std::uint16_t half) {  // infinity is where the next number would be
+  // Treats infinity as 65536, the number that would follow the largest half.
+  const auto finite = [](std::uint16_t half) {
     return std::isinf(value_of(half)) ? std::copysign(65536.0, value_of(half)) : value_of(half);
   };
   const double to_high = finite(high) - x;
@@ -454,7 +456,8 @@ TEST(Halfs, AreReadWrittenAndComputedWithAsRoundedNumbers) {
   kernel.set("h", h.data()).set("x", x.data()).set("wide", wide.data());
   kernel.set("near", near.data()).set("sum", sum.data());
   kernel.set_range({.global = {all, 1, 1}});
-  // One group in order: a work-item overwrites what the one before it wrote too much.
+  // One group takes the work-items in order. Each overwrites the extra elements stored by the one
+  // before.
   ASSERT_EQ(kernel.launch(engine(), {.max_groups = 1}).wait().status, Status::finished);
   const auto same = [](std::uint16_t got, double wanted, int mode = FE_TONEAREST) {
     return std::isnan(wanted) ? std::isnan(value_of(got)) : got == half_of(wanted, mode);

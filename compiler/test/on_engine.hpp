@@ -1,6 +1,6 @@
-// The engine that tests of programs run on: the CPU's or, with COHORT_TEST_CUDA or
-// COHORT_TEST_OPENCL, a device's, whose kernels reach only memory that was allocated for it.
-// Invariant: what is Shared can be given to a kernel of the engine.
+// The engine on which programs are tested: the CPU's by default, a device's with COHORT_TEST_CUDA
+// or COHORT_TEST_OPENCL. A device's kernels reach only memory that was allocated for the device.
+// Invariant: memory of a Shared may be passed to a kernel of the engine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace cohort::test {
 using TestEngine = opencl::Engine;
 inline constexpr const char* engine_name = "opencl";
 
-/// With more groups than CPUs, where the device has them, and a scheduler group where
+/// Has more groups than CPUs if the device allows it, and a scheduler group if
 /// COHORT_TEST_SCHEDULER is set.
 inline TestEngine& engine() {
   const auto groups = [] {
@@ -64,14 +64,14 @@ inline TestEngine& engine() {
   return only;
 }
 
-/// Memory of the host that the device sees at the same address.
+/// Host memory that the device sees at the same address.
 inline void* allocate_shared(std::size_t size) {
   void* memory = nullptr;
   if (cudaHostAlloc(&memory, std::max<std::size_t>(size, 1), cudaHostAllocMapped) != cudaSuccess)
     throw std::bad_alloc{};
   return memory;
 }
-/// Not given back: that would wait for running jobs. The tests need little.
+/// Does not free the memory: that would wait for running jobs. The tests need little.
 inline void free_shared(void* /*memory*/) {}
 
 #else
@@ -106,7 +106,7 @@ struct Allocator {
 template <class T>
 using Shared = std::vector<T, Allocator<T>>;
 
-/// Skips everything where there is no device.
+/// Skips all tests if there is no device.
 class NeedsDevice : public testing::Environment {
  public:
   void SetUp() override {

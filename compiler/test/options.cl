@@ -1,4 +1,4 @@
-// Compiled with options, of which it can tell; with a warning.
+// Its results depend on the build options. Compiling it prints a warning.
 #pragma clang diagnostic warning "-Wunused-variable"
 #if __OPENCL_C_VERSION__ != 120
 #error "not -cl-std=CL1.2"

@@ -1,6 +1,6 @@
-// The cache of compiled programs: who may write to it, what an entry is named by, and many
-// compilations at once. The compilers are stand-ins that take milliseconds: a script for cohortc,
-// which writes one line of C++, and the system's compiler for that line.
+// The cache of compiled programs: who may write to it, how entries are named, and concurrent
+// compilations. Fake compilers take only milliseconds: a shell script replaces cohortc and writes
+// one line of C++, which the system's compiler compiles.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A program's description is {"kernels": [], "value": VALUE}, with -D VALUE=....
+/// A fake cohortc. Its description of a program is {"kernels": [], "value": VALUE}, where VALUE
+/// comes from -D VALUE=...
 constexpr const char* stand_in = R"sh(#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in -o) out=$2;; -D) value=${2#VALUE=};; esac
@@ -44,7 +45,7 @@ class ProgramCache : public testing::Test {
     std::ofstream{source_ = folder_ / "program.cl"} << "what the stand-in does not read\n";
     set("COHORT_CC", folder_ / "cohortc");
     set("CXX", folder_ / "c++");
-    set("COHORT_INCLUDE", folder_ / "include");  // the headers' content is part of an entry's name
+    set("COHORT_INCLUDE", folder_ / "include");  // an entry's name depends on the headers' content
     set("COHORT_CACHE", cache());
   }
   ~ProgramCache() override { fs::remove_all(folder_); }
@@ -70,7 +71,7 @@ class ProgramCache : public testing::Test {
     ADD_FAILURE() << "VALUE=" << value << " gave " << got;
     return false;
   }
-  /// The message with which a load is refused.
+  /// The message of the Error with which a load fails.
   [[nodiscard]] std::string refusal() const {
     try {
       static_cast<void>(load(1));
@@ -87,7 +88,8 @@ class ProgramCache : public testing::Test {
     return result;
   }
 
-  /// Runs `body` in another process. True: it returned true, without any failure.
+  /// Runs `body` in a child process. Returns true if `body` returned true there without a test
+  /// failure.
   template <class Body>
   static pid_t in_a_process(Body body) {
     const pid_t child = ::fork();
@@ -112,12 +114,13 @@ class ProgramCache : public testing::Test {
   fs::path source_;
 };
 
-// 200 rounds: COHORT_TEST_SCALE=40 build/release/tests/program_cache_test
+// To run 200 rounds: COHORT_TEST_SCALE=40 build/release/tests/program_cache_test
 TEST_F(ProgramCache, CompilationsAtOnceDoNotMeet) {
   const char* const scale = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
   const int rounds = scale == nullptr ? 5 : std::max(1, static_cast<int>(5 * std::atof(scale)));
   constexpr int threads = 8;
-  constexpr int distinct = 12;  // of 16 in a round, so some are compiled in both processes at once
+  // Each round has 16, so the two processes compile some of them at the same time.
+  constexpr int distinct = 12;
   std::vector<pid_t> processes;
   for (int process = 0; process < 2; ++process) {
     processes.push_back(in_a_process([&] {
@@ -281,7 +284,7 @@ TEST_F(ProgramCache, ThatIsAFileIsRefused) {
 }
 
 TEST_F(ProgramCache, WithoutAHomeIsTheUsersOwnInTheTemporaryFolder) {
-  EXPECT_TRUE(succeeded(in_a_process([&] {  // whose environment it may change
+  EXPECT_TRUE(succeeded(in_a_process([&] {  // a child process, because the environment is changed
     ::unsetenv("COHORT_CACHE");             // NOLINT(concurrency-mt-unsafe)
     ::unsetenv("XDG_CACHE_HOME");           // NOLINT(concurrency-mt-unsafe)
     ::unsetenv("HOME");                     // NOLINT(concurrency-mt-unsafe)
@@ -289,7 +292,7 @@ TEST_F(ProgramCache, WithoutAHomeIsTheUsersOwnInTheTemporaryFolder) {
     const fs::path own = folder_ / ("cohort-programs-" + std::to_string(::geteuid()));
     EXPECT_TRUE(loads(1));
     EXPECT_EQ(fs::status(own).permissions(), fs::perms::owner_all);
-    fs::permissions(own, fs::perms::all);  // as somebody else would have made it
+    fs::permissions(own, fs::perms::all);  // as if another user had made it
     EXPECT_THAT(refusal(), testing::HasSubstr("other users can write to it"));
     return true;
   })));

@@ -1,5 +1,6 @@
-// Programs that are compiled and run while groups come and go: control flow, functions, memory and types of the dialect.
-// All take (out, n, rounds) and make passes over `out`; programs_test.cpp knows in which order.
+// Programs that cover the dialect's control flow, functions, memory and types, run while groups
+// join and leave. Each takes (out, n, rounds) and makes passes over `out`; programs_test.cpp knows
+// their order.
 #include "common.h"
 
 kernel void while_loop(global uint *out, uint n, uint rounds) {
@@ -71,7 +72,7 @@ kernel void in_switch(global uint *out, uint n, uint rounds) {
     switch (r % 4) {
       case 0:
         pass(out, n, 100);
-        resizing_global_barrier();  // and on into the next case
+        resizing_global_barrier();  // falls through to the next case
       case 1:
         pass(out, n, 101);
         resizing_global_barrier();
@@ -398,13 +399,13 @@ kernel void arrays_around_points(global uint *out, uint n, uint rounds) {
 
 kernel void names(global uint *out, uint n, uint rounds) {
   transmit uint class = 0, phase = 1;
-  uint cohort_state = 5;  // read before the first point only
+  uint cohort_state = 5;  // only read before the first point
   pass(out, n, cohort_state);
   resizing_global_barrier();
   while (class < rounds) {
     uint template = class + phase;
     {
-      uint class = template * 2;  // hides the other
+      uint class = template * 2;  // hides the outer `class`
       pass(out, n, class);
       resizing_global_barrier();
     }
@@ -475,7 +476,8 @@ kernel void with_dimension(global uint *out, uint n, uint rounds) {
   }
 }
 
-// ---- kill and fork: every item is taken from a counter once, so the result does not depend on who is there
+// ---- kill and fork: items are taken from a counter, each once, so the result does not depend on
+// which groups are active
 
 kernel void work_queue(global uint *out, global uint *next, uint n) {
   while (true) {
@@ -542,7 +544,7 @@ kernel void atomic_types(global uint *out, global atomic_uint *next, uint n) {
   }
 }
 
-// ---- what a compiler may get wrong
+// ---- constructs that a compiler easily gets wrong
 
 uint twice(uint x) {
   resizing_global_barrier();
@@ -586,7 +588,7 @@ uint changes_its_own(global uint *out, uint n, pair mine) {
   return 7;
 }
 
-// A helper's parameter is the helper's own, elements of its arrays too.
+// A helper's parameter is a variable of the helper, elements of its arrays included.
 kernel void own_parameters(global uint *out, uint n, uint rounds) {
   transmit pair both = {{0, 0}};
   for (; both.word[0] < rounds; both.word[0]++) {
@@ -596,7 +598,7 @@ kernel void own_parameters(global uint *out, uint n, uint rounds) {
   }
 }
 
-// Names that the generated files or their headers have uses for.
+// Names that the generated code or its headers use.
 typedef struct {
   uint Local;
 } State;
@@ -628,7 +630,8 @@ kernel void taken_names(global uint *out, uint n, uint rounds) {
   }
 }
 
-// What functions with resizing points give is added to a variable, to an element, and to a part of a vector.
+// The result of a function with resizing points is added to a variable, to an element, and to a
+// component of a vector.
 uint next_key(global uint *out, uint n, uint r) {
   pass(out, n, r);
   resizing_global_barrier();

@@ -1,6 +1,6 @@
-// Programs of the dialect, compiled when the test runs and executed while groups come and go at
-// random. A program is right if the items end as a sequential run of its passes leaves them; it
-// counts only if groups have joined.
+// Programs of the dialect, compiled by the test and run while groups join and leave at random. A
+// run is correct if the items end up as after a sequential run of the same passes. It counts only
+// if groups have joined.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ Items after(const Words& keys, std::uint32_t count = few_items) {
   return result;
 }
 
-/// Later attempts have more items, so that a device runs them for longer.
+/// Later attempts have more items, so that they run longer on a device.
 std::uint32_t items_for(std::uint32_t attempt) { return few_items << std::min(attempt / 3, 10U); }
 
 const Program& programs(const std::string& file, const std::string& transmit = "annotated") {
@@ -66,7 +66,7 @@ Words up_to(std::uint32_t end) {
   return result;
 }
 
-// ---- programs that make passes
+// ---- programs that make passes over the items
 
 struct PassProgram {
   const char* name;
@@ -374,7 +374,8 @@ std::vector<PassProgram> pass_programs() {
   std::uint32_t total = 0;
   for (std::uint32_t i = 0; i < rounds; ++i) total += i;
   for (const char* transmit : {"live", "all", "per-thread"}) {
-    if (on_opencl && std::string{transmit} == "per-thread") continue;  // one State for a group
+    // The OpenCL engine has one State per group.
+    if (on_opencl && std::string{transmit} == "per-thread") continue;
     all.push_back({"loop_variables", plain, {1, 3}, "live.cl", transmit});
     all.push_back({"arrays", live_array_keys(), {1, 3}, "live.cl", transmit});
     all.push_back({"in_functions", add(plain, {total}), {1, 3}, "live.cl", transmit});
@@ -420,12 +421,12 @@ TEST(Programs, HandOverPointers) {
     ProgramKernel kernel = programs("programs.cl").kernel("swapped_pointers");
     kernel.set("out", out.data()).set("other", other.data()).set("n", items).set("rounds", rounds);
     Report report = run_resizing(kernel, 1, attempt);
-    EXPECT_TRUE(out == after(up_to(rounds), items));  // an even number of rounds
+    EXPECT_TRUE(out == after(up_to(rounds), items));  // after an even number of swaps
     return report;
   });
 }
 
-// ---- programs that kill and fork
+// ---- programs with kill and fork
 
 class QueuePrograms : public testing::TestWithParam<const char*> {};
 
@@ -444,7 +445,8 @@ TEST_P(QueuePrograms, TakeEveryItemOnceWhileGroupsComeAndGo) {
       ProgramKernel kernel = programs("programs.cl").kernel(GetParam());
       kernel.set("out", out.data()).set("next", next.data()).set("n", many);
       Report report = run_resizing(kernel, local_size, attempt);
-      // Where all threads take an item only the leader's is used, so the others' are skipped.
+      // If every thread takes an item, only the leader's is used, and the other threads' items are
+      // skipped.
       const bool all = leaders_take || local_size == 1;
       for (std::uint32_t i = 0; i < many; ++i) {
         if (all && out[i] != expected[i]) ADD_FAILURE() << "item " << i;
@@ -508,11 +510,12 @@ TEST(Figure4, FindsTheLevelsOfAGridWhileGroupsComeAndGo) {
   }
 }
 
-// Helpers with out-parameters, a prefix sum in local memory, worklists swapped by address.
+// Helpers with output parameters, a prefix sum in local memory, and worklists swapped by address.
 TEST(Frontier, FindsShortestPathsWhileGroupsComeAndGo) {
   constexpr std::int32_t width = 24;
   constexpr std::size_t nodes = std::size_t{width} * width;
-  constexpr std::size_t room = std::size_t{1} << 16U;  // a node may be in a list several times
+  // Room for nodes that are in a list several times.
+  constexpr std::size_t room = std::size_t{1} << 16U;
   Shared<std::int32_t> row{0};
   Shared<std::int32_t> target;
   Shared<std::int32_t> weight;
@@ -559,7 +562,8 @@ TEST(Frontier, FindsShortestPathsWhileGroupsComeAndGo) {
 
 TEST(Figure4, CanBeSuspendedAndResumed) {
   int suspended = 0;
-  for (std::uint32_t long_run = 10000; suspended == 0; long_run *= 2) {  // it may be over too soon
+  // The run may end before the suspend.
+  for (std::uint32_t long_run = 10000; suspended == 0; long_run *= 2) {
     Words keys;
     for (std::uint32_t r = 0; r < long_run; ++r) keys.insert(keys.end(), {r, r + 1});
     Items out = first_items();
@@ -624,7 +628,7 @@ TEST(ProgramFile, IsCompiledOnceForEachWayToCompileIt) {
   const auto first = compiled();
   EXPECT_EQ(first.size(), 1U);
   EXPECT_EQ(compiled(), first);
-  options.defines = {"COHORT_UNUSED"};  // the same code in the end
+  options.defines = {"COHORT_UNUSED"};  // generates the same code
   EXPECT_EQ(compiled(), first);
   options.barrier = ResizingBarrier::query;
   EXPECT_EQ(compiled().size(), 2U);

@@ -1,5 +1,5 @@
-// Random kernels, always the same ones: `make fuzz-compiler` makes others. Each computes what its
-// generator says while groups come and go.
+// A fixed set of random kernels; `make fuzz-compiler` makes new ones. Each must compute what its
+// generator predicts while groups join and leave.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t each_file = std::string_view{engine_name} == "opencl" ? 12 : 30;
 
-/// By the first seed: even ones are for --transmit=annotated, odd ones for live.
+/// The parameter is the first seed. Even seeds are for --transmit=annotated, odd ones for live.
 class RandomKernels : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RandomKernels, ComputeTheSameWhileGroupsComeAndGo) {

@@ -1,10 +1,12 @@
-// Kernels in the style of public suites: over a range of work-items, with local memory that the launch provides, and
-// without a word of the dialect. And kernels of the dialect with such memory. ranges_test.cpp knows what they compute.
+// Kernels in the style of public suites: they run over a range of work-items, use local memory
+// provided by the launch, and do not use the dialect. A few kernels of the dialect use such memory
+// too. ranges_test.cpp has the expected results.
 #include "common.h"
 
 #define TILE 4
 
-// A matrix is transposed tile by tile; the tile has a column more, so that its columns lie in different banks.
+// Transposes a matrix tile by tile. The tile has one extra column, so that its columns start in
+// different banks.
 __kernel void transpose(__global uint *to, __global const uint *from, uint width, uint height, __local uint *tile) {
   uint x = get_global_id(0), y = get_global_id(1);
   if (x < width && y < height) tile[get_local_id(1) * (TILE + 1) + get_local_id(0)] = from[y * width + x];
@@ -14,7 +16,7 @@ __kernel void transpose(__global uint *to, __global const uint *from, uint width
   if (x < height && y < width) to[y * height + x] = tile[get_local_id(0) * (TILE + 1) + get_local_id(1)];
 }
 
-// Each work-item says who it is.
+// Each work-item stores its ids.
 kernel void who(global ulong *out, global uint *times) {
   size_t linear = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);
   size_t in_group = (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
@@ -32,7 +34,8 @@ kernel void who(global ulong *out, global uint *times) {
   atomic_inc(&times[linear]);
 }
 
-// The usual tree in local memory, of a size that is not a power of two; work-items beyond the end return early.
+// The usual tree reduction in local memory, for a size that is not a power of two. Work-items
+// beyond the end return early.
 kernel void sums(global const uint *in, uint n, global uint *out, local uint *part) {
   uint i = get_global_id(0), l = get_local_id(0);
   part[l] = i < n ? in[i] : 0;
@@ -44,7 +47,7 @@ kernel void sums(global const uint *in, uint n, global uint *out, local uint *pa
   out[get_group_id(0)] = part[0];
 }
 
-// A parameter is changed, a kernel is called by a kernel, and local memory of both kinds is there.
+// Changes a parameter, calls a kernel from a kernel, and uses both kinds of local memory.
 kernel void scale(global uint *row, uint n, uint by) {
   row += get_global_id(1) * get_global_size(0);
   by = by * 2 + 1;
@@ -58,7 +61,7 @@ kernel void scale_all(global uint *rows, uint n, uint by, local ushort *seen) {
   scale(rows, n, base + seen[get_local_size(0) - 1 - get_local_id(0)] + seen[get_local_id(0)]);
 }
 
-// Each work-group turns its part of a row of pairs around, by copies into local memory and out of it.
+// Each work-group reverses its part of a row of pairs by copying it into local memory and back.
 kernel void copies(global const uint *from, global uint *to, local uint *plain, local uint *every_second) {
   size_t n = get_local_size(0), first = get_group_id(0) * n * 2;
   event_t done[2];
@@ -75,7 +78,8 @@ kernel void copies(global const uint *from, global uint *to, local uint *plain, 
   wait_group_events(1, &last);
 }
 
-// A kernel of the dialect with two local parameters: each pass goes through both, and groups come and go.
+// A kernel of the dialect with two local parameters. Each pass uses both, and groups join and
+// leave.
 kernel void local_parameters(local ushort *shift, global uint *out, uint n, uint rounds, local uint *key) {
   transmit uint r;
   const uint many = 3;

@@ -1,5 +1,5 @@
-// Kernels over ranges of work-items and with local parameters, executed while groups come and go:
-// every work-item of the range runs exactly once, and knows who it is.
+// Kernels over ranges of work-items, and kernels with local parameters, run while groups join and
+// leave. Every work-item of the range must run exactly once and see the right ids.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ Items numbers(std::size_t count) {
   return result;
 }
 
-/// Later attempts are larger, so that a device runs them for longer.
+/// Later attempts are larger, so that they run longer on a device.
 std::uint32_t scaled(std::uint32_t size, std::uint32_t attempt) {
   return size << std::min(attempt / 3, 6U);
 }
@@ -189,7 +189,7 @@ TEST(LocalParameters, AreEachGroupsOwnWhileGroupsComeAndGo) {
   }
 }
 
-/// What an Error says.
+/// The message of the Error that `call` throws.
 template <class Call>
 std::string refusal(Call call) {
   try {

@@ -9,9 +9,8 @@
 
 namespace cohort::test {
 
-/// Runs the kernel with one group at first, and changes the target at random until it ends. All
-/// attempts but the first grow and shrink the job before that, and on the CPU hold its groups until
-/// it has.
+/// Runs the kernel, with one group at first, and sets random targets until it ends. From the second
+/// attempt on, the job first grows and shrinks; on the CPU its groups are held until it has.
 inline Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size,
                            std::uint32_t attempt) {
   ResizeHold hold;
@@ -25,19 +24,19 @@ inline Report run_resizing(const ProgramKernel& kernel, std::uint32_t local_size
       resize_to(job, 6);
       resize_to(job, 1);
     }
-  } catch (const Error&) {  // it has just ended
+  } catch (const Error&) {  // the job has just ended
   }
   std::mt19937 random{attempt};
   while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
     try {
       job.set_target(1 + static_cast<std::uint32_t>(random() % 6));
-    } catch (const Error&) {  // it has just ended
+    } catch (const Error&) {  // the job has just ended
     }
   }
   return job.wait();
 }
 
-/// Repeats `run`, which gets the number of the attempt, until a group has joined.
+/// Repeats `run` until a group has joined. `run` receives the number of the attempt.
 inline void repeat_until_joined(const std::function<Report(std::uint32_t attempt)>& run) {
   std::uint64_t joins = 0;
   for (std::uint32_t attempt = 0; joins == 0 && !testing::Test::HasFailure(); ++attempt)

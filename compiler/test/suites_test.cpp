@@ -1,5 +1,5 @@
-// Kernels in the style of public suites (suites/*.cl), unmodified OpenCL C, against computations on
-// the host while groups come and go between work-groups.
+// Kernels in the style of public suites (suites/*.cl), in unmodified OpenCL C. They run while
+// groups join and leave between work-groups. Results are compared with computations on the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,12 +38,12 @@ const Program& suite(const std::string& name) {
       .first->second;
 }
 
-/// A parameter in local memory, of so many bytes.
+/// A parameter in local memory, with its size in bytes.
 struct Local {
   std::size_t bytes;
 };
 
-/// Runs a kernel over a range with these arguments, in their order.
+/// Runs a kernel over a range with these arguments.
 template <class... Arguments>
 void run(const std::string& file, const std::string& name, const NDRange& range,
          const Arguments&... arguments) {
@@ -91,7 +91,7 @@ Floats fractions(std::size_t count, std::size_t from = 0) {
     result[i] = static_cast<float>(noise(from + i) % 1000) / 250.0F - 2.0F;
   return result;
 }
-/// Float by float, but for rounding.
+/// Matches floats up to rounding errors.
 testing::Matcher<Floats> near(const std::vector<double>& expected, double tolerance = 1e-4) {
   std::vector<testing::Matcher<float>> each;
   for (const double value : expected)
@@ -155,7 +155,7 @@ TEST(Matrices, TimesVector) {
   EXPECT_THAT(y, near(product(a, x, 9, 1, 33)));
 }
 
-/// Directed, with out[v] .. out[v + 1] the edges of v.
+/// A directed graph: the edges of v have the indices out[v] to out[v + 1].
 struct Csr {
   Ints row{0};
   Ints column;
@@ -289,7 +289,7 @@ TEST(Images, HeatByTiles) {
 
 constexpr int wide = 20;
 constexpr int high = 10;
-/// The 3 x 3 bytes around each pixel, those beyond the border from the border.
+/// Calls `act` on the 3 x 3 pixels around each pixel. Pixels beyond the border repeat the border.
 template <class Act>
 void around_each_pixel(const Bytes& image, Act act) {
   for (int y = 0; y < high; ++y) {
@@ -652,7 +652,7 @@ TEST(Graphs, RanksOfPages) {
 
 TEST(Graphs, CheapestWayDownAGrid) {
   constexpr int cols = 50;
-  constexpr int each = 3;  // rows for each launch
+  constexpr int each = 3;  // rows per launch
   constexpr int rows = 12;
   constexpr std::uint32_t block = 16;
   const Ints wall = filled<int>(rows * cols, 10);
@@ -798,9 +798,9 @@ TEST(Physics, MonteCarlo) {
 
 TEST(Physics, Sha1) {
   Words blocks(32);
-  blocks[0] = 0x61626380U;  // "abc", and its length in bits at the end
+  blocks[0] = 0x61626380U;  // "abc"; its length in bits is at the end
   blocks[15] = 24;
-  blocks[16] = 0x80000000U;  // nothing
+  blocks[16] = 0x80000000U;  // the empty message
   Words digests(10);
   run("physics", "sha1", line(2, 1), blocks.data(), digests.data());
   EXPECT_THAT(digests, testing::ElementsAre(0xa9993e36U, 0x4706816aU, 0xba3e2571U, 0x7850c26cU,

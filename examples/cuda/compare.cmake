@@ -1,4 +1,4 @@
-# cmake -D BEFORE=... -D AFTER=... -P compare.cmake: whether two programs print the same.
+# cmake -D BEFORE=... -D AFTER=... -P compare.cmake: fails unless two programs print the same.
 foreach(which BEFORE AFTER)
   execute_process(COMMAND ${${which}} RESULT_VARIABLE status OUTPUT_VARIABLE ${which}_output)
   if(status EQUAL 77)

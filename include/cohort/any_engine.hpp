@@ -22,7 +22,7 @@
 
 namespace cohort {
 
-/// Which engine. Everything has a default.
+/// Selects an engine. Every member has a default.
 struct EngineSpec {
   std::string engine = "cpu";
   std::optional<std::uint32_t> capacity = {};
@@ -60,8 +60,8 @@ struct EngineKind {
 
 class AnyEngine {
  public:
-  /// Throws Error{bad_options} for options that the engine does not have, and what its constructor
-  /// throws.
+  /// Creates the engine. Throws Error{bad_options} for options that this engine does not have, and
+  /// whatever its constructor throws.
   explicit AnyEngine(const EngineSpec& spec);
 
   [[nodiscard]] const EngineKind& kind() const { return kind_; }

@@ -1,5 +1,5 @@
-// Memory that kernels reach. It is allocated through an engine, so host code is the same on every
-// engine: `auto levels = engine.fill<std::uint32_t>(nodes, unreached);`.
+// Memory for kernels. It is allocated through an engine, so host code is the same on every engine:
+// `auto levels = engine.fill<std::uint32_t>(nodes, unreached);`.
 // Invariant: a buffer keeps its memory until it is destroyed; kernels hold plain pointers into it.
 #pragma once
 
@@ -35,13 +35,13 @@ class Memory {
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   /// `count` copies of the `size` bytes at `value`.
   virtual void fill(void* to, const void* value, std::size_t size, std::size_t count) = 0;
-  /// Called for memory without first contents: a kernel will write it before it reads it.
+  /// Called for memory without initial contents: a kernel will write it before it reads it.
   virtual void touch(void* /*memory*/, std::size_t /*bytes*/) {}
-  /// Called for each new buffer, after its first contents were written. `element`: the size of one.
-  /// `name`: for reports, empty if its author gave none.
+  /// Called for each new buffer, after its initial contents were written. `element`: the size of
+  /// one element. `name`: for reports; empty if the buffer has none.
   virtual void announce(const void* /*memory*/, std::size_t /*bytes*/, std::size_t /*element*/,
                         std::string_view /*name*/) {}
-  /// Whether host code can follow pointers into it.
+  /// Whether host code can dereference pointers into the memory.
   [[nodiscard]] virtual bool reached_by_host() const { return true; }
 };
 
@@ -73,7 +73,8 @@ class Buffer {
     if (memory_ != nullptr) memory_->release(data_, size_ * sizeof(T));
   }
 
-  /// For the kernel's members. Only kernels may dereference it, except with the CPU engine.
+  /// A pointer for the kernel's members. Only kernels may dereference it, except with the CPU
+  /// engine.
   [[nodiscard]] T* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -104,8 +105,8 @@ class Buffer {
 
 namespace detail {
 
-/// The part of an engine that makes buffers. The explorer's reports call a buffer by its `name`;
-/// the other engines ignore it.
+/// The part of an engine that creates buffers. The explorer's reports refer to a buffer by its
+/// `name`; the other engines ignore it.
 class BufferFactory {
  public:
   BufferFactory(const BufferFactory&) = delete;
@@ -116,7 +117,7 @@ class BufferFactory {
   [[nodiscard]] Buffer<T> fill(std::size_t count, const T& value, std::string_view name = {}) {
     return make<T>(count, name, [&](const Buffer<T>& buffer) { buffer.fill(value); });
   }
-  /// `count` elements that the kernel will set before it reads them.
+  /// `count` elements without initial contents: the kernel must set them before it reads them.
   template <class T>
   [[nodiscard]] Buffer<T> allocate(std::size_t count, std::string_view name = {}) {
     return make<T>(count, name, [&](const Buffer<T>& buffer) {

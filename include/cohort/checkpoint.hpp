@@ -1,7 +1,7 @@
-// Checkpoints. At a resizing point, a kernel consists of its State and the memory that it names. A
-// file with both is therefore the whole job.
-// Invariant: a file is written completely or not at all, and read only if its checksum, kernel and
-// sizes are right.
+// Checkpoints. At a resizing point, a kernel's progress is its State and the memory that it names.
+// A file with both therefore holds the whole job.
+// Invariant: a file is written completely or not at all, and is read only if its checksum, kernel
+// and sizes match.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +70,8 @@ struct CheckpointParts {
 /// reason. Does not replace a device or a folder.
 void write_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
                       Memory& memory);
-/// Reads a checkpoint into the State and the buffers. Changes nothing unless everything fits.
+/// Reads a checkpoint into the State and the buffers. Changes nothing unless the whole checkpoint
+/// fits.
 void read_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
                      Memory& memory);
 

@@ -1,5 +1,6 @@
 // The CUDA engine: a group is a thread block, a unit is an SM. A block that is killed exits, so its
-// SM is free for work waiting in a stream of higher priority; blocks of refill grids join later.
+// SM becomes free for work that waits in a stream of higher priority. Blocks of refill grids join
+// later.
 // Invariant: no function here waits for a running kernel to end, unless its comment says so.
 #pragma once
 
@@ -22,12 +23,12 @@ namespace cohort::cuda {
 
 /// Options of an engine.
 struct EngineOptions {
-  /// The device, by CUDA's number.
+  /// The CUDA device number.
   int device = 0;
   /// SMs that jobs and tasks may use. Default: all SMs of the device.
   std::optional<std::uint32_t> capacity = {};
   /// Each block reserves slightly more than half of an SM's shared memory, so that an SM belongs to
-  /// one job or task at a time. Without it, jobs may share SMs, and more of that memory serves as
+  /// one job or task at a time. If false, jobs may share SMs, and more of an SM's memory serves as
   /// L1 cache.
   bool exclusive = true;
   /// Called by a thread of the engine, once for each kind of call, when a CUDA call of this process
@@ -40,7 +41,8 @@ struct EngineOptions {
   bool suspend_for_blocked_calls = false;
 };
 
-/// Whether there is a device that the engine can use. If not, `why_not` gets the reason.
+/// Whether this machine has a device that the engine can use. If not, `why_not` receives the
+/// reason.
 [[nodiscard]] bool available(std::string* why_not = nullptr);
 
 /// How many SMs a lease holds.
@@ -68,8 +70,8 @@ struct GridOptions {
   /// The job starts after the work that is in this stream now. Work that is added to the stream
   /// later starts after the job. Default: no order with any stream.
   cudaStream_t stream = nullptr;
-  /// For tests: changes the number of blocks at every resizing point, to find kernels that rely on
-  /// blockIdx, gridDim, or what a block has kept for itself. Slow.
+  /// For tests: changes the number of blocks at every resizing point. This finds kernels that rely
+  /// on blockIdx, gridDim, or data kept by a block. Slow.
   bool stress = false;
 };
 
@@ -80,14 +82,14 @@ namespace detail {
 struct DeviceJob;
 class StreamOrder;
 
-/// A kernel as grids run it: its code, and its States.
+/// A kernel as it is launched in grids: its code, and its States.
 class GridBody : public cohort::detail::JobBody {
  public:
   using cohort::detail::JobBody::JobBody;
 
   /// The code on the current device. Throws Error if the device has none.
   [[nodiscard]] virtual cudaFunction_t function() const = 0;
-  /// The addresses of the parameters; that of the run's arguments is one of them.
+  /// The addresses of the parameters, including the run's arguments.
   [[nodiscard]] virtual std::vector<void*> parameters(RunArguments& run) = 0;
   /// The States of a new run, including the kept one.
   [[nodiscard]] virtual std::vector<std::byte> states() const = 0;
@@ -95,7 +97,7 @@ class GridBody : public cohort::detail::JobBody {
   virtual void keep(std::span<const std::byte> states) = 0;
 
   std::size_t box_state_size = 0;
-  std::size_t local_memory = 0;  ///< dynamic shared memory that the launch has to provide
+  std::size_t local_memory = 0;  ///< dynamic shared memory that the launch must provide
   const char* local_memory_name = "Kernel::Local has ";  ///< for the error message
   std::vector<std::size_t> parameter_sizes;              ///< empty: the compiler has checked them
   bool stress = false;
@@ -103,10 +105,10 @@ class GridBody : public cohort::detail::JobBody {
   std::shared_ptr<DeviceJob> on_device;  ///< the engine's data for this job
 };
 
-/// The code of a kernel on the current device, for what cudaGetKernel() has returned.
+/// The code of a kernel on the current device. `found` is the result of cudaGetKernel().
 [[nodiscard]] cudaFunction_t function_of(cudaError_t found, cudaKernel_t kernel);
 
-/// Only code compiled by nvcc can construct one.
+/// Can be constructed only by code that nvcc compiles.
 template <class Kernel, protocol::Role role>
 class CudaBody;
 
@@ -168,7 +170,7 @@ template <class... Rest>
 inline constexpr bool takes_grid<GridArg, Rest...> = true;
 #endif
 
-/// A __global__ function, or one of a module. The engine does not know its State.
+/// A __global__ function, or one of a module. Its State is unknown to the engine.
 class FunctionBody : public GridBody {
  public:
   FunctionBody(std::uint32_t groups);
@@ -182,7 +184,8 @@ class FunctionBody : public GridBody {
   std::vector<std::byte> states_;
 };
 
-/// The same with its parameters. `Find` returns the function on the current device.
+/// A FunctionBody with the function's parameters. `Find` returns the function on the current
+/// device.
 template <class Find, class... Parameters>
 class FunctionCall final : public FunctionBody {
   static_assert(
@@ -243,14 +246,14 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
     return Job{nullptr};
   }
 #endif
-  /// The same for a kernel of a library (cudaLibraryGetKernel), which NVRTC may have compiled. Each
-  /// argument has exactly the type of its parameter.
+  /// Starts a kernel of a library (cudaLibraryGetKernel), which NVRTC may have compiled. Each
+  /// argument must have exactly the type of its parameter.
   template <class... Arguments>
   Job launch(cudaKernel_t kernel, const GridOptions& options = {}, Arguments... arguments) {
     const auto find = [kernel] { return detail::function_of(cudaSuccess, kernel); };
     return start_function<Arguments...>(options, find, arguments...);
   }
-  /// The same for a function of a module (cuModuleGetFunction) in the device's primary context.
+  /// Starts a function of a module (cuModuleGetFunction) in the device's primary context.
   template <class... Arguments>
   Job launch(cudaFunction_t kernel, const GridOptions& options = {}, Arguments... arguments) {
     return start_function<Arguments...>(
@@ -272,9 +275,10 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
   }
 #endif
 
-  /// Holds SMs for work in `stream`, in stream order: without host synchronisation, and for work of
-  /// any library. Can be captured in a CUDA graph. Throws Error{bad_options} if the stream's
-  /// priority is not above the jobs', or if no SM would be left for the jobs.
+  /// Holds SMs for work in `stream`. The lease begins and ends in stream order, without host
+  /// synchronisation, and works with any library. It can be captured in a CUDA graph. Throws
+  /// Error{bad_options} if the stream's priority is not above the jobs', or if no SM would be left
+  /// for the jobs.
   [[nodiscard]] Lease lease(cudaStream_t stream, LeaseOptions options = {});
   [[nodiscard]] int device() const;
 
@@ -301,14 +305,14 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
 };
 
 /// SMs held for a stream, from the point in the stream where the lease was made to the point where
-/// it is given back. Give it back before the stream is destroyed.
+/// it is returned. Return it before the stream is destroyed.
 class Lease {
  public:
   Lease(Lease&& other) noexcept;
   Lease& operator=(Lease&& other) noexcept;
   ~Lease();
 
-  /// Gives the SMs back, in stream order. The destructor does the same.
+  /// Returns the SMs, in stream order. The destructor does the same.
   void give_back() noexcept;
 
  private:

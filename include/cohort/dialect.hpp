@@ -1,6 +1,6 @@
-// What kernels compiled by cohortc are written in: OpenCL C's vectors, atomics, work-item and
-// mathematical functions, for C++. Invariant: a name here means what the OpenCL C specification
-// says of it, on the CPU and on CUDA alike.
+// The C++ that cohortc generates uses this header: OpenCL C's vectors, atomics, work-item functions
+// and mathematical functions. Invariant: each name does what the OpenCL C specification says, on
+// the CPU and on CUDA alike.
 #pragma once
 
 #include <cstdio>
@@ -13,8 +13,8 @@
 #include "cohort/dialect/vector.hpp"
 #include "cohort/kernel.hpp"
 
-// How a generated file is compiled: the resizing barrier, and the largest group where each thread
-// sends a State of its own.
+// Set by the compilation of a generated file: the kind of resizing barrier, and the largest group
+// if each thread transmits a State of its own.
 #ifndef COHORT_CL_BARRIER
 #define COHORT_CL_BARRIER one_pass
 #endif
@@ -38,13 +38,14 @@ namespace cohort::cl {
 using cohort::detail::local_room;
 using cohort::detail::Range;
 
-/// What async_work_group_copy gives. The work-items copy at once, so there is nothing in it.
+/// The result of async_work_group_copy. The work-items copy at once, so the event holds nothing.
 using event_t = int;
 
-/// The work-items of a group that run in step: a warp on a GPU, one on a CPU.
+/// A sub-group: the work-items of a group that run in lockstep. It is a warp on a GPU and a single
+/// work-item on a CPU.
 struct SubGroup {
-  unsigned id = 0;     ///< of the sub-group
-  unsigned local = 0;  ///< of the work-item in it
+  unsigned id = 0;     ///< number of the sub-group
+  unsigned local = 0;  ///< number of the work-item in it
   unsigned size = 1;
   unsigned most = 1;  ///< work-items in a full sub-group
 
@@ -66,7 +67,7 @@ struct SubGroup {
     __syncwarp(mask());
 #endif
   }
-  /// The value of another work-item.
+  /// The value of another work-item of the sub-group.
   template <class T>
   COHORT_FN T from(T value, [[maybe_unused]] unsigned other) const {
 #ifdef __CUDA_ARCH__
@@ -78,7 +79,7 @@ struct SubGroup {
     return value;
 #endif
   }
-  /// The values up to this work-item's, combined.
+  /// Combines the values of the work-items up to and including this one.
   template <class T, class Op>
   COHORT_FN T scan(T mine, [[maybe_unused]] Op op) const {
 #ifdef __CUDA_ARCH__
@@ -105,8 +106,8 @@ struct SubGroup {
 #endif
 };
 
-/// One thread of a kernel, as OpenCL C's functions see it. Groups lie along dimension 0; X, Y and Z
-/// are what the kernel requires of a group's shape, X = 0 if nothing.
+/// One thread of a kernel, with OpenCL C's work-item functions. Groups lie along dimension 0. X, Y
+/// and Z are the group shape that the kernel requires; X is 0 if it requires none.
 template <class Group, unsigned X, unsigned Y, unsigned Z>
 struct Item {
   Group& group;
@@ -153,7 +154,7 @@ struct Item {
     for (std::size_t i = group.local_id(); i < count; i += group.local_size()) to[i] = from[i];
     return event;
   }
-  /// async_work_group_strided_copy, into local memory and out of it.
+  /// async_work_group_strided_copy, in both directions.
   template <class T>
   COHORT_FN event_t gather(T* to, const T* from, std::size_t count, std::size_t stride,
                            event_t event) const {
@@ -239,7 +240,7 @@ struct Item {
 #undef COHORT_CL_COLLECTIVE
 
  private:
-  // What OpenCL C starts from: infinities for floats.
+  // Starting values of reductions as OpenCL C defines them: infinities for floats.
   template <class T>
   static COHORT_FN constexpr T most_of() {
     if constexpr (std::is_floating_point_v<T>) return static_cast<T>(__builtin_huge_valf());
@@ -252,8 +253,9 @@ struct Item {
   }
 };
 
-/// One thread of a kernel without resizing points. Over a range, its group works on one work-group
-/// of the range after another, and may leave in between; else it is a work-group itself.
+/// One thread of a kernel without resizing points. With a range, the group runs one work-group of
+/// the range after another, and may leave in between. Without a range, the group itself is the
+/// work-group.
 template <class Group, unsigned X, unsigned Y, unsigned Z>
 struct Work : Item<Group, X, Y, Z> {
   using Base = Item<Group, X, Y, Z>;
@@ -270,7 +272,7 @@ struct Work : Item<Group, X, Y, Z> {
     split(group.local_id(), range.local, local_id);
   }
 
-  /// Begins the next work-group. False: there is none, or this group has left.
+  /// Starts the next work-group. Returns false if none is left or if this group has left.
   COHORT_FN bool next() {
     const bool again = started;
     started = true;
@@ -330,7 +332,7 @@ struct Work : Item<Group, X, Y, Z> {
   }
   static COHORT_FN std::size_t at(const unsigned (&values)[3], unsigned dimension,
                                   unsigned otherwise) {
-    // By comparison, not by index: so the values can be in registers.
+    // Compares instead of indexing, so that the values can stay in registers.
     return dimension == 0   ? values[0]
            : dimension == 1 ? values[1]
            : dimension == 2 ? values[2]

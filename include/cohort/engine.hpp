@@ -39,7 +39,7 @@ class JobBody {
   [[nodiscard]] virtual std::optional<CheckpointParts> checkpoint_parts() = 0;
   /// For the error message, if the kernel is not suspendable.
   [[nodiscard]] virtual std::string why_not_suspendable() const;
-  /// Prefix of the message about a broken contract.
+  /// Start of the message about a broken contract.
   [[nodiscard]] virtual std::string label() const { return {}; }
 
   const std::uint32_t max_groups;
@@ -73,7 +73,7 @@ class KernelBody : public EngineBody {
     this->may_all_leave = traits.survivors == Survivors::may_all_leave;
   }
 
-  /// A resumed run starts with this State.
+  /// The State with which a resumed run starts.
   [[nodiscard]] virtual std::span<State, 1> kept_state() = 0;
 
   Kernel kernel_;
@@ -94,14 +94,14 @@ class EngineBase : public BufferFactory {
 
  protected:
   explicit EngineBase(std::shared_ptr<engine::Dispatcher> dispatcher);
-  /// Cancels what runs and waits until the groups have left.
+  /// Cancels all jobs and tasks and waits until the groups have left.
   ~EngineBase();
 
   /// The job's max_groups. Throws Error{bad_options} for options that cannot run.
   [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, const Traits& traits) const;
   [[nodiscard]] std::uint32_t checked(const TaskOptions& options) const;
   Job start(std::unique_ptr<JobBody> body, const LaunchOptions& options);
-  /// The same from a file written by Job::checkpoint.
+  /// Starts from a file written by Job::checkpoint.
   Job start_from(const std::filesystem::path& file, std::unique_ptr<JobBody> body,
                  const LaunchOptions& options);
   Task start(std::unique_ptr<JobBody> body, const TaskOptions& options);

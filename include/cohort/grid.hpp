@@ -1,6 +1,6 @@
-// GridView: the groups of a job in the words of CUDA. A kernel that is written with it can be a
-// __global__ function (Grid, cohort/grid.cuh) and, as far as it compiles for the host, a kernel of
-// any other engine (on_grid).
+// GridView: the groups of a job in CUDA's terms. A kernel written with it can be a __global__
+// function (Grid, cohort/grid.cuh). If it also compiles for the host, it can be a kernel of any
+// other engine (on_grid).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace cohort {
 
-/// The blocks of a job: what cooperative_groups::this_grid() is to a fixed number of blocks.
+/// The blocks of a job: the counterpart of cooperative_groups::this_grid(), whose number of blocks
+/// is fixed.
 template <class Group>
 class GridView {
  public:
@@ -17,17 +18,18 @@ class GridView {
 
   COHORT_FN GridView(const Group& group, const State& state) : group_(group), state_(&state) {}
 
-  /// What the block starts with: State{} at the job's start, otherwise what the others passed to
+  /// The State that the block starts with: State{} at the job's start, otherwise the argument of
   /// the primitive that admitted it.
   [[nodiscard]] COHORT_FN State state() const { return *state_; }
-  /// True if the block joined after the start. It must not repeat what the others did before their
-  /// first sync(state).
+  /// True if the block joined after the start. It must not repeat what the other blocks did before
+  /// their first sync(state).
   [[nodiscard]] COHORT_FN bool joined() const { return group_.joined(); }
 
-  /// This thread among the threads of all blocks, as of this block's last primitive.
+  /// This thread's rank among the threads of all blocks, as of this block's last primitive.
   [[nodiscard]] COHORT_FN std::size_t thread_rank() const { return group_.global_id(); }
   [[nodiscard]] COHORT_FN std::size_t num_threads() const { return group_.global_size(); }
-  /// This block among all blocks: for blockIdx.x and gridDim.x.
+  /// This block's rank among all blocks. Use it and num_blocks() instead of blockIdx.x and
+  /// gridDim.x.
   [[nodiscard]] COHORT_FN std::uint32_t block_rank() const { return group_.group_id(); }
   [[nodiscard]] COHORT_FN std::uint32_t num_blocks() const { return group_.num_groups(); }
   /// This thread's share of `count` items: `for (auto i : grid.stride(n))`.
@@ -35,8 +37,8 @@ class GridView {
 
   /// All threads of all blocks meet. The blocks stay the same.
   COHORT_FN void sync() const { group_.global_barrier(); }
-  /// The same, and blocks may leave and join. True: this block has left; return now. Joining blocks
-  /// start with `state`, so advance it before.
+  /// Like sync(), but blocks may leave and join. True: this block has left; return now. Joining
+  /// blocks start with `state`, so advance it before.
   [[nodiscard]] COHORT_FN bool sync(const State& state) const {
     const State kept = state;  // its address is taken, so that `state` can stay in registers
     return group_.resizing_global_barrier(kept);
@@ -51,7 +53,7 @@ class GridView {
       const State& state) const {
     return group_.request_fork(state);
   }
-  /// Both at once, which costs less. True: this block has left; return now.
+  /// offer_kill and request_fork in one, which costs less. True: this block has left; return now.
   [[nodiscard]] COHORT_FN bool offer(const State& state) const { return group_.offer(state); }
 
   /// Atomic and plain accesses that the explorer can watch, as in Group.
@@ -84,7 +86,7 @@ struct OnGrid {
   }
 };
 
-/// Makes the body of a __global__ function a kernel of any engine, above all of the explorer:
+/// Makes the body of a __global__ function a kernel of any engine, in particular of the explorer:
 /// `engine.launch(on_grid<State>([=](const auto& grid) { solve(grid, x, n); }))`.
 template <class State = Nothing, Resizes resizes = Resizes::at_barriers, class Body>
 [[nodiscard]] OnGrid<State, resizes, Body> on_grid(Body body) {

@@ -59,7 +59,7 @@ struct LaunchOptions {
   std::stop_token stop = {};
   /// Receives every event of the job. Must outlive the job.
   Tracer* tracer = nullptr;
-  /// Kept as long as the job: memory that only its kernel uses.
+  /// Destroyed together with the job, for example memory that only its kernel uses.
   std::shared_ptr<const void> keeps = {};
 };
 
@@ -126,7 +126,7 @@ class Job {
   /// a rule. Throws Error{bad_state} in a group or tracer of the same job, where it would never
   /// return.
   Report wait() const;
-  /// The same, for a limited time. Empty if the job still runs at the deadline.
+  /// wait() with a deadline. Returns nothing if the job still runs then.
   template <class Rep, class Period>
   std::optional<Report> wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(detail::deadline_after(time));

@@ -170,8 +170,9 @@ using StateOf = typename detail::StateType<Kernel>::type;
 template <class Kernel>
 using LocalOf = typename detail::LocalType<Kernel>::type;
 
-/// A kernel that needs local memory of a size known only at the launch, besides its Local:
-/// `std::size_t more_local() const` is that size in bytes. `group.more_local()` leads to it.
+/// A kernel that needs local memory of a size known only at the launch, in addition to its Local.
+/// `std::size_t more_local() const` returns that size in bytes. `group.more_local()` returns the
+/// memory.
 template <class Kernel>
 concept HasMoreLocal = requires(const Kernel& kernel) {
   { kernel.more_local() } -> std::same_as<std::size_t>;
@@ -179,7 +180,7 @@ concept HasMoreLocal = requires(const Kernel& kernel) {
 
 namespace detail {
 
-/// Where that memory begins, counted from the start of Local. Aligned for any type.
+/// The alignment of that memory, which starts after Local. Suits any type.
 inline constexpr std::size_t local_alignment = 128;
 COHORT_FN constexpr std::size_t local_room(std::size_t bytes) {
   return (bytes + local_alignment - 1) / local_alignment * local_alignment;

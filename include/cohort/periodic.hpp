@@ -1,5 +1,6 @@
-// A task that is due periodically: a frame, a control step, a batch of requests.
-// Invariant: at most one is in flight. One that is late delays the next; none is skipped.
+// Periodic: a task that is submitted at fixed intervals, such as a frame, a control step, or a
+// batch of requests.
+// Invariant: at most one is in flight. A late one delays the next; none is skipped.
 #pragma once
 
 #include <chrono>
@@ -25,7 +26,8 @@ struct PeriodicReport {
   Summary period;           ///< from one start to the next
 };
 
-/// Submits `function` to an engine every `period`, from its own thread, until stopped or destroyed.
+/// Submits `function` to an engine every `period`, from a thread of its own, until it is stopped or
+/// destroyed.
 class Periodic {
  public:
   template <class Engine, class Function>

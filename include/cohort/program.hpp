@@ -1,5 +1,5 @@
-// Kernels compiled from source at run time: OpenCL C with the cooperative extension, compiled by
-// cohortc and the system's compiler, cached, and loaded into this process.
+// Kernels compiled from source at run time. The source is OpenCL C with the cooperative extension.
+// cohortc and the system's compiler compile it; the result is cached and loaded into this process.
 // Invariant: a loaded program stays loaded, so a job never outlives its code.
 #pragma once
 
@@ -32,30 +32,32 @@ struct ProgramOptions {
   std::string engine = "cpu";          ///< the engine it will run on: cpu, cuda or opencl
   std::string transmit = "annotated";  ///< as cohortc --transmit: annotated, live, all, per-thread
   ResizingBarrier barrier = ResizingBarrier::one_pass;
-  std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: the largest group
+  std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: maximum threads per group
   std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
-  /// More options, as clBuildProgram takes them: -cl-std=CL1.2, -cl-fast-relaxed-math, ...
+  /// More options, in the syntax of clBuildProgram: -cl-std=CL1.2, -cl-fast-relaxed-math, ...
   std::vector<std::string> build_options = {};
   std::string optimise = "-O2";  ///< device code of the engine cuda: optimised unless -O0
-  /// For the engine cuda: the GPU, as for nvcc -arch. Default: $COHORT_CUDA_ARCH, or the GPU of
-  /// this machine.
+  /// For the engine cuda: the GPU architecture, as for nvcc -arch. Default: $COHORT_CUDA_ARCH, or
+  /// that of this machine's GPU.
   std::string architecture = {};
-  /// Where compiled programs are kept. Default: $COHORT_CACHE, or cohort/programs/ in the user's
-  /// cache directory. With COHORT_CACHE=off they are removed when this process exits. No other user
-  /// may be able to write there, since they are loaded as code.
+  /// The folder for compiled programs. Default: $COHORT_CACHE, or cohort/programs/ in the user's
+  /// cache directory. With COHORT_CACHE=off, programs are removed when this process exits. The
+  /// files are loaded as code, so no other user may be able to write to the folder.
   std::optional<std::filesystem::path> cache = {};
 };
 
 /// A parameter of a kernel in a program.
 struct Parameter {
   std::string name;
-  std::string type;     ///< as in the source
-  std::string kind;     ///< global, constant, local (pointers) or value
-  std::string element;  ///< of the buffer or value: int32, uint64, float32, ...; empty for structs
+  std::string type;  ///< as in the source
+  std::string kind;  ///< global, constant, local (pointers) or value
+  /// element type of the buffer, or type of the value: int32, uint64, float32, ...; empty for
+  /// structs
+  std::string element;
   std::size_t element_size = 0;
-  std::size_t size = 0;    ///< of the argument itself
-  std::size_t offset = 0;  ///< among all arguments, which are laid out as a structure
+  std::size_t size = 0;    ///< size of the argument itself, in bytes
+  std::size_t offset = 0;  ///< offset in the struct of all arguments
 };
 
 /// A kernel in a program.
@@ -66,12 +68,13 @@ struct KernelInfo {
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
   std::optional<std::uint32_t> required_local_size = {};  ///< the only local size it runs with
-  std::optional<std::array<std::uint32_t, 3>> required_shape = {};  ///< the same, in 3 dimensions
+  /// the same, in three dimensions
+  std::optional<std::array<std::uint32_t, 3>> required_shape = {};
   std::uint32_t points = 0;  ///< number of points where groups join or leave
-  /// Whether it runs over a range of work-items (set_range): it has neither points nor global
-  /// barriers. The offset is that of the range among the arguments.
+  /// Set if the kernel may run over a range of work-items (set_range): it has no resizing points
+  /// and no global barriers. The value is the range's offset in the struct of all arguments.
   std::optional<std::size_t> range_offset = {};
-  std::uint32_t dimensions = 1;  ///< those that it asks about, as in get_global_id(1)
+  std::uint32_t dimensions = 1;  ///< number of dimensions that it uses, as in get_global_id(1)
 };
 
 namespace detail {
@@ -85,7 +88,7 @@ class Module {
   std::vector<KernelInfo> kernels;
   std::string description;
   std::string engine;
-  std::string title;   // its name, without folder and extension
+  std::string title;   // the file's name without folder and extension
   std::string source;  // OpenCL C, for an engine that compiles it itself
   std::optional<std::uint32_t> max_local_size = {};
 
@@ -113,7 +116,7 @@ class ProgramKernel {
  public:
   ProgramKernel(std::shared_ptr<const detail::Module> module, std::size_t index);
 
-  /// Sets a parameter: a pointer for a buffer, else a value of the parameter's size. Throws
+  /// Sets an argument: a pointer for a buffer, otherwise a value of the parameter's size. Throws
   /// Error{bad_options} if no parameter has that name or the size does not fit.
   template <class T>
   ProgramKernel& set(std::string_view name, const T& value) {
@@ -127,13 +130,13 @@ class ProgramKernel {
   /// pointer. Throws Error{bad_options} if there is no such parameter.
   ProgramKernel& set_local(std::string_view name, std::size_t bytes);
 
-  /// From now on launches it over a range of work-items. Its work-groups are numbered, and groups
-  /// take one after another; they may come and go in between. Without a range the groups of the
-  /// launch are the work-groups. Throws Error{bad_options} if `global` is no multiple of `local`,
-  /// or for a kernel with resizing points or global barriers.
+  /// Makes later launches run over a range of work-items. The range's work-groups are numbered;
+  /// groups take one after another and may join and leave in between. Without a range, the launch's
+  /// groups are the work-groups. Throws Error{bad_options} if `global` is not a multiple of
+  /// `local`, or if the kernel has resizing points or global barriers.
   ProgramKernel& set_range(const NDRange& range);
 
-  /// Starts it. Throws Error{bad_options} unless all parameters have been set.
+  /// Starts the kernel. Throws Error{bad_options} unless all parameters have been set.
   template <class Engine>
   Job launch(Engine& engine, const LaunchOptions& options = {}) const {
     using Launch =
@@ -155,10 +158,10 @@ class ProgramKernel {
     start(static_cast<unsigned>(index_), engine, arguments.data(), with, job);
     return *job;
   }
-  /// The same on an OpenCL device. Buffers must belong to that engine.
+  /// Starts the kernel on an OpenCL device. Its buffers must belong to that engine.
   Job launch(opencl::Engine& engine, const LaunchOptions& options = {}) const;
-  /// Runs it as a task on `options.groups` units at once. The units are taken from the jobs and
-  /// given back afterwards.
+  /// Runs the kernel as a task on `options.groups` units at once. The units are taken from the jobs
+  /// and returned afterwards.
   Task submit(opencl::Engine& engine, const TaskOptions& options = {}) const;
 
   [[nodiscard]] const KernelInfo& info() const { return module_->kernels[index_]; }
@@ -169,7 +172,7 @@ class ProgramKernel {
   void set_bytes(std::string_view name, const void* value, std::size_t size, bool pointer);
   [[nodiscard]] std::size_t index_of(std::string_view name) const;
   [[nodiscard]] cohort::detail::Range range() const;
-  /// The arguments. Fills in the local size that the kernel depends on.
+  /// The arguments, after checks. Sets the local size in `options` if the kernel requires one.
   [[nodiscard]] std::vector<const void*> checked(LaunchOptions& options) const;
   [[noreturn]] void refuse_engine() const;
 
@@ -182,19 +185,19 @@ class ProgramKernel {
 /// A compiled source file.
 class Program {
  public:
-  /// Compiles and loads. Thread-safe. Throws Error{bad_options} if there is no such file or another
-  /// user can write to the cache, Error{bad_file} with the compiler's text if it does not compile,
-  /// and Error{unsupported} if there is no compiler.
+  /// Compiles and loads a source file. Thread-safe. Throws Error{bad_options} if there is no such
+  /// file or another user can write to the cache, Error{bad_file} with the compiler's messages if
+  /// it does not compile, and Error{unsupported} if there is no compiler.
   [[nodiscard]] static Program from_file(const std::filesystem::path& file,
                                          const ProgramOptions& options = {});
 
   [[nodiscard]] const std::vector<KernelInfo>& kernels() const { return module_->kernels; }
-  /// The kernel with that name; with an empty name, the only kernel. Throws Error{bad_options} if
+  /// The kernel with that name. With an empty name: the only kernel. Throws Error{bad_options} if
   /// there is none.
   [[nodiscard]] ProgramKernel kernel(std::string_view name = {}) const;
-  /// What cohortc wrote about the program, as JSON.
+  /// cohortc's description of the program, as JSON.
   [[nodiscard]] const std::string& description() const { return module_->description; }
-  /// The compiler's warnings, as it prints them; empty if there are none.
+  /// The compiler's warnings; empty if there are none.
   [[nodiscard]] const std::string& warnings() const { return warnings_; }
 
  private:

@@ -45,17 +45,17 @@ class Task {
   explicit Task(std::shared_ptr<detail::JobControl> control) noexcept
       : control_(std::move(control)) {}
 
-  /// Waits until the task is finished or cancelled. Throws what the task threw, and
-  /// Error{bad_state} in a task or kernel whose unit this task needs to start.
+  /// Waits until the task is finished or cancelled. Throws the exception of the task if it threw
+  /// one, and Error{bad_state} in a task or kernel whose unit this task needs to start.
   TaskReport wait() const;
-  /// The same, for a limited time. Empty if the task is not done at the deadline.
+  /// wait() with a deadline. Returns nothing if the task is not done then.
   template <class Rep, class Period>
   std::optional<TaskReport> wait_for(std::chrono::duration<Rep, Period> time) const {
     return wait_until(detail::deadline_after(time));
   }
   std::optional<TaskReport> wait_until(std::chrono::steady_clock::time_point deadline) const;
 
-  /// Withdraws a task that waits. A running task ends at its next barrier, or by itself.
+  /// Withdraws a waiting task. A running task ends at its next barrier, or by itself.
   void cancel() const;
 
   [[nodiscard]] TaskReport report() const;
@@ -66,8 +66,8 @@ class Task {
 
 namespace detail {
 
-/// A callable as a kernel of a static launch. Each group calls it, with the group as the argument
-/// if it takes one.
+/// Makes a callable the kernel of a static launch. Each group calls it, with the group as the
+/// argument if the callable takes one.
 template <class Function>
 struct TaskKernel {
   Function function;

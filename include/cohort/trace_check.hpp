@@ -69,15 +69,15 @@ class TraceChecker {
  public:
   explicit TraceChecker(const TraceRules& rules);
 
-  /// The first rule that this event breaks, in a sentence; empty if the event is legal. Results for
-  /// later events mean little.
+  /// Judges the next event. Returns the first rule that it breaks, in a sentence, or nothing if the
+  /// event is legal. After a broken rule, further results mean little.
   std::optional<std::string> see(const TraceEvent& event);
   /// Call after the last event: no group may be missing.
   [[nodiscard]] std::optional<std::string> end() const;
-  /// The same, and the trace has to match the final status of the job.
+  /// end(), and the trace has to match the final status of the job.
   [[nodiscard]] std::optional<std::string> end(Status status) const;
 
-  /// Starts again, for another job with the same rules.
+  /// Starts over, for another job with the same rules.
   void reset();
 
   /// M after the events so far.
@@ -88,7 +88,7 @@ class TraceChecker {
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
  private:
-  /// Where the group with an id is.
+  /// The state of the group with an id.
   enum class Phase : std::uint8_t {
     absent,     // no group has the id
     running,    // in the kernel
@@ -124,10 +124,10 @@ class TraceChecker {
   }
   [[nodiscard]] bool all_arrived() const { return arrived_ == active_; }
   [[nodiscard]] std::string refuse(const TraceEvent& event, const std::string& why) const;
-  /// Says the place of the event's group, and that it cannot do this there.
+  /// A sentence: the state of the event's group, in which this event cannot happen.
   [[nodiscard]] std::string out_of_place(const TraceEvent& event) const;
   [[nodiscard]] std::string too_early(const TraceEvent& event) const;
-  /// The last group has left: was it allowed to?
+  /// Checks whether the last group was allowed to leave.
   Refusal empty(const TraceEvent& event);
   void begin_run();
   void admit(std::uint32_t id, Phase phase, Due due);
@@ -142,9 +142,9 @@ class TraceChecker {
   std::uint32_t settled_ = 0;   // M as of the last release
   std::uint32_t gen_ = 0;       // the generation that groups arrive at
   std::uint32_t arrived_ = 0;   // groups that have arrived at it
-  std::uint32_t forked_ = 0;    // those of them that were forked inside the barrier
+  std::uint32_t forked_ = 0;    // arrived groups that were forked inside the barrier
   std::uint32_t inside_ = 0;    // groups that have not ended
-  std::uint32_t leaving_ = 0;   // those of them that a barrier has removed
+  std::uint32_t leaving_ = 0;   // groups that a barrier has removed and that have not ended
   std::uint32_t finished_ = 0;  // groups that have returned
   std::uint32_t unnamed_ = 0;   // forked under KillOrder::any, with ids that are not known yet
   bool faulted_ = false;

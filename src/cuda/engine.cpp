@@ -7,8 +7,8 @@
 namespace cohort::cuda {
 namespace {
 
-/// Makes CUDA load kernels with the program: a kernel that is loaded by its first launch waits for
-/// the end of what runs. Has an effect only before the first call of CUDA.
+/// Makes CUDA load kernels with the program. Otherwise the first launch of a kernel loads it, which
+/// waits for running kernels to end. Only works before the first CUDA call.
 void load_eagerly() {
   static const bool once = [] {
     ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // NOLINT(concurrency-mt-unsafe)
@@ -17,7 +17,7 @@ void load_eagerly() {
   static_cast<void>(once);
 }
 
-/// Text for errors whose driver text assumes knowledge of the driver.
+/// A plain message for errors whose driver text requires knowledge of the driver.
 std::string in_words(cudaError_t error) {
   switch (error) {
     case cudaSuccess:

@@ -31,7 +31,7 @@ StreamOrder::~StreamOrder() {
 
 namespace {
 
-/// The value of the word that a stream waits for while a job runs.
+/// Values of the pinned word for which a stream waits while a job runs.
 enum Gate : std::uint32_t {
   closed,
   open,    ///< the job has ended
@@ -91,7 +91,7 @@ Job Engine::start_body(std::unique_ptr<detail::FunctionBody> body, const GridOpt
 // driver puts several into one hardware queue. So what the job needs has to be in streams that are
 // not stuck.
 
-/// Before the job is launched.
+/// Called before the job is launched.
 std::shared_ptr<detail::StreamOrder> Grids::order_after(cudaStream_t stream) {
   const OnDevice here{device_};
   if (stream == cudaStreamLegacy) {
@@ -130,7 +130,7 @@ void Grids::hold_up(cudaStream_t stream, detail::StreamOrder& order) {
   const OnDevice here{device_};
   const engine::Dispatcher::Locked locked{dispatcher_, "launch"};
   if (order.gate == nullptr) return;   // the job has ended already
-  static_cast<void>(moves(control_));  // what it was to write before is done
+  static_cast<void>(moves(control_));  // the pending writes of the control stream are done
   std::uint32_t& gate = *order.gate;
   set(gate, Gate::closed);
   check(stream_wait(stream, &gate, Gate::open), "launch: the stream");

@@ -1,4 +1,4 @@
-// What blocks are told, what they report, and when more blocks are launched.
+// The words that blocks read, the reports that they write, and the launching of further blocks.
 #include "cuda/grids.hpp"
 
 #include "engine/options.hpp"
@@ -87,7 +87,7 @@ void Grids::attend_on_agent() {
   PolledBackend::attend_on_agent();
 }
 
-// ---- Reports of blocks
+// ---- reports from blocks
 
 /// Called by the agent or by a waiting thread, with this device current.
 std::chrono::microseconds Grids::look() {
@@ -107,7 +107,7 @@ std::chrono::microseconds Grids::look() {
   std::erase(retired_, nullptr);
   free_slots();
   dispatcher_.rebalance();
-  const auto under_way = [this](const auto& job) {  // a change that is due
+  const auto under_way = [this](const auto& job) {  // a change is still due
     if (job->status != Status::running) return body_of(*job).order != nullptr;
     return job->demand_at != 0 || job->cancelled || job->suspending || job->inside != target(*job);
   };
@@ -188,7 +188,7 @@ Census Grids::census(const JobRecord& job) const {
           .over = run.empty() || run.grids.empty()};
 }
 
-/// Usually all groups have returned, and the log says so: then the roster need not be copied.
+/// Usually the log shows that all groups have returned, and the roster need not be copied.
 std::optional<Ending> Grids::ending(JobRecord& job) {
   const Run& run = *on_device(job).run;
   const bool returned = run.empty() && run.finished > 0 && run.finished + run.left == run.out;
@@ -220,7 +220,7 @@ void Grids::retire(JobRecord& job) {
   job.inside = 0;
 }
 
-// ---- Orders to blocks
+// ---- orders to blocks
 
 std::uint32_t Grids::startable(const JobRecord& job, std::uint32_t groups) const {
   if (grids_ >= (job.priority ? most_grids : most_grids - task_grids)) return 0;

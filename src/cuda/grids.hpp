@@ -51,12 +51,13 @@ struct Run {
   detail::RunArguments arguments;
   std::uint32_t* lines = nullptr;  // the log; null: the run could not be started
   std::uint32_t last_line = 0;
-  std::uint32_t read = 0;                      // lines read so far
-  std::uint32_t in = 0;                        // groups checked in or admitted
-  std::uint32_t joined = 0;                    // those of them not in a first run's check-in
-  std::uint32_t out = 0;                       // groups that have left
-  std::uint32_t left = 0;                      // those of them that were killed
-  std::uint32_t finished = 0;                  // those of them that returned
+  std::uint32_t read = 0;  // lines read so far
+  std::uint32_t in = 0;    // groups checked in or admitted
+  // Groups that came in other than by a first run's check-in.
+  std::uint32_t joined = 0;
+  std::uint32_t out = 0;                       // groups that are out
+  std::uint32_t left = 0;                      // groups that were killed
+  std::uint32_t finished = 0;                  // groups that returned
   std::uint32_t refused = 0;                   // blocks that were not admitted
   std::uint32_t gone = 0;                      // blocks that do nothing more
   bool closed = false;                         // the job admits no more groups
@@ -205,9 +206,10 @@ class Grids final : public engine::PolledBackend {
   Streams high_streams_;
   std::vector<std::uint32_t*> gates_;                     // pinned, see StreamOrder
   std::vector<std::pair<Streams*, cudaStream_t>> stuck_;  // behind a stream that waits for a job
-  std::uint32_t* canary_ = nullptr;                       // pinned, for writes that nobody reads
-  Demands* demands_ = nullptr;                            // on the device
-  std::uint32_t* leased_ = nullptr;                       // pinned: a copy for the agent
+  // pinned, for writes whose value is never read
+  std::uint32_t* canary_ = nullptr;
+  Demands* demands_ = nullptr;           // on the device
+  std::uint32_t* leased_ = nullptr;      // pinned: a copy for the agent
   std::uint32_t* lease_ends_ = nullptr;  // pinned: how often each slot has been given back
   Slot slots_[demand_slots] = {};
   std::uint32_t slot_serial_[demand_slots] = {};

@@ -1,5 +1,5 @@
-// The host's activity as profilers see it: ranges of the domain "cohort". Without a profiler, each
-// costs one check of a pointer.
+// The host's activity for profilers: NVTX ranges in the domain "cohort". Without a profiler, each
+// costs one pointer check.
 #pragma once
 
 #include <nvtx3/nvtx3.hpp>
@@ -10,7 +10,7 @@ struct ProfilerDomain {
   static constexpr const char* name = "cohort";
 };
 
-/// From here to the end of the object's life, on any thread.
+/// A range that lasts until the object is destroyed, on any thread.
 using Range = nvtx3::unique_range_in<ProfilerDomain>;
 
 }  // namespace cohort::cuda

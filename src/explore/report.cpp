@@ -206,7 +206,7 @@ void World::note(std::string text) {
 
 std::string World::timeline() const {
   std::ostringstream out;
-  constexpr std::size_t most = 400;  // the end is what matters
+  constexpr std::size_t most = 400;  // lines shown: the end matters most
   const auto& lines = impl_->lines;
   const std::size_t skipped = lines.size() > most ? lines.size() - most : 0;
   if (skipped != 0) out << "  ... " << skipped << " lines before\n";

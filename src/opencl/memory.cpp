@@ -5,7 +5,7 @@
 namespace cohort::opencl {
 
 void* SharedMemory::allocate(std::size_t bytes) {
-  constexpr cl_uint alignment = 128;  // that of the largest type of OpenCL C
+  constexpr cl_uint alignment = 128;  // alignment of the largest type of OpenCL C
   void* const memory =
       clSVMAlloc(context_(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
                  std::max<std::size_t>(bytes, 1), alignment);

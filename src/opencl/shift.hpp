@@ -15,9 +15,9 @@ using Shape = std::array<std::uint32_t, 3>;
 
 class Shift {
  public:
-  /// Starts `groups` workers of that shape, each with so many bytes of local memory for parameters
-  /// of kernels. With `contexts`, also starts a scheduler group for that
-  /// many jobs and tasks.
+  /// Starts `groups` workers of that shape, each with `more_local` bytes of local memory for
+  /// parameters of kernels. With `contexts`, also starts a scheduler group for that many jobs and
+  /// tasks.
   Shift(const cl::Context& context, const cl::Device& device, const Megakernel& megakernel,
         const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
         std::uint32_t more_local, std::uint32_t contexts);

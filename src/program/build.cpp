@@ -29,7 +29,7 @@ std::string read(const fs::path& file) {
   return text.str();
 }
 
-/// FNV-1a, twice with different starts: 128 bits are enough to name files by.
+/// FNV-1a, computed twice with different starting values: 128 bits are enough to name files.
 class Hash {
  public:
   void add(std::string_view text) {
@@ -38,7 +38,8 @@ class Hash {
         word = (word ^ static_cast<unsigned char>(each)) * 0x100000001b3U;
     }
     for (std::uint64_t& word : words_)
-      word = (word ^ 0x100U) * 0x100000001b3U;  // so that ("a", "b") is not ("ab", "")
+      // Separates the strings: ("a", "b") differs from ("ab", "")
+      word = (word ^ 0x100U) * 0x100000001b3U;
   }
   [[nodiscard]] std::string text() const {
     std::ostringstream result;
@@ -83,7 +84,7 @@ const char* name_of(ResizingBarrier barrier) {
   return "one_pass";
 }
 
-/// Runs cohortc on the source.
+/// Runs cohortc on the source file.
 Translated translate(const fs::path& source, const ProgramOptions& options, const fs::path& to,
                      const fs::path& description) {
   std::vector<std::string> command{cohortc(),
@@ -108,7 +109,7 @@ Translated translate(const fs::path& source, const ProgramOptions& options, cons
   return {read(to), read(description), finished.text};
 }
 
-/// nvcc: $CUDACXX, or in the toolkit's usual place, or on PATH.
+/// The path of nvcc: $CUDACXX, or the toolkit's default folder, or on PATH.
 std::string nvcc() {
   if (std::string named = environment("CUDACXX"); !named.empty()) return named;
   const fs::path usual = "/usr/local/cuda/bin/nvcc";
@@ -133,7 +134,7 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-Xcompiler",
                "-fPIC",
                "-arch=" + architecture(options),
-               "--diag-suppress=20014"};  // as the library is compiled
+               "--diag-suppress=20014"};  // the library is compiled with this option too
   } else {
     const std::string named = environment("CXX");
     command = {named.empty() ? "c++" : named,
@@ -144,12 +145,13 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-w",
                "-fPIC",
                "-pthread",
-               "-fwrapv",  // OpenCL C programs count on both
+               "-fwrapv",  // OpenCL C programs rely on both
                "-fno-strict-aliasing"};
   }
   const auto& asked = options.build_options;
   if (std::find(asked.begin(), asked.end(), "-cl-fast-relaxed-math") != asked.end()) {
-    // Not -ffast-math: what it links would change the arithmetic of the program that loads this.
+    // Not -ffast-math: it links code that changes the floating-point mode of the program that loads
+    // this object.
     if (options.engine == "cuda") {
       command.emplace_back("--use_fast_math");
     } else {
@@ -160,15 +162,15 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
   }
   command.push_back(options.optimise);
   if (options.engine == "cuda" && options.optimise == "-O0")
-    command.insert(command.end(), {"-Xcicc", "-O0"});  // -O is for the host's code
+    command.insert(command.end(), {"-Xcicc", "-O0"});  // -O applies to host code only
   command.push_back(std::string{"-DCOHORT_CL_BARRIER="} + name_of(options.barrier));
   if (options.transmit == "per-thread")
     command.push_back("-DCOHORT_CL_MAX_LOCAL=" + std::to_string(options.max_local_size));
   return command;
 }
 
-/// The library's headers, by content and not by place: what was compiled with headers in one place
-/// is good for another.
+/// Adds the content of the library's headers, but not their path: code compiled with one copy of
+/// the headers is valid for an identical copy elsewhere.
 void add_headers(Hash& hash) {
   for (const fs::path& folder : headers()) {
     std::error_code error;
@@ -189,8 +191,8 @@ void check_source(const fs::path& source) {
     throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
 }
 
-/// What decides about the machine code besides the command: the compiler's version and, for
-/// -arch=native, the GPUs that it would find.
+/// Adds what else the machine code depends on: the compiler's version and, for -arch=native, the
+/// GPUs that nvcc would find.
 void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   hash.add(run({command[0], "--version"}).text);
   if (std::find(command.begin(), command.end(), "-arch=native") == command.end()) return;
@@ -201,15 +203,15 @@ void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   }
 }
 
-/// Generated code that does not compile: everything about it goes into one file, and the error
-/// names that instead of quoting code that the user has not written.
+/// Reports generated code that does not compile. All details go into one file, and the error names
+/// the file instead of quoting code that the user did not write.
 [[noreturn]] void report_bug(const fs::path& source, const std::string& code,
                              const std::vector<std::string>& command, const std::string& output) {
   std::string name = fs::temp_directory_path() / "cohortc-bug-XXXXXX.cpp";
   const int file = ::mkstemps(name.data(), 4);
   if (file >= 0) ::close(file);
   std::ofstream all{name, std::ios::binary};
-  all << code << "#if 0  // The command, what it printed, and the source:\n";
+  all << code << "#if 0  // The command, its output, and the source:\n";
   for (const std::string& each : command) all << each << ' ';
   all << '\n' << output << '\n' << read(source) << "\n#endif\n";
   all.close();

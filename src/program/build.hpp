@@ -1,6 +1,6 @@
-// From a source file to a shared object in the cache: cohortc writes C++, the system's compiler (or
-// nvcc) compiles it. Invariant: a file in the cache is complete, and its name is a hash of all it
-// was made from.
+// Builds a shared object in the cache from a source file: cohortc writes C++, and the system's
+// compiler or nvcc compiles it. Invariant: a file in the cache is complete, and its name is a hash
+// of everything it was made from.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ struct Built {
   std::string warnings;        ///< what cohortc printed
 };
 
-/// The shared object for `source`, compiled now unless it is in the cache. Throws as
-/// Program::from_file does.
+/// The shared object for `source`, compiled unless it is in the cache already. Throws the same
+/// errors as Program::from_file.
 [[nodiscard]] Built build(const std::filesystem::path& source, const ProgramOptions& options);
 
 /// A program for an engine that compiles OpenCL C itself.
@@ -27,7 +27,7 @@ struct Translated {
   std::string warnings;     ///< what cohortc printed
 };
 
-/// What cohortc writes for the OpenCL engine. Throws as Program::from_file does.
+/// Output of cohortc for the OpenCL engine. Throws the same errors as Program::from_file.
 [[nodiscard]] Translated translate_for_opencl(const std::filesystem::path& source,
                                               const ProgramOptions& options);
 

@@ -27,7 +27,7 @@ fs::path from_environment(const char* name) {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// For COHORT_CACHE=off: a folder that this process removes when it exits.
+/// The cache for COHORT_CACHE=off: a folder that this process removes when it exits.
 const fs::path& folder_of_this_process() {
   struct Folder {
     fs::path path;
@@ -56,7 +56,8 @@ fs::path named_folder(const ProgramOptions& options) {
   return fs::temp_directory_path() / ("cohort-programs-" + std::to_string(::geteuid()));
 }
 
-/// A link counts as much as the folder behind it: in /tmp anybody can make one to a folder of ours.
+/// Checks that no other user could replace the cache. Symbolic links are checked as well as the
+/// folder: in /tmp, any user can create a link to one of our folders.
 void check_owner(const fs::path& cache) {
   struct stat link {};
   struct stat folder {};
@@ -78,12 +79,13 @@ int open_folder(const fs::path& folder) {
   return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/// False: this process has the lock now, or the file system offers none.
+/// Tries to lock the folder. Returns false if this process now holds the lock or the file system
+/// has no locks.
 bool is_locked_elsewhere(int folder) {
   return ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// Removes the scratch folders of processes that were killed: those that no process has locked.
+/// Removes the scratch folders of killed processes: those not locked by any process.
 void remove_abandoned(const fs::path& cache) {
   std::error_code ignored;
   for (const auto& each : fs::directory_iterator{cache, ignored}) {
@@ -115,7 +117,7 @@ Scratch::Scratch(const fs::path& cache) : cache_(cache) {
     folder_ = name;
     lock_ = open_folder(folder_);
     if (lock_ < 0 && errno != ENOENT) refuse(cache, reason(errno));
-    // Another process may take the new folder for an abandoned one until it is locked.
+    // Until the new folder is locked, another process may consider it abandoned and remove it.
   } while (lock_ < 0 || is_locked_elsewhere(lock_) || !fs::exists(folder_));
 }
 
@@ -126,7 +128,8 @@ Scratch::~Scratch() {
 }
 
 void Scratch::keep(const fs::path& made, const fs::path& kept) const {
-  // Sets the mode whatever the umask is: what is loaded later must not be writable by a group.
+  // Sets the mode independently of the umask: a group must not be able to write to files that are
+  // loaded as code.
   if (::chmod(made.c_str(), S_IRWXU) != 0 || ::rename(made.c_str(), kept.c_str()) != 0)
     refuse(cache_, reason(errno));
 }

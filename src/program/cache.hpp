@@ -1,6 +1,6 @@
-// The folder of compiled programs. Invariant: only this user can write to it, since its files are
-// loaded as code; and no two compilations share a scratch file, in whatever thread, process or
-// container they run.
+// The folder of compiled programs. Its files are loaded as code. Invariant: only this user can
+// write to it, and no two compilations share a scratch file, whichever threads, processes or
+// containers they run in.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace cohort::program {
 
-/// options.cache, $COHORT_CACHE, or a folder in the user's cache directory; created if missing.
-/// With COHORT_CACHE=off a folder that is removed when this process exits. Throws
-/// Error{bad_options} if other users could have put files there.
+/// The cache folder: options.cache, $COHORT_CACHE, or a folder in the user's cache directory.
+/// Created if missing. With COHORT_CACHE=off, it is a folder that is removed when this process
+/// exits. Throws Error{bad_options} if other users could have put files there.
 [[nodiscard]] std::filesystem::path cache_folder(const ProgramOptions& options);
 
-/// A new folder inside the cache for the files of one compilation; removed at the end, or by a
-/// later compilation if this process is killed.
+/// A new folder inside the cache for the files of one compilation. The destructor removes it; if
+/// this process is killed, a later compilation does.
 class Scratch {
  public:
   explicit Scratch(const std::filesystem::path& cache);
@@ -24,7 +24,7 @@ class Scratch {
   ~Scratch();
 
   [[nodiscard]] std::filesystem::path file(const char* name) const { return folder_ / name; }
-  /// Publishes a finished file under its name in the cache, in one step.
+  /// Moves a finished file to its name in the cache, in one atomic step.
   void keep(const std::filesystem::path& made, const std::filesystem::path& kept) const;
 
  private:

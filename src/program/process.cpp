@@ -23,7 +23,7 @@ Finished run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& each : command)
-    arguments.push_back(const_cast<char*>(each.c_str()));  // which it does not change
+    arguments.push_back(const_cast<char*>(each.c_str()));  // exec does not change the strings
   arguments.push_back(nullptr);
   pid_t child = 0;
   const int failed =

@@ -1,4 +1,4 @@
-// Runs a program and waits for it; what it prints comes back as text.
+// Runs a program, waits for it, and returns its output as text.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace cohort::program {
 
 struct Finished {
-  int status = -1;   ///< of exit; -1: it could not be started, or a signal ended it
-  std::string text;  ///< what it wrote to its standard output and error
+  int status = -1;   ///< exit status; -1: not started, or ended by a signal
+  std::string text;  ///< standard output and standard error
 };
 
 [[nodiscard]] Finished run(const std::vector<std::string>& command);

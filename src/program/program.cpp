@@ -46,7 +46,7 @@ void describe(detail::Module& module, std::string description) {
   for (const auto& each : parsed.at("kernels")) module.kernels.push_back(kernel_of(each));
 }
 
-/// Machine code in this process.
+/// A shared object loaded into this process.
 class Loaded final : public detail::Module {
  public:
   explicit Loaded(const std::filesystem::path& file)
@@ -64,7 +64,7 @@ class Loaded final : public detail::Module {
   void* handle_;  // never closed: jobs may still run, and there are few
 };
 
-/// OpenCL C that an engine will merge into its megakernel.
+/// OpenCL C that the engine compiles into its megakernel.
 class Text final : public detail::Module {
  public:
   explicit Text(program::Translated translated) {

@@ -1,5 +1,5 @@
-// Traces, experiments and reports from outside: what is written, and what is left when things go
-// wrong.
+// Traces, experiments and reports, tested by running the tool: what it writes, and what is left
+// after a failure.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,12 +20,13 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
-/// The fields that the Trace Event Format asks of every kind of event that we write.
+/// Checks the fields that the Trace Event Format requires for each kind of event that cohort
+/// writes.
 void expect_valid(const json& trace) {
   ASSERT_TRUE(trace.is_object());
   ASSERT_TRUE(trace["traceEvents"].is_array());
   EXPECT_THAT((std::vector<std::string>{"ms", "ns"}), Contains(trace["displayTimeUnit"]));
-  std::map<json, json> open;                                     // asynchronous, by id
+  std::map<json, json> open;                                     // open asynchronous events, by id
   std::map<int, std::vector<std::pair<double, double>>> slices;  // by lane
   for (const json& event : trace["traceEvents"]) {
     SCOPED_TRACE(event.dump());
@@ -62,7 +63,7 @@ void expect_valid(const json& trace) {
     }
   }
   EXPECT_THAT(open, IsEmpty()) << "what begins ends";
-  for (auto& [lane, all] : slices) {  // slices of a lane nest
+  for (auto& [lane, all] : slices) {  // slices of a lane must nest
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });
@@ -89,7 +90,7 @@ TEST_F(Tool, WritesATraceThatPerfettoOpens) {
   const std::string file = in_folder("trace.json");
   json trace;
   int length = 4000;
-  do {  // longer and longer, until a task has come before the end
+  do {  // retries with a longer run until a task has run before the end
     const Result result = cohort("run bfs --input grid:4x" + std::to_string(length) +
                                  " -o solo=0 --capacity 4 --task medium --task-groups half "
                                  "--verify --trace " +
@@ -115,7 +116,7 @@ TEST_F(Tool, TracesKillsAndForksOfWorkStealing) {
   const std::string file = in_folder("trace.json");
   json trace;
   int particles = 200000;
-  do {  // more and more, until a task has come before the end
+  do {  // retries with more work until a task has run before the end
     const Result result = cohort("run octree --input particles:" + std::to_string(particles) +
                                  " --capacity 4 --task medium --task-groups half --trace " + file);
     ASSERT_EQ(result.status, 0) << result.out << result.error;
@@ -129,7 +130,7 @@ TEST_F(Tool, RunsTasksBesideAnAppAndChecksThem) {
   const std::string file = in_folder("run.json");
   json tasks;
   int length = 4000;
-  do {  // longer and longer, until a task has come before the end
+  do {  // retries with a longer run until a task has run before the end
     const Result result =
         cohort("run bfs --input grid:4x" + std::to_string(length) +
                " -o solo=0 --capacity 3 --task light --task-groups all --json " + file);
@@ -194,8 +195,8 @@ TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   const std::string samples = folder + "/multitask.jsonl";
   const std::string game = "bench preemption --quick --only game --capacity 8 --out " + folder;
   fs::create_directories(folder);
-  std::ofstream{folder + "/timeline.trace.json"} << "{}";  // a new one would be the first to fail
-  const Result full = cohort(game, "ulimit -f 8;");        // blocks of 512 bytes
+  std::ofstream{folder + "/timeline.trace.json"} << "{}";  // creating a new file would fail first
+  const Result full = cohort(game, "ulimit -f 8;");        // in blocks of 512 bytes
   EXPECT_EQ(full.status, 2) << full.out;
   EXPECT_THAT(full.error, MatchesRegex("cohort: [^\n]*multitask.jsonl[^\n]*\n"));
   const std::string first = read(samples);
@@ -204,7 +205,8 @@ TEST_F(Tool, KeepsItsSamplesWhenTheDiskIsFull) {
   EXPECT_THAT(read(samples), AllOf(StartsWith(first), HasSubstr("heavy | all | 0")));
 }
 
-/// The experiment that these tests interrupt: five shares of three classes, and alone, three times.
+/// The experiment that these tests interrupt: five shares and a baseline for each of three classes,
+/// three times.
 const std::string experiment =
     "bench preemption --quick --reps 3 --only 'bfs USA-road' --capacity 8 --out ";
 const std::string another =
@@ -229,7 +231,8 @@ TEST_F(Tool, GoesOnAfterAnInterruptionWithoutLosingASample) {
   EXPECT_EQ(killed.status, 128 + SIGKILL);
   const std::string second = read(samples);
   EXPECT_THAT(second, StartsWith(first));
-  std::ofstream{samples, std::ios::app} << R"({"key":"half a li)";  // killed in a write
+  std::ofstream{samples, std::ios::app}
+      << R"({"key":"half a li)";  // the process was killed while it wrote
 
   const Result limited = cohort(experiment + folder + " --time-limit 0.0001");
   EXPECT_EQ(limited.status, 1) << limited.out;
@@ -314,7 +317,7 @@ TEST_F(Tool, CompletesCommandsOptionsAndChoices) {
   expect_refused("completion tcsh", {"bash, zsh, fish"});
 }
 
-/// Runs a shell's completion script, in which `cohort` is the tool, and then `commands`.
+/// Runs a shell's completion script, in which `cohort` is the tool, followed by `commands`.
 class Completion : public Tool {
  public:
   [[nodiscard]] std::string in_shell(const std::string& shell, const std::string& options,
@@ -344,7 +347,7 @@ TEST_F(Completion, WorksInBash) {
 TEST_F(Completion, WorksInZsh) {
   if (!fs::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
   const auto complete = [&](const std::string& words, int at) {
-    // Prints what zsh's own completion functions would be given.
+    // Prints the arguments that zsh's own completion functions would receive.
     return in_shell("zsh", " -f",
                     "_files() { print files }; _describe() { print -l -- ${(P)2} }; words=(" +
                         words + "); CURRENT=" + std::to_string(at) + "; _cohort");

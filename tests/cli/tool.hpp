@@ -1,4 +1,4 @@
-// Runs the tool as its users do: through a shell, seeing what it prints, writes and returns.
+// Runs the tool as users do, through a shell. Records its output, files and exit status.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class Tool : public testing::Test {
     return {std::istreambuf_iterator<char>{in}, {}};
   }
 
-  /// Through a shell; `prefix` goes before the program.
+  /// Runs the tool through a shell. `prefix` goes in front of the program.
   [[nodiscard]] Result cohort(const std::string& arguments, const std::string& prefix = "") const {
     const std::string errors = in_folder("stderr");
     const std::string line =
@@ -61,7 +61,8 @@ class Tool : public testing::Test {
     return result;
   }
 
-  /// Sends a signal once `ready(process)`; the status is that of a shell.
+  /// Runs the tool and sends it a signal once `ready(process)` returns true. The status is the
+  /// shell's.
   [[nodiscard]] Result signalled(const std::string& arguments, int signal,
                                  const std::function<bool(pid_t process)>& ready) const {
     const std::string out = in_folder("stdout");
@@ -88,7 +89,8 @@ class Tool : public testing::Test {
             read(errors)};
   }
 
-  /// Bad input: status 2, nothing on stdout, and one line on stderr.
+  /// For bad input: checks for status 2, nothing on stdout, and one line on stderr. Returns that
+  /// line.
   [[nodiscard]] std::string refused(const std::string& arguments) const {
     const Result result = cohort(arguments);
     EXPECT_EQ(result.status, 2) << arguments << "\n" << result.error;
@@ -97,7 +99,7 @@ class Tool : public testing::Test {
     return result.error;
   }
 
-  /// The same, with a line that has all of these words.
+  /// Checks that the input is refused with a line that contains all of these words.
   void expect_refused(const std::string& arguments, const std::vector<std::string>& words) const {
     const std::string said = refused(arguments);
     for (const std::string& word : words) EXPECT_THAT(said, testing::HasSubstr(word)) << arguments;
@@ -107,7 +109,7 @@ class Tool : public testing::Test {
     Result result;
     nlohmann::json record;
   };
-  /// Runs the tool with --json, and reads what it writes there.
+  /// Runs the tool with --json and reads the file.
   [[nodiscard]] Recorded recorded(const std::string& arguments,
                                   const std::string& prefix = "") const {
     const std::string file = in_folder("record.json");

@@ -1,4 +1,4 @@
-// The tool from outside: what it prints, what it writes, and how it exits.
+// Tests that run the tool as a program: its output, the files it writes, and its exit status.
 #include "cli/tool.hpp"
 
 #include <sys/stat.h>
@@ -81,7 +81,7 @@ TEST_F(Tool, RunsAndVerifiesAnAppWhileGroupsComeAndGo) {
     run.append(" --resize random:1 --input grid:10x");
     int joins = 0;
     int leaves = 0;
-    for (int length = 30000; joins == 0 || leaves == 0; length *= 2) {  // it may be over too soon
+    for (int length = 30000; joins == 0 || leaves == 0; length *= 2) {  // the run may end too soon
       const Result result = cohort("run bfs" + run + std::to_string(length));
       ASSERT_EQ(result.status, 0) << barrier << "\n" << result.out << result.error;
       EXPECT_THAT(result.out, HasSubstr("verified")) << barrier;
@@ -188,7 +188,7 @@ TEST_F(Tool, RunsWithCooperationCompiledOut) {
 
 TEST_F(Tool, WritesABfsDownAndGoesOnWithOtherGroups) {
   const std::string file = in_folder("bfs.checkpoint");
-  // The job is long enough to be suspended, but not longer: on a busy machine each level takes
+  // The job must be long enough to be suspended, but not longer: on a busy machine each level takes
   // milliseconds.
   std::string bfs;
   Result first;
@@ -292,7 +292,7 @@ TEST_F(Tool, RefusesAFileItCannotWriteBeforeItRuns) {
   expect_refused("demo --json " + file, {file});
 }
 
-/// Whether a thread other than the main one has used the CPU: a worker that runs a group.
+/// Whether a thread other than the main one has used CPU time, that is, a worker that runs a group.
 bool has_busy_worker(pid_t process) {
   const std::string threads = "/proc/" + std::to_string(process) + "/task";
   std::error_code gone;
@@ -303,7 +303,7 @@ bool has_busy_worker(pid_t process) {
     std::getline(file, line);
     std::istringstream fields{line.substr(std::min(line.size(), line.rfind(')') + 1))};
     std::string field;
-    for (int i = 3; i < 14; ++i) fields >> field;  // proc(5): utime is the 14th
+    for (int i = 3; i < 14; ++i) fields >> field;  // see proc(5): utime is field 14
     unsigned long ticks = 0;
     if (fields >> ticks && ticks > 5) return true;
   }
@@ -325,7 +325,7 @@ TEST_F(Tool, EndsCleanlyWhenInterrupted) {
 TEST_F(Tool, EndsAtOnceWhenTerminatedOutsideOfAJob) {
   const std::string pipe = in_folder("pipe.el");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  // Sends one signal. A kill follows long after, and would give another status.
+  // `timeout` sends one signal here. Its SIGKILL would come much later and lead to another status.
   const std::string terminated = "timeout --foreground --preserve-status --kill-after=60 1";
   EXPECT_EQ(cohort("run bfs --input " + pipe, terminated).status, 143) << "no program writes to it";
   const std::string writer = "sleep 100 >" + pipe + " & writer=$!; ";

@@ -1,4 +1,4 @@
-// How much of the repetition in the tests is wanted.
+// Scales the number of repetitions in tests.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Every app on the device, verified: with a fixed number of groups, and while it changes at random.
+// Verifies every app on the device, with a fixed number of groups and with random changes of that
+// number.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ struct Case {
   std::string app;
   std::string input;
   std::vector<std::string> settings = {};
-  std::uint32_t seeds = 5;  ///< resized runs
+  std::uint32_t seeds = 5;  ///< number of resized runs
 };
 
 /// The graphs in $COHORT_DATA, if there are any.
@@ -66,7 +67,7 @@ apps::Outcome run(const Case& what, bool fixed, std::uint32_t seed,
   const apps::Ready app =
       apps::find_app(what.app).prepare(what.input, apps::Settings{what.settings});
   apps::RunOptions options;
-  // One group on an SM, or as many as suit the app.
+  // One group per SM, or as many as suit the app.
   const std::uint32_t sms = engine().capacity();
   const std::uint32_t groups =
       seed % 2 == 0 ? sms
@@ -126,7 +127,7 @@ TEST(CudaGroups, OfOneThreadAndOfTheDefaultSizeAreRightForApps) {
   }
 }
 
-// The inputs above have weights, and paths of 32 bits.
+// The inputs above have weights and path lengths of 32 bits.
 TEST(CudaPaths, MayBeLongOrWithoutWeights) {
   std::string why;
   if (!cuda::available(&why)) GTEST_SKIP() << why;
@@ -180,7 +181,7 @@ TEST(CudaMove, ABfsMovesToTheGpuAndBack) {
   };
   const auto suspended = [&](auto& on) {
     Status status{};
-    do {  // repeated if the search ended before the suspend
+    do {  // repeats if the search ended before the suspend
       status = apps::run_app(bfs, on, options(false)).report.status;
     } while (status == Status::finished);
     return status;

@@ -1,5 +1,5 @@
-// What cohortc writes for CUDA compiles. That needs nvcc and no GPU, so that it is known where the
-// tests that run it are skipped.
+// Checks that cohortc's output for CUDA compiles. This needs nvcc but no GPU, so it also runs where
+// the tests on a device are skipped.
 #include <gtest/gtest.h>
 
 #include "program/build.hpp"
@@ -11,7 +11,7 @@ class CudaDialect : public testing::TestWithParam<const char*> {};
 
 TEST_P(CudaDialect, Compiles) {
   const std::string source = std::string{COHORT_TEST_COMPILER} + GetParam();
-  // Compiles to unoptimised PTX: what takes nvcc longest is left to the run on a device.
+  // Compiles to unoptimised PTX. The slowest part of nvcc's work is left to the tests on a device.
   EXPECT_NO_THROW(static_cast<void>(
       program::build(source, {.engine = "cuda", .optimise = "-O0", .architecture = "compute_90"})));
 }
@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(All, CudaDialect,
                          testing::Values("/test/figure4.cl", "/test/programs.cl", "/test/ranges.cl",
                                          "/test/functions.cl", "/apps/octree.cl"));
 
-// Of kernels in the style of public suites, in minutes.
+// Kernels in the style of public suites; takes minutes.
 INSTANTIATE_TEST_SUITE_P(Suites, CudaDialect,
                          testing::Values("/test/suites/graphs.cl", "/test/suites/images.cl",
                                          "/test/suites/matrices.cl", "/test/suites/physics.cl",

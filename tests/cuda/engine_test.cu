@@ -1,5 +1,6 @@
-// What only the CUDA engine has: all SMs of a device, placement, leases, tapes, device memory and
-// device loss. What every engine promises is in tests/conformance. Skips visibly without a device.
+// Features that only the CUDA engine has: all SMs of a device, placement, leases, tapes, device
+// memory and device loss. tests/conformance covers what every engine promises. Without a device the
+// tests are skipped visibly.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One engine for all tests that do not need their own: it takes long to start.
+/// The engine for all tests that do not need one of their own: starting an engine takes long.
 cuda::Engine& engine() {
   static cuda::Engine shared;
   return shared;
@@ -61,7 +62,7 @@ struct Held {
   [[nodiscard]] Holders holders() const { return {held.data(), wrong.data()}; }
 };
 
-/// Numbered tasks without end.
+/// Takes numbered tasks until it is stopped.
 struct Tasks {
   static constexpr std::uint32_t count = 100'000;
   Held ids;
@@ -85,7 +86,7 @@ struct Tasks {
 };
 
 /// Changes the target at random until at least `wanted` groups have joined and as many have left.
-/// Returns how often it changed it.
+/// Returns the number of changes.
 std::uint64_t shake(const Job& job, std::uint32_t groups, std::uint32_t seed,
                     std::uint64_t wanted = scaled(1000, 100)) {
   std::mt19937 random{seed};
@@ -203,7 +204,7 @@ TEST(Cuda, ATracerHearsOfEveryStay) {
   const Marched march;
   TraceLog log;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 128, .tracer = &log});
-  shake(job, engine().capacity(), 7, 20);  // few: a tape has room for 256 events
+  shake(job, engine().capacity(), 7, 20);  // few changes: a tape has room for 256 events
   march.stop.set(1);
   const Report report = job.wait();
   std::map<Trace, std::uint64_t> count;
@@ -224,7 +225,7 @@ TEST(Cuda, ATracerHearsOfEveryStay) {
 }
 
 TEST(Cuda, ATracerHearsOfOffers) {
-  // A tape has room for the offers up to this task; later ones are made only on demand.
+  // A tape has room for the offers up to this task. After it, groups offer only on demand.
   const std::uint64_t pause_from = 200 * engine().capacity();
   const Tasks tasks;
   TraceLog log;
@@ -257,7 +258,7 @@ TEST(Cuda, ACheckpointMovesBetweenEngines) {
   constexpr std::uint32_t count = 1000;
   constexpr std::uint32_t endless = ~0U;
   std::uint32_t steps = 0;
-  // CPU: some of the way.
+  // Starts on the CPU.
   std::vector<std::uint32_t> items(count);
   std::uint32_t stop = 0;
   std::uint32_t wrong = 0;
@@ -271,7 +272,7 @@ TEST(Cuda, ACheckpointMovesBetweenEngines) {
     job.checkpoint(file);
     EXPECT_GT(items[0], 0U);
   }
-  // GPU: further.
+  // Continues on the GPU.
   {
     const auto on_device = engine().fill<std::uint32_t>(count, 0);
     const Word device_stop;
@@ -285,7 +286,7 @@ TEST(Cuda, ACheckpointMovesBetweenEngines) {
     job.checkpoint(file);
     steps = on_device.read()[0] + 1000;
   }
-  // CPU: to the end.
+  // Finishes on the CPU.
   std::fill(items.begin(), items.end(), 0);
   const Job job = host.restore(Steps{items.data(), count, steps, &stop, &wrong}, file);
   EXPECT_EQ(job.wait().status, Status::finished);
@@ -294,7 +295,7 @@ TEST(Cuda, ACheckpointMovesBetweenEngines) {
   fs::remove(file);
 }
 
-/// A stream of some priority.
+/// A stream of the given priority.
 class Stream {
  public:
   explicit Stream(int priority) {
@@ -351,7 +352,7 @@ TEST(Cuda, ALeaseCanBeCaptured) {
   ASSERT_EQ(
       cudaFuncSetAttribute(count_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 160'000),
       cudaSuccess);
-  // The strictest mode: no thread may do anything that could disturb a capture.
+  // The strictest capture mode: no thread may do anything that could disturb a capture.
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
   {
     const cuda::Lease lease = engine().lease(stream, {.sms = 33});
@@ -399,7 +400,7 @@ TEST(Cuda, LeasesThatCannotWorkAreRefused) {
   {
     std::vector<cuda::Lease> all;
     for (std::uint32_t i = 0; i < 31; ++i) all.push_back(engine().lease(high, {.sms = 1}));
-    while (refused(high, 1) == "granted") {  // a captured lease may hold a slot
+    while (refused(high, 1) == "granted") {  // a captured lease may still hold a slot
       all.push_back(engine().lease(high, {.sms = 1}));
       ASSERT_LE(all.size(), 32U);
     }
@@ -419,7 +420,7 @@ TEST(Cuda, BuffersAreFilledHoweverLargeTheyAre) {
   };
   const Odd value{{1, 2, 3, 4, 5, 6, 7}};
   const auto few = engine().fill<Odd>(3, value);
-  const auto many = engine().fill<Odd>(1'000'001, value);  // more than is copied at once
+  const auto many = engine().fill<Odd>(1'000'001, value);  // more than one copy transfers
   for (const auto* buffer : {&few, &many}) {
     std::size_t wrong = 0;
     for (const Odd& each : buffer->read())
@@ -438,7 +439,7 @@ TEST(Cuda, MemoryNeverWaitsForAJob) {
   const Marched march;
   const ScopedJob job = engine().launch(march.kernel(~0U), {.local_size = 1});
   await([&] { return march.items.read()[0] > 0; });
-  for (int i = 0; i < 20; ++i) {  // hangs if memory waits for the job
+  for (int i = 0; i < 20; ++i) {  // this would hang if memory waited for the job
     const auto buffer = engine().fill<std::uint32_t>(1'000'000, 7);
     EXPECT_EQ(buffer.read().back(), 7U);
   }
@@ -469,7 +470,7 @@ TEST(Cuda, ALongLifeLeaksNothing) {
   EXPECT_GE(free_bytes() + (std::size_t{1} << 20U), before);
 }
 
-/// In a process of its own: nothing works after it.
+/// In a process of its own, because CUDA does not work after the error.
 TEST(CudaDeathTest, ADeviceErrorSurfacesAndTheEngineIsLost) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto crash = [] {

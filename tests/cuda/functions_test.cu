@@ -1,5 +1,5 @@
 // __global__ functions as jobs: Grid and Engine::launch, kernels of modules, order with a stream,
-// and the stress mode. Skips visibly without a device.
+// and the stress mode. Without a device the tests are skipped visibly.
 #include <gmock/gmock.h>
 #include <nvrtc.h>
 
@@ -63,14 +63,14 @@ struct Step {
   std::uint32_t step = 0;
 };
 
-/// Each step touches each item once, with plain writes that only the barrier orders, until `stop`
-/// is set or for `steps` steps.
+/// Each step changes each item once, with plain writes that only the barrier orders. Runs until
+/// `stop` is set or for `steps` steps.
 struct March {
   std::uint32_t* items;
   std::uint32_t count;
   std::uint32_t steps;
   std::uint32_t* stop;
-  std::uint32_t* over;  // what the first thread has decided, by the parity of the step
+  std::uint32_t* over;  // the first thread's decision, by the parity of the step
   std::uint32_t* wrong;
 };
 
@@ -79,7 +79,7 @@ __global__ void marching(GridArg arg, March march) {
   if (!grid) return;
   for (Step state = grid.state(); state.step < march.steps;) {
     const std::uint32_t parity = state.step % 2;
-    if (march.over[1 - parity] != 0) return;  // here, so that blocks that join see it too
+    if (march.over[1 - parity] != 0) return;  // checked here so that joining blocks see it too
     for (auto i : grid.stride(march.count)) {
       if (march.items[i]++ != state.step) atomicAdd(march.wrong, 1U);
     }
@@ -92,7 +92,7 @@ __global__ void marching(GridArg arg, March march) {
   }
 }
 
-/// Takes numbered tasks until it is told to stop; blocks come and go at every one.
+/// Takes numbered tasks until it is told to stop. Blocks may leave and join at every task.
 template <bool at_once>
 __global__ void taking(GridArg arg, std::uint32_t* next, std::uint32_t* done, std::uint32_t count,
                        std::uint32_t* stop) {
@@ -171,7 +171,7 @@ TEST(Grid, BlocksThatLeaveAndJoinAtBarriersLoseNoWork) {
   marched.expect_each(marched.items.get());
 }
 
-/// `run` has the job until all tasks are to end.
+/// `run` holds the job until all tasks should end.
 template <bool at_once, class Run>
 void do_every_task_once(bool stress, Run run) {
   constexpr std::uint32_t count = 1000;
@@ -213,7 +213,7 @@ __global__ void prologue(GridArg arg, std::uint32_t* prologues, std::uint32_t* s
   if (!grid.joined()) {
     if (threadIdx.x == 0) atomicAdd(prologues, 1U);
     grid.sync();
-    // All of them are there: the barrier has published their additions.
+    // All blocks are present: the barrier has published their additions.
     if (threadIdx.x == 0 && *static_cast<volatile std::uint32_t*>(prologues) != grid.num_blocks())
       atomicAdd(shared_sums, 1'000'000U);
   }
@@ -330,7 +330,7 @@ extern "C" __global__ void scale(cohort::GridArg arg, float* values, int count, 
 extern "C" __global__ void plain(float*, int, int) {}
 )";
 
-/// Compiled when the program runs, as cubin.
+/// Compiles the source at run time to a cubin.
 std::vector<char> compiled(const std::string& architecture) {
   nvrtcProgram program = nullptr;
   EXPECT_EQ(nvrtcCreateProgram(&program, source, "scale.cu", 0, nullptr, nullptr), NVRTC_SUCCESS);
@@ -353,7 +353,7 @@ std::vector<char> compiled(const std::string& architecture) {
   return code;
 }
 
-/// Needs no device, so it runs everywhere.
+/// Needs no device, so it runs on every machine.
 TEST(Nvrtc, CompilesAGrid) { EXPECT_GT(compiled("sm_90").size(), 1000U); }
 
 TEST(Grid, AFunctionOfAModuleIsAKernel) {
@@ -396,7 +396,7 @@ __global__ void slow_fill(std::uint32_t* items, std::uint32_t count, std::uint32
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) items[i] = value;
 }
 
-/// Waits until the host says `go`, but not for ever.
+/// Waits until the host sets `go`, but not for ever.
 __global__ void wait_and_fill(const volatile std::uint32_t* go, std::uint32_t* item,
                               std::uint32_t value) {
   const std::uint64_t until = cuda::Platform::timer() + 10'000'000'000;
@@ -404,7 +404,7 @@ __global__ void wait_and_fill(const volatile std::uint32_t* go, std::uint32_t* i
   *item = value;
 }
 
-/// Adds 1 to what it finds, `steps` times.
+/// Adds 1 to each item, `steps` times.
 __global__ void increment(GridArg arg, std::uint32_t* items, std::uint32_t count,
                           std::uint32_t steps) {
   Grid<Step> grid{arg};
@@ -437,7 +437,7 @@ TEST(Grid, AJobStartsAfterItsStreamAndTheStreamGoesOnAfterTheJob) {
   }
 }
 
-/// While a stream waits for a job, everything else goes on: resizes, other jobs, leases, memory.
+/// While a stream waits for a job, everything else continues: resizes, other jobs, leases, memory.
 TEST(Grid, AStreamThatWaitsHoldsUpNothingElse) {
   for (int round = 0; round < 8; ++round) {
     const Stream stream;
@@ -499,7 +499,7 @@ TEST(Grid, StreamsThatCannotWaitAreRefused) {
 
 // ---- stress
 
-/// A port that was forgotten halfway: work is divided by gridDim.
+/// A kernel ported only halfway: it divides the work by gridDim.
 __global__ void careless(GridArg arg, std::uint32_t* items, std::uint32_t count,
                          std::uint32_t steps) {
   Grid<Step> grid{arg};

@@ -1,12 +1,12 @@
 // Kernels that check themselves, for the tests of the CUDA engine.
-// Invariant: what is wrong is counted in `wrong`, never only seen by luck.
+// Invariant: every error is counted in `wrong`; no check depends on timing.
 #pragma once
 
 #include "cohort/kernel.hpp"
 
 namespace cohort::test {
 
-/// Each step touches each item once, with plain writes that only the barrier orders. Goes on until
+/// Each step changes each item once, with plain writes that only the barrier orders. Runs until
 /// group 0 has seen `stop`, or for `steps` steps.
 struct Steps {
   static constexpr const char* name = "steps";
@@ -35,7 +35,7 @@ struct Steps {
   }
 };
 
-/// Which ids are held: an id held twice is counted as a protocol error.
+/// Tracks which ids are held. An id held twice is counted as a protocol error.
 struct Holders {
   std::uint32_t* held;
   std::uint32_t* wrong;
@@ -52,11 +52,12 @@ struct Holders {
   }
 };
 
-/// Everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
+/// A mix: an offer, a fork and a barrier in each round. In every other round it is a resizing
+/// barrier.
 struct Mixed {
   Holders ids;
   std::uint32_t* rounds;
-  std::uint32_t* last;  // group 0's decision, one for each parity
+  std::uint32_t* last;  // group 0's decision, by parity of the round
   std::uint32_t* stop;
   std::uint32_t wanted;
   struct State {
@@ -87,17 +88,17 @@ struct Mixed {
   }
 };
 
-/// Takes numbered tasks until it is told to stop; groups come and go at every one.
+/// Takes numbered tasks until it is told to stop. Groups may leave and join at every task.
 template <KillOrder order>
 struct Taking {
   static constexpr Traits traits{.kill_order = order};
   Holders ids;
   std::uint64_t* next;
-  std::uint32_t* done;  // how often each task was done, by its number modulo `count`
+  std::uint32_t* done;  // number of times each task was done, by task number modulo `count`
   std::uint32_t count;
   std::uint32_t* stop;
-  long long cycles;          // a task takes
-  std::uint64_t pause_from;  // from this task on, wait after each until groups are wanted back
+  long long cycles;          // duration of a task
+  std::uint64_t pause_from;  // from this task on, wait after each task until groups are wanted back
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -125,7 +126,7 @@ struct Taking {
   }
 };
 
-/// The paper's introduction: a barrier that the kernel writes out itself.
+/// The example of the paper's introduction: a barrier that the kernel implements itself.
 struct Barriers {
   std::uint32_t rounds;
   std::uint32_t* counts;  // by round
@@ -143,7 +144,7 @@ struct Barriers {
   }
 };
 
-/// Where each group runs, round by round.
+/// Records where each group runs in each round.
 struct Places {
   std::uint32_t* sm;  // by id, of the last step
   std::uint32_t* groups;
@@ -171,7 +172,7 @@ struct Wild {
   }
 };
 
-/// A task: each group notes itself, all at the same time.
+/// A task. Each group counts itself; all must run at the same time.
 struct Gang {
   std::uint32_t* arrived;
   std::uint32_t* wrong;

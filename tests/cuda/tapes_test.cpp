@@ -1,4 +1,4 @@
-// What groups wrote onto their tapes, as a tracer receives it. Runs on the host alone.
+// Checks how a tracer receives what groups wrote on their tapes. Runs on the host only.
 #include "cuda/tapes.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Keeps what was told, as text, by lane.
+/// Keeps the events as text, by lane.
 class Listener final : public Tracer {
  public:
   void record(const TraceEvent& event) noexcept override {
@@ -27,7 +27,7 @@ class Listener final : public Tracer {
   std::int64_t ahead = 0;
 };
 
-/// Tapes as a device would have written them.
+/// Tapes with the contents that a device would have written.
 struct Written : Recording {
   explicit Written(std::size_t lanes) {
     heads.resize(lanes);
@@ -68,7 +68,7 @@ TEST(Tapes, StaysAreToldInTheirOrderByTheHostsClock) {
 
 TEST(Tapes, TheClocksAreComparedByWhatWasHeardOfSoonest) {
   Written tape{2};
-  tape.note(0, Trace::start, 1, 0);  // the host is not told of starts and resizes
+  tape.note(0, Trace::start, 1, 0);  // starts and resizes are not reported to the host
   tape.note(1, Trace::start, 2, 1);
   tape.note(0, Trace::resize, 5, 0);
   tape.note(0, Trace::kill, 10, 0);
@@ -77,18 +77,19 @@ TEST(Tapes, TheClocksAreComparedByWhatWasHeardOfSoonest) {
   tape.note(1, Trace::kill, 20, 1);
   tape.note(0, Trace::join, 25, 0);
   tape.note(0, Trace::finish, 40, 0);
-  // Perhaps of the one at 12 before the one at 10: the order does not matter.
+  // The host may have heard of the departure at 12 before the one at 10. Their order does not
+  // matter.
   EXPECT_EQ(ahead_of(tape, {1019, 1019, 1023, 1060}), 1003);
 }
 
 TEST(Tapes, TheClocksAreComparedOnlyWhileNothingIsLost) {
   Written tape{2};
   for (std::uint32_t i = 0; i < tape_stays; ++i) tape.note(0, Trace::kill, i, 0);
-  tape.heads[0].stays += 1;  // at 300
+  tape.heads[0].stays += 1;  // at time 300
   tape.note(1, Trace::finish, 500, 1);
   std::vector<std::uint64_t> heard;
   for (std::uint32_t i = 0; i < tape_stays; ++i) heard.push_back(100 + i);
-  heard.push_back(400);  // would be taken for what was at 500
+  heard.push_back(400);  // would otherwise be matched with the event at 500
   heard.push_back(600);
   EXPECT_EQ(ahead_of(tape, heard), 100);
 }
@@ -123,7 +124,7 @@ TEST(Tapes, OfManyArrivalsTheLastOnesAreKept) {
   const std::uint32_t extra = 3;
   for (std::uint32_t gen = 0; gen < tape_arrivals + extra; ++gen) {
     tape.arrive(0, 10 + 10 * gen, 0, gen);
-    if (gen % 2 == 0) tape.arrive(1, 15 + 10 * gen, 1, gen);  // this tape does not run over
+    if (gen % 2 == 0) tape.arrive(1, 15 + 10 * gen, 1, gen);  // this tape does not overflow
   }
   Listener listener = tape.played();
   EXPECT_EQ(listener.lanes[0].size(), 1 + 2 * tape_arrivals);

@@ -1,5 +1,5 @@
-// Calls of CUDA that wait until a running job ends, and what the engine says and does about them.
-// Skips visibly without a device.
+// CUDA calls that wait until a running job ends: what the engine reports and does about them.
+// Without a device the tests are skipped visibly.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct Step {
   std::uint32_t step = 0;
 };
 
-/// Until it is cancelled. Two blocks of 1024 threads fit on an SM, and then nothing else does.
+/// Runs until it is cancelled. Two blocks of 1024 threads fill an SM completely.
 __global__ void __launch_bounds__(1024, 2) endless(GridArg arg, std::uint32_t* steps) {
   const Grid<Step> grid{arg};
   if (!grid) return;
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(1024, 2) endless(GridArg arg, std::uint32_t* s
 
 __global__ void launched_before(std::uint32_t* word) { *word = 1; }
 
-/// What an engine has said.
+/// Messages reported by an engine.
 class Reports {
  public:
   void add(const std::string& report) {
@@ -48,7 +48,7 @@ class Reports {
   std::vector<std::string> all_;
 };
 
-/// Memory of plain CUDA, allocated before the job starts.
+/// Plain CUDA memory, allocated before the job starts.
 struct Plain {
   std::uint32_t* device = nullptr;
   std::uint32_t* pinned = nullptr;
@@ -120,10 +120,10 @@ TEST(Watchdog, SuspendsTheJobUntilTheCallReturns) {
   await([&job] { return job.status() == Status::running; });
   std::this_thread::sleep_for(20ms);
   std::thread blocked{[&plain] { cudaFree(plain.device); }};
-  blocked.join();  // without a cancel
+  blocked.join();  // returns without a cancel
   EXPECT_EQ(reports.all().size(), 1U);
   const std::uint32_t before = steps.read()[0];
-  await([&] { return steps.read()[0] > before; });  // the job goes on from where it was
+  await([&] { return steps.read()[0] > before; });  // the job continues from where it was
 }
 
 }  // namespace

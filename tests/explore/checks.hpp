@@ -1,6 +1,6 @@
-// Checks of the protocol's functions, called outside any schedule, where the explorer's atomics are
-// plain memory, or by a few threads. They reach what schedules of few groups cannot: rows of ids
-// longer than a word, rosters of thousands of groups, lobbies of stale runs.
+// Checks of single protocol functions. They are called outside any schedule, where the explorer's
+// atomics are plain memory, or by a few threads. They cover what schedules of few groups cannot
+// reach: rows of ids longer than a word, rosters of thousands of groups, lobbies of stale runs.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace cohort::test {
 using explore::Search;
 using explore::Waiting;
 
-/// What a job's groups share, without any engine. All its groups are active, unless the roster is
+/// The data shared by a job's groups, without an engine. All groups are active unless a roster is
 /// given.
 template <class P>
 struct Still {
@@ -64,13 +64,13 @@ bool is_out(const Member& member) {
   return member.left && member.id == protocol::no_id;
 }
 
-/// Threads for one schedule, and what must hold after it.
+/// The threads of one schedule, and what must hold afterwards.
 struct Threads {
   std::vector<std::function<void()>> bodies;
   std::function<void()> judge = [] {};
 };
 
-/// The body of a thread that acts as a group with this id.
+/// A thread that acts as a group with this id.
 template <class P, class Act>
 std::function<void()> as(const std::shared_ptr<Still<P>>& job, std::uint32_t id, Act act) {
   return [job, id, act] {
@@ -85,7 +85,7 @@ struct Schedules {
   std::vector<Search> searches = {Search::random, Search::pct};
 };
 
-/// Runs the threads, which are made anew for each schedule of each search.
+/// Explores the threads. `make` creates them anew for each schedule of each search.
 inline void explore_threads(const Schedules& schedules, const std::function<Threads()>& make) {
   for (const Search search : schedules.searches) {
     explore::World world{{.search = search, .weak_memory = true, .waiting = schedules.waiting}};
@@ -106,7 +106,7 @@ inline void explore_threads(const Schedules& schedules, const std::function<Thre
 }
 
 /// A claim takes the groups that rest right below the leaver, down to the target or the first gap,
-/// across words of 64 ids. The other groups go on resting.
+/// across words of 64 ids. Other groups keep resting.
 inline void claims_stop_at_the_first_gap() {
   using P = explore::FencedPlatform;
   for (const std::uint32_t leaver : {1U, 2U, 63U, 64U, 65U, 127U, 128U, 129U, 199U}) {
@@ -132,8 +132,8 @@ inline void claims_stop_at_the_first_gap() {
   }
 }
 
-/// Each id of KillOrder::any is handed out once, across several words. Ids from the maximum up
-/// never are.
+/// Each id is handed out once with KillOrder::any, across several words. Ids of max_groups and
+/// above are never handed out.
 inline void ids_are_handed_out_once() {
   using P = explore::Platform;
   expect(protocol::id_words(1) == 1 && protocol::id_words(64) == 1 && protocol::id_words(65) == 2,
@@ -151,7 +151,8 @@ inline void ids_are_handed_out_once() {
   }
 }
 
-/// A barrier of many groups counts by itself, and a veto in the middle leaves the plain count.
+/// A barrier of many groups counts its arrivals by itself. A veto in the middle leaves the plain
+/// count.
 inline void rosters_count_thousands() {
   using protocol::Roster;
   for (const std::uint32_t active : {1U, 2U, 3U, 64U, 1000U, Roster::max_groups}) {
@@ -214,7 +215,7 @@ inline void stale_groups_are_turned_away() {
   expect(protocol::unwanted(job.shared, 1), "groups that have yet to check in do not count");
 }
 
-/// Any waiting group is claimed, wherever its box is, and no more than wanted.
+/// Any waiting group can be claimed, wherever its box is. No more groups are claimed than wanted.
 template <class P>
 void claims_find_every_box() {
   for (const std::uint32_t boxes : {1U, 7U, 8U, 9U, 20U}) {
@@ -247,7 +248,7 @@ void claims_find_every_box() {
   }
 }
 
-/// A fault keeps which group raised it and when.
+/// A fault records which group raised it and when.
 inline void faults_name_their_group() {
   using protocol::Fault, protocol::FaultRecord;
   for (const std::uint32_t group : {0U, 1U, 255U, 4095U, protocol::no_id}) {
@@ -286,7 +287,7 @@ inline void starters_begin_alone() {
   });
 }
 
-/// A group that comes to the lobby finds the only free box, wherever it looks first.
+/// A group that enters the lobby finds the only free box, wherever it starts looking.
 inline void joiners_find_the_free_box() {
   using P = explore::Platform;
   for (std::uint32_t hint = 0; hint < 5; ++hint) {
@@ -314,7 +315,7 @@ inline void joiners_find_the_free_box() {
   }
 }
 
-/// A group that has left is caught at each primitive, and told that it is gone.
+/// A group that has left is caught at each primitive and told that it is gone.
 inline void leavers_are_caught() {
   using P = explore::Platform;
   using protocol::Verdict;
@@ -340,7 +341,7 @@ inline void leavers_are_caught() {
   });
 }
 
-/// A platform where a group that waits reads the target once, and never before it arrives.
+/// A platform where a waiting group reads the target once, and never before it arrives.
 struct LooksMeanwhile : explore::FencedPlatform {
   template <class Member>
   static bool looks(const Member& /*member*/) {
@@ -354,8 +355,8 @@ struct LooksMeanwhile : explore::FencedPlatform {
   }
 };
 
-/// Where M stands still, group 0's barrier flips by itself exactly if no change is wanted. Only a
-/// change that is wanted finds its State.
+/// If M does not change, group 0's barrier flips by itself exactly when no change is wanted. A
+/// deposited State is found only if a change is wanted.
 template <class P>
 void vetoes_are_for_changes() {
   using protocol::Kind, protocol::Place, protocol::Roster;
@@ -383,7 +384,7 @@ void vetoes_are_for_changes() {
   }
 }
 
-/// A group other than 0 that sees a smaller target takes the bias out with its arrival.
+/// A group other than 0 that sees a smaller target removes the bias with its arrival.
 inline void others_veto_too() {
   using protocol::Roster;
   for (const std::uint64_t arrival : {Roster::one_arrival, Roster::self_flip(3)}) {
@@ -394,8 +395,8 @@ inline void others_veto_too() {
   }
 }
 
-/// Where M may change, group 0 deposits its State only if a change is wanted. At plain barriers it
-/// never does.
+/// Where M may change, group 0 deposits its State only if a change is wanted, and never at plain
+/// barriers.
 inline void deposits_are_for_changes() {
   using P = explore::Platform;
   using protocol::Kind, protocol::Place, protocol::Verdict;
@@ -416,7 +417,7 @@ inline void deposits_are_for_changes() {
   expect(protocol::global_barrier<P, still>(member, place) == Verdict::stay, "it did not pass");
 }
 
-/// A group that a barrier sends away, or that finds a fault there, is out.
+/// A group that a barrier removes, or that finds a fault there, is out.
 inline void barriers_send_away() {
   using P = explore::Platform;
   using protocol::Kind, protocol::Place, protocol::Verdict;
@@ -435,7 +436,7 @@ inline void barriers_send_away() {
       "a group stays in a job that was cancelled");
 }
 
-/// query() returns how many groups are wanted back, and ends groups that are out.
+/// query() returns how many groups are wanted back. For groups that are out, it ends the kernel.
 inline void queries_tell_what_is_wanted() {
   using P = explore::Platform;
   struct Kernel {
@@ -482,10 +483,10 @@ inline void leavers_take_resting_groups_along() {
   using protocol::Roster;
   struct Case {
     std::uint32_t target;
-    std::uint64_t seen;  // what the leaver knows of the roster
+    std::uint64_t seen;  // the roster that the leaver has read
     std::uint64_t now;
     bool leaves;
-    std::uint32_t others;  // that leave with it
+    std::uint32_t others;  // number of groups that leave with it
   };
   constexpr std::uint64_t drained = 5 | Roster::drain | Roster::one_arrival;
   for (const Case& it :
@@ -517,7 +518,7 @@ inline void leavers_take_resting_groups_along() {
   }
 }
 
-/// A group that was claimed, and is not taken along after all, goes on.
+/// A group that was claimed, but is not taken along in the end, continues.
 inline void claims_can_be_given_back() {
   using P = explore::FencedPlatform;
   for (const std::uint32_t id : {1U, 64U}) {
@@ -621,7 +622,8 @@ inline void jobs_close_when_all_are_out() {
   expect(member.left, "a group returned after a fault and does not know");
 }
 
-/// A thread that finds the job closed sees what all its groups did, whether they returned or left.
+/// A thread that finds the job closed sees everything its groups did, whether they returned or
+/// left.
 template <class P, Traits traits>
 void all_work_comes_before_the_end() {
   constexpr std::uint32_t groups = 3;
@@ -656,13 +658,13 @@ void all_work_comes_before_the_end() {
   }
 }
 
-/// A platform where much can happen before a waiter announces that it will sleep, and whose timed
-/// waits never give up: what ends them must notify.
+/// A platform where many steps can happen before a waiter announces that it will sleep. Timed waits
+/// never give up, so whatever ends them must notify.
 struct Patient : explore::Platform {
   template <class Done>
   static void await(Event& event, Done&& done) {
     const Atomic<bool> pause;
-    static_cast<void>(pause.load(Order::relaxed));  // others may go on here
+    static_cast<void>(pause.load(Order::relaxed));  // other threads may run here
     Platform::await(event, done);
   }
   template <class Done>
@@ -689,7 +691,7 @@ inline void starters_wait_for_the_others() {
                      [=] { expect(*came == quorum, "a group began without the others"); }};
     });
   }
-  // The starter does not wait for a group that never comes, either, once the job is cancelled.
+  // Nor does the starter wait for a group that never comes if the job is cancelled meanwhile.
   explore_threads({200, Waiting::notified}, [] {
     auto job = std::make_shared<Still<P>>(2, protocol::Roster::gather);
     job->shared.start_deadline = 1;
@@ -706,14 +708,14 @@ inline void check_ins_need_no_bitmap() {
   expect(job.shared.look().active() == 1, "the check-in was closed wrongly");
 }
 
-/// Each event that makes a group in the lobby unwanted wakes it.
+/// Every event that makes a lobby group unwanted wakes it.
 inline void unwanted_groups_are_woken() {
   using P = Patient;
   using Job = Still<P>;
   const std::function<void(Job&)> reasons[] = {
       [](Job& job) { protocol::raise(job.shared, protocol::Fault::cancelled); },
       [](Job& job) { protocol::close(job.shared); },
-      [](Job& job) {  // the other active group goes on
+      [](Job& job) {  // the other active group continues
         auto member = job.member(0);
         protocol::finish(member);
       },
@@ -735,13 +737,13 @@ inline void unwanted_groups_are_woken() {
   }
 }
 
-/// The target falls while two groups are claimed. Given back, they look at the target again, and
-/// one of them leaves.
+/// The target falls while two groups are claimed. After the claim is undone, they check the target
+/// again, and one of them leaves.
 inline void groups_given_back_look_again() {
   using P = Patient;
   explore_threads({500, Waiting::notified}, [] {
     auto job = std::make_shared<Still<P>>(3, 1);
-    job->boxes[2].seat.reset(protocol::Seat::waiting);  // of a group that does not look
+    job->boxes[2].seat.reset(protocol::Seat::waiting);  // the box of a group that does not look
     job->shared.waiting.reset(1);
     const auto wait = [](auto& member) {
       static_cast<void>(protocol::wait_in_lobby(member, 0, 0));
@@ -781,7 +783,7 @@ void boxes_are_used_again() {
   });
 }
 
-/// Growth that finds no group departing comes after everything that the leavers did.
+/// Growth that finds no departing group comes after everything that the leavers did.
 inline void growth_comes_after_leavers() {
   using P = explore::FencedPlatform;
   using Member = protocol::Member<P, int>;
@@ -814,7 +816,8 @@ void fork_one(protocol::Member<P, int>& member) {
   }
 }
 
-/// A fork against a kill of two groups, one of which does not know yet: no group joins above it.
+/// A fork races with a kill of two groups, of which one has not noticed yet. No group may join
+/// above it.
 inline void forks_wait_for_groups_taken_along() {
   using P = explore::FencedPlatform;
   explore_threads({5000}, [] {
@@ -839,7 +842,8 @@ inline void forks_wait_for_groups_taken_along() {
   });
 }
 
-/// A fork right after a barrier that lets a group in takes no group that the barrier has claimed.
+/// A fork right after a barrier that admits a group must not take groups that the barrier has
+/// claimed.
 template <class P>
 void forks_leave_the_barriers_claims_alone() {
   using protocol::Kind, protocol::Place;
@@ -870,8 +874,7 @@ void forks_leave_the_barriers_claims_alone() {
   });
 }
 
-/// A group that only forks finds out that the job is cancelled, even while groups come to the
-/// lobby.
+/// A group that only forks notices that the job is cancelled, even while groups enter the lobby.
 template <class P>
 void forkers_see_faults() {
   explore_threads({20000}, [] {
@@ -889,7 +892,7 @@ void forkers_see_faults() {
   });
 }
 
-/// A fork against a kill: the group that gets the leaver's id comes after it.
+/// A fork races with a kill. The group that gets the leaver's id must come after the leaver.
 inline void heirs_come_after_leavers() {
   using P = explore::Platform;
   explore_threads({500}, [] {
@@ -908,7 +911,7 @@ inline void heirs_come_after_leavers() {
   });
 }
 
-/// The modelled barrier lets groups in with the State of group 0.
+/// The modelled barrier admits groups with the State of group 0.
 inline void modelled_joiners_start_with_group_0s_state() {
   using P = explore::Platform;
   explore_threads({200}, [] {
@@ -951,7 +954,7 @@ inline void idle_forks_cost_one_load() {
   expect(protocol::request_fork<P, Traits{}>(member, 7) == 0, "a fork without the lock");
 }
 
-/// A group for which there is no box leaves. A group of an older run does not even look for a box.
+/// A group for which no box is free leaves. A group of an older run does not even look for a box.
 inline void lobbies_may_be_full() {
   Still<explore::Platform> job{3, 1};
   for (auto& box : job.boxes) box.seat.reset(protocol::Seat::claimed);
@@ -963,7 +966,7 @@ inline void lobbies_may_be_full() {
   expect(!protocol::wait_in_lobby(member, 0, 1), "a stale group was admitted");
 }
 
-/// A group that breaks the contract is out.
+/// A group that has broken the contract is out.
 inline void offenders_are_out() {
   Still<explore::Platform> job{2, 2 + protocol::Roster::one_arrival};
   auto member = job.member(1);
@@ -977,14 +980,14 @@ protocol::Verdict cross_barrier(protocol::Member<P, int>& member) {
   return protocol::resizing_barrier<P, traits>(member, place, 7);
 }
 
-/// What a barrier of the paper tells a group when something is wrong or everything is over.
-/// Each case: a roster, a group's act, the verdict, and the fault that is raised.
+/// The verdicts of the paper's barriers when something is wrong or the job is over. Each case has a
+/// roster, the group's action, the expected verdict and the expected fault.
 inline void paper_barriers_end_well() {
   using P = Patient;
   using Job = Still<P>;
   using Member = protocol::Member<P, int>;
   using protocol::Fault, protocol::Roster, protocol::Verdict;
-  static constexpr Verdict either = Verdict::halt;  // or gone, with a fault
+  static constexpr Verdict either = Verdict::halt;  // halt, or gone with a fault
   const auto plain = &cross_barrier<P, by_plain>;
   const auto query = &cross_barrier<P, by_query>;
   const auto model = &cross_barrier<P, by_model>;
@@ -1002,7 +1005,7 @@ inline void paper_barriers_end_well() {
   };
   const std::uint64_t drain = Roster::drain + Roster::one_arrival;
   const Case cases[] = {
-      // Cancelled while it waits: for the groups above it, its slaves, its master.
+      // Cancelled while the group waits: for the groups above it, its slaves, or its master.
       {3, 1, 1, 0, false, true, leaves, Verdict::leave, Fault::cancelled},
       {3, 0, 3, 0, false, true, query, Verdict::gone, Fault::cancelled},
       {3, 1, 3, 0, false, true, query, Verdict::gone, Fault::cancelled},
@@ -1020,7 +1023,7 @@ inline void paper_barriers_end_well() {
       {1, 0, 0, 1, false, false, plain, Verdict::leave, Fault::none},
       {1, 0, 0, 1, false, false, query, Verdict::leave, Fault::none},
       {1, 0, 0, 1, false, false, model, Verdict::leave, Fault::none},
-      // After the last step nothing is left to suspend.
+      // Nothing is left to suspend after the last step.
       {1, 0, 0, 1, true, false, plain, Verdict::halt, Fault::none},
       {1, 0, 0, 1, true, false, query, Verdict::halt, Fault::none},
       {1, 0, 0, 1, true, false, model, Verdict::halt, Fault::none},
@@ -1069,7 +1072,7 @@ struct Check {
   const char* name;
   void (*body)();
 
-  /// Returns what is wrong, or nothing.
+  /// Describes what is wrong; empty if nothing is.
   [[nodiscard]] std::string run() const {
     try {
       body();

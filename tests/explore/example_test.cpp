@@ -1,4 +1,4 @@
-// The example of docs/explorer.md: a wrong kernel, its report, the kernel mended.
+// The example of docs/explorer.md: a wrong kernel, its report, and the corrected kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Every schedule of the small scenarios, and random ones of the larger. With COHORT_EXPLORE_TABLE
-// set to a file, the table for docs/protocol.md is written there.
+// Every schedule of the small scenarios, and random schedules of the larger ones. If
+// COHORT_EXPLORE_TABLE names a file, the table for docs/protocol.md is written there.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -91,7 +91,7 @@ TEST_P(Larger, NothingIsWrongInRandomSchedules) { explore_random_schedules(GetPa
 INSTANTIATE_TEST_SUITE_P(Scenarios, Larger, testing::ValuesIn(larger_scenarios()), &name_of);
 INSTANTIATE_TEST_SUITE_P(Fenced, Larger, testing::ValuesIn(larger_fenced_scenarios()), &name_of);
 
-/// What schedules of few groups cannot reach.
+/// Covers what schedules of few groups cannot reach.
 TEST(Checks, OfFunctionsOutsideSchedules) {
   for (const Check& check : checks) EXPECT_EQ(check.run(), "") << check.name;
 }
@@ -107,8 +107,8 @@ Result explore_resting(std::uint32_t groups, std::uint32_t count, void (*host)(H
                                                          count);
 }
 
-/// A group that rests, is claimed, given back and at once claimed by the next leaver, must not go
-/// on. This schedule was found when it did.
+/// A group that rests, is claimed, is given back, and is claimed again at once must not continue.
+/// This schedule once failed.
 TEST(Resting, AGroupThatIsClaimedAgainDoesNotGoOn) {
   const Result result = explore_resting<OffersAndBarriers>(4, 1, &to<1>);
   EXPECT_TRUE(result.ok) << result;

@@ -1,4 +1,5 @@
-// How the checks of the protocol say what is wrong: mutants run them too, without GoogleTest.
+// Failure reports of the protocol's checks. They do not use GoogleTest, because mutants run the
+// checks too.
 #pragma once
 
 #include <sstream>
@@ -10,7 +11,7 @@ struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws what is wrong, unless the condition holds.
+/// Throws a description of what is wrong unless the condition holds.
 template <class... Parts>
 void expect(bool holds, const Parts&... otherwise) {
   if (holds) return;

@@ -1,5 +1,5 @@
-// Small scenarios of the branches that the protocol has for GPUs: fences instead of ordered
-// accesses, votes that are looked for while waiting, stale targets.
+// Small scenarios for the protocol's GPU branches: fences instead of ordered accesses, votes read
+// while waiting, stale targets.
 #include "explore/scenarios.hpp"
 
 namespace cohort::test {

@@ -1,4 +1,4 @@
-// Checks of what no scenario calls: static launches, and the threads of one group.
+// Checks of cases that no scenario covers: static launches, and the threads of one group.
 #pragma once
 
 #include <stdexcept>
@@ -26,7 +26,7 @@ struct StaticRounds {
   std::uint32_t* cells;
 };
 
-/// A static launch offers, forks and wants back nothing, and both barriers are plain.
+/// In a static launch, offers and forks do nothing, query returns 0, and both barriers are plain.
 struct Static : StaticRounds {
   template <class Group>
   void run(Group& group, State state) const {
@@ -50,7 +50,8 @@ struct Static : StaticRounds {
   }
 };
 
-/// The same in step style. In each step one group, another each time, votes for the next.
+/// The same in step style. In each step, one group votes for the next step, a different one each
+/// time.
 struct StaticSteps : StaticRounds {
   template <class Group>
   Next step(Group& group, State& state) const {
@@ -75,7 +76,7 @@ void static_launches_work() {
       });
 }
 
-/// What the other threads of a group wrote is seen after its barrier.
+/// Writes by a group's other threads are visible after its barrier.
 struct Neighbours {
   struct State {};
   std::uint32_t* cells;
@@ -100,7 +101,7 @@ inline void groups_have_barriers() {
   });
 }
 
-/// Tracers receive every offer, also one that ends in the quick check.
+/// Tracers receive every offer, including offers that end in the quick check.
 struct TwoOffers {
   struct State {};
 
@@ -124,7 +125,7 @@ inline void offers_are_traced() {
   });
 }
 
-/// Ids of KillOrder::any are not dense, so global_size() is what N groups would have.
+/// Ids are not dense with KillOrder::any, so global_size() is that of N groups.
 struct SizeOfAnyOrder {
   static constexpr Traits traits{.kill_order = KillOrder::any};
   struct State {};

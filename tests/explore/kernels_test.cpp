@@ -1,4 +1,4 @@
-// What the explorer tells the authors of kernels. Each typical mistake is found, and the kernel
+// The explorer's reports for authors of kernels. Each typical mistake is found, and the kernel
 // without it passes. docs/explorer.md lists the tests named Kernels.*.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::Not;
 
 constexpr std::uint32_t items = 6;
 
-/// Explores a kernel over `items` counters, each of which must be `expected` in the end.
+/// Explores a kernel over `items` counters. Each counter must be `expected` at the end.
 template <class Kernel>
 Result explore_counters(std::uint32_t expected, Options options = {}) {
   Buffer<std::uint32_t> counters;
@@ -58,7 +58,8 @@ void expect_found(const Result& result, const char* sentence) {
   std::cout << "  found in schedule " << result.schedules << ": " << result.failure << '\n';
 }
 
-/// Finds the mistake of Kernel<true> and says so in `sentence`; Kernel<false> passes.
+/// Checks that the mistake of Kernel<true> is found and described by `sentence`, and that
+/// Kernel<false> passes.
 template <template <bool mistaken> class Kernel>
 void expect_found_and_mended(std::uint32_t expected, const char* sentence,
                              const Options& options = {}) {
@@ -106,7 +107,7 @@ TEST(Kernels, AStrideTakenBeforeAResizingPointIsStaleAfterIt) {
   expect_found_and_mended<Count>(3, "");
 }
 
-/// A sum is carried from step to step in a local variable, or in the State.
+/// Carries a sum from step to step, in a local variable or in the State.
 template <bool forgotten>
 struct Carry : Counting {
   struct State {
@@ -125,7 +126,7 @@ struct Carry : Counting {
 
 TEST(Kernels, StateThatIsNotKeptTheSameEverywhere) { expect_found_and_mended<Carry>(6, "State"); }
 
-/// A joiner starts at step 0 again, because the step is not in the State.
+/// A joining group starts at step 0 again, because the step is not in the State.
 template <bool forgotten>
 struct Forgotten : CountingRounds {
   template <class Group>
@@ -140,8 +141,8 @@ struct Forgotten : CountingRounds {
 
 TEST(Kernels, AVariableThatIsNotTransmitted) { expect_found_and_mended<Forgotten>(3, ""); }
 
-/// The loop of docs/kernels.md. A for loop that advances in its head advances after the barrier,
-/// so a joiner receives the iteration that the others have finished.
+/// The loop of docs/kernels.md. A for loop that advances in its head advances after the barrier, so
+/// a joining group receives the iteration that the others have finished.
 template <bool in_the_head>
 struct BarrierLoop : CountingRounds {
   template <class Group>
@@ -159,7 +160,7 @@ TEST(Kernels, ALoopThatAdvancesAfterItsResizingBarrier) {
   expect_found_and_mended<BarrierLoop>(3, "");
 }
 
-/// Takes items from a shared counter; an offer between taking and doing loses the item.
+/// Takes items from a shared counter. An offer between taking an item and doing it loses the item.
 template <bool holding>
 struct Queue : Counting {
   template <class Group>
@@ -176,7 +177,7 @@ struct Queue : Counting {
 
 TEST(Kernels, AKillWhileHoldingATask) { expect_found_and_mended<Queue>(1, "counted 0 times"); }
 
-/// Thread 0 sets a word of local memory that all threads read.
+/// Thread 0 sets a word of local memory that all threads read; the mistake omits the barrier.
 template <bool missing>
 struct LocalWord : Counting {
   struct State {
@@ -218,7 +219,7 @@ TEST(Kernels, AnOfferThatOnlySomeThreadsReach) {
   expect_found_and_mended<Divergent>(1, "different ways", {.capacity = 2, .local_size = 2});
 }
 
-/// A group that has nothing to do returns before the barrier.
+/// A group without work returns before the barrier.
 template <bool early>
 struct EarlyReturn : CountingAtBarriers {
   template <class Group>
@@ -231,7 +232,7 @@ struct EarlyReturn : CountingAtBarriers {
 
 TEST(Kernels, AnEarlyReturn) { expect_found_and_mended<EarlyReturn>(1, "return"); }
 
-/// One group sets a flag that another waits for: plain, or by release and acquire.
+/// One group sets a flag that another waits for: by plain accesses, or with release and acquire.
 template <bool plain>
 struct Flag : CountingAtBarriers {
   template <class Group>
@@ -247,7 +248,7 @@ struct Flag : CountingAtBarriers {
 
 TEST(Kernels, AFlagThatReleasesNothing) { expect_found_and_mended<Flag>(1, "race on counters["); }
 
-/// Two steps in one, without the barrier in between.
+/// Two steps in one, with or without a barrier in between.
 template <bool missing>
 struct Neighbours : CountingAtBarriers {
   template <class Group>
@@ -269,7 +270,7 @@ TEST(Kernels, AMissingGlobalBarrier) {
   EXPECT_TRUE(right.ok) << right;
 }
 
-/// A prologue with a barrier: joiners run it too, and wait for groups that never come.
+/// A prologue with a barrier. If joining groups run it too, they wait for groups that never come.
 template <bool prologue>
 struct Prologue : CountingRounds {
   template <class Group>
@@ -325,7 +326,7 @@ TEST(Reports, SayHowManyGroupsAreActiveOnlyWhereThatIsKnown) {
   EXPECT_THAT(result.timeline, Not(HasSubstr("(0 active)")));
 }
 
-/// Group 0 never comes to the barrier.
+/// Group 0 never arrives at the barrier.
 struct Spins : CountingAtBarriers {
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -402,7 +403,7 @@ TEST(ResizingBarrier, JoinersEnterAtTheSameStep) {
   }
 }
 
-/// Every primitive at least once.
+/// Uses every primitive at least once.
 struct Mixed {
   std::uint32_t* rounds;
   struct State {
@@ -431,7 +432,7 @@ struct Rounds {
   std::uint32_t round = 0;
 };
 
-/// Three rounds. The mistake: the stride is not asked for again after a barrier.
+/// Three rounds. The mistake: the stride is not recomputed after a barrier.
 template <bool mistaken, class Grid>
 void count_rounds(const Grid& grid, std::uint32_t* counters) {
   const std::size_t at_first = grid.num_threads();
@@ -443,7 +444,7 @@ void count_rounds(const Grid& grid, std::uint32_t* counters) {
   }
 }
 
-/// The prologue is for the first blocks, and a plain barrier ends it.
+/// The prologue is for the first blocks only. A plain barrier ends it.
 template <class Grid>
 void fill_and_count(const Grid& grid, std::uint32_t* counters) {
   if (!grid.joined()) {
@@ -480,7 +481,7 @@ TEST(OnGrid, JoiningBlocksSkipThePrologue) {
   EXPECT_TRUE(result.ok) << result;
 }
 
-/// docs/explorer.md has the number of schedules per second of CPU time.
+/// Measures the schedules per second of CPU time stated in docs/explorer.md.
 TEST(Explore, AMixedKernelUnderRandomSchedules) {
   struct Case {
     const char* what;

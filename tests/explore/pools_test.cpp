@@ -24,18 +24,18 @@ using apps::Stealing;
 using explore::Options;
 using explore::Result;
 
-/// What a deque may forget.
+/// Memory orders that a deque may omit in a test.
 enum class Forgets : std::uint8_t {
   nothing,
   release_in_push,
-  release_in_pop,     ///< of the lower `bottom`
-  release_of_look,    ///< of pop's look at `top`
-  change_by_look,     ///< it is a mere load
+  release_in_pop,     ///< of the store that lowers `bottom`
+  release_of_look,    ///< of the load of `top` in pop
+  change_by_look,     ///< pop loads `top` without a read-modify-write
   acquire_of_top,     ///< in steal
   acquire_of_bottom,  ///< in steal
 };
 
-/// A group as the pools see it, with atomics that forget an order.
+/// A group as the pools see it, whose atomics omit one order.
 template <class Group>
 struct Forgetful {
   template <class T, class Ref>
@@ -76,7 +76,7 @@ struct Forgetful {
   }
 };
 
-/// How often each task was taken, and a word that its pusher writes and its taker reads.
+/// The number of times each task was taken, and a word that its pusher writes and its taker reads.
 struct Tasks {
   static constexpr std::uint32_t count = 5;
 
@@ -94,7 +94,7 @@ struct Tasks {
   }
 };
 
-/// Group 0 pushes all tasks into a pool that has no room for all of them, the others steal.
+/// Group 0 pushes all tasks into a pool without room for all of them; the other groups steal.
 template <class Pools>
 struct Deal {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
@@ -128,7 +128,7 @@ struct Deal {
   }
 
  private:
-  /// Forgets `what` if that is one of `those`, else nothing.
+  /// Omits `what` if it is one of `those`; otherwise omits nothing.
   template <class Group, class... Those>
   Forgetful<Group> view(const Group& group, Those... those) const {
     return {group, ((what == those) || ...) ? what : Forgets::nothing, &pools.ends[0].top};
@@ -142,8 +142,8 @@ struct Deal {
   }
 };
 
-/// Tasks form a tree: every task pushes its children. Groups take tasks as the apps do, and come
-/// and go.
+/// Tasks form a tree: every task pushes its children. Groups take tasks as in the apps, and join
+/// and leave.
 template <class Pools, KillOrder order>
 struct Tree {
   static constexpr Traits traits{.kill_order = order};
@@ -171,15 +171,15 @@ struct Tree {
   }
 };
 
-/// Group 1 pushes tasks and does nothing else. The group that gets its id pops them, if group 0,
-/// which steals, leaves any.
+/// Group 1 only pushes tasks. The group that gets its id later pops them, unless group 0 has stolen
+/// them all.
 template <class Pools>
 struct Inheritance {
   using State = Nothing;
 
   Stealing<Pools> work;
   Tasks tasks;
-  std::uint64_t* inherited;  // over all schedules
+  std::uint64_t* inherited;  // summed over all schedules
 
   template <class Group>
   void run(Group& group, State state) const {
@@ -202,14 +202,14 @@ struct Inheritance {
   }
 };
 
-/// Explores what `make(engine, tasks)` makes; each task must be taken once.
+/// Explores the kernel that `make(engine, tasks)` returns. Each task must be taken once.
 template <class P = explore::Platform, class Make>
 Result explore_tasks(Make make, const Options& options) {
   Buffer<std::uint32_t> meaning;
   Buffer<std::uint32_t> taken;
   return explore::check<P>(
       [&](explore::Engine& engine) {
-        meaning = engine.upload<std::uint32_t>({1, 0, 0, 0, 0});  // the host's task is 0
+        meaning = engine.upload<std::uint32_t>({1, 0, 0, 0, 0});  // task 0 is written by the host
         taken = engine.fill<std::uint32_t>(Tasks::count, 0);
         return make(engine, Tasks{meaning.data(), taken.data()});
       },
@@ -239,7 +239,7 @@ Result explore_deal(Options options, Forgets what = Forgets::nothing) {
       options);
 }
 
-/// Explores a kernel that `make(work, tasks)` makes over the pools that an app would have.
+/// Explores the kernel that `make(work, tasks)` returns, over pools like an app's.
 template <class P, class Pools, class Make>
 void explore_stealing(Make make, std::uint32_t room, Options options) {
   options.schedules = scaled(4000, 100);
@@ -294,7 +294,8 @@ TYPED_TEST_SUITE(Pool, BothPools, PoolNames);
 TYPED_TEST(Pool, GivesEachTaskOnceToItsOwnerOrAThief) {
   const Result random = explore_deal<TypeParam>({});
   EXPECT_TRUE(random.ok) << random;
-  if constexpr (!TypeParam::anybody_pushes) {  // a lock is waited for, by priority perhaps for ever
+  // With priorities, a group may wait for the lock for ever.
+  if constexpr (!TypeParam::anybody_pushes) {
     const Result pct = explore_deal<TypeParam>({.search = explore::Search::pct});
     EXPECT_TRUE(pct.ok) << pct;
   }

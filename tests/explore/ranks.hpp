@@ -1,5 +1,5 @@
-// A job on several ranks of one process, small enough to be explored: its work, its store, and the
-// rules for shards and messages.
+// A job on several ranks of one process, small enough to be explored: its work, its checkpoint
+// store, and the rules for shards and messages.
 #pragma once
 
 #include <array>
@@ -23,8 +23,9 @@ using protocol::ParcelReader;
 using protocol::ParcelWriter;
 using protocol::RankEnd;
 
-/// The oracle for shards and messages. Between two supersteps every shard has one owner. In a
-/// superstep, each shard is computed once, by its owner, after all messages to it have come once.
+/// The oracle for shards and messages. Between two supersteps, every shard has one owner. In each
+/// superstep, the owner computes each shard once, after every message to the shard has arrived
+/// exactly once.
 class ShardRules {
  public:
   ShardRules(std::uint32_t shards, std::function<void(std::string)> fail)
@@ -47,7 +48,7 @@ class ShardRules {
     const std::lock_guard lock{mutex_};
     ++shards_[shard].sent[turn];
   }
-  /// The seat computes a shard with the messages that have come.
+  /// Records that the seat computes a shard with the messages received so far.
   void computes(std::uint32_t seat, std::uint32_t shard, std::uint32_t turn, std::size_t messages) {
     const std::lock_guard lock{mutex_};
     Shard& its = shards_[shard];
@@ -67,7 +68,7 @@ class ShardRules {
     }
     its.turn = turn + 1;
   }
-  /// A message has come to a rank that does not own its shard.
+  /// Records a message that arrived at a rank that does not own the message's shard.
   void strays(std::uint32_t seat, std::uint32_t shard) {
     const std::lock_guard lock{mutex_};
     complain(shard, "got a message at another rank than its owner's", seat);
@@ -80,15 +81,15 @@ class ShardRules {
       std::erase_if(its.sent, [turn](const auto& each) { return each.first >= turn; });
     }
   }
-  /// How often a shard has moved.
+  /// The number of times a shard has moved.
   [[nodiscard]] std::uint32_t moves() const { return moves_; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(shards_.size()); }
 
  private:
   struct Shard {
-    std::optional<std::uint32_t> owner;  // none: on its way
+    std::optional<std::uint32_t> owner;  // none while it moves
     std::uint32_t turn = 0;
-    std::map<std::uint32_t, std::size_t> sent;  // messages to it, by superstep
+    std::map<std::uint32_t, std::size_t> sent;  // number of messages to the shard, by superstep
   };
   void complain(std::uint32_t shard, const std::string& what, std::uint32_t seat) {
     fail_("shard " + std::to_string(shard) + " " + what + " (seat " + std::to_string(seat) + ")");
@@ -100,13 +101,13 @@ class ShardRules {
   std::uint32_t moves_ = 0;
 };
 
-/// Shards that mix what they hear: every message lost, repeated or late changes the result. So do
-/// a State or a tally that differ between ranks.
+/// Work whose shards hash what they receive: a lost, repeated or late message changes the result.
+/// So does a State or a tally that differs between ranks.
 class MixWork {
  public:
   struct State {
     std::uint32_t turn = 0;
-    std::uint32_t voted = 0;  // the number of shards, counted by the last vote
+    std::uint32_t voted = 0;  // number of shards, as counted by the last vote
   };
 
   MixWork(ShardRules& rules, std::uint32_t seat, std::uint32_t turns)
@@ -135,7 +136,8 @@ class MixWork {
       }
     }
     ++state_.turn;
-    ballot.more = last || state_.turn % 2 == 0 ? 0 : 1;  // otherwise the messages ask for it
+    // Otherwise the messages keep the job going.
+    ballot.more = last || state_.turn % 2 == 0 ? 0 : 1;
     ballot.sum = static_cast<double>(values_.size());
   }
   static std::uint64_t mixed(std::uint64_t value, const std::vector<std::uint64_t>& messages,
@@ -197,7 +199,7 @@ class MixWork {
   State state_;
 };
 
-/// What the shards hold at the end, computed by one loop.
+/// The final contents of the shards, computed by a plain loop.
 inline std::vector<std::uint64_t> mixed_alone(std::uint32_t shards, std::uint32_t turns) {
   std::vector<std::uint64_t> values(shards);
   std::vector<std::vector<std::uint64_t>> in(shards);
@@ -214,12 +216,12 @@ inline std::vector<std::uint64_t> mixed_alone(std::uint32_t shards, std::uint32_
   return values;
 }
 
-/// A folder of checkpoints in memory. A process can die before any change.
+/// An in-memory folder of checkpoints. A process can die before any change to it.
 class MemoryStore {
  public:
   /// Called before each change.
   std::function<void()> die = [] {};
-  /// Whether a write, or a publish, fails.
+  /// Whether a write or a publish fails.
   std::function<bool(bool publishes)> full = [](bool) { return false; };
 
   void write(std::uint64_t generation, std::uint32_t shard, const Bytes& bytes) {

@@ -17,7 +17,7 @@ using Rank = protocol::Rank<Platform, Network, MixWork, MemoryStore>;
 
 constexpr std::uint32_t shards = 3;
 
-/// Ends the processes of all ranks.
+/// Thrown to end the processes of all ranks.
 struct Death {};
 
 /// One run of a story.
@@ -101,7 +101,7 @@ class RanksRun {
       again = true;
     }
     if (!again && !died_) return;
-    // The next life begins when the last rank has ended.
+    // The last rank to end starts the next life.
     if (ended_.fetch_add(1, Order::acq_rel) + 1 == story_.seats) {
       rules_.restart(store_.published() ? static_cast<std::uint32_t>(store_.published()->superstep)
                                         : 0);
@@ -112,7 +112,7 @@ class RanksRun {
     live_once(seat, true);
   }
 
-  /// Returns whether there is another life.
+  /// Returns whether another life follows.
   bool live_once(std::uint32_t seat, bool restored) {
     Hub& hub = *hub_;
     if (seat >= hub.first && !hub.await_call(seat)) return suspended_;
@@ -172,7 +172,7 @@ class RanksRun {
   const RanksStory& story_;
   ShardRules rules_;
   MemoryStore store_;
-  std::deque<Hub> hubs_;  // one for each life
+  std::deque<Hub> hubs_;  // one per life
   Hub* hub_ = nullptr;
   std::deque<At> seats_;
   std::vector<Requests> requests_;
@@ -283,7 +283,7 @@ std::string check_placement() {
   using protocol::first_owners;
   using protocol::next_owners;
   using protocol::Owners;
-  // Every way to spread five shards over three ranks, with every set of ranks that stay or come.
+  // All ways to distribute five shards over three ranks, with every set of ranks that stay or join.
   for (std::uint32_t spread = 0; spread < 243; ++spread) {
     Owners owners(5);
     for (std::uint32_t i = 0, rest = spread; i < 5; ++i, rest /= 3) owners[i] = rest % 3;
@@ -301,8 +301,8 @@ std::string check_placement() {
         ++after.at(next[i]);
         moved += owners[i] != next[i] ? 1 : 0;
       }
-      // A rank keeps what it has up to its share, and as many ranks as the division leaves over may
-      // keep one more.
+      // A rank keeps its shards up to its share. If the division has a remainder, that many ranks
+      // may keep one more.
       const auto staying = static_cast<std::uint32_t>(std::count(stays.begin(), stays.end(), 1));
       std::uint32_t kept = 0;
       std::uint32_t above = 0;

@@ -1,6 +1,6 @@
-// Kernels and scenarios that the protocol is explored with. The kernels write plain memory that
-// only the protocol orders. A race or a wrong value there shows that a barrier, a join or the
-// succession of ids has broken its promise.
+// Kernels and scenarios for exploring the protocol. The kernels write plain memory whose accesses
+// only the protocol orders. A race or a wrong value there shows that a barrier, a join or the reuse
+// of an id is broken.
 #pragma once
 
 #include <algorithm>
@@ -21,29 +21,30 @@ using explore::Search;
 using explore::Start;
 using explore::Waiting;
 
-/// A State that tells who sent it: group `id` in `round`, or gift number `round`.
+/// A State that identifies its sender: group `id` in `round`, or gift number `round`.
 struct From {
-  static constexpr std::uint32_t no_sender = ~0U;  // the State of the first groups
+  static constexpr std::uint32_t no_sender = ~0U;  // in the State of the first groups
   static constexpr std::uint32_t gift = ~1U;
 
   std::uint32_t round = 0;
   std::uint32_t id = no_sender;
 };
 
-/// A scenario's memory, plain except for the counters.
+/// A scenario's memory. It is plain except for the counters.
 struct Witness {
   static constexpr std::uint32_t groups = 6;
   static constexpr std::uint32_t rounds = 16;
   static constexpr std::uint32_t work = 8;
   static constexpr std::uint32_t gifts = 64;
 
-  std::uint32_t* cells;     // by round and id: each is written by one holder of an id in one round
-  std::uint32_t* owner;     // by id: each holder writes it
-  std::uint32_t* items;     // how often each was worked on
-  std::uint32_t* given;     // gifts: each is written once, by a group that lets others in
-  std::uint32_t* counters;  // atomic: items handed out, what was given, groups forked
+  std::uint32_t* cells;     // by round and id: each cell is written once, by the holder of that id
+  std::uint32_t* owner;     // by id: every holder of the id writes it
+  std::uint32_t* items;     // number of times each item was worked on
+  std::uint32_t* given;     // gifts: each is written once, by a group that admits others
+  std::uint32_t* counters;  // atomic: numbers of items handed out, of gifts, and of groups forked
 
-  /// Races unless this group has its id to itself and its successor comes after all it did.
+  /// Detected as a race unless this group is the only holder of its id and the next holder comes
+  /// after everything it did.
   template <class Group>
   void hold(Group& group) const {
     if (group.local_id() == 0) group.view(owner)[group.group_id()] += 1;
@@ -52,7 +53,7 @@ struct Witness {
   void write(Group& group, std::uint32_t round) const {
     if (group.local_id() == 0) group.view(cells)[round * groups + group.group_id()] = round + 1;
   }
-  /// Writes a gift, which the groups that this one lets in will see.
+  /// Writes a gift, which the groups admitted by this one will see.
   template <class Group>
   From give(Group& group) const {
     std::uint32_t number = 0;
@@ -62,7 +63,7 @@ struct Witness {
     if (group.local_id() == 0) group.view(given)[number] = number + 1;
     return {number, From::gift};
   }
-  /// This group must see what `id` wrote in `round`.
+  /// Checks that this group sees what `id` wrote in `round`.
   template <class Group>
   void see(Group& group, std::uint32_t round, std::uint32_t id) const {
     if (round >= rounds || id >= groups) throw std::logic_error{"a group was given no State"};
@@ -80,7 +81,7 @@ struct Witness {
   }
 };
 
-/// What a finished, suspended or cancelled run has left behind.
+/// Memory after a finished, suspended or cancelled run.
 struct Left {
   static constexpr std::uint32_t untold = ~0U;
 
@@ -90,7 +91,7 @@ struct Left {
   std::uint32_t forked = 0;
 };
 
-/// A joiner must see what the group that let it in had written.
+/// Checks that a joining group sees everything that the group admitting it has written.
 template <class Group>
 void greet(Group& group, const Witness& witness, const From& from) {
   if (from.id == From::gift && group.joined()) {
@@ -103,7 +104,7 @@ void greet(Group& group, const Witness& witness, const From& from) {
   witness.hold(group);
 }
 
-/// What every kernel here has: its memory, and how much of everything it does.
+/// Common part of the kernels here: their memory, and the amount of work.
 struct Scene {
   using State = From;
   Witness witness;
@@ -121,8 +122,8 @@ struct RoundsWithSender : Scene {
   };
 };
 struct SharedRounds : Rounds {
-  /// All items were worked on in each of `count` rounds. After a suspend, all were worked on in the
-  /// same number of rounds. So no work is lost or done twice.
+  /// Checks that all items were worked on in each of `count` rounds; after a suspend, that all were
+  /// worked on in the same number of rounds. So no work is lost or done twice.
   static std::string judge(const Left& left, std::uint32_t count) {
     for (const std::uint32_t times : left.items) {
       if (left.outcome.status == Status::finished && times != count) {
@@ -137,7 +138,7 @@ struct SharedRounds : Rounds {
   }
 };
 
-/// Global barriers, `count` of them.
+/// `count` global barriers.
 template <Resizes resizes>
 struct Barriers : Scene {
   static constexpr Traits traits{.resizes = resizes};
@@ -153,7 +154,7 @@ struct Barriers : Scene {
   }
 };
 
-/// Resizing barriers, `count` of them, then perhaps a fork.
+/// `count` resizing barriers, then a fork if `forks`.
 template <Resizes resizes, ResizingBarrier barrier, bool forks = false>
 struct Resizing : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
@@ -181,7 +182,7 @@ struct Resizing : Scene {
   }
 };
 
-/// Step style: votes decide.
+/// Step style. The votes decide about the next step.
 struct Steps : Rounds {
   template <class Group>
   Next step(Group& group, State& state) const {
@@ -192,7 +193,7 @@ struct Steps : Rounds {
   }
 };
 
-/// Step style where group 0 alone says whether there is another step.
+/// Step style in which only group 0 votes for another step.
 struct Led : Rounds {
   template <class Group>
   Next step(Group& group, State& state) const {
@@ -204,7 +205,7 @@ struct Led : Rounds {
   }
 };
 
-/// Each round is shared out by stride, between resizing barriers.
+/// Each round is divided by stride, between resizing barriers.
 template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
 struct Shares : SharedRounds {
   static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
@@ -219,8 +220,8 @@ struct Shares : SharedRounds {
   }
 };
 
-/// The same in step style: in each step one group, another each time, votes for the next. setup()
-/// writes what every step reads.
+/// The same in step style. In each step, one group votes for the next step, a different one each
+/// time. setup() writes what every step reads.
 template <ResizingBarrier barrier = ResizingBarrier::one_pass>
 struct Elected : SharedRounds {
   static constexpr Traits traits{
@@ -231,7 +232,7 @@ struct Elected : SharedRounds {
   void setup(Group& group) const {
     if (group.global_id() != 0) return;
     for (std::uint32_t id = 0; id < Witness::groups; ++id) group.view(witness.cells)[id] = 1;
-    ++group.view(witness.given)[0];  // once, not again after a suspend
+    ++group.view(witness.given)[0];  // only once, not again after a suspend
   }
   template <class Group>
   Next step(Group& group, State& state) const {
@@ -244,7 +245,7 @@ struct Elected : SharedRounds {
   }
 };
 
-/// Items are handed out one by one; groups come and go in between.
+/// Items are handed out one at a time; groups join and leave in between.
 template <KillOrder order, Survivors survivors = Survivors::keep_one>
 struct Pool : Scene {
   static constexpr Traits traits{.kill_order = order, .survivors = survivors};
@@ -254,7 +255,7 @@ struct Pool : Scene {
     greet(group, witness, state);
     for (;;) {
       witness.hold(group);
-      if (count % 2 == 0) {  // both together, or one after the other
+      if (count % 2 == 0) {  // an even count: both in one call
         if (group.offer(witness.give(group))) return;
       } else {
         if (group.offer_kill(State{})) return;
@@ -268,7 +269,7 @@ struct Pool : Scene {
       if (group.local_id() == 0) ++group.view(witness.items)[item];
     }
   }
-  /// Forks, and counts the groups that it returns. The dialect's request_fork returns nothing.
+  /// Forks and counts the groups that request_fork returns. In the dialect it returns nothing.
   template <class Group>
   void fork(Group& group) const {
     const State from = witness.give(group);
@@ -296,13 +297,13 @@ struct Pool : Scene {
   }
 };
 
-/// Everything mixed: an offer, a fork and a barrier in each round, resizing in every other one.
-/// What is written before each of them is seen after the next barrier.
+/// A mix: an offer, a fork and a barrier in each round. In every other round it is a resizing
+/// barrier. Writes before each of them must be visible after the next barrier.
 struct Mixed : RoundsWithSender {
   template <class Group>
   void run(Group& group, State state) const {
     greet(group, witness, state.from);
-    std::uint32_t before = group.joined() ? 0 : group.num_groups();  // M as of the last barrier
+    std::uint32_t before = group.joined() ? 0 : group.num_groups();  // M at the last barrier
     for (std::uint32_t round = state.round; round < count; ++round) {
       witness.write(group, round);
       if (group.offer_kill(State{round, {}})) return;
@@ -320,7 +321,7 @@ struct Mixed : RoundsWithSender {
   }
 };
 
-/// Offers and forks, `count` rounds of them.
+/// `count` rounds of offers and forks.
 template <KillOrder order>
 struct Offers : RoundsWithSender {
   static constexpr Traits traits{.kill_order = order};
@@ -336,13 +337,13 @@ struct Offers : RoundsWithSender {
   }
 };
 
-/// Offers, then a barrier, `count` times. What a leaver wrote before its offer is seen after the
-/// barrier.
+/// `count` rounds of an offer and a barrier. Writes by a group that leaves in the offer must be
+/// visible after the barrier.
 struct OffersAndBarriers : Scene {
   template <class Group>
   void run(Group& group, State /*state*/) const {
     witness.hold(group);
-    std::uint32_t before = group.num_groups();  // M as of the last barrier
+    std::uint32_t before = group.num_groups();  // M at the last barrier
     for (std::uint32_t round = 0; round < count; ++round) {
       witness.write(group, round);
       if (group.offer_kill(State{round, 0})) return;
@@ -381,7 +382,7 @@ class Memory {
     made.count = count;
     return made;
   }
-  /// What is wrong with what a run has left behind, if anything.
+  /// Describes errors in the memory that a run has left behind, if any.
   template <class Kernel>
   [[nodiscard]] std::string judge(const explore::Outcome& outcome, std::uint32_t count) const {
     if constexpr (requires { Kernel::judge(Left{}, count); }) {
@@ -405,8 +406,8 @@ Result explore_kernel(const Options& options, std::uint32_t count) {
       options);
 }
 
-/// Goes on until there are `count` groups, so it ends only if the scheduler gets what it asked for.
-/// With a `count` of 0 it goes on until it is suspended or all groups have left.
+/// Runs until there are `count` groups, so it ends only if the scheduler gets the groups that it
+/// asked for. With a `count` of 0, it runs until it is suspended or all groups have left.
 template <Resizes resizes, ResizingBarrier barrier, Survivors survivors = Survivors::keep_one>
 struct UntilResized : Scene {
   static constexpr Traits traits{.survivors = survivors, .resizes = resizes, .barrier = barrier};
@@ -419,7 +420,7 @@ struct UntilResized : Scene {
   }
 };
 
-/// The same with offers and forks.
+/// The same with offers and forks instead of barriers.
 template <KillOrder order>
 struct UntilOffered : Scene {
   static constexpr Traits traits{.kill_order = order};
@@ -432,7 +433,7 @@ struct UntilOffered : Scene {
   }
 };
 
-/// Goes on until groups have joined `count` times, however often the scheduler has to ask for it.
+/// Runs until groups have joined `count` times, however often the scheduler has to ask for it.
 template <Traits its_traits>
 struct UntilJoined : Scene {
   static constexpr Traits traits = its_traits;
@@ -450,7 +451,7 @@ struct UntilJoined : Scene {
       } else {
         const std::uint32_t joined = group.atomic(witness.counters[0]).load();
         if (group.group_id() == 0 && joined >= count) group.view(witness.owner)[5] = 1;
-        group.global_barrier();  // all groups see what group 0 has decided
+        group.global_barrier();  // all groups see group 0's decision
         if (group.view(witness.owner)[5] == 1) return;
         if (group.resizing_global_barrier(from)) return;
       }
@@ -458,7 +459,8 @@ struct UntilJoined : Scene {
   }
 };
 
-/// Calls the primitive number `count` until the job is cancelled, even after a verdict to leave.
+/// Calls the primitive with number `count` until the job is cancelled, even after being told to
+/// leave.
 template <Resizes resizes>
 struct UntilCancelled : Scene {
   static constexpr Traits traits{.resizes = resizes};
@@ -480,8 +482,8 @@ struct UntilCancelled : Scene {
   }
 };
 
-/// Barriers of both kinds, in an order in which each kind follows each at even and at odd
-/// generations.
+/// Barriers of both kinds, in an order in which each kind follows each other kind at even and at
+/// odd generations.
 template <Resizes resizes>
 struct Kinds : Scene {
   static constexpr Traits traits{.resizes = resizes};
@@ -502,7 +504,8 @@ struct Kinds : Scene {
   }
 };
 
-/// Every group forks right after each resizing barrier, which may still be letting groups in.
+/// Every group forks right after each resizing barrier, while the barrier may still be admitting
+/// groups.
 struct ForksAfterBarriers : RoundsWithSender {
   template <class Group>
   void run(Group& group, State state) const {

@@ -1,5 +1,5 @@
-// The searches themselves. On small random programs of atomic words, the reduction must not lose an
-// outcome. A failure that is stored must fail again when replayed.
+// Tests of the searches themselves. On small random programs of atomic words, partial-order
+// reduction must not lose an outcome. A stored failing schedule must fail again when replayed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ struct Instruction {
   std::uint32_t value;
 };
 
-/// Three threads over three words. What each has read is the outcome.
+/// A program of three threads over three words. Its outcome is the list of values read.
 class Program {
  public:
   static constexpr std::uint32_t threads = 3;
@@ -137,11 +137,12 @@ TEST(ReducedSearch, FindsEveryOutcomeThatThereIs) {
   EXPECT_LT(reduced * 3, all);
 }
 
-/// Passes a message by relaxed accesses; a third thread's addition hands on the flag.
+/// Passes a message with relaxed accesses. A third thread's addition continues the release sequence
+/// of the flag.
 struct Message {
   bool fence_before_write;
   bool fence_after_read;
-  bool plain_store_between;  // instead of the addition: ends what a release had begun
+  bool plain_store_between;  // replaces the addition, and ends the release sequence
   Atomic<std::uint32_t> data{0};
   Atomic<std::uint32_t> flag{0};
   bool old_seen = false;
@@ -166,7 +167,7 @@ struct Message {
   }
 };
 
-/// Whether some schedule reads the message's flag and then an old message.
+/// Whether some schedule reads the new flag and then an old message.
 bool can_be_old(bool fence_before_write, bool fence_after_read, bool plain_store_between = false) {
   World world{{.search = Search::exhaustive, .preemptions = 20, .weak_memory = true}};
   do {
@@ -191,7 +192,7 @@ TEST(Fences, OrderWhatIsRelaxedAroundThem) {
   EXPECT_TRUE(can_be_old(true, true, true)) << "a plain store carries nothing on";
 }
 
-/// A kernel that reads before the barrier that would order the read.
+/// A kernel that reads before the barrier that should order the read.
 struct Hasty : test::Scene {
   template <class Group>
   void run(Group& group, State /*state*/) const {

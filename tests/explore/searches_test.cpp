@@ -1,6 +1,6 @@
-// The searches of the apps under the explorer, in groups of several threads. A group shares the
-// edges of a hub while another node of the same list may shorten the hub's distance. For nodes with
-// few edges its threads claim places in lists before they know whether they need them.
+// The graph searches of the apps under the explorer, in groups of several threads. A group shares
+// the edges of a hub while another node of the same list may shorten the hub's distance. For nodes
+// with few edges, its threads claim places in lists before they know whether they need them.
 #include <gtest/gtest.h>
 
 #include "apps/bfs/host.hpp"
@@ -14,9 +14,9 @@ namespace {
 
 using apps::RunOptions;
 
-/// The graph has an edge from 0 to the hub 1, and a shorter way through 2. From the hub, many edges
-/// lead to 3, then as many to 4. So the threads with the hub's first edges learn of the shorter way
-/// only in the next turn. Most edges leave node 5, which is never reached, so a
+/// The graph has an edge from 0 to the hub 1, and a shorter path through 2. From the hub, many
+/// edges lead to 3, and as many to 4. So the threads that handle the hub's first edges learn of the
+/// shorter path only one turn later. Most edges leave node 5, which is never reached, so a
 /// direction-optimising search stays top-down.
 const Csr& hub() {
   static const Csr graph = [] {
@@ -73,15 +73,15 @@ TEST(Hubs, GiveShortestPaths) { expect_paths(hub(), {.delta = 100}); }
 
 TEST(Hubs, GiveLevels) { expect_levels(hub()); }
 
-// One group goes on alone with the hub, then all share its neighbours.
+// One group expands the hub alone; then all groups share its neighbours.
 TEST(Hubs, AmongNodesOfFewEdgesGiveLevels) {
   const Csr star = load_graph("star:24");
   ASSERT_FALSE(apps::has_many_edges(star));
   expect_levels(star);
 }
 
-/// Two squares. In each, the second way to be found to the opposite corner is the shorter one.
-/// Nodes that are never reached make room for every edge in the lists.
+/// Two squares. In each, the path to the opposite corner that is found second is the shorter one.
+/// Nodes that are never reached ensure that the lists have room for every edge.
 const Csr& squares() {
   static const Csr graph = [] {
     constexpr std::size_t others = 60;
@@ -100,7 +100,7 @@ TEST(FewEdges, AreThoseOfTheSquares) {
   EXPECT_FALSE(apps::has_many_edges(squares()));
 }
 
-// With near nodes only, or with buckets whose nodes come nearer while they wait in piles.
+// With near nodes only, or with buckets in which nodes come nearer while they wait in piles.
 TEST(FewEdges, GiveShortestPaths) {
   for (const apps::Distance delta : {100U, 2U}) {
     SCOPED_TRACE(delta);
@@ -108,7 +108,7 @@ TEST(FewEdges, GiveShortestPaths) {
   }
 }
 
-// A node that is put off beyond the window comes nearer, so that the next window is empty.
+// A node postponed beyond the window comes nearer, so that the next window is empty.
 TEST(FewEdges, GiveShortestPathsBeyondAnEmptyWindow) {
   Csr graph;
   graph.offsets = {0, 3, 3, 4, 5, 5};
@@ -117,7 +117,7 @@ TEST(FewEdges, GiveShortestPathsBeyondAnEmptyWindow) {
   expect_paths(graph, {.delta = 1});
 }
 
-// Runs with all groups, or with one that goes on alone.
+// Runs with all groups, or with one that continues alone.
 TEST(FewEdges, GiveLevels) {
   for (const std::uint32_t solo : {0U, 2U}) {
     SCOPED_TRACE(solo);

@@ -1,6 +1,6 @@
-// make explore: every scenario, for some minutes, or one stored schedule again.
+// make explore: runs every scenario for some minutes, or replays one stored schedule.
 //   explore_soak [MINUTES [FOLDER]]      failing schedules go to FOLDER (explore-failures)
-//   explore_soak replay FILE             status 1 if it still fails
+//   explore_soak replay FILE             status 1 if the schedule still fails
 #include "explore/soak.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Scenarios under random schedules with fresh seeds, for a given time. Each failure is stored in a
-// file of its own, with all that is needed to replay it.
+// Runs scenarios under random schedules with fresh seeds, for a given time. Each failure is stored
+// in a file of its own, with everything needed to replay it.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
                           const std::filesystem::path& folder, std::ostream& out) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::uint64_t seed = std::random_device{}();
-  std::map<std::string, std::uint64_t> schedules;  // by platform and groups
+  std::map<std::string, std::uint64_t> schedules;  // by platform and number of groups
   std::uint32_t failures = 0;
   out << "exploring for " << seconds << " s, first seed " << seed << std::endl;
   while (std::chrono::steady_clock::now() < until) {
@@ -31,7 +31,8 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
           const Waiting waiting = seed % 2 == 0 ? Waiting::polled : Waiting::notified;
           const Result result = scenario.run({.search = search,
                                               .seed = seed,
-                                              .schedules = 499,  // odd: both kinds of waiting
+                                              // An odd number, so that both kinds of waiting occur.
+                                              .schedules = 499,
                                               .depth = 2 + static_cast<std::uint32_t>(seed % 4),
                                               .visits = 2,
                                               .weak_memory = weak,

@@ -1,6 +1,6 @@
-// A libFuzzer target for every reader. COHORT_FUZZ chooses which: the name of a format, or
-// "compressed". For any bytes, a reader either throws an Error that names the place or returns a
-// valid graph, and neither depends on how the text is cut into blocks.
+// A libFuzzer target for every reader. COHORT_FUZZ selects the reader: the name of a format, or
+// "compressed". For any bytes, a reader must either throw an Error that names the place or return a
+// valid graph. The result must not depend on how the text is cut into blocks.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +57,7 @@ void try_format(std::string_view text, Format format) {
   if (!same(whole, outcome(text, format, 5))) give_up("blocks make a difference");
 }
 
-/// Decompresses, at most so much, in two ways.
+/// Decompresses up to a limit, in two ways.
 std::string unpacked(std::string_view bytes, std::size_t piece) {
   constexpr std::size_t most = std::size_t{1} << 20U;
   std::string text;

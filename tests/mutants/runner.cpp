@@ -1,6 +1,7 @@
-// Explores the protocol with one mutant switched on, until something is wrong.
-//   mutant_runner ID [LOOKS]   0: the protocol as it is; only the first, shorter looks
-// Exit status 0: killed, with what was found on the standard output. 1: survived everything.
+// Explores the protocol with one mutant switched on until an error is found.
+//   mutant_runner ID [LOOKS]   ID 0: the unchanged protocol. LOOKS: run only the first, shorter
+//   looks
+// Exit status 0: killed; the error is on standard output. 1: survived everything.
 #include <sys/time.h>
 
 #include <algorithm>
@@ -15,13 +16,13 @@
 namespace cohort::test {
 namespace {
 
-/// A mutant that loops for ever ends by SIGPROF: no scenario takes this much processor time.
+/// Ends a mutant that loops for ever by SIGPROF. No scenario takes this much CPU time.
 void limit_time() {
   const itimerval limit{{}, {.tv_sec = 20, .tv_usec = 0}};
   ::setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
-/// One way to look at every scenario: a search and its options. Everything is fixed, so that a
+/// One way to explore every scenario: a search and its options. Everything is fixed, so that a
 /// mutant meets the same fate every time.
 struct Look {
   Search search;
@@ -84,8 +85,8 @@ bool killed(std::size_t most) {
       }
       if (mutants::reached) reach_it.push_back(scenario);
     }
-    // A scenario that did not reach the mutant in the second look is taken not to reach it in
-    // longer ones, and is skipped.
+    // A scenario that did not reach the mutant in the second look is assumed not to reach it in
+    // longer looks, and is skipped.
     if (i == 1 && mutants::selected != 0) all = reach_it;
   }
   return false;

@@ -1,12 +1,12 @@
-// The switch of the mutants: one binary holds all of them, and at most one is on.
+// Switches mutants on: one binary contains all of them, and at most one is active.
 #pragma once
 
 #include <type_traits>
 
 namespace cohort::mutants {
 
-inline int selected = 0;      // 0: the protocol as it is
-inline bool reached = false;  // whether a run has come to the mutant that is on
+inline int selected = 0;      // 0: the unchanged protocol
+inline bool reached = false;  // whether a run has executed the active mutant
 
 /// Constant expressions keep their original meaning.
 constexpr bool on(int id) {

@@ -1,6 +1,6 @@
-// What only the OpenCL engine has: the megakernel, its scheduler, devices, hung and crashed
-// kernels, refusals, and a trace that appendix A accepts. What every engine promises is in
-// tests/conformance.
+// Features that only the OpenCL engine has: the megakernel, its scheduler, devices, hung and
+// crashed kernels, and refusals; also a trace that appendix A accepts. tests/conformance covers
+// what every engine promises.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ std::uint32_t now(const Words& words) {
 }
 void set(Words& words, std::uint32_t value) { std::atomic_ref{words[0]}.store(value); }
 
-/// Whether `condition()` comes true before a time that only a hang takes.
+/// Whether `condition()` becomes true before a timeout that only a hang reaches.
 template <class Condition>
 bool eventually(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + 100s;
@@ -45,7 +45,7 @@ bool eventually(Condition condition) {
   return true;
 }
 
-/// Expects an Error with this code, and returns what it says.
+/// Expects an Error with this code, and returns its message.
 template <class Act>
 std::string error_of(Errc code, Act act) {
   try {
@@ -126,7 +126,7 @@ TEST(Engine, AJobCanBeSuspendedAndResumed) {
   Background background;
   ASSERT_TRUE(background.advances());
   ASSERT_EQ(background.job.suspend(), Status::suspended);
-  std::this_thread::sleep_for(50ms);  // the megakernel goes home meanwhile
+  std::this_thread::sleep_for(50ms);  // meanwhile the megakernel ends for lack of work
   const std::uint32_t before = now(background.rounds);
   std::this_thread::sleep_for(10ms);
   EXPECT_EQ(now(background.rounds), before);
@@ -198,8 +198,8 @@ TEST(Engine, AKernelThatNeverEndsIsGivenUp) {
   EXPECT_THAT(error_of(Errc::device_lost, [&] { job.wait(); }),
               HasSubstr("never_looks has reached no primitive within 300 ms"));
   error_of(Errc::device_lost, [&] { static_cast<void>(kernel.launch(*doomed)); });
-  doomed.reset();                          // does not wait for it
-  std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
+  doomed.reset();                          // does not wait for the job
+  std::atomic_ref{*stop.data()}.store(1);  // frees the device for the other tests
 }
 
 TEST(Engine, ATaskThatNeverEndsDoesNotKeepTheEngine) {
@@ -208,9 +208,9 @@ TEST(Engine, ATaskThatNeverEndsDoesNotKeepTheEngine) {
   const ProgramKernel kernel = kernels().kernel("never_looks").set("stop", stop.data());
   const Task task = kernel.submit(*doomed);
   EXPECT_FALSE(task.wait_for(100ms));
-  doomed.reset();  // which would never end if it waited for the task
+  doomed.reset();  // would never return if it waited for the task
   error_of(Errc::device_lost, [&] { task.wait(); });
-  std::atomic_ref{*stop.data()}.store(1);  // so that the other tests have the device to themselves
+  std::atomic_ref{*stop.data()}.store(1);  // frees the device for the other tests
 }
 
 TEST(Engine, ATaskThatIsCancelledBeforeItsUnitsAreFreeCostsNobodyTheDevice) {
@@ -227,13 +227,14 @@ TEST(Engine, ATaskThatIsCancelledBeforeItsUnitsAreFreeCostsNobodyTheDevice) {
   const Task task =
       kernels().kernel("meet").set("before", met.data()).set("wrong", met.data() + 1).submit(own);
   task.cancel();
-  EXPECT_NO_THROW(EXPECT_FALSE(job.wait_for(1s)));  // at worst too short to see a mistake
+  // If the wait is too short, a mistake goes unnoticed, but nothing fails.
+  EXPECT_NO_THROW(EXPECT_FALSE(job.wait_for(1s)));
   std::atomic_ref{*stop.data()}.store(1);
   EXPECT_EQ(job.wait().status, Status::finished);
   EXPECT_EQ(task.wait().status, Status::cancelled);
 }
 
-/// On PoCL, where kernels run in this process; other drivers may catch it.
+/// On PoCL, kernels run in this process. Other drivers may catch the crash.
 TEST(EngineDeathTest, AKernelThatCrashesEndsTheProcessAndHangsNothing) {
   if (engine().device().platform != "Portable Computing Language")
     GTEST_SKIP() << "kernels do not run in this process";
@@ -321,7 +322,7 @@ TEST(Engine, NamesItsDevice) {
 
 // ---- the model
 
-/// Keeps the events by unit, as check_trace wants them.
+/// Records the events by unit, as check_trace expects them.
 class UnitLog final : public Tracer {
  public:
   void record(const TraceEvent& event) noexcept override { events.push_back({event, event.unit}); }
@@ -332,7 +333,8 @@ TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
   for (const char* kind : {"spin_at_barriers", "spin_at_offers"}) {
     SCOPED_TRACE(kind);
     bool complete = false;
-    for (int changes = 40; !complete && changes > 0; changes /= 2) {  // fewer on a fast machine
+    for (int changes = 40; !complete && changes > 0;
+         changes /= 2) {  // fewer changes on a fast machine
       UnitLog log;
       const std::uint32_t max_groups = 6;
       Background background{kind, {.max_groups = max_groups, .tracer = &log}};
@@ -349,7 +351,7 @@ TEST(Trace, KeepsTheRulesOfTheModelWhileGroupsComeAndGo) {
       }
       const Report report = background.end();
       EXPECT_EQ(report.status, Status::finished);
-      complete = log.events.size() < std::size_t{1} << 20U;  // what there is room for
+      complete = log.events.size() < std::size_t{1} << 20U;  // else the log may have overflowed
       if (!complete) continue;
       const auto refusal = check_trace(log.events, {.max_groups = max_groups}, report.status);
       EXPECT_FALSE(refusal) << *refusal;
@@ -384,7 +386,7 @@ TEST(PlainOutput, RunsAsAnOrdinaryKernel) {
   kernel.setArg(1, on_b);
   kernel.setArg(2, 100U);
   kernel.setArg(3, barrier);
-  // Its groups spin, so no more of them than there are CPUs.
+  // Its groups spin, so there must not be more of them than CPUs.
   const std::uint32_t groups = std::min(engine().capacity(), cpu::usable_cpus());
   queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange{groups}, cl::NDRange{1});
   cl::copy(queue, on_a, a.begin(), a.end());

@@ -1,6 +1,7 @@
 // Kernels of the OpenCL engine's own tests: tasks alongside jobs, and kernels that break rules or never end.
 
-// A job that runs until *stop is set, and counts its rounds. One thread reads *stop, so that all see the same value.
+// A job that runs until *stop is set, and counts its rounds. One thread per group reads *stop, so that all its threads
+// see the same value.
 kernel void spin_at_barriers(global uint *rounds, global uint *stop) {
   transmit uint r = 0;
   while (true) {
@@ -15,7 +16,7 @@ kernel void spin_at_barriers(global uint *rounds, global uint *stop) {
   }
 }
 
-// The same with kill and fork.
+// The same with offer_kill and request_fork instead of barriers.
 kernel void spin_at_offers(global uint *rounds, global uint *stop) {
   while (*(volatile global uint *)stop == 0) {
     offer_kill();
@@ -24,24 +25,24 @@ kernel void spin_at_offers(global uint *rounds, global uint *stop) {
   }
 }
 
-// A task whose groups meet.
+// A task whose groups meet in a barrier.
 kernel void meet(global uint *before, global uint *wrong) {
   atomic_inc(before);
   global_barrier();
   if (atomic_or(before, 0u) != get_global_size()) atomic_inc(wrong);
 }
 
-// Ends only when *stop is set, and reaches no primitive until then.
+// Ends only when *stop is set. Does not reach a primitive until then.
 kernel void never_looks(global uint *stop) {
   while (atomic_or(stop, 0u) == 0u) {
   }
 }
 
-// Writes to an address without memory.
+// Writes to an unmapped address.
 kernel void crashes(ulong address) { *(volatile global uint *)address = 1; }
 
-// Of two groups one returns, the other arrives at a barrier. cohortc trusts that both read the same value from *word, but one
-// reads it after the other has changed it.
+// One of two groups returns; the other arrives at a barrier. cohortc assumes that both read the same value from *word,
+// but one group changes it before the other reads it.
 kernel void leaves_others_waiting(global uint *tickets, global uint *word) {
   if (get_local_id() == 0) {
     uint ticket = atomic_inc(tickets);
@@ -64,7 +65,7 @@ kernel survivors(may_all_leave) kill_order(any) void may_empty(global uint *roun
   }
 }
 
-// A barrier in a function that returns a value: when the job is cancelled, function and kernel return.
+// A barrier in a function that returns a value. When the job is cancelled, the function and the kernel return.
 uint next_round(uint r) {
   global_barrier();
   return r + 1;

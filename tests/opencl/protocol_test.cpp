@@ -1,6 +1,6 @@
-// The OpenCL engine's protocol under the explorer: src/opencl/protocol.cl, compiled as C++, in the
-// scenarios of the protocol in include/cohort. Groups have one thread: in that engine, thread 0
-// acts for its group.
+// The OpenCL engine's protocol under the explorer: src/opencl/protocol.cl is compiled as C++ and
+// runs the scenarios of the protocol in include/cohort. Groups have one thread, because in that
+// engine thread 0 acts for its group.
 #include <gtest/gtest.h>
 
 #include "explore/larger_scenarios.hpp"
@@ -8,7 +8,7 @@
 namespace cohort::test {
 namespace cl {
 
-// As much of OpenCL C as the protocol uses, in terms of the explorer.
+// The parts of OpenCL C that the protocol uses, implemented on the explorer.
 using uint = std::uint32_t;
 using uchar = std::uint8_t;
 using ulong = std::uint64_t;
@@ -68,7 +68,7 @@ namespace {
 using explore::detail::Session;
 using protocol::Roster;
 
-/// A group as the kernels of the scenarios see it.
+/// A group with the interface that the scenarios' kernels expect.
 template <class State>
 class ClGroup {
  public:
@@ -90,7 +90,7 @@ class ClGroup {
     go_on(left);
     return leaves;
   }
-  /// As the dialect's offer: both, one after the other.
+  /// Like the dialect's offer: offer_kill, then request_fork.
   [[nodiscard]] bool offer(const State& state) {
     if (offer_kill(state)) return true;
     request_fork(state);
@@ -120,7 +120,7 @@ class ClGroup {
   }
 
  private:
-  /// A kernel of the dialect cannot ignore that its group has to leave: it returns there.
+  /// A kernel of the dialect cannot continue after its group was told to leave: it returns at once.
   static void go_on(bool gone) {
     if (gone) throw explore::Unwind{};
   }
@@ -199,7 +199,8 @@ class ClSession final : public Session {
     job_.share.store(groups + (now.draining() && groups > 0 ? now.arrived() : 0), Order::release);
   }
   Status suspend() override {
-    job_.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
+    job_.flags.store(protocol::suspend_flag,
+                     Order::release);  // must be stored before the target of 0
     set_target(0);
     wait_for_rest();
     return status;
@@ -237,7 +238,7 @@ class ClSession final : public Session {
     desk_.fetch_add(1, Order::relaxed);
   }
 
-  /// Returns whether the unit was taken away, and may come again.
+  /// Returns whether the unit was removed and may come back.
   bool stay(std::uint32_t unit, bool first) {
     State state{};
     cl::cohort_member member{};
@@ -286,7 +287,7 @@ class ClSession final : public Session {
   }
 
   void judge() {
-    if (status == Status::cancelled) return;  // groups leave wherever they are
+    if (status == Status::cancelled) return;  // groups may leave at any primitive
     if (job_.deposit_gen.peek() != protocol::no_deposit) {
       world.fail("group 0's deposit outlived the barrier it was made for");
     }
@@ -300,11 +301,11 @@ class ClSession final : public Session {
   cl::cohort_job job_{};
   std::vector<cl::cohort_box> boxes_;
   std::vector<cl::atomic_ulong> free_ids_;
-  std::vector<State> states_;  // two deposits, the kept one, those in the boxes
+  std::vector<State> states_;  // two deposits, the kept State, and those in the boxes
   std::vector<Unit> units_;
   cl::atomic_uint desk_{0};
   std::uint32_t inside_ = 0;
-  std::uint32_t least_ = 0;  // of all targets
+  std::uint32_t least_ = 0;  // minimum of all targets
   std::uint32_t most_ = 0;
   bool gathered_ = false;
 };
@@ -321,7 +322,7 @@ Result on_opencl(const Options& options, std::uint32_t count) {
   });
 }
 
-/// The dialect has no steps, no setup() and one resizing barrier.
+/// Scenarios for the dialect, which has no steps, no setup() and one kind of resizing barrier.
 struct OnOpenCl {
   template <class Kernel>
   static constexpr bool runs = cohort::detail::HasRun<Kernel> && !HasSetup<Kernel> &&
@@ -342,8 +343,8 @@ struct OnOpenCl {
   }();
 };
 
-/// The larger scenarios without what this engine does not have: units that are sent, groups of two
-/// threads, and a check-in with a deadline.
+/// The larger scenarios, without features that this engine lacks: units sent by the host, groups of
+/// two threads, and a check-in with a deadline.
 std::vector<Scenario> larger_on_opencl() {
   std::vector<Scenario> all = larger::scenarios<OnOpenCl>();
   std::erase_if(all, [](const Scenario& scenario) {
@@ -405,7 +406,7 @@ TEST_P(LargerOpenClProtocol, NothingIsWrongInRandomSchedules) {
 }
 INSTANTIATE_TEST_SUITE_P(Scenarios, LargerOpenClProtocol, testing::ValuesIn(larger_on_opencl()));
 
-/// Everything mixed, in random schedules: there are too many for all of them.
+/// The mixed kernel under random schedules, since there are too many to try all.
 TEST(OpenClProtocol, KeepsTheRulesOfTheModelWhenEverythingIsMixed) {
   for (const Search search : {Search::random, Search::pct}) {
     const Result result = on_opencl<Mixed>({.search = search,

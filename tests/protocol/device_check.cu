@@ -1,5 +1,5 @@
-// The protocol on a GPU without the CUDA engine: the headers with the smallest platform that works
-// there. Shows that they are device code by themselves.
+// The protocol on a GPU without the CUDA engine: only the headers, on the smallest platform that
+// works. Shows that the headers are device code on their own.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda/atomic>
@@ -98,7 +98,7 @@ struct Device {
   __device__ static void unwind() { asm volatile("exit;"); }
 };
 
-/// Touches each item once a step, with plain writes that only the barrier orders.
+/// Each step changes each item once, with plain writes that only the barrier orders.
 struct Count {
   std::uint32_t* items;
   std::uint32_t* errors;
@@ -117,7 +117,7 @@ struct Count {
   }
 };
 
-/// Every primitive at least once, all mixed.
+/// Uses every primitive at least once.
 struct Mixed {
   std::uint32_t* rounds;
   std::uint32_t wanted;
@@ -147,7 +147,7 @@ using cohort::protocol::Roster;
 using cohort::protocol::Shared;
 using cohort::protocol::States;
 
-/// Joins, lives, leaves, and comes again, until the job is closed: a block that is its own refill.
+/// Joins, runs and leaves repeatedly until the job is closed. Such a block is its own refill.
 template <class Kernel>
 __global__ void groups(Kernel kernel, Shared<Device>* shared,
                        States<typename Kernel::State>* states, std::uint32_t* stays) {
@@ -213,7 +213,7 @@ T* upload(const T& object) {
   return copy;
 }
 
-/// Runs a kernel on `blocks` blocks, of which half start, and turns the target all the while.
+/// Runs a kernel on `blocks` blocks, half of which start, and changes the target all the time.
 template <class Kernel>
 bool run(const char* name, const Kernel& kernel, std::uint32_t blocks) {
   using State = typename Kernel::State;

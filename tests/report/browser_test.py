@@ -1,5 +1,5 @@
-"""The report in a real browser: no errors, and hover, zoom and play do what they say; pictures compared with stored ones; and
-a report with markup in its strings, which must stay text.
+"""Tests the report in a real browser: there are no errors, hover, zoom and play work, and the page looks like stored pictures. A
+report with markup in its strings must show it as text.
    browser_test.py REPORT HOSTILE FOLDER [--store]   pictures go to FOLDER; --store makes them the stored ones
 Exit status 77 (skipped) where there is no Chromium or no Selenium: see scripts/setup --browser."""
 import base64
@@ -39,7 +39,7 @@ const draw = (image, width, height) => {
   return canvas;
 };
 """
-# A picture at a fifth of its size: how a machine smooths its letters matters little then.
+# A picture at a fifth of its size, where differences in font smoothing between machines hardly matter.
 SMALL = LOAD + """
 const [a, done] = arguments;
 load(a).then(image => done(draw(image, Math.round(image.width / 5), Math.round(image.height / 5)).toDataURL().split(',')[1]));
@@ -162,11 +162,16 @@ def contents(driver, expected):
     links = driver.find_elements(By.CSS_SELECTOR, "#overview a")
     check("the contents list them", [link.get_attribute("href").split("/")[-1] for link in links] == sections)
     links[-1].click()
-    top = driver.execute_script("return document.getElementById(arguments[0]).getBoundingClientRect().top", sections[-1])
-    check("a link in the contents goes to its section", -1 <= top < driver.execute_script("return innerHeight"))
+    in_view = "const top = document.getElementById(arguments[0]).getBoundingClientRect().top; return -1 <= top && top < innerHeight"
+    try:  # the page scrolls when it hears of the new address, a moment after the click
+        WebDriverWait(driver, 20).until(lambda d: d.execute_script(in_view, sections[-1]))
+        arrived = True
+    except TimeoutException:
+        arrived = False
+    check("a link in the contents goes to its section", arrived)
 
 
-# Moves the pointer over everything that has a tip, and returns the texts.
+# Moves the pointer over every element with a tooltip, and returns the tooltips' texts.
 TIPS = """
 const texts = new Set();
 for (const element of document.querySelectorAll('.point, svg g, .timeline canvas')) {

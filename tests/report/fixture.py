@@ -1,4 +1,4 @@
-"""Results that look like a run's, for tests of the page: every number is made up, by a fixed rule.
+"""Made-up results for tests of the page. They look like those of a run; every number follows a fixed rule.
    fixture.py FOLDER            as a run would write them
    fixture.py FOLDER --hostile  with markup in every string that the page shows"""
 import json
@@ -119,9 +119,9 @@ def sizing():
         for name, (period, work) in CLASSES.items()]}
 
 
-# Runs if the page takes it for markup. The comment would hide the rest of the page from the end of a script element.
+# Runs if the page treats it as markup. The comment would hide the rest of the page from the end of a script element on.
 HOSTILE = """<img src=x onerror="attacked=1"></small></script><script>attacked=1</script><!--<script>&amp;'"` """
-KEPT = {"key", "barrier", "class", "share", "ph", "cat", "engine"}  # fields that the page or the tool compares
+KEPT = {"key", "barrier", "class", "share", "ph", "cat", "engine"}  # fields whose values the page or the tool compares
 
 
 def hostile(value, field=""):
@@ -133,9 +133,9 @@ def hostile(value, field=""):
         return value
     result = {name: hostile(each, name) for name, each in value.items()}
     if "p50" in value:
-        result["tip"] = HOSTILE  # which the page gives to contenders of its own
+        result["tip"] = HOSTILE  # the page has tips for some contenders; this one must not get in
     if "seconds_given" in value:
-        result["seconds_given"] = HOSTILE  # a number by right
+        result["seconds_given"] = HOSTILE  # a field that should hold a number
     return result
 
 

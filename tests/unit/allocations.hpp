@@ -1,4 +1,4 @@
-// Replaces operator new, to see the size of requests and to let one fail.
+// Replaces operator new, to record the size of requests and to make one fail.
 #pragma once
 
 #include <atomic>
@@ -6,10 +6,10 @@
 
 namespace cohort::test {
 
-/// The largest request, in bytes. Set it to 0 before what is to be watched.
+/// The largest request so far, in bytes. Set it to 0 before the code to be observed.
 extern std::atomic<std::size_t> largest_allocation;
 
-/// How many allocations of this thread until one throws, once; negative: none does.
+/// The number of allocations by this thread until one throws, once. Negative: none throws.
 extern thread_local int allocations_left;
 
 }  // namespace cohort::test

@@ -1,4 +1,4 @@
-// What the tests of the apps share: a driver that resizes at random, and graphs of every kind.
+// Shared by the tests of the apps: a driver that resizes at random, and graphs of every kind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +16,9 @@
 
 namespace cohort::apps {
 
-/// Sets a new target at least every few hundred microseconds; suspends and resumes the job now and
-/// then. From the third seed on, one group has joined and one has left before that.
+/// Sets a new target at least every few hundred microseconds, and suspends and resumes the job now
+/// and then. From the third seed on, the test first waits until one group has joined and one has
+/// left.
 inline RunOptions resized_at_random(std::uint32_t groups, std::uint32_t seed) {
   RunOptions options;
   options.launch.max_groups = groups;
@@ -46,8 +47,8 @@ inline RunOptions resized_at_random(std::uint32_t groups, std::uint32_t seed) {
   return options;
 }
 
-/// Calls `run(seed)`, which returns the report of a run, at least `least` times and until groups
-/// have joined and left.
+/// Calls `run(seed)`, which returns a run's report, at least `least` times and until groups have
+/// joined and left.
 template <class Run>
 void repeat_until_resized(std::uint32_t least, Run run) {
   std::uint64_t joins = 0;
@@ -64,7 +65,7 @@ void repeat_until_resized(std::uint32_t least, Run run) {
 struct NamedGraph {
   std::string name;
   Csr graph;
-  bool resizes = true;  ///< runs have enough steps for groups to come and go
+  bool resizes = true;  ///< runs have enough steps for groups to join and leave
 };
 
 }  // namespace cohort::apps

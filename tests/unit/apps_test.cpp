@@ -1,5 +1,5 @@
-// The apps: right on every kind of graph, by every algorithm, for every shape of job, and while
-// groups come and go; what does not fit is refused.
+// The apps give correct results on every kind of graph, by every algorithm, for every shape of job,
+// and while groups join and leave. Options that do not fit are refused.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 using Difference = std::optional<std::string>;
 
-/// How a run went: its report, and the first thing that is wrong.
+/// The outcome of a run: its report and the first error, if any.
 struct Tried {
   Report report;
   Difference difference;
@@ -106,7 +106,7 @@ std::vector<GraphApp> graph_apps() {
   return apps;
 }
 
-/// From adjacency lists.
+/// A graph from adjacency lists.
 Csr csr(const std::vector<std::vector<Node>>& lists) {
   Csr graph;
   for (const auto& each : lists) {
@@ -197,7 +197,7 @@ TEST(GraphApps, TakeTheLargestGroupsThereAre) {
   RunOptions options;
   options.launch.local_size = max_local_size;
   for (const GraphApp& app : graph_apps()) {
-    if (app.name.ends_with("by id")) continue;  // the same code, and many rounds
+    if (app.name.ends_with("by id")) continue;  // the same code with many more rounds
     EXPECT_EQ(app.run(engine, graph, options, 0).difference, std::nullopt) << app.name;
   }
 }
@@ -250,8 +250,8 @@ TEST(GraphApps, FollowEdgesInTheirDirection) {
       << "weakly connected";
 }
 
-/// Suspends a search at a resizing point and continues it in groups of another size. Does so at
-/// points further and further into the search. Returns the number of continued searches.
+/// Suspends a search at a resizing point and continues it in groups of another size. Repeats this
+/// at later and later points. Returns the number of continued searches.
 std::uint32_t moves(const Csr& graph, std::uint32_t from, std::uint32_t to,
                     const BfsOptions& how = {}) {
   const std::filesystem::path file =
@@ -302,7 +302,7 @@ TEST(Bfs, GoesOnInTheMiddleOfALevelInGroupsOfAnySize) {
 TEST(Bfs, OfManyEdgesGoesOnInGroupsOfAnySize) {
   const Csr graph = load_graph("rmat:14");
   ASSERT_TRUE(has_many_edges(graph));
-  const BfsOptions short_steps{.chunk = 4};  // so that it lasts
+  const BfsOptions short_steps{.chunk = 4};  // makes the search last longer
   EXPECT_GT(moves(graph, 16, 1, short_steps), 5U);
   EXPECT_GT(moves(graph, 1, 16, short_steps), 5U);
 }
@@ -315,10 +315,10 @@ TEST(GraphApps, GoOnFromACheckpointOnlyIfMovable) {
               ThrowsMessage<Error>(HasSubstr("movable")));
 }
 
-/// Node 1 is first found far beyond the first window, then nearer. The next nodes lie many windows
-/// behind it. So one window is empty.
+/// Node 1 is first found far beyond the first window, then on a shorter path. The next nodes lie
+/// many windows behind it, so one window is empty.
 Csr far_apart() {
-  constexpr Node chain = 40;  // nodes without a distance between them, each with a tail
+  constexpr Node chain = 40;  // nodes connected by edges of length 0, each with a tail
   Csr result = csr({{1, 2, 3}, {}, {1}});
   result.weights = {200, 1, 600, 1};
   const auto node = [&result](std::initializer_list<std::pair<Node, Weight>> edges) {
@@ -447,7 +447,7 @@ std::vector<PoolOptions> pool_kinds() {
   return kinds;
 }
 
-/// The message of a run that cannot be.
+/// The message of the Error with which a run is refused.
 template <class Run>
 std::string refusal(Run run) {
   try {

@@ -1,5 +1,6 @@
-// bfs alone: what depends on the degrees of nodes, bad sources, and a check that notices mistakes.
-// What it shares with the other graph apps is in apps_test, every resizing barrier in tool_test.
+// bfs alone: behaviour that depends on the degrees of nodes, bad sources, and a verifier that
+// notices mistakes. apps_test has the tests shared by all graph apps, tool_test the ones with every
+// resizing barrier.
 #include <gmock/gmock.h>
 
 #include "apps/bfs/host.hpp"
@@ -38,7 +39,7 @@ TEST(Bfs, RefusesASourceThatIsNoNode) {
 TEST(Bfs, RefusesTooManyGroupsBeforeItAllocatesForThem) {
   cpu::Engine engine{{.capacity = 1}};
   RunOptions options;
-  options.launch.max_groups = ~0U;  // lists for so many would be an error of their own
+  options.launch.max_groups = ~0U;  // lists for so many groups would be an error of their own
   try {
     (void)run_bfs(engine, grid(2, 2), 0, options);
     FAIL() << "it was accepted";
@@ -87,7 +88,7 @@ TEST(Bfs, IsRightWithFewEdgesAndWithOneMore) {
   cpu::Engine engine{{.capacity = 3}};
   for (const Node nodes : {most_few_edges + 1, most_few_edges + 2}) {
     Csr graph = star(nodes);
-    // Nodes that cannot be reached: now lists have room for every edge.
+    // Adds unreachable nodes, so that the lists have room for every edge.
     graph.offsets.insert(graph.offsets.end(), 1000, graph.num_edges());
     for (const Node source : {Node{0}, Node{5}}) {
       const BfsResult result =
@@ -118,7 +119,7 @@ TEST(Bfs, IsEndedBeforeADriversExceptionGoesOn) {
   const Csr graph = grid(1, 1'000'000);
   cpu::Engine engine{{.capacity = 2}};
   RunOptions options;
-  options.launch.local_size = 64;  // slow: it must not be over before it is given up
+  options.launch.local_size = 64;  // makes the run slow: it must not end before it is cancelled
   Job job{nullptr};
   options.drive = [&job](const Job& launched) -> Report {
     job = launched;

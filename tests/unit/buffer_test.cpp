@@ -55,7 +55,7 @@ TEST(Buffer, ThatDoesNotFitIsRefused) {
   EXPECT_TRUE(refuses(SIZE_MAX - 10, char{0})) << "rounded up to pages, it is nothing";
 }
 
-/// Every thread takes part in each operation a word has.
+/// Every thread takes part in each atomic operation.
 struct Tally {
   std::uint32_t* words;
 

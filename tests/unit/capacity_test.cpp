@@ -1,5 +1,5 @@
-// How many CPUs the process may use: cgroup trees made for the occasion, and the affinity mask of a
-// thread.
+// The number of CPUs that the process may use: from made-up cgroup trees, and from a thread's
+// affinity mask.
 #include "cpu/capacity.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file tree that stands for `/`, and is gone with its test.
+/// A folder that stands for `/`. It is removed with its test.
 class CgroupQuota : public testing::Test {
  protected:
   CgroupQuota() {
@@ -73,7 +73,7 @@ TEST_F(CgroupQuota, Version2TakesTheTightestOnTheWayToTheRoot) {
   EXPECT_EQ(quota(), 3U);
   write("sys/fs/cgroup/a/b/c/cpu.max", "500000 100000\n");
   EXPECT_EQ(quota(), 3U);
-  write("sys/fs/cgroup/cpu.max", "200000 100000\n");  // a container's own root
+  write("sys/fs/cgroup/cpu.max", "200000 100000\n");  // the root cgroup, as seen inside a container
   EXPECT_EQ(quota(), 2U);
 }
 
@@ -140,21 +140,22 @@ TEST(UsableCpus, AreThoseOfTheAffinityMask) {
   EXPECT_LE(all, static_cast<std::uint32_t>(CPU_COUNT(&mask)));
   std::size_t cpu = 0;
   while (!CPU_ISSET(cpu, &mask)) ++cpu;
-  std::thread{[cpu] {  // a thread's mask is its own, and engines made by it go by that
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-    EXPECT_EQ(usable_cpus(), 1U);
-    EXPECT_EQ(Engine{}.capacity(), 1U);
-  }}
+  std::thread{
+      [cpu] {  // in a thread, because the mask belongs to the thread and to engines that it creates
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+        EXPECT_EQ(usable_cpus(), 1U);
+        EXPECT_EQ(Engine{}.capacity(), 1U);
+      }}
       .join();
   EXPECT_EQ(usable_cpus(), all);
   EXPECT_EQ(Engine{}.capacity(), all);
   EXPECT_EQ((Engine{{.capacity = 7}}.capacity()), 7U);
 }
 
-/// Notes the CPU it runs on.
+/// Records the CPU it runs on.
 struct WhereAmI {
   std::atomic<int>* cpu;
 

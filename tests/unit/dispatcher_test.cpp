@@ -1,4 +1,5 @@
-// Every transition of a job's life, on a backend without threads: the test says when groups go.
+// Every transition of a job's life, on a backend without threads: the test decides when groups
+// leave.
 #include "engine/dispatcher.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ class FakeBody final : public cohort::detail::JobBody {
   std::function<void()> at_end;
 };
 
-/// Groups are only counted, and leave when the test says so.
+/// A backend that only counts groups. They leave when the test says so.
 class FakeBackend final : public Backend {
  public:
   explicit FakeBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
@@ -84,7 +85,7 @@ class FakeBackend final : public Backend {
     EXPECT_TRUE(done());
   }
 
-  /// This many groups of a job have left.
+  /// Reports that this many groups of a job have left.
   void leave(JobRecord& job, std::uint32_t groups, Ending ending = {}) {
     const Dispatcher::Locked locked{dispatcher_, "test"};
     ending_ = ending;
@@ -95,9 +96,9 @@ class FakeBackend final : public Backend {
   void all_leave(JobRecord& job, Ending ending = {}) { leave(job, job.inside, ending); }
 
   std::uint32_t admits = 0;
-  std::uint32_t refusals = 0;  // of accept()
-  bool fails = false;          // to start
-  bool disobeys = false;       // what it publishes does not get there
+  std::uint32_t refusals = 0;  // number of times accept() refuses
+  bool fails = false;          // run fails to start
+  bool disobeys = false;       // published targets do not arrive
   bool draining = false;
   const JobRecord* waiting = nullptr;  // its groups wait for another job
   bool concludes = false;              // how a run has ended takes conclude()
@@ -258,7 +259,7 @@ TEST_F(JobsLife, LeavesItsUnitsToATaskThoughItsEndIsSeenInASubmit) {
   const auto before = submit(4);
   const auto job = launch(4);
   const auto first = submit(4);
-  backend->all_leave(*before);  // now it is the job's turn
+  backend->all_leave(*before);  // then the job starts
   EXPECT_EQ(job->inside, 4U);
   EXPECT_EQ(first->status, Status::pending);
   backend->while_accepting = [&] {
@@ -349,7 +350,7 @@ TEST_F(JobsLife, IsRefusedWhereItCouldNeverStart) {
   EXPECT_TRUE(dispatcher->jobs().empty());
 }
 
-/// Remembers the status in which it was told of demands.
+/// Records the job's status at each report of a gather.
 struct StatusTracer final : Tracer {
   void record(const TraceEvent& /*event*/) noexcept override {}
   void gathered(const TraceGather& gather) noexcept override {

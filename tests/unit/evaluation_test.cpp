@@ -1,4 +1,4 @@
-// The parts of the paper's experiments: tasks, the store of samples, and what is made of samples.
+// The parts of the paper's experiments: tasks, the store of samples, and statistics over samples.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -66,7 +66,7 @@ TEST(MatrixProduct, IsRightOnAnyNumberOfGroupsAndOnlyWhenComplete) {
   EXPECT_FALSE(product.right()) << "half of the rows are missing";
 }
 
-/// Lasts until it is over.
+/// A task that lasts until it is told to end.
 struct Until {
   const std::function<bool()>* over;
 
@@ -206,7 +206,8 @@ TEST_F(StoreTest, GoesOnWithWhatIsThere) {
     Store store{file_, header_};
     store.add({{"key", "a"}, {"value", 1}});
   }
-  std::ofstream{file_, std::ios::app} << R"({"key":"b","val)";  // killed in a write
+  std::ofstream{file_, std::ios::app}
+      << R"({"key":"b","val)";  // the process was killed while it wrote
   Store store{file_, {{"commit", "one"}, {"time", "later"}}};
   EXPECT_THAT(store.samples(), SizeIs(1));
   EXPECT_TRUE(store.has("a"));
@@ -237,7 +238,7 @@ TEST_F(StoreTest, NamesTheLineThatIsDamaged) {
   EXPECT_THAT(refusal([&] { (void)read_lines(file_); }), HasSubstr("line 2"));
 }
 
-/// A sample set: the app takes `job` ms, and a task comes every `period` ms.
+/// A set of samples: the app takes `job` ms, and a task is due every `period` ms.
 Json sample(const std::string& pair, const std::string& kind, const std::string& share, double job,
             double period) {
   const std::string key = pair + " | one-pass | " + kind + " | " + share + " | 0";
@@ -246,7 +247,7 @@ Json sample(const std::string& pair, const std::string& kind, const std::string&
   if (kind == "alone") return result;
   auto tasks = Json::array();
   for (std::uint64_t i = 0; i < 4; ++i) {
-    const bool beside = i < 2;  // the others take units from no job
+    const bool beside = i < 2;  // the other tasks take no units from the job
     tasks.push_back({static_cast<std::uint64_t>(static_cast<double>(i) * period * 1e6),
                      beside ? 1000 : 9, 2000, beside ? 1 : 0});
   }

@@ -1,5 +1,5 @@
-// Graph files: what the readers make of them, how they refuse what is malformed, and that the cache
-// never changes the answer.
+// Graph files: what the readers return, how they reject malformed files, and that the cache never
+// changes the result.
 #include <gmock/gmock.h>
 #include <lzma.h>
 #include <unistd.h>
@@ -390,7 +390,8 @@ TEST_F(GraphFiles, ThatAreLargeAndCompressedAreReadAhead) {
     const fs::path file = write("large.gr", packed);
     ASSERT_GT(packed.size(), 128U << 10U);
     EXPECT_TRUE(same(read_graph(file), graph));
-    // A reader that stops early, and one that reaches the damage at the end.
+    // Reads the file with a reader that stops early, and with one that reaches the damage at the
+    // end.
     const fs::path wrong = write("wrong.el", packed);
     EXPECT_THAT(refusal([&] { return read_graph(wrong); }), HasSubstr("wrong.el:1: "));
     const fs::path cut = write("cut.gr", std::string_view{packed}.substr(0, packed.size() - 9));
@@ -459,7 +460,7 @@ TEST_F(Cache, SparesReadingAgain) {
   const auto time = fs::last_write_time(file);
   EXPECT_TRUE(same(read(file), graph_));
   ASSERT_TRUE(fs::exists(entry(file)));
-  (void)write("a.gr", std::string(text_.size(), 'x'));  // not read again
+  (void)write("a.gr", std::string(text_.size(), 'x'));  // a second read must not see this
   fs::last_write_time(file, time);
   EXPECT_TRUE(same(read(file), graph_));
 }
@@ -473,7 +474,7 @@ TEST_F(Cache, NoticesThatTheFileChanged) {
   fs::last_write_time(file, time);
   EXPECT_TRUE(same(read(file), other)) << "another size";
   std::string text = to_text(other, Format::dimacs);
-  text[text.size() - 2] = '7';  // the last edge is a self loop now
+  text[text.size() - 2] = '7';  // makes the last edge a self loop
   (void)write("a.gr", text);
   fs::last_write_time(file, time + std::chrono::milliseconds{1});
   EXPECT_FALSE(same(read(file), other)) << "another time";
@@ -498,7 +499,7 @@ TEST_F(Cache, ThatIsDamagedAnywhereIsAsIfItWereNotThere) {
   const auto put = [&](const std::string& bytes) {
     std::ofstream{entry(file), std::ios::binary | std::ios::trunc} << bytes;
   };
-  for (std::size_t i = 0; i < good.size(); i += i < 120 ? 1 : 7) {  // the head is 88
+  for (std::size_t i = 0; i < good.size(); i += i < 120 ? 1 : 7) {  // the header has 88 bytes
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x40);
     put(bad);
@@ -542,8 +543,8 @@ TEST_F(Cache, DoesNotHideWhatIsWrongWithTheFile) {
 
 // ---- real graphs
 
-/// The graph, straight from its file; nothing if the file is not there. What searches find in it is
-/// in known_answers_test.
+/// The graph, read from its file without the cache; nothing if there is no such file.
+/// known_answers_test checks what searches find in it.
 std::optional<Csr> real_graph(const char* name) {
   const auto file = find_input(name);
   return file ? std::optional{read_graph(*file)} : std::nullopt;

@@ -1,5 +1,5 @@
-// Graphs: what the generators make, how they are turned into others, and what input specs are taken
-// or refused.
+// Graphs: the output of the generators, derived graphs, and which input specs are accepted or
+// refused.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool same(const Csr& one, const Csr& other) {
          one.weights == other.weights;
 }
 
-/// A simple search from node 0: how many nodes it reaches, and how far they are.
+/// A simple search from node 0: the number of nodes that it reaches, and their distances.
 struct Reach {
   std::size_t nodes = 0;
   std::uint32_t depth = 0;
@@ -64,7 +64,7 @@ Reach reach(const Csr& graph) {
   return result;
 }
 
-/// What every generator promises, checked without the code of the generators.
+/// Checks what every generator guarantees, without using code of the generators.
 void expect_undirected_and_simple(const Csr& graph) {
   EXPECT_EQ(broken(graph), std::nullopt);
   std::set<std::tuple<Node, Node, Weight>> edges;
@@ -133,7 +133,7 @@ TEST(Generators, MakeTheSameGraphFromTheSameSeedAndAnotherFromAnother) {
   }
 }
 
-/// A number that changes when anything in the graph does.
+/// A hash of the whole graph.
 std::uint64_t fingerprint(const Csr& graph) {
   std::uint64_t hash = graph.num_nodes();
   for (const std::uint64_t offset : graph.offsets) hash = splitmix64(hash ^ offset);
@@ -157,7 +157,7 @@ TEST(Rmat, HasHubsAndAlmostAllEdgesThatWereDrawn) {
 }
 
 TEST(Rmat, NumbersItsNodesAtRandom) {
-  // As drawn, node 0 is the hub for every seed.
+  // Before the renumbering, node 0 is the hub for every seed.
   std::set<Node> hubs;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) hubs.insert(hub(rmat(10, seed)));
   EXPECT_GT(hubs.size(), 2U);
@@ -207,7 +207,8 @@ TEST(Complete, ConnectsEveryPair) {
 
 TEST(Splitmix64, IsTheStandardOne) {
   EXPECT_EQ(splitmix64(0), 0xE220A8397B1DCDAFU);
-  EXPECT_EQ(splitmix64(0x9E3779B97F4A7C15U), 0x6E789E6AA1B965F4U);  // the second of that stream
+  EXPECT_EQ(splitmix64(0x9E3779B97F4A7C15U),
+            0x6E789E6AA1B965F4U);  // the second number of that stream
 }
 
 // ---- one graph from another

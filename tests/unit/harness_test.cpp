@@ -1,4 +1,4 @@
-// The bench harness: its arithmetic on known numbers, the order of its repetitions, and its files.
+// The bench harness: its statistics on known numbers, the order of its repetitions, and its files.
 #include "bench/harness.hpp"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(Statistics, PoolTheBatchesOfAllRepetitions) {
 }
 
 TEST(Ratios, ArePairedRepetitionByRepetition) {
-  // The machine gets ten times slower half-way: the ratios do not notice.
+  // The machine becomes ten times slower half-way. The ratios must not change.
   const Series ours{.name = "ours", .reference = false, .repetitions = {{1, 2, 3}, {20}, {30}}};
   const Series theirs{
       .name = "theirs", .reference = true, .repetitions = {{4}, {40}, {30, 10, 20}}};
@@ -272,13 +272,13 @@ TEST(Sharing, ARateIsInterpolatedWithinTheLine) {
   const ProgressLine line{{100, 0}, {200, 50}, {300, 150}};
   EXPECT_DOUBLE_EQ(rate(line, 100, 300), 0.75);
   EXPECT_DOUBLE_EQ(rate(line, 150, 250), 0.75);
-  EXPECT_DOUBLE_EQ(rate(line, 0, 200), 0.5);  // nothing is known of the time before
+  EXPECT_DOUBLE_EQ(rate(line, 0, 200), 0.5);  // nothing is known of the time before 100
   EXPECT_DOUBLE_EQ(rate(line, 400, 500), 0);
 }
 
 TEST(Sharing, AnIdealJobLosesWhatIsTaken) {
   EXPECT_DOUBLE_EQ(ideal_slowdown(0.5, 10, 40), 1 / 0.875);
-  EXPECT_DOUBLE_EQ(ideal_slowdown(0.5, 80, 40), 2);  // tasks without a pause
+  EXPECT_DOUBLE_EQ(ideal_slowdown(0.5, 80, 40), 2);  // tasks in immediate succession
 }
 
 }  // namespace
@@ -292,7 +292,7 @@ TEST(OtherPrograms, TakeTheCpuTimeThatIsNotOurs) {
   }
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
-  const double share = others.share();  // the child is ours only when it has been waited for
+  const double share = others.share();  // the child's CPU time counts as ours only after wait()
   EXPECT_GT(share * std::thread::hardware_concurrency(), 0.5);
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
 }

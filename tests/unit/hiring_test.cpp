@@ -1,4 +1,4 @@
-// An engine that cannot be made, or cannot grow, for want of memory.
+// An engine that cannot be created, or cannot grow, because memory is exhausted.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -12,7 +12,7 @@ namespace {
 TEST(Hiring, ThrowsWhereMemoryIsShortAndKeepsWhatItHas) {
   cpu::Engine engine{{.capacity = 1}};
   int failures = 0;
-  for (bool failed = true; failed; failures += failed ? 1 : 0) {  // each allocation in turn
+  for (bool failed = true; failed; failures += failed ? 1 : 0) {  // each allocation fails in turn
     try {
       allocations_left = failures;
       engine.set_capacity(4);

@@ -1,5 +1,6 @@
-// The paper's 11 pairs of app and input, with its algorithms and with ours, and what is known of
-// them: static and while groups come and go. Real graphs are taken from the folder $COHORT_DATA.
+// The paper's 11 pairs of app and input, with the paper's algorithms and with ours: static, and
+// while groups join and leave. Results are compared with known answers. Real graphs are read from
+// the folder $COHORT_DATA.
 #include <gmock/gmock.h>
 
 #include "apps/registry.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 using testing::IsSupersetOf;
 
-/// Runs it with a fixed number of groups and at random ones; both must verify and give `known`.
+/// Runs the app with a fixed number of groups and with random ones. Both runs must verify and
+/// return `known`.
 void expect(const std::string& app, const std::string& input,
             const std::vector<std::string>& settings, const Numbers& known) {
   if (input.find(':') == std::string::npos && !find_input(input))
@@ -45,7 +47,7 @@ TEST(KnownAnswers, ColorOnG3Circuit) {
   expect("color", circuit, {}, {});
   expect("color", circuit, {"algorithm=paper"}, {});
 }
-// With priorities by id, two sweeps do everything. Short steps give groups a chance to come and go.
+// With priorities by id, two sweeps do everything. Short steps let groups join and leave.
 TEST(KnownAnswers, MisOnAGrid) {
   expect("mis", "grid:1000x1000", {}, {{"size", 364097}});
   expect("mis", "grid:1000x1000", {"algorithm=paper"}, {{"size", 364097}});
@@ -89,7 +91,7 @@ TEST(KnownAnswers, ConnectFour) {
   expect("game", "connect4:6", {}, known);
 }
 
-// Other things that are known.
+// Other known answers.
 TEST(KnownAnswers, BfsOnNewYork) { expect("bfs", new_york, {}, {{"depth", 619}}); }
 TEST(KnownAnswers, PullSsspOnNewYork) {
   expect("p-sssp", new_york, {}, new_york_paths);

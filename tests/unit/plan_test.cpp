@@ -14,17 +14,17 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A task, in order of submission.
+/// A task. Tasks are listed in order of submission.
 struct Demand {
   std::uint32_t groups = 1;
   int priority = 0;
   bool running = false;
 };
 
-/// A plan, with a verdict for each task.
+/// A plan, with the outcome for each task.
 struct Verdict : Plan {
-  std::vector<bool> grants;     // it runs, or will as soon as its units are free
-  std::uint32_t looked_at = 0;  // waiting tasks
+  std::vector<bool> grants;     // the task runs, or will run as soon as its units are free
+  std::uint32_t looked_at = 0;  // number of waiting tasks considered
 };
 
 struct Scene {
@@ -54,7 +54,7 @@ struct Scene {
   }
 };
 
-/// A possible scene: the running jobs and tasks fit the machine.
+/// A random scene that is possible: the running jobs and tasks fit the machine.
 Scene random_scene(std::mt19937& random) {
   const auto upto = [&random](std::uint32_t most) {
     return static_cast<std::uint32_t>(random() % (most + 1));
@@ -83,7 +83,7 @@ Scene random_scene(std::mt19937& random) {
   return scene;
 }
 
-/// The units that the plan hands out in total.
+/// The total number of units that the plan assigns.
 std::uint64_t given(const Scene& scene, const Verdict& plan) {
   std::uint64_t sum = std::accumulate(plan.shares.begin(), plan.shares.end(), std::uint64_t{0});
   for (std::size_t i = 0; i < scene.tasks.size(); ++i) {
@@ -276,8 +276,8 @@ TEST(Plan, MoreTasksNeverMeanMoreForAJob) {
 }
 
 TEST(Plan, NobodyWaitsForEver) {
-  // Tasks of all sizes keep asking for a machine: every job and every task comes to run. A task
-  // runs for one round. A job that is suspended comes back when the plan has a unit for it.
+  // Tasks of all sizes keep requesting units. Every job and every task must eventually run. A task
+  // runs for one round. A suspended job returns when the plan has a unit for it.
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random{seed};
     Scene scene{.capacity = 1 + static_cast<std::uint32_t>(random() % 8), .jobs = {}, .tasks = {}};

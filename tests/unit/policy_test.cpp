@@ -26,7 +26,7 @@ std::uint32_t least(const Claim& claim) {
   return claim.rigid ? claim.max_groups : std::min(claim.max_groups, 1U);
 }
 
-/// A machine and jobs on it. The least parts of the running jobs fit the machine.
+/// A machine and its jobs. The minimum shares of the running jobs fit the machine.
 struct Scene {
   std::uint32_t capacity = 0;
   Claims claims;
@@ -68,7 +68,7 @@ class Dice {
   std::mt19937 random_;
 };
 
-/// Calls `property(scene, its shares)` for many scenes.
+/// Calls `property(scene, shares)` for many random scenes.
 void for_all(bool with_rigid, const std::function<void(const Scene&, const Shares&)>& property) {
   for (unsigned seed = 0; seed < test::scaled(20000, 500); ++seed) {
     const Scene scene = Dice{seed}.scene(with_rigid);
@@ -155,7 +155,7 @@ TEST(Policy, NobodyOvertakesAPostponedJob) {
 
 TEST(Policy, PostponesOnlyForWantOfRoom) {
   for_all(true, [](const Scene& scene, const Shares& shares) {
-    std::uint64_t needed = 0;  // the least parts of all jobs that have units
+    std::uint64_t needed = 0;  // the sum of the minimum shares of all jobs that have units
     for (std::size_t i = 0; i < shares.size(); ++i)
       needed += shares[i] > 0 ? least(scene.claims[i]) : 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -190,8 +190,9 @@ TEST(Policy, RespectsWeightsToWithinOneUnit) {
         const Claim& rich = scene.claims[i];
         const Claim& poor = scene.claims[j];
         if (rich.rigid || poor.rigid || shares[i] <= 1 || shares[j] == 0) continue;
-        if (shares[j] == poor.max_groups) continue;  // it can use no more
-        // No unit should move: if `rich` gave one up, it would have no more per weight than `poor`.
+        if (shares[j] == poor.max_groups) continue;  // the job cannot use more units
+        // Moving a unit must not improve fairness: after giving one up, `rich` would have no more
+        // per weight than `poor`.
         EXPECT_LE(std::uint64_t{shares[i] - 1} * poor.weight,
                   std::uint64_t{shares[j]} * rich.weight)
             << "jobs " << i << " and " << j;
@@ -222,7 +223,8 @@ TEST(Policy, IsMonotoneInDemand) {
 }
 
 TEST(Policy, StartedJobsKeepTheirPlaceWhenTheyRun) {
-  // A job that these shares start is running next time. Then no job is postponed for it.
+  // Uses the shares as the next scene: jobs that received units are running then, and must not be
+  // postponed.
   for_all(true, [](const Scene& scene, const Shares& shares) {
     Claims next = scene.claims;
     for (std::size_t i = 0; i < next.size(); ++i)

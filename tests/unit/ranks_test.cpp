@@ -31,8 +31,8 @@ using cpu::Platform;
 using Hub = protocol::Hub<Platform>;
 using Network = protocol::HubNetwork<Platform>;
 
-/// Runs a body on each rank, newcomers included, until the job has ended. The body returns whether
-/// this rank has left a job that goes on.
+/// Runs `body` on each rank, including ranks that join, until the job has ended. `body` returns
+/// whether this rank has left a job that continues.
 void on_ranks(std::uint32_t ranks, std::uint32_t seats,
               const std::function<bool(Network&, std::uint32_t seat)>& body) {
   Hub hub{seats, ranks};
@@ -63,7 +63,7 @@ TEST(Ranks, KeepEveryShardAndMessageThroughAThousandResizes) {
     Random dice{seat};
     std::uint32_t ranks = network.ranks();
     if (network.joined()) ++resizes;
-    // Rank 0 asks for another size now and then; others leave now and then.
+    // Rank 0 sometimes asks for another size; other ranks sometimes leave.
     work.die = [&] {
       if (network.rank() == 0) {
         resizes += network.ranks() != ranks ? 1 : 0;
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-/// A folder of this test, empty.
+/// An empty folder for this test.
 fs::path fresh_folder() {
   const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
   fs::path folder = fs::path{testing::TempDir()} / (std::to_string(::getpid()) + test->name());
@@ -159,7 +159,7 @@ TEST(Ranks, ASuspendedJobGoesOnOnAnotherNumberOfRanks) {
     run.options.shards = 8;
     run.options.checkpoint = folder;
     run.verify = true;
-    // Each start gets one superstep further.
+    // Each start advances the job by one superstep.
     run.control = [](RankRequests* requests) {
       if (requests != nullptr) requests->suspend();
     };
@@ -180,7 +180,8 @@ TEST(Ranks, ASuspendedJobGoesOnOnAnotherNumberOfRanks) {
 }
 
 TEST(Ranks, AJobGrowsAndShrinksWhileItRuns) {
-  for (const char* app : {"bfs", "l-sssp", "pagerank"}) {  // cc takes one superstep on one rank
+  for (const char* app :
+       {"bfs", "l-sssp", "pagerank"}) {  // cc needs only one superstep on one rank
     constexpr std::uint32_t seats = 4;
     RankedOutcome outcome;
     std::atomic<std::uint32_t> joined{0};

@@ -127,7 +127,7 @@ TEST(Generation, WrapsAround) {
   roster.word += Roster::self_flip(4);
   for (int i = 0; i < 3; ++i) roster.word += Roster::one_arrival;
   EXPECT_EQ(roster.word, at(0, 4).word);
-  // What goes by the generation modulo two or four goes on through the wrap.
+  // Uses of the generation modulo 2 or 4 continue correctly through the wrap.
   EXPECT_EQ((last + 1) % 4, 0U);
 }
 

@@ -33,7 +33,7 @@ TEST(Samples, OfOneAreThatOne) {
 
 TEST(Samples, HaveExactPercentilesWhileAllAreKept) {
   Samples samples;
-  for (std::uint64_t i = 1000; i > 0; --i) samples.add(i);  // in any order
+  for (std::uint64_t i = 1000; i > 0; --i) samples.add(i);  // the order must not matter
   const Summary summary = samples.summary();
   EXPECT_EQ(summary.count, 1000U);
   EXPECT_THAT(summary.p50, AllOf(Ge(500U), Le(501U)));

@@ -51,18 +51,18 @@ kernel void f(local int *shared, global int *p) {
 }
 // ---- a pointer to a local parameter is transmitted
 kernel void f(local int *shared, global int *p) {
-  transmit local int *mine = shared;  // expected-error {{'mine' points to local memory, so it cannot be transmitted: another group's local memory is another one}}
+  transmit local int *mine = shared;  // expected-error {{'mine' points to local memory, so it cannot be transmitted: a joining group has local memory of its own}}
   resizing_global_barrier();
   p[0] = mine[0];
 }
 // ---- an unknown kill order
-kernel kill_order(lowest) void f(global int *p) {  // expected-error {{kill_order(lowest) is not known; there is kill_order(highest_first) and kill_order(any)}}
+kernel kill_order(lowest) void f(global int *p) {  // expected-error {{unknown kill_order(lowest): use kill_order(highest_first) or kill_order(any)}}
 }
 // ---- unknown survivors
-kernel survivors(two) void f(global int *p) {  // expected-error {{survivors(two) is not known; there is survivors(keep_one) and survivors(may_all_leave)}}
+kernel survivors(two) void f(global int *p) {  // expected-error {{unknown survivors(two): use survivors(keep_one) or survivors(may_all_leave)}}
 }
 // ---- a kill order on a function
-kill_order(any) void g(void) {  // expected-error {{kill_order says something about a kernel; 'g' is not one}}
+kill_order(any) void g(void) {  // expected-error {{kill_order applies to kernels only, and 'g' is not a kernel}}
 }
 // ---- the known traits
 // expected-no-diagnostics

@@ -42,7 +42,7 @@ again:  // expected-error {{goto is not supported in 'f', where groups can join 
 // ---- recursion
 int g(int x);
 int h(int x) { return g(x); }
-int g(int x) { return x ? h(x - 1) : 0; }  // expected-error {{recursion, here of 'h', is not allowed in OpenCL C}}
+int g(int x) { return x ? h(x - 1) : 0; }  // expected-error {{recursion is not allowed in OpenCL C: 'h' calls itself, directly or indirectly}}
 kernel void f(global int *p) { p[0] = h(3); }
 // ---- a function that is not defined
 int g(int x);
@@ -56,11 +56,11 @@ kernel void f(global int *p) { g(p); }
 // ---- a kernel with local memory that is called
 kernel void g(global int *p) { local int x; x = 1; p[0] = x; }
 kernel void f(global int *p) {
-  g(p);  // expected-error {{kernel 'g' is called like a function, but has local memory of its own; move its body into a function that gets the local memory from both}}
+  g(p);  // expected-error {{kernel 'g' is called like a function, but has local memory of its own; move its body into a function that both call with their local memory}}
 }
 // ---- a barrier in kill order any
 kernel kill_order(any) void f(global int *p) {
-  global_barrier();  // expected-error {{'global_barrier' in a kernel of kill_order(any): groups come and go in any order, so there is no set of groups to wait for}}
+  global_barrier();  // expected-error {{'global_barrier' in a kernel of kill_order(any): groups join and leave in any order, so there is no set of groups to wait for}}
 }
 // ---- a resizing barrier in kill order any
 kernel kill_order(any) void f(global int *p) {
@@ -87,13 +87,13 @@ kernel void f(global float *p) { p[twice] = weights[size % 3]; }
 const int numbers[2] = {1, 2};  // expected-note {{'numbers' is declared here}}
 int first(global const int *p) { return *p; }
 kernel void f(global int *p) {
-  p[0] = first(numbers);  // expected-error {{'numbers' is used by its address, so declare it 'constant'}}
+  p[0] = first(numbers);  // expected-error {{the address of 'numbers' is used, so declare it 'constant'}}
 }
 // ---- a constant in program scope that is not one
 const int *global_pointer;  // expected-error {{variable 'global_pointer' in program scope is not supported}}
 // ---- a second dimension in a kernel that does not declare it
 void g(global int *p) {
-  p[get_local_id(1)] = 1;  // expected-error {{dimension 1 in kernel 'f', whose groups come and go along dimension 0: declare the shape of a group with reqd_work_group_size}}
+  p[get_local_id(1)] = 1;  // expected-error {{kernel 'f' uses dimension 1, but groups join and leave along dimension 0: declare the shape of a group with reqd_work_group_size}}
 }
 kernel void f(global int *p) { g(p); resizing_global_barrier(); }
 kernel __attribute__((reqd_work_group_size(4, 2, 1))) void h(global int *p) { g(p); resizing_global_barrier(); }
@@ -126,7 +126,7 @@ kernel void f(global int *p) {
 // ---- an event across a resizing point
 kernel void f(global int *p) {
   local int shared[4];
-  transmit event_t done = async_work_group_copy(shared, p, 4, 0);  // expected-error {{'transmit' on 'done': wait for the event before groups may come and go}}
+  transmit event_t done = async_work_group_copy(shared, p, 4, 0);  // expected-error {{'transmit' on 'done': wait for the event before groups may join or leave}}
   resizing_global_barrier();
   wait_group_events(1, &done);
 }

@@ -94,7 +94,7 @@ kernel void f(global int *p, int n) {
 // ---- an array may be read
 kernel void f(global int *p, int n) {
   int keys[2] = {1, 2};  // expected-note {{'keys' is an array: keep it in global memory, or compile with --transmit=live to transmit it}}
-  resizing_global_barrier();  // expected-warning {{'keys' may be read by groups that join at this resizing_global_barrier, but is neither 'transmit' nor surely written before}}
+  resizing_global_barrier();  // expected-warning {{'keys' may be read by groups that join at this resizing_global_barrier, but is neither 'transmit' nor certainly written before}}
   p[get_global_id()] = keys[n];  // expected-note {{read here}}
 }
 // ---- a variable that a function fills may be read
@@ -156,7 +156,7 @@ kernel void f(global int *p, int n) {
 }
 // ---- transmit on local memory
 kernel void f(global int *p) {
-  transmit local int shared;  // expected-error {{'transmit' on 'shared', which is in local memory: that of a joining group is its own}}
+  transmit local int shared;  // expected-error {{'transmit' on 'shared', which is in local memory: a joining group has local memory of its own}}
 }
 // ---- transmit on a pointer to local memory
 kernel void f(global int *p, int n) {

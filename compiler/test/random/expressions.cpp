@@ -65,14 +65,14 @@ Expr Maker::binary(Op op, const Expr& a, const Expr& b) {
   return e;
 }
 
-/// The same or another value, with |value| <= 2^bits. Literals keep their value.
+/// The same or another value, with |value| <= 2^bits. A literal keeps its value.
 Expr Maker::shrunk(Expr e, unsigned bits) {
   if (e.bits <= bits || e.kind == Kind::f32) return e;
   if (chance(25) && bits >= 7) return cast(e, bits >= 15 && chance(70) ? Kind::i16 : Kind::i8);
   if (chance(30))
     return binary(Op::rem, e, literal(1 + below((1U << std::min(bits, 14U)) - 1), Kind::i32));
   Expr result = binary(Op::band, e, literal((1U << std::min(bits, 14U)) - 1, Kind::i32));
-  // `%` of an unsigned and `&` are both small enough, whatever the kind.
+  // `%` of an unsigned value and `&` both keep the value small enough, for every kind.
   result.bits = std::min(bits, 14U);
   return result;
 }
@@ -330,7 +330,7 @@ Expr Maker::integer(int depth) {
     };
     return e;
   }
-  if (which < 94) {  // a float is a multiple of a quarter, and small
+  if (which < 94) {  // a float is a small multiple of 1/4
     const Expr a = real_number(1);
     Expr e = cast(a, chance(70) ? Kind::i32 : Kind::i64);
     e.bits = 10;
@@ -369,7 +369,7 @@ Expr Maker::real_number(int depth) {
   return e;
 }
 
-/// A component of a vector that has no name.
+/// A component of an unnamed vector.
 Expr Maker::component(int depth) {
   const Type type = vector_type();
   const Expr v = vector(type, std::min(depth - 1, 1));
@@ -377,7 +377,7 @@ Expr Maker::component(int depth) {
   Expr e;
   if (chance(20) && type.width != 3) {
     const bool signs = facts(type.kind).is_signed;
-    if (signs) {  // any() looks at the signs
+    if (signs) {  // any() tests the sign bits
       e.text = "any(" + v.text + ")";
       e.kind = Kind::i32;
       e.bits = 1;
@@ -413,7 +413,7 @@ Expr Maker::vector(Type type, int depth) {
           choose(false, [&](const Var& each) { return each.type == type && !each.table; });
       if (var != nullptr) {
         Expr found = read(whole(*var));
-        if (chance(40)) {  // its components in another order
+        if (chance(40)) {  // a swizzle
           std::array<unsigned, 8> order{};
           std::string letters;
           for (unsigned i = 0; i < width; ++i) {
@@ -464,7 +464,7 @@ Expr Maker::vector(Type type, int depth) {
       };
       return e;
     }
-    case 4: {  // a comparison chooses
+    case 4: {  // a choice by a comparison
       const Expr a = vector(type, depth - 1);
       const Expr b = vector(type, depth - 1);
       const Op op = static_cast<Op>(static_cast<int>(Op::lt) + static_cast<int>(below(6)));
@@ -534,7 +534,7 @@ Expr Maker::of_type(const Type& type, int depth) {
   if (type.kind != Kind::f32) return integer(depth);
   const Expr sum = real_number(depth > 0 ? 1 : 0);
   if (sum.level == primary) return sum;
-  Expr e = sum;  // stays small in a loop, too
+  Expr e = sum;  // small enough to be added up in a loop
   e.text = "clamp(" + sum.text + ", -64.0f, 64.0f)";
   e.level = primary;
   e.value = [value = sum.value](Env& env) {

@@ -1,9 +1,9 @@
-// make fuzz-compiler: random kernels with fresh seeds, for some minutes, or those of one seed
-// again.
+// make fuzz-compiler: checks random kernels with fresh seeds for some minutes, or the kernel of one
+// seed again.
 //   fuzz_compiler [MINUTES [FOLDER [SEED]]]   failing programs go to FOLDER (compiler-failures)
 //   fuzz_compiler again SEED [FOLDER]         status 1 if its kernel still fails
-// Each file is compiled and run in a process of its own, so that crashes and hangs are seen. Of a
-// kernel that fails, statements are left out as long as it fails in the same way.
+// Each file is compiled and run in a child process, so that crashes and hangs are noticed. A
+// failing kernel is shortened: statements are left out as long as it fails in the same way.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,9 +30,9 @@ constexpr std::uint32_t each_file = 12;
 #else
 constexpr std::uint32_t each_file = 40;
 #endif
-constexpr unsigned time_limit = 1800;  // seconds for a file, of a busy machine perhaps
+constexpr unsigned time_limit = 1800;  // seconds per file, also on a busy machine
 
-/// What all processes count.
+/// Counters shared by all processes.
 struct Counts {
   std::atomic<std::uint64_t> kernels{0};
   std::atomic<std::uint64_t> joins{0};
@@ -46,13 +46,13 @@ Counts& counts() {
 }
 
 struct Verdict {
-  std::string what;  ///< right, differs, is refused, crashes or hangs
+  std::string what;  ///< "right", "differs", "is refused", "crashes" or "hangs"
   std::string text;
   [[nodiscard]] bool right() const { return what == "right"; }
 };
 
-/// Every fourth file is optimised; the others are compiled by Clang if it is there, which is
-/// quicker.
+/// Every fourth file is compiled with optimisation. The others use Clang if it is installed,
+/// because it compiles faster.
 std::string choose_compiler(std::uint64_t seed) {
   if (seed / 2 / each_file % 4 == 0) return "-O2";
   static const bool clang = std::system("clang++ --version > /dev/null 2>&1") == 0;  // NOLINT
@@ -60,7 +60,7 @@ std::string choose_compiler(std::uint64_t seed) {
   return "-O0";
 }
 
-/// Compiles and runs kernels; what is wrong with them, or nothing.
+/// Compiles and runs the kernels of a file. Returns the first failure, if any.
 Verdict check(const RandomFile& file, const Seeds& seeds, const fs::path& scratch,
               std::uint64_t turns) {
   const std::string optimise = choose_compiler(seeds[0]);
@@ -94,7 +94,7 @@ Verdict check(const RandomFile& file, const Seeds& seeds, const fs::path& scratc
   return result;
 }
 
-/// The same in a process of its own.
+/// check() in a child process.
 Verdict checked(const Seeds& seeds, const LeftOut& left_out = {}, std::uint64_t turns = 3) {
   RandomFile file;
   file.annotated = style_of(seeds[0]).annotated;
@@ -135,7 +135,7 @@ Verdict checked(const Seeds& seeds, const LeftOut& left_out = {}, std::uint64_t 
   return result;
 }
 
-/// Tells of a kernel that fails, and stores what is left of it.
+/// Reports a kernel that fails, and stores its shortened text.
 void tell(std::uint64_t seed, const Verdict& verdict, const fs::path& folder) {
   LeftOut left_out;
   const RandomKernel whole = *random_kernel(seed, "k0");
@@ -168,7 +168,7 @@ void tell(std::uint64_t seed, const Verdict& verdict, const fs::path& folder) {
   std::cout << "seed " << seed << " " << last.what << ", see " << file.string() << std::endl;
 }
 
-/// Kernels that failed together, one by one.
+/// Checks kernels one by one after their file failed.
 void tell_apart(const Seeds& seeds, const Verdict& verdict, const fs::path& folder) {
   bool any = false;
   for (const std::uint64_t seed : seeds) {
@@ -195,7 +195,7 @@ int fuzz(double minutes, const fs::path& folder, std::uint64_t first) {
     const pid_t child = ::fork();
     if (child == 0) {
       for (std::uint64_t file = worker; Clock::now() < until; file += workers) {
-        Seeds seeds;  // all odd, or all even: they transmit alike
+        Seeds seeds;  // all odd or all even, so that all use the same --transmit
         for (std::uint64_t i = 0; i < each_file; ++i)
           seeds.push_back(first + file / 2 * 2 * each_file + file % 2 + 2 * i);
         const Verdict verdict = checked(seeds);

@@ -58,7 +58,8 @@ Type Maker::parameter_type() {
   return {scalar_kind()};
 }
 
-/// A function without points, with a pointer to what it changes perhaps; or a helper with points.
+/// Makes a function without points, which may get a pointer to a variable that it changes, or a
+/// helper with points.
 void Maker::make_function(bool out, bool helper) {
   auto function = std::make_shared<Function>();
   function->name = own(helper ? "g" : out ? "o" : "f");
@@ -188,7 +189,7 @@ RandomKernel Maker::make() {
       "uchar b, long c, float f) {\n  transmit uint h = 1;\n" +
       (text_.find("cells[") == std::string::npos ? "" : "  local uint cells[4];\n") + roots_ +
       text_ + "  mark(marks, " + std::to_string(random_slots - 1) + ", h);\n}\n";
-  std::string needed;  // what it does not use is left out
+  std::string needed;  // only the types and functions that the kernel uses
   for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
     if ((needed + body).find(part->first) != std::string::npos) needed = part->second + needed;
   }

@@ -1,6 +1,7 @@
 // Makes a random kernel, its text and its meaning together: each piece is a string and a function
 // that does the same to an Env.
-// Invariant: as in kernel.hpp; `bits` of an expression never is less than its values need.
+// Invariant: as in kernel.hpp. In addition, `bits` of an expression is never less than its values
+// need.
 #pragma once
 
 #include <functional>
@@ -13,11 +14,11 @@
 
 namespace cohort::test::random {
 
-// ---- what a kernel does
+// ---- the meaning of a kernel
 
 struct TooLong {};
 
-/// A thread's memory, as cells of one number each, and what all threads see.
+/// A thread's memory, as cells of one number each, and the memory that all threads see.
 struct Env {
   std::vector<Word> memory;
   std::vector<std::uint32_t> marks = first_marks();
@@ -36,7 +37,7 @@ struct Env {
 };
 
 enum class Flow : std::uint8_t { next, broken, continued, returned };
-using Cells = std::array<Word, 8>;  // of a scalar or vector
+using Cells = std::array<Word, 8>;  // the components of a scalar or vector
 using Value = std::function<Cells(Env&)>;
 using At = std::function<unsigned(Env&)>;
 using Run = std::function<Flow(Env&)>;
@@ -59,7 +60,7 @@ inline std::uint32_t stir(std::uint32_t item, std::uint32_t key) {
   return item * 1664525U + key * 2654435761U + 1013904223U;
 }
 
-// Levels of precedence.
+// Precedence levels.
 constexpr int primary = 15;
 constexpr int prefix = 14;
 
@@ -68,7 +69,7 @@ struct Expr {
   int level = primary;
   Kind kind = Kind::i32;
   unsigned width = 1;
-  unsigned bits = 31;  // |value| <= 2^bits, of an integer
+  unsigned bits = 31;  // of an integer: |value| <= 2^bits
   Value value;
   bool literal = false;
 };
@@ -83,19 +84,19 @@ struct Place {
 
 struct Var {
   std::string name;
-  Type type;             // of what it points to, if it is a pointer
-  unsigned base = 0;     // its first cell, or the one with the address
-  bool pointer = false;  // to something private
+  Type type;             // of the target, if it is a pointer
+  unsigned base = 0;     // its first cell; of a pointer: the cell with the address
+  bool pointer = false;  // a pointer into private memory
   bool table = false;    // a pointer into the table
   bool constant = false;
-  bool sent = false;  // joining groups have it
+  bool sent = false;  // joining groups receive it
   bool readable = true;
 };
 
 struct Function {
   std::string name;
   std::vector<Var> parameters;
-  Type result;  // a scalar, or a record
+  Type result;  // a scalar or a record
   bool is_void = false;
   unsigned result_base = 0;
   Run body;
@@ -114,7 +115,7 @@ class Maker {
   RandomKernel make();
 
  private:
-  // ---- chance
+  // ---- random choices
 
   std::uint32_t below(std::uint32_t end) {
     return static_cast<std::uint32_t>(random_() >> 33) % end;
@@ -146,8 +147,8 @@ class Maker {
   std::string number() { return std::to_string(++numbers_); }
   std::string own(const std::string& what) { return name_ + "_" + what + number(); }
 
-  /// The name of a new variable: sometimes a word of C++, of the generated code, or of an outer
-  /// variable that it hides.
+  /// A name for a new variable. Sometimes a C++ keyword, a name of the generated code, or the name
+  /// of an outer variable, which it hides.
   std::string fresh_name() {
     static const std::vector<std::string> odd{
         "class",   "new",    "this",  "template", "delete", "typename", "operator",
@@ -175,7 +176,7 @@ class Maker {
     }
     return vars_[i].name != hidden_;
   }
-  /// A variable that can be read, or written; if there is none, null.
+  /// A variable that is readable or writable and fits; null if there is none.
   template <class Fits>
   Var* choose(bool written, Fits fits) {
     std::vector<Var*> found;
@@ -204,7 +205,7 @@ class Maker {
     for (std::size_t i = 0; i < vars_.size(); ++i) vars_[i].readable = scope.readable[i];
     if (pointed) forget();
   }
-  /// Behind a point only those variables have a value that were sent.
+  /// After a point, only transmitted variables have a value.
   void forget() {
     if (!style_.annotated) return;
     for (Var& each : vars_) each.readable &= each.sent;
@@ -232,11 +233,11 @@ class Maker {
   }
   static std::string within(const Expr& e, int least) { return within(e.text, e.level, least); }
 
-  /// A scalar or vector in the variable.
+  /// A scalar or vector inside the variable.
   Place part_of(const Var& var, bool scalar) {
     Place place = whole(var);
     bool arrow = false;
-    if (var.pointer && !var.type.extents.empty()) {  // it points to the first element
+    if (var.pointer && !var.type.extents.empty()) {  // the pointer points to the first element
       place.text = var.name;
       place.level = primary;
     } else if (var.pointer && var.type.record && chance(70)) {
@@ -356,7 +357,7 @@ class Maker {
   using Argument = std::function<Words(Env&)>;
   struct Call {
     std::string text;
-    Run run;  // leaves the result where the function does
+    Run run;  // stores the result
   };
   bool callable(const Function& function, std::size_t first = 0);
   Call call_of(const Function& function, int depth, const std::string& before = "",
@@ -371,46 +372,47 @@ class Maker {
   RandomStyle style_;
   const std::set<std::uint32_t>& left_out_;
 
-  std::string text_;  // what is being written
+  std::string text_;  // the text made so far
   std::string* out_ = &text_;
   unsigned indent_ = 0;
   std::uint32_t numbers_ = 0;
   std::uint32_t pieces_ = 0;
 
-  std::vector<std::pair<std::string, std::string>> parts_;  // names and texts of what precedes it
-  std::string roots_;                                       // declarations at the kernel's start
+  // Names and texts of the types and functions in front of the kernel.
+  std::vector<std::pair<std::string, std::string>> parts_;
+  std::string roots_;  // declarations at the kernel's start
   std::vector<Run> root_runs_;
   std::vector<std::shared_ptr<const Record>> records_;
   std::vector<std::pair<std::string, std::vector<Word>>> constants_;
   std::vector<std::shared_ptr<Function>> functions_;  // without points
-  std::vector<std::shared_ptr<Function>> outs_;       // with a pointer for their first parameter
+  std::vector<std::shared_ptr<Function>> outs_;       // their first parameter is a pointer
   std::vector<std::shared_ptr<Function>> helpers_;    // with points
 
   std::vector<Var> vars_;
   unsigned cells_ = 0;
   std::size_t scope_ = 0;  // the first variable of the innermost block
   std::size_t floor_ = 0;  // the first variable that may be written here
-  std::string hidden_;     // a variable that is about to be declared
+  std::string hidden_;     // a variable whose declaration is being made
 
-  /// What may stand in the place that is being written.
+  /// What is allowed at the current position.
   struct Here {
-    bool points = false;   // groups come and go
-    bool kernel = false;   // in the kernel itself
-    bool uniform = false;  // all threads are here
-    bool memory = false;   // the kernel's pointers have their names here
+    bool points = false;   // resizing points
+    bool kernel = false;   // position is in the kernel itself
+    bool uniform = false;  // all threads get here
+    bool memory = false;   // the kernel's pointers have the same names here
     bool root = false;     // transmitted variables
     bool declares = true;  // declarations
-    bool returns = false;  // a return: in a function, where the threads that get there may
+    bool returns = false;  // a return: in functions, where the threads that get here may return
     bool breaks = false;   // a break
     bool loops = false;    // a continue
   };
   Here here_;
-  Function* function_ = nullptr;  // the one being made
+  Function* function_ = nullptr;  // the function being made
   unsigned hash_ = 0;             // the cell of `h`
   unsigned slots_ = 0;
   unsigned points_ = 0;
   std::int32_t budget_ = 0;
-  unsigned leaves_ = 0;  // being made inside another
+  unsigned leaves_ = 0;  // calls of leaf() in progress
   unsigned calls_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The same programs without cohortc: the device's own compiler takes them as plain OpenCL C, in
-// which one thread is all groups, so that there is nothing to wait for.
+// Runs the same programs without cohortc: the device's compiler compiles them as plain OpenCL C.
+// One thread stands for all groups, so nothing has to wait.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace cohort::test {
 
 class PlainProgram {
  public:
-  /// Throws std::runtime_error with the device's messages if it does not compile.
+  /// Throws std::runtime_error with the device's messages if the program does not compile.
   explicit PlainProgram(const std::string& text)
       : chosen_(opencl::choose_device("")),
         device_(chosen_.device),
@@ -41,7 +41,7 @@ class PlainProgram {
     return {words.data(), words.size() * sizeof(T), true};
   }
 
-  /// Runs a kernel; afterwards its buffers have what it left in them.
+  /// Runs a kernel and copies the contents of its buffers back.
   void run(const std::string& name, const std::vector<Argument>& arguments) {
     cl::Kernel kernel{program_, name.c_str()};
     std::vector<cl::Buffer> buffers;
@@ -90,7 +90,7 @@ class PlainProgram {
   cl::Program program_;
 };
 
-/// What a random kernel of the program leaves in memory and should not; empty if all is right.
+/// Describes how memory differs from the expected contents after a run; empty if it does not.
 inline std::string run_plain(PlainProgram& program, RandomKernel kernel) {
   std::vector<std::uint32_t> marks = first_marks();
   std::vector<std::uint32_t> items = first_items();

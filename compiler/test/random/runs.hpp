@@ -1,4 +1,4 @@
-// Files of random kernels, and whether they do what they should while groups come and go.
+// Runs files of random kernels while groups join and leave, and checks the results.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace cohort::test {
 
-/// Resizes a job at its groups' own offers, where the engine tells of them as they happen.
+/// Resizes a job from its groups' own offers, on engines that report events as they happen.
 class Shake final : public Tracer {
  public:
   explicit Shake(std::uint64_t seed) : seed_(seed) {}
@@ -33,10 +33,10 @@ class Shake final : public Tracer {
     if (what % 2 == 0 && attached_.load(std::memory_order_acquire)) {
       try {
         job_->set_target(1 + static_cast<std::uint32_t>(what / 2 % 6));
-      } catch (const Error&) {  // it has just ended
+      } catch (const Error&) {  // the job has just ended
       }
     }
-    if (what / 16 % 2 == 0)  // long enough for a group to come
+    if (what / 16 % 2 == 0)  // long enough for a group to join
       std::this_thread::sleep_for(std::chrono::microseconds{what / 32 % 40});
   }
 
@@ -47,11 +47,10 @@ class Shake final : public Tracer {
   std::atomic<std::uint64_t> offers_{0};
 };
 
-/// PoCL's compiler mishandles barriers under a condition in groups of more than one thread:
-/// docs/opencl.md.
+/// PoCL miscompiles barriers under a condition in groups of more than one thread: docs/opencl.md.
 inline const std::uint32_t larger_groups = std::string{engine_name} == "opencl" ? 1 : 3;
 
-/// Runs the kernel from one group on, and gives it random numbers of groups until it ends.
+/// Runs the kernel, with one group at first, and sets random targets until it ends.
 inline Report run_shaken(const ProgramKernel& kernel, std::uint32_t local_size,
                          std::uint64_t seed) {
   LaunchOptions options{.max_groups = 6, .start_groups = 1, .local_size = local_size};
@@ -67,14 +66,14 @@ inline Report run_shaken(const ProgramKernel& kernel, std::uint32_t local_size,
     while (!job.wait_for(std::chrono::microseconds{random() % 100})) {
       try {
         job.set_target(1 + static_cast<std::uint32_t>(random() % 6));
-      } catch (const Error&) {  // it has just ended
+      } catch (const Error&) {  // the job has just ended
       }
     }
     return job.wait();
   }
 }
 
-/// Kernels that are compiled together: all of the first one's way to transmit.
+/// Kernels that are compiled together. All use the first one's --transmit mode.
 struct RandomFile {
   std::vector<RandomKernel> kernels;
   bool annotated = true;
@@ -86,7 +85,7 @@ struct RandomFile {
   }
 };
 
-/// The kernels k0, k1, ... of the seeds first, first + 2, ...
+/// The kernels k0, k1, ... for the seeds first, first + 2, ...
 inline RandomFile random_file(std::uint64_t first, std::uint32_t count) {
   RandomFile file;
   file.annotated = style_of(first).annotated;
@@ -95,7 +94,7 @@ inline RandomFile random_file(std::uint64_t first, std::uint32_t count) {
   return file;
 }
 
-/// Stores the file and compiles it for the engine. Throws as Program::from_file does.
+/// Stores the file and compiles it for the engine. Throws the same errors as Program::from_file.
 inline Program compiled(const RandomFile& file, const std::filesystem::path& at,
                         const std::string& optimise) {
   std::ofstream{at} << file.text();
@@ -104,7 +103,7 @@ inline Program compiled(const RandomFile& file, const std::filesystem::path& at,
                                  .optimise = optimise});
 }
 
-/// What is in memory and should not be; empty if all is right.
+/// Describes how memory differs from the expected contents; empty if it does not.
 template <class Marks, class Items>
 std::string difference(const RandomKernel& kernel, const Marks& marks, const Items& items) {
   std::ostringstream text;
@@ -121,12 +120,12 @@ std::string difference(const RandomKernel& kernel, const Marks& marks, const Ite
 }
 
 struct RandomRun {
-  std::string wrong;  ///< how the result differs
+  std::string wrong;  ///< how the result differs from the expected one
   std::uint64_t joins = 0;
   std::uint64_t leaves = 0;
 };
 
-/// Runs a kernel of the program while groups come and go.
+/// Runs a kernel of the program while groups join and leave.
 inline RandomRun run(const Program& program, const RandomKernel& kernel, std::uint64_t seed) {
   const std::vector<std::uint32_t> words = table_words();
   Shared<std::uint32_t> table(words.begin(), words.end());

@@ -4,7 +4,7 @@ namespace cohort::test::random {
 
 // ---- calls
 
-/// Whether there is something of the type of each parameter.
+/// Whether there is an argument for each parameter.
 bool Maker::callable(const Function& function, std::size_t first) {
   return std::all_of(function.parameters.begin() + static_cast<std::ptrdiff_t>(first),
                      function.parameters.end(), [&](const Var& parameter) {
@@ -15,8 +15,8 @@ bool Maker::callable(const Function& function, std::size_t first) {
                      });
 }
 
-/// A call; `before` is the text of the arguments before the ordinary ones, and `first` the value of
-/// the first of those, if it is a pointer.
+/// A call. `before` is the text of the leading arguments. `first` is the value of the first
+/// argument if that is a pointer.
 Maker::Call Maker::call_of(const Function& function, int depth, const std::string& before,
                            Argument first) {
   std::string text = before;
@@ -89,7 +89,7 @@ Run Maker::statement(int depth) {
   if (here_.declares && chance(24)) return declaration();
   if (here_.points && chance(22)) {
     if (!helpers_.empty() && chance(35)) {
-      // Declares a variable, perhaps.
+      // It may declare a variable.
       return here_.declares ? helper_call() : piece([&] { return helper_call(); });
     }
     return piece([&] { return point(); });
@@ -129,7 +129,7 @@ Run Maker::block(int depth, std::uint32_t least) {
   return sequence(std::move(runs));
 }
 
-/// The inside of braces.
+/// The inside of a block.
 Run Maker::body(int depth, bool pointed) {
   const Here outer = here_;
   here_.points &= pointed;
@@ -185,7 +185,7 @@ Run Maker::declaration() {
   const unsigned base = cells_;
   cells_ += type.cells();
 
-  if (type.scalar() && !constant && chance(8)) {  // from a variable that changes
+  if (type.scalar() && !constant && chance(8)) {  // initialised from a variable that changes
     if (Var* var = choose(true,
                           [](const Var& each) {
                             return each.readable && each.type.scalar() && !each.pointer &&
@@ -247,7 +247,7 @@ Run Maker::declaration() {
   return sequence(std::move(parts));
 }
 
-/// A list in braces for an aggregate, perhaps not of all of it; the rest is zero.
+/// A list in braces for an aggregate. It may cover only the first elements; the rest is zero.
 void Maker::initialiser(const Type& type, unsigned base, int depth, std::string& text,
                         std::vector<Run>& runs) {
   if (type.scalar() || type.vector()) {
@@ -406,7 +406,7 @@ Run Maker::point() {
   return pass;
 }
 
-/// A break, a continue or a return under a condition.
+/// A break, continue or return under a condition.
 Run Maker::leaving() {
   const Expr test = condition(1);
   std::vector<Flow> ways;
@@ -561,7 +561,7 @@ Run Maker::while_loop(int depth) {
   counter.constant = true;
   const unsigned at = counter.base;
   const std::string test = name + " < " + std::to_string(times);
-  const std::uint32_t form = below(3);  // while, do, for ever
+  const std::uint32_t form = below(3);  // while, do, or an endless for
   const Here outer = here_;
   here_.breaks = here_.loops = true;
   Expr also;
@@ -624,7 +624,8 @@ Run Maker::choice(int depth) {
   };
   std::vector<Part> parts;
   const Scope scope = enter();
-  if (pointed) forget();  // what one case hands over, the next that it falls into may not
+  // A case may transmit a value that the next case, into which it falls, does not transmit.
+  if (pointed) forget();
   line("switch (" + value.text + ") {");
   const Here outer = here_;
   here_.breaks = true;
@@ -638,7 +639,7 @@ Run Maker::choice(int depth) {
     if (part.labels.empty() && !part.otherwise) continue;
     if (part.otherwise) line("default:");
     for (const Word each : part.labels) line("case " + std::to_string(each) + ":");
-    if (chance(12) && i + 1 < labels.size()) {  // another label at once
+    if (chance(12) && i + 1 < labels.size()) {  // a second label at the same place
       ++i;
       if (i == otherwise) {
         part.otherwise = true;
@@ -700,7 +701,7 @@ Run Maker::braces(int depth) {
   return run;
 }
 
-/// A block in which a pointer to a variable, or into one, is used.
+/// A block that uses a pointer to a variable or into one.
 Run Maker::pointer_block(int depth) {
   Var* var = choose(true, [](const Var& each) {
     return each.readable && !each.pointer && !each.table && each.type.extents.size() < 2;
@@ -765,7 +766,7 @@ Run Maker::pointer_block(int depth) {
   return sequence(std::move(runs));
 }
 
-/// Each item is changed by the thread that it belongs to.
+/// A loop over the items. Each item is changed by the thread that it belongs to.
 Run Maker::item_loop() {
   const Here outer = here_;
   const std::size_t floor = floor_;
@@ -807,7 +808,7 @@ Run Maker::item_loop() {
   };
 }
 
-/// A value goes to all threads of a group through local memory, or by a group function.
+/// Passes a value to all threads of a group through local memory or by a group function.
 Run Maker::shared_cell() {
   const Expr e = cast(integer(2), Kind::u32);
   const std::string at = std::to_string(below(4));
@@ -835,7 +836,7 @@ Run Maker::shared_cell() {
   };
 }
 
-/// All threads see what the threads have made of an item.
+/// All threads read an item that other threads have changed.
 Run Maker::read_item() {
   const unsigned at = below(random_items);
   const bool pointed = here_.points && chance(60);
@@ -850,7 +851,7 @@ Run Maker::read_item() {
   };
 }
 
-/// A loop made of a label in front and a jump to it.
+/// A loop made of a label and a backward goto.
 Run Maker::jump_back(int depth) {
   const std::string label = "again" + number();
   const std::string name = "w" + number();
@@ -878,7 +879,7 @@ Run Maker::jump_back(int depth) {
   };
 }
 
-/// A jump past statements, out of a loop perhaps.
+/// A forward goto past statements, sometimes out of a loop.
 Run Maker::jump_ahead(int depth) {
   const std::string label = "done" + number();
   const Expr test = condition(1);

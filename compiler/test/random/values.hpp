@@ -1,5 +1,5 @@
-// The numbers that random kernels compute with, their types, and what OpenCL C's operators and
-// functions make of them.
+// The numbers that random kernels compute with, their types, and the effect of OpenCL C's operators
+// and functions on them.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline const KindFacts& facts(Kind kind) {
   return all[static_cast<std::size_t>(kind)];
 }
 
-/// A number as it is in memory: sign-extended or not by its kind, a float by its bits.
+/// A number as stored in memory: sign-extended or not depending on its kind; a float as its bits.
 using Word = std::int64_t;
 
 inline Word wrap(Word value, Kind kind) {
@@ -72,7 +72,7 @@ inline Kind common(Kind a, Kind b) { return std::max(promoted(a), promoted(b)); 
 
 struct Record;
 
-/// A scalar or vector, a record, or arrays of these.
+/// A scalar or vector, a record, or an array of these.
 struct Type {
   Kind kind = Kind::i32;
   unsigned width = 1;
@@ -194,7 +194,7 @@ inline Word apply_to(Op op, T x, T y) {
   }
 }
 
-/// Both of that kind; so is the result, unless it is a comparison's.
+/// Both operands have that kind. So has the result, unless `op` is a comparison.
 inline Word apply(Op op, Word x, Word y, Kind kind) {
   if (kind == Kind::f32) return apply_to(op, real(x), real(y));
   const Word result =
@@ -283,7 +283,7 @@ constexpr std::array<Builtin, 15> builtins{{
      }},
     {"bitselect", 3, false, [](Word x, Word y, Word z, Kind) { return (x & ~z) | (y & z); }},
     {"select", 3, false, [](Word x, Word y, Word z, Kind) { return z != 0 ? y : x; }},
-    {"clamp", 3, false,  // its bounds are in order
+    {"clamp", 3, false,  // the bounds are in order
      [](Word x, Word low, Word high, Kind k) {
        return wide(x, k) < wide(low, k) ? low : wide(high, k) < wide(x, k) ? high : x;
      }},

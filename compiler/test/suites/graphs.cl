@@ -67,7 +67,7 @@ __kernel void rank_pages(__global const int *row, __global const int *column, __
 
 #define IN_RANGE(x, low, high) ((x) >= (low) && (x) <= (high))
 
-// The cheapest way down a grid, some rows for each launch.
+// The cheapest path down a grid, a few rows per launch.
 __kernel void pathfinder(int iteration, __global const int *wall, __global const int *src, __global int *dst, int cols,
                          __local int *prev, __local int *result) {
   int tx = get_local_id(0), block = get_local_size(0);

@@ -1,4 +1,4 @@
-// Linear algebra as suites write it: over one or two dimensions, with tiles in local memory.
+// Linear algebra as public suites write it: over one or two dimensions, with tiles in local memory.
 
 __kernel void saxpy(const float a, __global const float *restrict x, __global float *restrict y, const int n) {
   int i = get_global_id(0);
@@ -52,7 +52,7 @@ __kernel void gemm_local(__global const float *A, __global const float *B, __glo
   C[y * width + x] = sum;
 }
 
-// A row for each work-group.
+// One row per work-group.
 __kernel void gemv(__global const float *A, __global const float *x, __global float *y, uint cols, __local float *partial) {
   uint row = get_group_id(0), lid = get_local_id(0);
   float sum = 0.0f;
@@ -76,7 +76,7 @@ __kernel void spmv_csr(__global const int *row_ptr, __global const int *columns,
   }
 }
 
-// Gaussian elimination in two kernels for each column.
+// Gaussian elimination with two kernels per column.
 __kernel void fan1(__global float *m, __global const float *a, const int size, const int t) {
   int id = get_global_id(0);
   if (id < size - 1 - t) *(m + size * (id + t + 1) + t) = *(a + size * (id + t + 1) + t) / *(a + size * t + t);

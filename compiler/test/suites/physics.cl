@@ -28,7 +28,8 @@ __kernel void nbody(__global const float4 *pos, __global const float4 *vel, uint
   new_vel[gid] = oldVel + acc * dt;
 }
 
-// A stage of a decimation-in-time FFT; the input has been put in bit-reversed order by the kernel before.
+// One stage of a decimation-in-time FFT. The kernel before has put the input into bit-reversed
+// order.
 inline float2 complex_product(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 
 __kernel void fft_reverse(__global const float2 *in, __global float2 *out, int bits) {
@@ -85,7 +86,7 @@ __constant uint K[4] = {0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xCA62C1D6};
 #define F2(b, c, d) (((b) & (c)) | ((b) & (d)) | ((c) & (d)))
 #define ROL(x, n) rotate((uint)(x), (uint)(n))
 
-// SHA-1 of one block each.
+// SHA-1 of one block per work-item.
 __kernel void sha1(__global const uint *blocks, __global uint *digests) {
   uint w[80];
   const size_t id = get_global_id(0);
@@ -131,7 +132,7 @@ __kernel void kmeans_assign(__global const float *feature, __global const float 
   }
 }
 
-// A step of the Haar wavelet transform in local memory.
+// One step of the Haar wavelet transform in local memory.
 __kernel void haar(__global const float *in, __global float *out, __local float *shared, int levels) {
   const int lid = get_local_id(0), n = get_local_size(0) * 2, base = get_group_id(0) * n;
   shared[lid] = in[base + lid];
@@ -155,7 +156,7 @@ __kernel void haar(__global const float *in, __global float *out, __local float 
   if (lid == 0) out[base] = shared[0];
 }
 
-// The Tausworthe and linear congruential generators together, as vectors.
+// The Tausworthe and the linear congruential generator combined, on vectors.
 __kernel void hybrid_taus(__global uint4 *state, __global float *out, int rounds) {
   uint4 z = state[get_global_id(0)];
   const uint4 mask = (uint4)(4294967294U, 4294967288U, 4294967280U, 0xffffffff);

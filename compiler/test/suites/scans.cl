@@ -35,7 +35,7 @@ __kernel void min_max(__global const int4 *in, __global int2 *out, uint n, __loc
   }
 }
 
-// Hillis and Steele, in two buffers.
+// The Hillis-Steele scan with two buffers.
 __kernel void scan_blocks(__global int *a, __global int *r, __global int *sums, __local int *b, __local int *c) {
   uint gid = get_global_id(0);
   uint lid = get_local_id(0);
@@ -61,7 +61,7 @@ __kernel void add_sums(__global int *r, __global const int *sums) {
   r[get_global_id(0)] += before;
 }
 
-// Blelloch, up and down a tree: exclusive, of two items for each work-item.
+// The Blelloch scan, up and down a tree: exclusive, two items per work-item.
 __kernel void scan_tree(__global const uint *in, __global uint *out, __local uint *temp, const int n) {
   int thid = get_local_id(0);
   int offset = 1;

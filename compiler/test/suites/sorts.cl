@@ -67,7 +67,7 @@ __kernel void odd_even_step(__global int *a, int n, int odd) {
 #define RADIX_BITS 4
 #define RADIX (1 << RADIX_BITS)
 
-// A radix sort by one digit: how often each digit is, and then each key's place.
+// A radix sort by one digit: counts each digit, then places the keys.
 __kernel void radix_count(__global const uint *keys, __global uint *counts, int n, int shift) {
   __local uint digits[RADIX];
   int lid = get_local_id(0);

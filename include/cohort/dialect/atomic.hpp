@@ -14,8 +14,8 @@
 
 namespace cohort::cl {
 
-// Orders and scopes come as the integers of opencl-c-base.h: __ATOMIC_RELAXED and its kin. Scopes
-// are ignored: the whole device, which is never less than was asked for.
+// Orders and scopes are the integers of opencl-c-base.h, such as __ATOMIC_RELAXED. Scopes are
+// ignored: the scope is always the whole device, which is never narrower than requested.
 #ifdef __CUDACC__
 template <class T>
 COHORT_FN auto atomic_at(volatile T* at) {
@@ -43,7 +43,8 @@ COHORT_FN constexpr memory_order order_of(int order) {
     default: return static_cast<memory_order>(__ATOMIC_SEQ_CST);
   }
 }
-/// What a load, or a failed exchange, can have of an order.
+/// The strongest order allowed for a load or a failed exchange, given the order of the whole
+/// operation.
 COHORT_FN constexpr memory_order load_order(int order) {
   if (order == __ATOMIC_ACQ_REL) return order_of(__ATOMIC_ACQUIRE);
   return order_of(order == __ATOMIC_RELEASE ? __ATOMIC_RELAXED : order);
@@ -54,7 +55,7 @@ struct Same {
   using type = T;
 };
 template <class T>
-using Given = typename Same<T>::type;  // not deduced: the pointer decides
+using Given = typename Same<T>::type;  // not deduced: the pointer's type decides
 
 template <class T>
 COHORT_FN void atomic_init(volatile T* at, Given<T> value) {
@@ -119,7 +120,8 @@ COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
 template <class T>
 COHORT_FN T add_at(volatile T* at, T value, int order) {
 #ifdef __CUDA_ARCH__
-  // CUDA's own are relaxed, and unlike those of libcu++ they know local memory by its pointer.
+  // CUDA's own atomics are relaxed. Unlike libcu++'s, they know from the pointer whether it leads
+  // to local memory.
   if constexpr (std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) {
     using Word = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
     auto* const word = reinterpret_cast<Word*>(const_cast<T*>(at));
@@ -131,7 +133,7 @@ COHORT_FN T add_at(volatile T* at, T value, int order) {
 }
 template <class T>
 COHORT_FN T sub_at(volatile T* at, T value, int order) {
-  if constexpr (std::is_integral_v<T>) {  // which wraps
+  if constexpr (std::is_integral_v<T>) {  // unsigned arithmetic wraps
     return add_at(at, static_cast<T>(std::make_unsigned_t<T>{0} - value), order);
   } else {
     return atomic_at(at).fetch_sub(value, order_of(order));
@@ -171,7 +173,7 @@ COHORT_CL_FETCH(max, return atomic_update(at, order,
 #endif
 #undef COHORT_CL_FETCH
 
-/// On a GPU neighbours that count together share an addition.
+/// On a GPU, neighbouring threads that count together share one addition.
 template <class T>
 COHORT_FN T atomic_inc(volatile T* at) {
 #ifdef __CUDA_ARCH__

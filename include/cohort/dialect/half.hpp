@@ -1,5 +1,5 @@
-// OpenCL C's half: 16 bits in memory, computed with as floats and rounded after each operation,
-// which gives the correctly rounded result. And how conversions round.
+// OpenCL C's half: 16 bits in memory. Operations compute in float and round the result, which
+// yields the correctly rounded half. Also the rounding modes of conversions.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace cohort::cl {
 
-/// How a conversion rounds: as C does, or as the suffix says.
+/// Rounding of a conversion: as in C, or as its suffix says.
 enum class Rounding { as_c, to_even, to_zero, up, down };
 
 namespace detail {
@@ -58,12 +58,13 @@ COHORT_FN inline float float_of_half(unsigned short bits) {
                           digits << 13);
 }
 
-/// A float that rounds to a half as `x` does: what does not fit is kept in the last bit.
+/// A float that rounds to the same half as `x`: its lowest bit records whether `x` has further
+/// digits.
 COHORT_FN inline float sticky_float(double x) {
   auto result = static_cast<float>(x);
   if (static_cast<double>(result) == x || x != x) return result;
   auto bits = same_bits<unsigned>(result);
-  if (::fabs(static_cast<double>(result)) > ::fabs(x)) --bits;  // toward zero
+  if (::fabs(static_cast<double>(result)) > ::fabs(x)) --bits;  // round toward zero
   return same_bits<float>(bits | 1U);
 }
 

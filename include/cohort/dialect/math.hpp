@@ -1,4 +1,4 @@
-// OpenCL C's mathematics: a scalar function each, which vectors apply to their parts.
+// OpenCL C's mathematical functions on scalars. Vectors apply them to each component.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace cohort::cl {
 
-// Defines `name` on vectors, given it on scalars.
+// Defines `name` on vectors, based on its definition for scalars.
 #define COHORT_CL_EACH_1(name)                  \
   template <class T, unsigned N>                \
   COHORT_FN auto name(const Vec<T, N>& a) {     \
@@ -101,7 +101,8 @@ COHORT_CL_STD_2(remainder)
 COHORT_FN inline float cbrt(float x) { return ::cbrtf(x); }
 COHORT_FN inline double cbrt(double x) {
   const double root = ::cbrt(x);
-#ifndef __CUDA_ARCH__  // libm's is off by more than two ulp: one step of Newton's
+// libm's error is more than two ulp: improve it by one step of Newton's method
+#ifndef __CUDA_ARCH__
   const double square = root * root;
   const double cube = square * root;
   if (square == 0 || cube - cube != 0) return root;
@@ -208,7 +209,8 @@ COHORT_CL_EACH_2(min)
 COHORT_CL_EACH_2(max)
 COHORT_CL_EACH_3(clamp)
 
-/// For signatures: Clang looks at types before constraints, and must not fail for vectors.
+/// For use in signatures. A struct, because Clang evaluates types before constraints, and this one
+/// must not fail for vectors.
 template <class T>
 struct UnsignedOf {};
 template <std::integral T>
@@ -316,7 +318,7 @@ COHORT_FN constexpr T sub_sat(T a, T b) {
 template <std::integral T>
 COHORT_FN constexpr T mad_sat(T a, T b, T c) {
   using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
-  // |a * b| is at most 2^126 if signed; unsigned, the sum is below 2^128.
+  // No overflow: |a * b| is at most 2^126 for signed T; for unsigned T the sum is below 2^128.
   const Wide exact = static_cast<Wide>(a) * static_cast<Wide>(b) + static_cast<Wide>(c);
   if (exact > static_cast<Wide>(std::numeric_limits<T>::max()))
     return std::numeric_limits<T>::max();
@@ -324,7 +326,7 @@ COHORT_FN constexpr T mad_sat(T a, T b, T c) {
     return std::numeric_limits<T>::lowest();
   return static_cast<T>(exact);
 }
-/// The integer of twice the size and of T's signedness.
+/// The integer type of twice the size and the same signedness as T.
 template <std::integral T>
 using Twice = std::conditional_t<
     std::is_signed_v<T>,

@@ -1,6 +1,5 @@
-// OpenCL C's functions that libm does not have as they are: in units of pi, with two results, on
-// the representation, and relations. The corner cases are those of section 7.5.1 of the
-// specification.
+// Functions of OpenCL C that libm lacks: in units of pi, with two results, on the bit
+// representation, and relations. Corner cases follow section 7.5.1 of the specification.
 #pragma once
 
 #include "cohort/dialect/math.hpp"
@@ -102,7 +101,8 @@ COHORT_FN T rootn(T x, int n) {
   const double size = ::fabs(static_cast<double>(x));
   double root = ::pow(size, 1.0 / n);
   if (sizeof(T) == 8 && -64 < n && n < 64 && isfinite(size) && size != 0) {
-    // 1 / n is rounded: one step of Newton's, on a number of moderate size.
+    // 1 / n is rounded, so improve the root by one step of Newton's method. Scale to a moderate
+    // size first.
     int exponent = 0;
     const double digits = ::frexp(size, &exponent);
     const double near_1 = ::ldexp(digits, exponent % n);
@@ -177,7 +177,7 @@ COHORT_FN T frexp(T x, int* exponent) {
   else
     return ::frexp(x, exponent);
 }
-/// With the seven low bits of the quotient, where libm gives three.
+/// OpenCL C wants the seven low bits of the quotient; libm provides only three.
 template <std::floating_point T>
 COHORT_FN T remquo(T x, T y, int* quotient) {
   *quotient = 0;
@@ -192,7 +192,7 @@ COHORT_FN T remquo(T x, T y, int* quotient) {
     rest -= size * static_cast<T>(times);
     bits += times;
   }
-  const T other = size - rest;  // to the next multiple
+  const T other = size - rest;  // distance to the next multiple
   if (rest > other || (rest == other && bits % 2 != 0)) {
     rest = -other;
     ++bits;
@@ -243,7 +243,7 @@ COHORT_FN Vec<T, N> remquo(const Vec<T, N>& x, const Vec<T, N>& y, Vec<int, N>* 
   return result;
 }
 
-// ---- relations: 1 for a scalar, all bits of a vector's part
+// ---- relations: the result is 1 for a scalar; in a vector, all bits of a component
 
 #define COHORT_CL_RELATION_1(name)                                                   \
   template <class T, unsigned N>                                                     \
@@ -280,7 +280,7 @@ COHORT_CL_RELATION_2(isunordered, x != x || y != y)
 #undef COHORT_CL_RELATION_1
 #undef COHORT_CL_RELATION_2
 
-// ---- with other names: no less accurate than asked for
+// ---- the same functions under other names: at least as accurate as required
 
 #define COHORT_CL_ALSO_1(prefix, name)   \
   template <class T>                     \

@@ -1,4 +1,4 @@
-// OpenCL C's vectors, and conversions of them and of scalars.
+// OpenCL C's vectors, and conversions of vectors and scalars.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace cohort::cl {
 
-/// OpenCL C's vector of N; one of 3 takes the room of 4.
+/// OpenCL C's vector of N elements. A vector of 3 takes the space of 4.
 template <class T, unsigned N>
 struct alignas(sizeof(T) * (N == 3 ? 4 : N)) Vec {
   T at[N];
@@ -33,7 +33,7 @@ struct IsVec<Vec<T, N>> : std::true_type {
   static constexpr unsigned width = N;
 };
 
-/// What a comparison of T gives in a vector: a signed integer of its size.
+/// The element type of a comparison's result for vectors of T: a signed integer of the same size.
 template <class T>
 using Truth = std::conditional_t<
     sizeof(T) == 1, signed char,
@@ -71,7 +71,7 @@ COHORT_CL_OPERATOR(|)
 COHORT_CL_OPERATOR(^)
 #undef COHORT_CL_OPERATOR
 
-// The right operand of a shift may be of another signedness.
+// The two operands of a shift may differ in signedness.
 #define COHORT_CL_SHIFT(op)                                                           \
   template <class T, class U, unsigned N>                                             \
   COHORT_FN constexpr Vec<T, N> operator op(const Vec<T, N>& a, const Vec<U, N>& b) { \
@@ -153,7 +153,7 @@ COHORT_FN constexpr void append(V& to, unsigned& used, const T& part) {
 
 }  // namespace detail
 
-/// A vector literal: scalars and shorter vectors in a row.
+/// A vector literal: its components are those of scalars and shorter vectors, in order.
 template <class V, class... Parts>
 COHORT_FN constexpr V join(const Parts&... parts) {
   V result;
@@ -167,7 +167,7 @@ COHORT_FN constexpr Vec<T, sizeof...(parts)> swizzle(const Vec<T, N>& a) {
   return join<Vec<T, sizeof...(parts)>>(a[parts]...);
 }
 
-/// The target of `v.xy = ...`.
+/// The left side of `v.xy = ...`.
 template <class T, unsigned N, unsigned... parts>
 struct SwizzleRef {
   Vec<T, N>& of;
@@ -190,7 +190,7 @@ COHORT_FN constexpr SwizzleRef<T, N, parts...> swizzle_ref(Vec<T, N>& a) {
   return {a};
 }
 
-/// `c ? a : b` on vectors: by the top bit of each part of c.
+/// `c ? a : b` on vectors: the top bit of each component of c decides.
 template <class C, class T, unsigned N>
 COHORT_FN constexpr Vec<T, N> choose(const Vec<C, N>& c, const Vec<T, N>& a, const Vec<T, N>& b) {
   Vec<T, N> result;
@@ -201,14 +201,14 @@ COHORT_FN constexpr Vec<T, N> choose(const Vec<C, N>& c, const Vec<T, N>& a, con
 
 // ---- memory
 
-/// What C does with an array literal: an array with these elements.
+/// An array literal of C: an array with these elements.
 template <class Array>
 COHORT_FN Array& assign(Array& to, const std::type_identity_t<Array>& elements) {
   __builtin_memcpy(&to, &elements, sizeof(Array));
   return to;
 }
 
-/// A volatile structure or vector as a whole, which C++ does not copy: word by word.
+/// Copies a volatile struct or vector word by word, because C++ cannot copy it as a whole.
 template <class T>
 COHORT_FN T read_volatile(const volatile T& from) {
   using Word = std::conditional_t<alignof(T) % 4 == 0, unsigned, unsigned char>;
@@ -235,7 +235,7 @@ COHORT_FN void write_volatile(volatile T& to, const T& value) {
 
 namespace detail {
 
-/// The neighbour of a finite float that is not zero, away from zero or toward it.
+/// The next float away from zero, or toward zero. `x` is finite and not zero.
 template <class T>
 COHORT_FN T neighbour(T x, bool away) {
   using Bits = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long>;
@@ -246,7 +246,7 @@ COHORT_FN T neighbour(T x, bool away) {
   return x;
 }
 
-/// `value` to the nearest integer, in its own type.
+/// `value` rounded to an integer, in the same type.
 template <class T>
 COHORT_FN T round_to(T value, Rounding how) {
   const double wide = value;
@@ -256,13 +256,13 @@ COHORT_FN T round_to(T value, Rounding how) {
                                                  : ::trunc(wide));
 }
 
-/// To a float that cannot hold every value.
+/// Converts to a float type that cannot represent every value.
 template <class To, class From>
 COHORT_FN To round_into(From from, Rounding how) {
-  const To nearest = static_cast<To>(from);  // to even
+  const To nearest = static_cast<To>(from);  // rounds to even
   if (how == Rounding::to_even || how == Rounding::as_c || from == 0 || from != from)
     return nearest;
-  // Exactly: integers and integral floats are __int128s, floats are doubles.
+  // Compares exactly: integers and integral floats as __int128, floats as double.
   using Exact = std::conditional_t<std::is_floating_point_v<From>, double, __int128>;
   const bool infinite = nearest - nearest != 0;
   if (infinite && static_cast<double>(from) - static_cast<double>(from) != 0) return nearest;
@@ -347,7 +347,7 @@ COHORT_FN void vstore(const Vec<T, N>& value, std::size_t offset, T* to) {
   for (unsigned i = 0; i < N; ++i) to[offset * N + i] = value[i];
 }
 
-/// vload_half and vloada_half: `aligned` vectors of 3 lie in the room of 4.
+/// vload_half and vloada_half. With `aligned`, a vector of 3 takes the space of 4.
 template <class To, bool aligned>
 COHORT_FN To load_half(std::size_t offset, const half* from) {
   if constexpr (IsVec<To>::value) {

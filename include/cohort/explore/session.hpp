@@ -556,7 +556,7 @@ class SessionOn : public Session {
   Atomic<std::uint32_t> desk_{0};
   Event desk_event_;
   std::uint32_t first_ = 0;       // number of groups at the start
-  std::uint32_t first_left_ = 0;  // those of them that have not been sent yet
+  std::uint32_t first_left_ = 0;  // first groups that have not been sent yet
   std::uint32_t next_id_ = 0;
   std::uint32_t inside_ = 0;
   std::uint32_t target_ = 0;

@@ -46,7 +46,7 @@ struct Event {
 
 /// A job's data that only this platform needs.
 struct Recorder {
-  Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to the leases first
+  Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to leases before this job has to
   std::uint32_t bundle = 1;         ///< groups that share an SM
   std::uint32_t* lines = nullptr;   ///< a log in pinned host memory
   std::uint32_t last_line = 0;      ///< line count - 1; the count is a power of two
@@ -239,7 +239,8 @@ struct Threads {
     }
     return value;
   }
-  /// Combines the first `count` of them, at least one. Four loads are in flight at a time.
+  /// Combines the values of the first `count` warps, at least one. Four loads are in flight at a
+  /// time.
   template <class T, class Op>
   static __device__ T fold(const T* sums, std::uint32_t count, Op op) {
     T result = sums[0];
