@@ -45,9 +45,9 @@ struct Scene {
       return tasks[a].priority > tasks[b].priority;
     });
     static_cast<Plan&>(verdict) =
-        scheduler::plan(capacity, jobs, running, [&]() -> std::optional<std::uint32_t> {
+        scheduler::plan(capacity, jobs, {.tasks = running}, [&]() -> std::optional<Waiting> {
           if (verdict.looked_at == queue.size()) return {};
-          return tasks[queue[verdict.looked_at++]].groups;
+          return Waiting{.groups = tasks[queue[verdict.looked_at++]].groups};
         });
     for (std::uint32_t i = 0; i < verdict.granted; ++i) verdict.grants[queue[i]] = true;
     return verdict;
