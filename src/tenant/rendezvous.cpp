@@ -194,7 +194,10 @@ void check_name(const std::string& what, const std::string& name) {
   if (!name.empty() && name.size() <= 64 && name.front() != '.' &&
       std::all_of(name.begin(), name.end(), fits))
     return;
-  throw Error{Errc::bad_options, what + " '" + name.substr(0, 80) +
+  std::string shown = name.substr(0, 80);
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return c < ' ' || c == '\x7f'; }, '?');
+  throw Error{Errc::bad_options, what + " '" + shown +
                                      "': a name has 1 to 64 letters, digits, dots, dashes or "
                                      "underscores, and does not start with a dot"};
 }

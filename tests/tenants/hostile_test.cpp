@@ -201,10 +201,11 @@ TEST_F(Hostile, DescriptorsThatComeUnaskedAreClosed) {
     return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
   };
   const tenant::Peer peer = connection();
-  const auto before = open_descriptors();
   Hello hello;
   hello.kind = tenant::Kind::status;
+  std::ptrdiff_t before = 0;
   for (int i = 0; i < 20; ++i) {
+    if (i == 1) before = open_descriptors();  // the engine has accepted the connection
     const std::array sent{0, 0, 0};
     ASSERT_TRUE(tenant::send(peer.socket, &hello, sizeof hello, sent));
     pollfd wait{.fd = peer.socket.get(), .events = POLLIN, .revents = 0};
