@@ -134,8 +134,7 @@ void Client::close() noexcept {
     ask();
   }
   over_.store(true, std::memory_order_relaxed);  // ordered by the event
-  const std::uint64_t one = 1;
-  static_cast<void>(!::write(over_event_.get(), &one, sizeof one));
+  SharedPlatform::notify(over_event_);
   thread_->join();
 }
 
@@ -247,7 +246,7 @@ void Client::lose(const std::shared_ptr<Link>& link) {
   }
   changed_.notify_all();
   while (link->sleepers.load() != 0) {
-    wake_all(link->grant_page().version);
+    SharedPlatform::notify(link->grant_page().version);
     ::poll(nullptr, 0, 1);
   }
 }
@@ -259,9 +258,7 @@ void Client::ask() {
   if (link_ == nullptr || !link_->seated()) return;
   std::uint32_t units = 0;
   for (const Open& each : open_) units += each.units;
-  protocol::ask(link_->demand_page(), Demand{.units = units, .serial = ++serial_});
-  const std::uint64_t one = 1;
-  static_cast<void>(!::write(link_->doorbell.get(), &one, sizeof one));
+  protocol::ask(link_->demand_page(), Demand{.units = units, .serial = ++serial_}, link_->doorbell);
 }
 
 /// With the mutex: what the engine grants.

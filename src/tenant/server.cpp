@@ -128,8 +128,7 @@ Server::~Server() {
 }
 
 void Server::lendable_changed() noexcept {
-  const std::uint64_t one = 1;
-  static_cast<void>(!::write(bell_.get(), &one, sizeof one));  // fails only if it rings already
+  SharedPlatform::notify(bell_);
 }
 
 void Server::watch(int descriptor, std::uint64_t tag) {
@@ -423,8 +422,7 @@ void Server::publish(Guest& guest) {
   guest.held += std::uint64_t{guest.grant.units} * (at - guest.published_at);
   guest.published_at = at;
   guest.grant = grant;
-  protocol::publish(guest.grant_page(), grant);
-  wake_all(guest.grant_page().version);
+  protocol::publish(guest.grant_page(), grant, guest.grant_page().version);
   if (guest.rise_at == 0 || grant.limit == 0 || !grant.settled()) return;
   const std::uint64_t took = at - std::exchange(guest.rise_at, 0);
   guest.gather.add(took);

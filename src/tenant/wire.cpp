@@ -145,7 +145,12 @@ void sleep_on(const Futex& word, std::uint32_t seen,
             FUTEX_BITSET_MATCH_ANY);
 }
 
-void wake_all(const Futex& word) noexcept {
+void SharedPlatform::notify(const Descriptor& bell) noexcept {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(bell.get(), &one, sizeof one));  // fails only if it rings already
+}
+
+void SharedPlatform::notify(const Futex& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 

@@ -81,7 +81,17 @@ inline constexpr std::uint32_t cpu_words = 16;  ///< a bitmap of 1024 CPUs, as i
 struct SharedPlatform {
   template <class T>
   using Atomic = cpu::Atomic<T>;
+
+  /// A bell is an eventfd. It keeps ringing until its owner has looked, so no ring is lost.
+  static void notify(const Descriptor& bell) noexcept;
+  /// Wakes the threads of all processes that sleep on the word.
+  static void notify(const Atomic<std::uint32_t>& word) noexcept;
 };
+using Futex = SharedPlatform::Atomic<std::uint32_t>;
+static_assert(sizeof(Futex) == sizeof(std::uint32_t));
+/// Sleeps while the word is `seen`, until `deadline` of cpu::now(). May return earlier.
+void sleep_on(const Futex& word, std::uint32_t seen, std::optional<std::uint64_t> deadline) noexcept;
+
 using Demand = protocol::Demand;
 using Grant = protocol::Grant<cpu_words>;
 using DemandPage = protocol::DemandPage<SharedPlatform>;
@@ -137,13 +147,5 @@ template <class Message>
   return received.bytes == sizeof(Message) && message.magic == magic &&
          message.version == wire_version;
 }
-
-// Futexes in shared memory.
-
-using Futex = SharedPlatform::Atomic<std::uint32_t>;
-static_assert(sizeof(Futex) == sizeof(std::uint32_t));
-/// Sleeps while the word is `seen`, until `deadline` of cpu::now(). May return earlier.
-void sleep_on(const Futex& word, std::uint32_t seen, std::optional<std::uint64_t> deadline) noexcept;
-void wake_all(const Futex& word) noexcept;
 
 }  // namespace cohort::tenant

@@ -63,12 +63,13 @@ struct GrantPage {
   std::array<typename P::template Atomic<std::uint64_t>, cpu_words> cpus{};
 };
 
-/// Tenant: publishes a demand. The caller rings the engine's bell afterwards.
-template <class P>
-void ask(DemandPage<P>& page, Demand demand) {
+/// Tenant: publishes a demand, and rings the engine's bell.
+template <class P, class Bell>
+void ask(DemandPage<P>& page, Demand demand, Bell& bell) {
   // Pairs with look(): what this tenant did with units that it gives back happens before their next
   // use.
   page.word.store(demand.word(), Order::release);
+  P::notify(bell);
 }
 
 /// Engine: the demand of a tenant, at most `most` units.
@@ -79,9 +80,9 @@ Demand look(const DemandPage<P>& page, std::uint32_t most) {
   return demand;
 }
 
-/// Engine: publishes an answer. The caller wakes the tenant afterwards.
-template <class P, std::uint32_t cpu_words>
-void publish(GrantPage<P, cpu_words>& page, const Grant<cpu_words>& grant) {
+/// Engine: publishes an answer, and wakes the tenant's threads.
+template <class P, std::uint32_t cpu_words, class Event>
+void publish(GrantPage<P, cpu_words>& page, const Grant<cpu_words>& grant, Event& event) {
   const std::uint32_t version = page.version.load(Order::relaxed);  // nothing else writes it
   page.version.store(version + 1, Order::relaxed);  // published by each of the next stores
   // Release: a reader that gets one of these values sees that the version has changed.
@@ -91,6 +92,7 @@ void publish(GrantPage<P, cpu_words>& page, const Grant<cpu_words>& grant) {
   for (std::uint32_t i = 0; i < cpu_words; ++i) page.cpus[i].store(grant.cpus[i], Order::release);
   // Pairs with read(): also, the groups that have left happen before the tenant's use of their units.
   page.version.store(version + 2, Order::release);
+  P::notify(event);
 }
 
 /// Tenant: the engine's latest answer. Empty while the engine changes it, and for ever if the engine
