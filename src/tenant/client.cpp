@@ -108,8 +108,8 @@ void Client::open() {
   const bool there = find(options_.engine).has_value();
   over_event_ = Descriptor{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!over_event_.open())
-    throw Error{Errc::unsupported, std::string{"tenant: cannot make an event: "} +
-                                       std::strerror(errno)};
+    throw Error{Errc::unsupported,
+                std::string{"tenant: cannot make an event: "} + std::strerror(errno)};
   // The program's signal handlers do not run in this thread.
   sigset_t all;
   sigset_t before;
@@ -235,7 +235,7 @@ bool Client::hear(const std::shared_ptr<Link>& link) {
   return true;
 }
 
-/// The connection is over: nobody waits in it when this returns.
+/// Ends a connection. When this returns, no thread waits in it.
 void Client::lose(const std::shared_ptr<Link>& link) {
   ::shutdown(link->peer.socket.get(), SHUT_RDWR);  // a copy must not keep the connection open
   link->gone.store(true);  // pairs with the count of sleepers: both are in one total order
@@ -290,13 +290,15 @@ bool Client::holds_another(std::uint64_t ticket) const {
 }
 
 TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
+  if (units == 0 || units > max_groups_limit)
+    check_range("lease: units", units, 1, max_groups_limit);
   if (state_.load(std::memory_order_acquire) == State::alone || process_.left_behind()) return {};
-  check_range("lease: units", units, 1, max_groups_limit);
   if (tries) deadline = Clock::now() + try_time;
   Lock lock{mutex_};
   if (link_ == nullptr) return {};
   const std::uint64_t ticket = ++tickets_;
-  open_.push_back({.ticket = ticket, .units = units, .serial = 0, .thread = std::this_thread::get_id()});
+  open_.push_back(
+      {.ticket = ticket, .units = units, .serial = 0, .thread = std::this_thread::get_id()});
   ask();
   open_.back().serial = serial_;
   for (const auto link = link_; link_ == link;) {
