@@ -44,8 +44,8 @@ struct Waiting {
   bool guest = false;  ///< for a tenant: no job is suspended for it
 };
 
-/// Returns the next waiting task: first the engine's, then tenants' units; by priority, then by age.
-/// Empty after the last one.
+/// Returns the next waiting task: first the engine's, then tenants' units; by priority, then by
+/// age. Empty after the last one.
 using NextTask = std::function<std::optional<Waiting>()>;
 
 /// The units for each claim; 0 postpones the job. Running jobs keep one unit each, or all if they

@@ -276,8 +276,8 @@ void Server::welcome(Connection& caller, const Hello& hello) {
   if (!send(caller.peer.socket, &reply, sizeof reply)) close(caller.id);
 }
 
-/// Gives a tenant a free slot, with new memory: an earlier tenant of the slot, or a child of it, may
-/// still write into the old one.
+/// Gives a tenant a free slot, with new memory: an earlier tenant of the slot, or a child of it,
+/// may still write into the old one.
 void Server::seat(Connection& caller) {
   try {
     auto guest = std::make_unique<Guest>();
