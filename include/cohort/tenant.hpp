@@ -91,7 +91,7 @@ class Tenant {
     return lease_until(detail::deadline_after(time), options);
   }
   [[nodiscard]] TenantLease lease_until(Deadline deadline, TenantLeaseOptions options = {}) const;
-  /// Takes what the engine can lend without waiting for a job's resizing point; maybe nothing.
+  /// Takes what the engine lends within 2 ms, usually idle units; maybe nothing.
   [[nodiscard]] TenantLease try_lease(TenantLeaseOptions options = {}) const;
 
   /// Whether an engine answers. A tenant that waits for a free slot is connected too.

@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds answer_time{1000};  // of an engine on a busy machine
-constexpr std::chrono::milliseconds try_time{100};      // the engine's process may be stopped
+constexpr std::chrono::milliseconds try_time{2};        // for an idle worker to be handed over
 constexpr int again_ms = 1000;
 
 std::optional<std::uint64_t> nanoseconds(Clock::time_point deadline) {
@@ -303,7 +303,7 @@ TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
   open_.back().serial = serial_;
   for (const auto link = link_; link_ == link;) {
     if (!link->seated()) {
-      if (tries || holds_another(ticket)) break;
+      if (holds_another(ticket)) break;
       const auto news = [&] { return link_ != link || link->seated(); };
       if (deadline == Deadline::max()) {
         changed_.wait(lock, news);
@@ -316,9 +316,9 @@ TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
     const Part part = part_of(ticket);
     if (part.open == nullptr) return {};  // the tenant is being destroyed
     if (part.grant.answers(part.open->serial)) {
-      if (part.units != 0 && (tries || part.grant.settled()))
-        return TenantLease{shared_from_this(), ticket};
-      if (tries || (part.grant.settled() && holds_another(ticket))) break;
+      const bool enough = part.grant.settled() || (tries && Clock::now() >= deadline);
+      if (enough && part.units != 0) return TenantLease{shared_from_this(), ticket};
+      if (part.grant.settled() && holds_another(ticket)) break;
     }
     if (Clock::now() >= deadline) break;
     link->sleepers.fetch_add(1);  // before it checks `gone`: pairs with lose()

@@ -136,7 +136,7 @@ TEST_F(Leases, WaitOnlyUntilTheirDeadline) {
 
 TEST_F(Leases, AreTriedWithoutWaiting) {
   const Tenant tenant;
-  // Idle workers may still have to come from their beds, so a try may fail; but not for ever.
+  // On a busy machine an idle worker may come too late for a try.
   EXPECT_TRUE(eventually([&] { return tenant.try_lease({.units = 1}).units() == 1; }));
 }
 
