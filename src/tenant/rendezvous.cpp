@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -242,7 +243,7 @@ Claim::~Claim() {
 
 void Claim::lock() {
   const std::string file = name_ + std::string{lock_suffix};
-  for (;;) {
+  for (std::uint32_t tries = 1;; ++tries) {
     Descriptor open{::openat(folder_.get(), file.c_str(),
                              O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
     if (!open.open()) fail("cannot create " + folder_path() + "/" + file);
@@ -253,6 +254,11 @@ void Claim::lock() {
     }
     const auto holder = holder_of(open);
     if (!holder) continue;  // it has just ended
+    // An engine that is starting, or one that removes what a dead one has left.
+    if (tries < 1000 && !connect(folder_, name_)) {
+      ::poll(nullptr, 0, 1);
+      continue;
+    }
     throw Error{Errc::bad_options, "engine: share = '" + name_ + "': process " +
                                        std::to_string(*holder) +
                                        " shares an engine under that name; choose another one"};

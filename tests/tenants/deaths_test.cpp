@@ -92,7 +92,7 @@ TEST_F(Deaths, OfTenantsThatAreBeingSeatedLoseNoSlot) {
   cpu::Engine engine{{.capacity = 2, .share = "e"}};
   for (std::uint32_t i = 0; i < scaled(60, 10); ++i) {
     Child child{{"hold", "e", "1"}};
-    std::this_thread::sleep_for(std::chrono::microseconds{300 * i});  // at any moment
+    std::this_thread::sleep_for(std::chrono::microseconds{300 * (i % 60)});  // at any moment
     child.kill();
   }
   ASSERT_TRUE(eventually([] { return seated() == 0; }));
