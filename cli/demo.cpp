@@ -37,6 +37,7 @@ struct Options {
   double seconds = 8;
   std::string out;
   std::string json;
+  std::string share;
 };
 
 /// Totals over the traversals of one phase.
@@ -257,7 +258,8 @@ int run(const Options& options, const std::stop_token& stop) {
     tool::check_writable(std::filesystem::path{options.out} / "report.html");
   }
 
-  cpu::Engine engine;
+  cpu::Engine engine{{.share = share_name(options.share)}};
+  announce_share(share_name(options.share));
   const std::uint32_t workers = engine.capacity();
   const std::uint32_t frame_workers = std::max(1U, workers / 2);
   World world;
@@ -319,6 +321,7 @@ void add_demo(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   add_value(*command, "--json", options->json, "FILE", "Write the figures to FILE");
   add_value(*command, "--out", options->out, "FOLDER",
             "Write the figures and report.html into FOLDER, made if it is missing");
+  add_share(*command, options->share);
   command->callback([options, &chosen, &interrupt] {
     chosen = [options, &interrupt] {
       const Interrupt::Graceful graceful{interrupt};

@@ -13,6 +13,7 @@
 #include "apps/run.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/options.hpp"
 #include "cli/resize.hpp"
 #include "cohort/program.hpp"
 #include "graph/memory.hpp"
@@ -272,6 +273,7 @@ int run_on(Engine& engine, ProgramKernel kernel, const KernelFileOptions& option
 
 int run_kernel_file(const KernelFileOptions& options, Interrupt& interrupt) {
   const AnyEngine engine{options.engine};
+  announce_share(options.engine.share);
   return engine.visit([&]<class Engine>(Engine& its) {
     ProgramOptions how;
     how.engine = options.engine.engine;

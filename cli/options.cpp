@@ -1,7 +1,10 @@
 #include "cli/options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iostream>
 #include <iterator>
 #include <numeric>
 #include <sstream>
@@ -72,6 +75,20 @@ CLI::Validator whole_number(const std::string& option, std::uint64_t least, std:
     return "";
   };
   return {check, ""};
+}
+
+CLI::Option* add_share(CLI::App& command, std::string& share) {
+  return command.add_flag("--share", share,
+                          "Lend workers to other processes of yours (tenants) while this runs; "
+                          "--share=NAME to name the engine (default: pid and the process id)");
+}
+
+std::string share_name(const std::string& share) {
+  return share == "true" ? "pid" + std::to_string(::getpid()) : share;  // a flag without a value
+}
+
+void announce_share(const std::string& name) {
+  if (!name.empty()) std::cout << "shared as " << name << std::endl;  // NOLINT: others wait for it
 }
 
 CLI::Validator positive_number(const std::string& option, double most) {

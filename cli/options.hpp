@@ -30,6 +30,13 @@ CLI::Option* add_number(CLI::App& command, const std::string& option, Number& nu
       ->check(whole_number(option, least, most));
 }
 
+/// Adds `--share[=NAME]`.
+CLI::Option* add_share(CLI::App& command, std::string& share);
+/// The name that `share` asks for; empty if the option was not given.
+[[nodiscard]] std::string share_name(const std::string& share);
+/// Prints the name under which an engine is shared, if it is.
+void announce_share(const std::string& name);
+
 /// Accepts numbers above 0, up to `most`.
 [[nodiscard]] CLI::Validator positive_number(const std::string& option, double most);
 

@@ -45,6 +45,7 @@ struct Options {
   std::optional<std::uint32_t> groups;
   std::optional<std::uint32_t> local_size;
   std::optional<std::uint32_t> capacity;
+  std::string share;
   std::string resize = "none";
   bool fixed = false;
   bool dialect = false;
@@ -265,7 +266,10 @@ int run_source(const Options& options, Interrupt& interrupt) {
 #ifdef COHORT_WITH_COMPILER
   KernelFileOptions how = options.kernel_file;
   how.file = options.app;
-  how.engine = {.engine = options.engine, .capacity = options.capacity, .device = options.device};
+  how.engine = {.engine = options.engine,
+                .capacity = options.capacity,
+                .device = options.device,
+                .share = share_name(options.share)};
   how.barrier = choose("barrier", options.barrier, barriers).barrier;
   how.resize = options.resize;
   how.launch.max_groups = options.groups;
@@ -334,8 +338,10 @@ int run(Options options, Interrupt& interrupt) {
   tool::AppEngine engine{{.engine = options.engine,
                           .capacity = options.capacity,
                           .device = options.device,
-                          .scheduler = options.scheduler},
+                          .scheduler = options.scheduler,
+                          .share = share_name(options.share)},
                          options.dialect};
+  announce_share(share_name(options.share));
   if (!kind.traces && !options.trace.empty())
     throw Error{Errc::bad_options,
                 "--trace does not work with --engine " + options.engine + "; drop it"};
@@ -587,6 +593,7 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
              "Threads per group (default: 1; on a GPU 256)");
   add_number(*command, "--capacity", options->capacity, 1, max_groups_limit,
              "Groups that run at the same time (default: usable CPUs, or SMs)");
+  add_share(*command, options->share);
   auto* const resize = add_value(*command, "--resize", options->resize, "HOW",
                                  "Keep changing the number of groups: none|random:SEED");
   resize->capture_default_str();

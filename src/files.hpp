@@ -12,12 +12,17 @@ namespace cohort {
 /// What fails leaves its reason in errno.
 class Descriptor {
  public:
-  explicit Descriptor(int value) : value_(value) {}
+  explicit Descriptor(int value = -1) : value_(value) {}
   ~Descriptor() {
     if (open()) ::close(value_);
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(value_, other.value_);  // closed by the other one
+    return *this;
+  }
 
   [[nodiscard]] bool open() const { return value_ >= 0; }
   [[nodiscard]] int get() const { return value_; }

@@ -29,6 +29,7 @@ struct EngineSpec {
   std::string device = {};         ///< cuda: its number; opencl: its number or part of its name
   std::string scheduler = "host";  ///< opencl: "group" to schedule in a work-group
   bool pinned = false;             ///< cpu: bind each worker to its own CPU
+  std::string share = {};          ///< cpu: lend workers to other processes under this name
 };
 
 /// An engine of any kind.

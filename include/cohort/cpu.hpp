@@ -5,6 +5,7 @@
 #pragma once
 
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "cohort/engine.hpp"
@@ -19,6 +20,9 @@ struct EngineOptions {
   std::optional<std::uint32_t> capacity = {};
   /// Binds each worker to one CPU, round robin.
   bool pin_workers = false;
+  /// Shares the engine under this name: other processes of this user can borrow workers as tenants
+  /// (docs/tenants.md). Empty: not shared.
+  std::string share = {};
 };
 
 /// CPUs this process may use: those of its affinity mask, limited by cgroup CPU quotas.

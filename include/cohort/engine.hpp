@@ -47,6 +47,7 @@ class JobBody {
   std::uint32_t groups_per_unit = 1;
   bool suspendable = true;
   bool may_all_leave = false;
+  bool guest = false;         ///< a unit on loan to a tenant
   std::exception_ptr thrown;  ///< the kernel's exception
 };
 

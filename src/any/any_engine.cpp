@@ -13,7 +13,8 @@ EngineVariant make_cpu(const EngineSpec& spec) {
   if (!spec.device.empty())
     throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
   return std::make_unique<cpu::Engine>(
-      cpu::EngineOptions{.capacity = spec.capacity, .pin_workers = spec.pinned});
+      cpu::EngineOptions{
+          .capacity = spec.capacity, .pin_workers = spec.pinned, .share = spec.share});
 }
 
 #ifdef COHORT_WITH_CUDA
@@ -83,6 +84,8 @@ const EngineKind& checked(const EngineSpec& spec) {
     throw Error{Errc::bad_options, "--scheduler " + spec.scheduler +
                                        ": it is host or, with --engine opencl, group; drop it"};
   }
+  if (!spec.share.empty() && spec.engine != "cpu")
+    throw Error{Errc::bad_options, "--share is for --engine cpu; drop it"};
   return engine_kind(spec.engine);
 }
 

@@ -34,6 +34,12 @@ void Dispatcher::open(std::unique_ptr<Backend> backend, std::uint32_t units) {
   }
 }
 
+void Dispatcher::share(std::unique_ptr<Lending> lending) {
+  const Locked locked{*this, "engine"};
+  lending_ = std::move(lending);
+  lending_->lendable_changed();
+}
+
 void Dispatcher::stop() {
   if (left_behind()) {
     // A child of fork() has no threads to join, and the memory on which they waited must not be
@@ -41,6 +47,12 @@ void Dispatcher::stop() {
     new std::shared_ptr<Dispatcher>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
     return;
   }
+  std::unique_ptr<Lending> lending;
+  {
+    const Locked locked{*this, "engine"};
+    lending = std::move(lending_);
+  }
+  lending.reset();  // tenants give their units back, for which it calls this dispatcher
   {
     const Locked locked{*this, "engine"};
     stopping_ = true;
@@ -123,8 +135,9 @@ void Dispatcher::enqueue(JobRecord& job) {
   job.held = false;
   if (job.priority) {
     const std::uint32_t units = job.units_for(job.body->max_groups);
-    if (!tasks_.push(job.shared_from_this(), *job.priority, units)) return;
+    if (!tasks_.push(job.shared_from_this(), *job.priority, units, job.body->guest)) return;
   } else if (!resumed) {
+    job.number = ++launches_;
     jobs_.push_back(job.shared_from_this());
   }
   rebalance();
@@ -186,7 +199,11 @@ void Dispatcher::share_out() {
     jobs.push_back(each.get());
     claims.push_back(claim(*each));
   }
-  const scheduler::Plan plan = tasks_.plan(backend_->plannable(capacity_), claims);
+  const std::uint32_t capacity = backend_->plannable(capacity_);
+  const scheduler::Plan plan = tasks_.plan(capacity, claims);
+  const std::uint32_t lendable = tasks_.lendable(capacity, claims);
+  if (lendable_.exchange(lendable, std::memory_order_relaxed) != lendable && lending_)
+    lending_->lendable_changed();
 
   for (std::size_t i = 0; i < jobs.size(); ++i) {  // shrink jobs before growing others
     if (jobs[i]->status != Status::running || jobs[i]->concluding || jobs[i]->suspending) continue;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,6 +30,18 @@
 #include "scheduler/policy.hpp"
 
 namespace cohort::engine {
+
+/// Lends an engine's units to other processes, until its destructor.
+class Lending {
+ public:
+  Lending() = default;
+  Lending(const Lending&) = delete;
+  Lending& operator=(const Lending&) = delete;
+  virtual ~Lending() = default;
+
+  /// Called with the dispatcher's mutex when Dispatcher::lendable() has changed.
+  virtual void lendable_changed() noexcept = 0;
+};
 
 /// The part of an engine that may outlive its handle: jobs refer to it.
 class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
@@ -56,6 +69,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
 
   /// Called before the first job: sets the backend and the number of units.
   void open(std::unique_ptr<Backend> backend, std::uint32_t units);
+  /// Called once, after open().
+  void share(std::unique_ptr<Lending> lending);
   /// Ends all jobs and waits until they have ended. Their records stay for the remaining handles.
   void stop();
 
@@ -64,6 +79,10 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
                                     const LaunchOptions& options, std::optional<int> priority,
                                     bool restored);
   [[nodiscard]] std::uint32_t capacity() const;
+  /// Units that tenants may have together. Needs no mutex.
+  [[nodiscard]] std::uint32_t lendable() const {
+    return lendable_.load(std::memory_order_relaxed);
+  }
   void set_capacity(std::uint32_t units);
   [[nodiscard]] const std::shared_ptr<cohort::detail::Memory>& memory() const { return memory_; }
   [[nodiscard]] Backend& backend() const { return *backend_; }
@@ -137,7 +156,10 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   mutable Effects effects_;
   std::vector<std::shared_ptr<JobRecord>> jobs_;
   TaskQueue<JobRecord> tasks_;
+  std::uint64_t launches_ = 0;
   std::uint32_t capacity_ = 0;
+  std::atomic<std::uint32_t> lendable_{0};
+  std::unique_ptr<Lending> lending_;
   bool stopping_ = false;
   std::optional<Error> lost_;  // the error that jobs fail with
   std::unique_ptr<Backend> backend_;

@@ -77,6 +77,7 @@ class JobRecord final : public cohort::detail::JobControl,
   const std::optional<int> priority;    // of a task; empty for a job
   std::optional<std::uint32_t> target;  // set by Job::set_target
   Ticket ticket;                        // of a task
+  std::uint64_t number = 0;             // of a job: its place in the order of launches
 
   Status status = Status::pending;
   Status last_rest = Status::pending;  // how it last came to rest, if it has continued since

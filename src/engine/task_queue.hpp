@@ -20,9 +20,11 @@ struct Ticket {
   int priority = 0;
   std::uint64_t age = 0;  ///< the sequence number of the submit
   std::uint32_t groups = 0;
+  bool guest = false;  ///< a tenant's unit: served after the engine's own tasks
 
   /// Whether this task is served before the other one.
   [[nodiscard]] bool before(const Ticket& other) const {
+    if (guest != other.guest) return other.guest;
     return priority != other.priority ? priority > other.priority : age < other.age;
   }
 };
@@ -32,8 +34,8 @@ class TaskQueue {
  public:
   /// Returns false if the task waits behind one that the last plan had no room for. A new plan
   /// would then change nothing.
-  bool push(std::shared_ptr<Task> task, int priority, std::uint32_t groups) {
-    task->ticket = {.priority = priority, .age = ++submits_, .groups = groups};
+  bool push(std::shared_ptr<Task> task, int priority, std::uint32_t groups, bool guest = false) {
+    task->ticket = {.priority = priority, .age = ++submits_, .groups = groups, .guest = guest};
     const bool behind = blocked_ && blocked_->before(task->ticket);
     waiting_.emplace(task->ticket, std::move(task));
     return !behind;
@@ -43,11 +45,12 @@ class TaskQueue {
   [[nodiscard]] scheduler::Plan plan(std::uint32_t capacity,
                                      std::span<const scheduler::Claim> jobs) {
     auto next = waiting_.begin();
-    return scheduler::plan(capacity, jobs, running_units_, [&]() -> std::optional<std::uint32_t> {
+    return scheduler::plan(capacity, jobs, busy_, [&]() -> std::optional<scheduler::Waiting> {
       blocked_.reset();
       if (next == waiting_.end()) return {};
       blocked_ = next->first;  // unless the next one is asked for
-      return (next++)->first.groups;
+      const Ticket& ticket = (next++)->first;
+      return scheduler::Waiting{.groups = ticket.groups, .guest = ticket.guest};
     });
   }
 
@@ -57,7 +60,7 @@ class TaskQueue {
   }
   void start(const Task& task) {
     auto started = waiting_.extract(task.ticket);
-    running_units_ += task.ticket.groups;
+    units_of(task) += task.ticket.groups;
     running_.push_back(std::move(started.mapped()));
   }
   /// Units may have come free: the next push() may be served.
@@ -66,8 +69,16 @@ class TaskQueue {
   void remove(const Task& task) {
     unblock();
     if (waiting_.erase(task.ticket) != 0) return;
-    running_units_ -= task.ticket.groups;
+    units_of(task) -= task.ticket.groups;
     std::erase_if(running_, [&task](const auto& each) { return each.get() == &task; });
+  }
+
+  /// How many units tenants may have, besides these jobs and the engine's tasks.
+  [[nodiscard]] std::uint32_t lendable(std::uint32_t capacity,
+                                       std::span<const scheduler::Claim> jobs) const {
+    const bool own = !waiting_.empty() && !waiting_.begin()->first.guest;
+    return scheduler::lendable(capacity, jobs, busy_.tasks,
+                               own ? waiting_.begin()->first.groups : 0);
   }
 
   [[nodiscard]] bool empty() const { return waiting_.empty() && running_.empty(); }
@@ -88,13 +99,17 @@ class TaskQueue {
   }
 
  private:
+  std::uint32_t& units_of(const Task& task) {
+    return task.ticket.guest ? busy_.guests : busy_.tasks;
+  }
+
   struct Before {
     bool operator()(const Ticket& a, const Ticket& b) const { return a.before(b); }
   };
 
   std::map<Ticket, std::shared_ptr<Task>, Before> waiting_;
   std::vector<std::shared_ptr<Task>> running_;
-  std::uint32_t running_units_ = 0;
+  scheduler::Busy busy_;  // running_
   std::uint64_t submits_ = 0;
   std::optional<Ticket>
       blocked_;  // the first task that the last plan had no room for, if that still holds

@@ -44,6 +44,7 @@ class Reserve {
   }
 
   [[nodiscard]] const std::vector<bool>& suspended() const { return suspended_; }
+  [[nodiscard]] std::uint64_t units() const { return units_; }
 
  private:
   /// The job with the lowest weight, the youngest among equals.
@@ -96,19 +97,27 @@ std::vector<std::uint32_t> share_out(std::uint32_t capacity, std::span<const Cla
   return shares;
 }
 
-Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, std::uint32_t task_units,
+Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, const Busy& busy,
           const NextTask& next_task) {
   Plan result;
-  std::uint32_t left = capacity - std::min(capacity, task_units);
+  // Tenants give their units back, so their units do not count when the engine's tasks and jobs are
+  // weighed against each other.
+  std::uint32_t own = capacity - std::min(capacity, busy.tasks);
+  std::uint32_t guests = busy.guests;
   Reserve reserve{jobs};
-  reserve.shrink_to(left);
+  reserve.shrink_to(own);
   reserve.add_owed(capacity);
   while (const auto task = next_task()) {
-    Reserve with_task = reserve;
-    if (*task > left || !with_task.shrink_to(left - *task)) break;
-    reserve = with_task;
+    if (task->guest) {
+      if (reserve.units() + guests + task->groups > own) break;
+      guests += task->groups;
+    } else {
+      Reserve with_task = reserve;
+      if (task->groups > own || !with_task.shrink_to(own - task->groups)) break;
+      reserve = with_task;
+      own -= task->groups;
+    }
     ++result.granted;
-    left -= *task;
   }
 
   result.suspends = reserve.suspended();
@@ -116,8 +125,60 @@ Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, std::uint32_t tas
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (result.suspends[i]) staying[i] = {.max_groups = 0, .running = true};
   }
-  result.shares = share_out(left, staying);
+  result.shares = share_out(own - std::min(own, guests), staying);
   return result;
+}
+
+std::uint32_t lendable(std::uint32_t capacity, std::span<const Claim> jobs,
+                       std::uint32_t task_units, std::uint32_t waiting_task) {
+  std::uint64_t needed = std::uint64_t{task_units} + waiting_task;
+  for (const Claim& job : jobs) needed += least(job);
+  return static_cast<std::uint32_t>(capacity - std::min<std::uint64_t>(capacity, needed));
+}
+
+std::vector<Loan> lend(std::uint32_t units, std::span<const TenantClaim> tenants) {
+  std::vector<Loan> loans(tenants.size());
+  // Fair shares: whoever wants no more than its weight's part gets that, and the others share the
+  // rest in the same way.
+  std::vector<bool> content(tenants.size(), false);
+  double left = units;
+  for (bool changed = true; changed;) {
+    changed = false;
+    double weights = 0;
+    for (std::size_t i = 0; i < tenants.size(); ++i) weights += content[i] ? 0 : tenants[i].weight;
+    if (weights == 0) break;
+    const double each = left / weights;
+    for (std::size_t i = 0; i < tenants.size(); ++i) {
+      if (content[i]) continue;
+      loans[i].due = each * tenants[i].weight;
+      if (tenants[i].demand > loans[i].due) continue;
+      loans[i].due = tenants[i].demand;
+      left -= loans[i].due;
+      content[i] = changed = true;
+    }
+  }
+  // Whole units, and what the parts of units add up to.
+  constexpr double nearly = 1e-6;  // more than the rounding errors of the sums
+  double parts = 0;
+  std::vector<std::size_t> with_part;
+  for (std::size_t i = 0; i < tenants.size(); ++i) {
+    loans[i].units = static_cast<std::uint32_t>(loans[i].due + nearly);
+    const double part = loans[i].due - loans[i].units;
+    if (part <= nearly) continue;
+    parts += part;
+    with_part.push_back(i);
+  }
+  const auto rank = [&](std::size_t i) {
+    const bool holds = tenants[i].held > loans[i].units;
+    return tenants[i].arrears + (holds ? patience_of_tenants : 0);
+  };
+  std::stable_sort(with_part.begin(), with_part.end(), [&](std::size_t a, std::size_t b) {
+    if (rank(a) != rank(b)) return rank(a) > rank(b);
+    return tenants[a].priority > tenants[b].priority;
+  });
+  const auto whole = static_cast<std::size_t>(parts + 0.5);
+  for (std::size_t i = 0; i < std::min(whole, with_part.size()); ++i) ++loans[with_part[i]].units;
+  return loans;
 }
 
 }  // namespace cohort::scheduler

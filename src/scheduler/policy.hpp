@@ -32,9 +32,21 @@ struct Plan {
   std::uint32_t granted = 0;
 };
 
-/// Returns the groups of the next waiting task, by priority and then by age; empty after the last
-/// one.
-using NextTask = std::function<std::optional<std::uint32_t>()>;
+/// Units in use by tasks.
+struct Busy {
+  std::uint32_t tasks = 0;   ///< of the engine
+  std::uint32_t guests = 0;  ///< on loan to tenants, which give them back when they are told to
+};
+
+/// A waiting task.
+struct Waiting {
+  std::uint32_t groups = 1;
+  bool guest = false;  ///< for a tenant: no job is suspended for it
+};
+
+/// Returns the next waiting task: those of the engine before those of tenants, then by priority, then
+/// by age. Empty after the last one.
+using NextTask = std::function<std::optional<Waiting>()>;
 
 /// The units for each claim; 0 postpones the job. Running jobs keep one unit each, or all if they
 /// are rigid. Then come the jobs that have not started, first those that are owed, then in launch
@@ -43,14 +55,43 @@ using NextTask = std::function<std::optional<std::uint32_t>()>;
                                                    std::span<const Claim> claims);
 
 /// The units of tasks and jobs: tasks first, and the rest is shared out among the jobs.
-/// `task_units` are in use by running tasks.
 ///
 /// If these and one group of each running job exceed the capacity, suspendable jobs are suspended:
 /// the lowest weight first and, among equals, the youngest. The same happens for a waiting task
 /// that fits the machine, but not together with one group of each job. If that does not help, the
 /// task waits, and no other task overtakes it: `next_task` is not called again. A job that was
 /// suspended for a task runs again before it can be suspended for another one.
-[[nodiscard]] Plan plan(std::uint32_t capacity, std::span<const Claim> jobs,
-                        std::uint32_t task_units, const NextTask& next_task);
+[[nodiscard]] Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, const Busy& busy,
+                        const NextTask& next_task);
+
+/// How many units tenants may have together: what remains of the capacity after the minimum of each
+/// job, running or not, and after the engine's tasks. `waiting_task`: the groups of the next one.
+[[nodiscard]] std::uint32_t lendable(std::uint32_t capacity, std::span<const Claim> jobs,
+                                     std::uint32_t task_units, std::uint32_t waiting_task);
+
+/// The request of one tenant.
+struct TenantClaim {
+  std::uint32_t demand = 0;
+  std::uint32_t weight = 1;
+  int priority = 0;
+  std::uint32_t held = 0;  ///< units that it was given last
+  /// Unit-seconds that it was given less than its due.
+  double arrears = 0;
+};
+
+/// What one tenant gets.
+struct Loan {
+  std::uint32_t units = 0;
+  double due = 0;  ///< its fair share, of which `units` is a whole neighbour
+};
+
+/// Arrears that let a tenant take a unit over from another one, in unit-seconds. So a unit that two
+/// tenants share changes hands about every 0.2 s.
+inline constexpr double patience_of_tenants = 0.1;
+
+/// The units of each tenant. Each gets its demand or, where units are short, its weight's part of
+/// them, as max-min fairness defines it. Parts of a unit go to the tenants with the highest arrears,
+/// then to the highest priorities. So over time no tenant gets less than its due.
+[[nodiscard]] std::vector<Loan> lend(std::uint32_t units, std::span<const TenantClaim> tenants);
 
 }  // namespace cohort::scheduler

@@ -10,6 +10,7 @@
 #include "explore/checks.hpp"
 #include "explore/ranks_scenarios.hpp"
 #include "explore/scenarios.hpp"
+#include "explore/tenants_scenarios.hpp"
 #include "mutants/select.hpp"
 
 namespace cohort::test {
@@ -61,6 +62,16 @@ bool killed(std::size_t most) {
     if (result.ok) continue;
     std::cout << story.name << ": " << result.failure << '\n';
     return true;
+  }
+  for (const TenantsStory& story : tenants_stories()) {
+    for (const Waiting waiting : {Waiting::notified, Waiting::polled}) {
+      limit_time();
+      const Result result = explore_tenants(
+          story, {.schedules = 1000, .weak_memory = true, .waiting = waiting});
+      if (result.ok) continue;
+      std::cout << story.name << ": " << result.failure << '\n';
+      return true;
+    }
   }
   std::vector<Scenario> all = all_scenarios();
   // Large scenarios find most mutants, so they run first.

@@ -45,9 +45,9 @@ struct Scene {
       return tasks[a].priority > tasks[b].priority;
     });
     static_cast<Plan&>(verdict) =
-        scheduler::plan(capacity, jobs, running, [&]() -> std::optional<std::uint32_t> {
+        scheduler::plan(capacity, jobs, {.tasks = running}, [&]() -> std::optional<Waiting> {
           if (verdict.looked_at == queue.size()) return {};
-          return tasks[queue[verdict.looked_at++]].groups;
+          return Waiting{.groups = tasks[queue[verdict.looked_at++]].groups};
         });
     for (std::uint32_t i = 0; i < verdict.granted; ++i) verdict.grants[queue[i]] = true;
     return verdict;
@@ -350,6 +350,47 @@ TEST(TaskQueue, NeedsNoPlanForATaskBehindOneThatWaits) {
   EXPECT_TRUE(push(2)) << "it is served first";
   queue.remove(*running);
   EXPECT_EQ(queue.plan(3, {}).granted, 1U);
+}
+
+TEST(Plan, SuspendsNoJobForATenant) {
+  const std::vector<Claim> jobs{{.max_groups = 4, .running = true, .suspendable = true}};
+  const auto plan_for = [&jobs](std::uint32_t capacity, const Busy& busy,
+                                std::vector<Waiting> queue) {
+    std::size_t next = 0;
+    return plan(capacity, jobs, busy, [&]() -> std::optional<Waiting> {
+      if (next == queue.size()) return {};
+      return queue[next++];
+    });
+  };
+  const Waiting guest{.groups = 1, .guest = true};
+  EXPECT_EQ(plan_for(2, {}, {guest, guest}).granted, 1U);
+  EXPECT_THAT(plan_for(2, {}, {guest, guest}).suspends, ElementsAre(false));
+  EXPECT_EQ(plan_for(2, {}, {{.groups = 2}}).granted, 1U) << "but for a task of the engine";
+  EXPECT_THAT(plan_for(2, {}, {{.groups = 2}}).suspends, ElementsAre(true));
+  // Units on loan come back, so they count neither against a task nor against a job.
+  EXPECT_EQ(plan_for(4, {.guests = 3}, {{.groups = 3}}).granted, 1U);
+  EXPECT_THAT(plan_for(4, {.guests = 3}, {{.groups = 3}}).suspends, ElementsAre(false));
+  EXPECT_THAT(plan_for(2, {.guests = 3}, {}).suspends, ElementsAre(false));
+  EXPECT_THAT(plan_for(2, {.guests = 3}, {}).shares, ElementsAre(1));
+  EXPECT_THAT(plan_for(4, {.guests = 1}, {guest}).shares, ElementsAre(2));
+}
+
+TEST(TaskQueue, ServesTheEnginesTasksBeforeTenants) {
+  engine::TaskQueue<QueuedTask> queue;
+  const auto guest = std::make_shared<QueuedTask>();
+  const auto own = std::make_shared<QueuedTask>();
+  queue.push(guest, 100, 1, true);
+  queue.push(own, -100, 2);
+  EXPECT_EQ(queue.front(), own);
+  EXPECT_EQ(queue.lendable(8, {}), 6U);
+  queue.start(*own);
+  EXPECT_EQ(queue.lendable(8, {}), 6U);
+  queue.start(*guest);
+  EXPECT_EQ(queue.lendable(8, {}), 6U) << "what tenants have is theirs";
+  queue.remove(*own);
+  EXPECT_EQ(queue.lendable(8, {}), 8U);
+  queue.remove(*guest);
+  EXPECT_TRUE(queue.empty());
 }
 
 }  // namespace

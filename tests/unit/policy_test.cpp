@@ -231,5 +231,82 @@ TEST(Policy, StartedJobsKeepTheirPlaceWhenTheyRun) {
   });
 }
 
+// ---- Tenants
+
+std::vector<TenantClaim> random_tenants(Dice& dice) {
+  std::vector<TenantClaim> tenants;
+  for (std::uint32_t i = dice.upto(12); i > 0; --i) {
+    tenants.push_back({.demand = dice.upto(3) == 0 ? 0 : dice.upto(30),
+                       .weight = 1 + dice.upto(dice.upto(2) == 0 ? 999 : 3),
+                       .priority = static_cast<int>(dice.upto(4)) - 2,
+                       .held = dice.upto(5),
+                       .arrears = static_cast<double>(dice.upto(100)) / 100 - 0.5});
+  }
+  return tenants;
+}
+
+TEST(Lend, GivesEachTenantItsWeightsPartOrItsDemand) {
+  for (unsigned seed = 0; seed < test::scaled(20000, 500); ++seed) {
+    Dice dice{seed};
+    const std::uint32_t units = dice.upto(40);
+    const auto tenants = random_tenants(dice);
+    const auto loans = lend(units, tenants);
+    std::uint64_t wanted = 0;
+    std::uint64_t lent = 0;
+    double weights = 0;
+    for (const TenantClaim& each : tenants) {
+      wanted += each.demand;
+      weights += each.weight;
+    }
+    for (std::size_t i = 0; i < tenants.size(); ++i) {
+      lent += loans[i].units;
+      ASSERT_LE(loans[i].units, tenants[i].demand) << "seed " << seed;
+      // Whatever the others want, its part is safe.
+      const double part = units * tenants[i].weight / weights;
+      ASSERT_GE(loans[i].due + 1e-6, std::min<double>(tenants[i].demand, part)) << "seed " << seed;
+      ASSERT_LT(std::abs(loans[i].units - loans[i].due), 1) << "seed " << seed;
+    }
+    ASSERT_EQ(lent, std::min<std::uint64_t>(units, wanted)) << "seed " << seed;
+  }
+}
+
+TEST(Lend, GivesShortUnitsByTurns) {
+  std::vector<TenantClaim> tenants{{.demand = 9, .weight = 3, .priority = 5},
+                                   {.demand = 9, .weight = 1, .priority = -5},
+                                   {.demand = 9, .weight = 1, .priority = -5}};
+  std::vector<double> had(tenants.size());
+  std::uint32_t changes = 0;
+  constexpr double turn = 0.05;
+  for (int i = 0; i < 2000; ++i) {
+    const auto loans = lend(1, tenants);
+    for (std::size_t k = 0; k < tenants.size(); ++k) {
+      had[k] += loans[k].units * turn;
+      tenants[k].arrears += (loans[k].due - loans[k].units) * turn;
+      changes += tenants[k].held != loans[k].units ? 1 : 0;
+      tenants[k].held = loans[k].units;
+    }
+    if (i == 0) {
+      EXPECT_EQ(loans[0].units, 1U) << "the highest priority begins";
+    }
+  }
+  EXPECT_NEAR(had[0], 60, 1);
+  EXPECT_NEAR(had[1], 20, 1);
+  EXPECT_NEAR(had[2], 20, 1);
+  EXPECT_LT(changes, 2000U) << "a unit does not change hands at every turn";
+}
+
+TEST(Lendable, LeavesJobsTheirMinimumAndTasksTheirUnits) {
+  const Claim job{.max_groups = 8, .running = true};
+  const Claim pending{.max_groups = 8};
+  const Claim fixed{.max_groups = 3, .rigid = true};
+  EXPECT_EQ(lendable(8, {}, 0, 0), 8U);
+  EXPECT_EQ(lendable(8, std::vector{job, pending}, 0, 0), 6U);
+  EXPECT_EQ(lendable(8, std::vector{job, fixed}, 0, 0), 4U);
+  EXPECT_EQ(lendable(8, std::vector{job}, 2, 3), 2U);
+  EXPECT_EQ(lendable(8, std::vector{job}, 8, 8), 0U);
+  EXPECT_EQ(lendable(8, std::vector{Claim{.max_groups = 8, .running = true, .blocked = 5}}, 0, 0),
+            3U);
+}
+
 }  // namespace
 }  // namespace cohort::scheduler

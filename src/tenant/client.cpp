@@ -1,0 +1,481 @@
+#include "tenant/client.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "cohort/error.hpp"
+#include "cohort/kernel.hpp"
+#include "cohort/platform/cpu.hpp"
+#include "engine/options.hpp"
+
+namespace cohort::tenant {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds answer_time{1000};  // of an engine on a busy machine
+constexpr std::chrono::milliseconds try_time{100};      // the engine's process may be stopped
+constexpr int again_ms = 1000;
+
+std::optional<std::uint64_t> nanoseconds(Clock::time_point deadline) {
+  if (deadline == Clock::time_point::max()) return {};
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
+}
+
+/// The engine to look for; empty for the only one.
+std::string wanted_engine(const std::string& named) {
+  if (!named.empty()) return named;
+  const char* const text = std::getenv("COHORT_ENGINE");
+  return text == nullptr ? "" : text;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& each : names) text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
+/// The engines that answer.
+std::vector<std::pair<std::string, Peer>> living(const Descriptor& folder) {
+  std::vector<std::pair<std::string, Peer>> engines;
+  for (const std::string& name : names_in(folder)) {
+    if (auto peer = connect(folder, name)) engines.emplace_back(name, std::move(*peer));
+  }
+  return engines;
+}
+
+/// The engine of that name, or the only one. Empty if there is none. Throws if there are several.
+std::optional<std::pair<std::string, Peer>> find(const std::string& named) {
+  const Descriptor folder = open_folder();
+  if (!named.empty()) {
+    auto peer = connect(folder, named);
+    if (!peer) return {};
+    return std::pair{named, std::move(*peer)};
+  }
+  auto engines = living(folder);
+  if (engines.empty()) return {};
+  if (engines.size() > 1) {
+    std::vector<std::string> names;
+    for (const auto& [name, peer] : engines) names.push_back(name);
+    throw Error{Errc::bad_options, "tenant: several engines are shared: " + joined(names) +
+                                       "; name one of them, or set COHORT_ENGINE"};
+  }
+  return std::move(engines.front());
+}
+
+TenantOptions checked(TenantOptions options) {
+  options.engine = wanted_engine(options.engine);
+  if (!options.engine.empty()) check_name("tenant: engine =", options.engine);
+  check_range("tenant: weight", options.weight, 1, 1000);
+  if (options.priority < -100 || options.priority > 100) {
+    throw Error{Errc::bad_options, "tenant: priority = " + std::to_string(options.priority) +
+                                       "; it can be -100 to 100"};
+  }
+  if (options.name.empty()) options.name = program_invocation_short_name;
+  return options;
+}
+
+}  // namespace
+
+Client::Client(TenantOptions options) : options_(checked(std::move(options))) {}
+
+Client::~Client() {
+  if (!process_.left_behind()) return;  // close() has been called
+  // The thread stayed in the parent, and the pages were not copied.
+  static_cast<void>(thread_.release());
+  if (link_ == nullptr) return;
+  link_->peer.socket = Descriptor{};
+  link_->peer.process = Descriptor{};
+  link_->doorbell = Descriptor{};
+  new std::shared_ptr<Link>{link_};  // NOLINT(cppcoreguidelines-owning-memory)
+}
+
+void Client::open() {
+  // Reports at once what the thread could only retry.
+  const bool there = find(options_.engine).has_value();
+  over_event_ = Descriptor{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  if (!over_event_.open())
+    throw Error{Errc::unsupported, std::string{"tenant: cannot make an event: "} +
+                                       std::strerror(errno)};
+  // The program's signal handlers do not run in this thread.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::make_unique<std::thread>([this] { keep(); });
+  } catch (const std::exception& error) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error{Errc::unsupported, std::string{"tenant: cannot start a thread: "} + error.what()};
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  Lock lock{mutex_};
+  if (there) changed_.wait_for(lock, answer_time, [this] { return looked_; });
+}
+
+void Client::close() noexcept {
+  if (process_.left_behind()) return;
+  {
+    const Lock lock{mutex_};
+    open_.clear();
+    ask();
+  }
+  over_.store(true, std::memory_order_relaxed);  // ordered by the event
+  SharedPlatform::notify(over_event_);
+  thread_->join();
+}
+
+// ---- The thread
+
+void Client::keep() {
+  const Descriptor inbox{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+  while (!over_.load(std::memory_order_relaxed)) {
+    int patience = again_ms;
+    try {
+      const Descriptor folder = open_folder();
+      const std::string path = "/proc/self/fd/" + std::to_string(folder.get());
+      // Before it looks: a socket that comes later is a message in the inbox.
+      const bool told = inbox.open() && ::inotify_add_watch(inbox.get(), path.c_str(),
+                                                            IN_MOVED_TO | IN_DELETE_SELF) >= 0;
+      if (auto found = find(options_.engine)) {
+        const auto link = std::make_shared<Link>();
+        link->engine = std::move(found->first);
+        link->peer = std::move(found->second);
+        attend(link);
+        if (link->seated()) patience = 0;
+      } else if (told && names_in(folder).empty()) {
+        patience = -1;
+      }
+    } catch (const std::exception&) {
+      // Several engines, or no folder, descriptors or memory: later perhaps.
+    }
+    {
+      const Lock lock{mutex_};
+      looked_ = true;
+    }
+    changed_.notify_all();
+    rest(inbox, patience);
+  }
+}
+
+/// Waits for changes in the folder.
+void Client::rest(const Descriptor& inbox, int timeout_ms) {
+  std::array<pollfd, 2> wait{{{.fd = over_event_.get(), .events = POLLIN, .revents = 0},
+                              {.fd = inbox.get(), .events = POLLIN, .revents = 0}}};
+  ::poll(wait.data(), wait.size(), timeout_ms);
+  alignas(inotify_event) std::array<char, 4096> ignored;
+  while (inbox.open() && ::read(inbox.get(), ignored.data(), ignored.size()) > 0) {
+  }
+}
+
+/// Serves a connection until it ends.
+void Client::attend(const std::shared_ptr<Link>& link) {
+  Hello hello;
+  hello.weight = options_.weight;
+  hello.priority = options_.priority;
+  put(hello.name, options_.name);
+  bool alive = send(link->peer.socket, &hello, sizeof hello);
+  std::array<pollfd, 3> wait{
+      {{.fd = over_event_.get(), .events = POLLIN, .revents = 0},
+       {.fd = link->peer.socket.get(), .events = POLLIN | POLLRDHUP, .revents = 0},
+       {.fd = link->peer.process.get(), .events = POLLIN, .revents = 0}}};
+  try {
+    while (alive && !over_.load(std::memory_order_relaxed)) {
+      if (::poll(wait.data(), wait.size(), -1) < 0) continue;
+      if (wait[1].revents != 0) alive = hear(link);
+      if (wait[2].revents != 0) alive = false;
+    }
+  } catch (const std::exception&) {
+    // Pages that cannot be mapped: the engine is left alone for a while.
+  }
+  lose(link);
+}
+
+/// Reads one message of the engine. Returns false if the connection is over.
+bool Client::hear(const std::shared_ptr<Link>& link) {
+  Reply reply;
+  std::vector<Descriptor> descriptors;
+  const Received received = receive(link->peer.socket, &reply, sizeof reply, &descriptors);
+  if (received.what == Received::What::nothing) return true;
+  if (received.what == Received::What::end || !well_formed(received, reply)) return false;
+  Lock lock{mutex_};
+  if (link->seated()) return false;
+  if (reply.verdict == Verdict::queued) {
+    link_ = link;
+    state_.store(State::queued, std::memory_order_release);
+  } else if (reply.verdict == Verdict::seated && descriptors.size() == 3) {
+    link->demand_memory = Mapping{descriptors[0], sizeof(DemandPage), true};
+    link->grant_memory = Mapping{descriptors[1], sizeof(GrantPage), false};
+    link->doorbell = std::move(descriptors[2]);
+    link_ = link;
+    serial_ = 0;
+    latest_ = {};
+    ask();
+    for (Open& each : open_) each.serial = serial_;
+    state_.store(State::seated, std::memory_order_release);
+  } else {
+    return false;
+  }
+  looked_ = true;
+  lock.unlock();
+  changed_.notify_all();
+  return true;
+}
+
+/// The connection is over: nobody waits in it when this returns.
+void Client::lose(const std::shared_ptr<Link>& link) {
+  ::shutdown(link->peer.socket.get(), SHUT_RDWR);  // a copy must not keep the connection open
+  link->gone.store(true);  // pairs with the count of sleepers: both are in one total order
+  {
+    const Lock lock{mutex_};
+    link_ = nullptr;
+    state_.store(State::alone, std::memory_order_release);
+  }
+  changed_.notify_all();
+  while (link->sleepers.load() != 0) {
+    SharedPlatform::notify(link->grant_page().version);
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+// ---- Leases
+
+/// With the mutex: tells the engine the sum of the open leases.
+void Client::ask() {
+  if (link_ == nullptr || !link_->seated()) return;
+  std::uint32_t units = 0;
+  for (const Open& each : open_) units += each.units;
+  protocol::ask(link_->demand_page(), Demand{.units = units, .serial = ++serial_}, link_->doorbell);
+}
+
+/// With the mutex: what the engine grants.
+Grant Client::grant() {
+  if (link_ == nullptr || !link_->seated()) return {};
+  if (const auto now = protocol::read(link_->grant_page())) latest_ = *now;
+  return latest_;
+}
+
+/// With the mutex. Leases get units in the order in which they were opened.
+Client::Part Client::part_of(std::uint64_t ticket) {
+  Part part{.grant = grant()};
+  for (const Open& each : open_) {
+    if (each.ticket == ticket) {
+      part.open = &each;
+      part.units = std::min(each.units, part.grant.units - std::min(part.grant.units, part.before));
+      break;
+    }
+    part.before += each.units;
+  }
+  return part;
+}
+
+/// With the mutex: whether this thread holds another lease, so that it must not wait for its units.
+bool Client::holds_another(std::uint64_t ticket) const {
+  return std::any_of(open_.begin(), open_.end(), [ticket](const Open& each) {
+    return each.ticket != ticket && each.thread == std::this_thread::get_id();
+  });
+}
+
+TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
+  if (state_.load(std::memory_order_acquire) == State::alone || process_.left_behind()) return {};
+  check_range("lease: units", units, 1, max_groups_limit);
+  if (tries) deadline = Clock::now() + try_time;
+  Lock lock{mutex_};
+  if (link_ == nullptr) return {};
+  const std::uint64_t ticket = ++tickets_;
+  open_.push_back({.ticket = ticket, .units = units, .serial = 0, .thread = std::this_thread::get_id()});
+  ask();
+  open_.back().serial = serial_;
+  for (const auto link = link_; link_ == link;) {
+    if (!link->seated()) {
+      if (tries || holds_another(ticket)) break;
+      const auto news = [&] { return link_ != link || link->seated(); };
+      if (deadline == Deadline::max()) {
+        changed_.wait(lock, news);
+      } else if (!changed_.wait_until(lock, deadline, news)) {
+        break;
+      }
+      continue;
+    }
+    const std::uint32_t version = link->grant_page().version.load(Order::acquire);
+    const Part part = part_of(ticket);
+    if (part.open == nullptr) return {};  // the tenant is being destroyed
+    if (part.grant.answers(part.open->serial)) {
+      if (part.units != 0 && (tries || part.grant.settled()))
+        return TenantLease{shared_from_this(), ticket};
+      if (tries || (part.grant.settled() && holds_another(ticket))) break;
+    }
+    if (Clock::now() >= deadline) break;
+    link->sleepers.fetch_add(1);  // before it checks `gone`: pairs with lose()
+    lock.unlock();
+    if (!link->gone.load()) sleep_on(link->grant_page().version, version, nanoseconds(deadline));
+    link->sleepers.fetch_sub(1);
+    lock.lock();
+  }
+  forget(ticket);
+  return {};
+}
+
+/// With the mutex.
+void Client::forget(std::uint64_t ticket) {
+  if (std::erase_if(open_, [ticket](const Open& each) { return each.ticket == ticket; }) != 0)
+    ask();
+}
+
+void Client::give_back(std::uint64_t ticket) noexcept {
+  if (process_.left_behind()) return;
+  const Lock lock{mutex_};
+  forget(ticket);
+}
+
+std::uint32_t Client::units(std::uint64_t ticket) noexcept {
+  if (state_.load(std::memory_order_acquire) != State::seated || process_.left_behind()) return 0;
+  const Lock lock{mutex_};
+  return part_of(ticket).units;
+}
+
+std::vector<std::uint32_t> Client::cpus(std::uint64_t ticket) {
+  std::vector<std::uint32_t> all;
+  if (state_.load(std::memory_order_acquire) != State::seated || process_.left_behind()) return all;
+  const Lock lock{mutex_};
+  const Part part = part_of(ticket);
+  if (part.units == 0) return all;
+  for (std::uint32_t cpu = 0; cpu < 64 * cpu_words; ++cpu) {
+    if ((part.grant.cpus[cpu / 64] >> (cpu % 64) & 1U) != 0) all.push_back(cpu);
+  }
+  if (all.size() != part.grant.units) return all;
+  // One for each unit: the other leases have the others.
+  const auto first = all.begin() + part.before;
+  return {first, first + part.units};
+}
+
+bool Client::connected() const noexcept {
+  return state_.load(std::memory_order_acquire) != State::alone && !process_.left_behind();
+}
+
+bool Client::wait_connected(Deadline deadline) {
+  if (process_.left_behind()) return false;
+  Lock lock{mutex_};
+  const auto there = [this] { return link_ != nullptr; };
+  if (deadline != Deadline::max()) return changed_.wait_until(lock, deadline, there);
+  changed_.wait(lock, there);
+  return true;
+}
+
+std::string Client::engine() {
+  if (process_.left_behind()) return {};
+  const Lock lock{mutex_};
+  return link_ == nullptr ? "" : link_->engine;
+}
+
+}  // namespace cohort::tenant
+
+// The public handles.
+
+namespace cohort {
+
+TenantLease::TenantLease(TenantLease&& other) noexcept
+    : client_(std::move(other.client_)), ticket_(other.ticket_) {}
+
+TenantLease& TenantLease::operator=(TenantLease&& other) noexcept {
+  if (this != &other) {
+    give_back();
+    client_ = std::move(other.client_);
+    ticket_ = other.ticket_;
+  }
+  return *this;
+}
+
+TenantLease::~TenantLease() { give_back(); }
+
+std::uint32_t TenantLease::units() const noexcept {
+  return client_ == nullptr ? 0 : client_->units(ticket_);
+}
+
+std::vector<std::uint32_t> TenantLease::cpus() const {
+  return client_ == nullptr ? std::vector<std::uint32_t>{} : client_->cpus(ticket_);
+}
+
+void TenantLease::give_back() noexcept {
+  if (client_ == nullptr) return;
+  client_->give_back(ticket_);
+  client_.reset();
+}
+
+Tenant::Tenant(TenantOptions options)
+    : client_(std::make_shared<tenant::Client>(std::move(options))) {
+  client_->open();
+}
+
+Tenant::~Tenant() { client_->close(); }
+
+TenantLease Tenant::lease_until(Deadline deadline, TenantLeaseOptions options) const {
+  return client_->lease(deadline, options.units, false);
+}
+
+TenantLease Tenant::try_lease(TenantLeaseOptions options) const {
+  return client_->lease(Deadline::max(), options.units, true);
+}
+
+bool Tenant::connected() const noexcept { return client_->connected(); }
+
+bool Tenant::wait_connected_until(Deadline deadline) const {
+  return client_->wait_connected(deadline);
+}
+
+std::string Tenant::engine() const { return client_->engine(); }
+
+std::vector<std::string> shared_engines() {
+  std::vector<std::string> names;
+  for (const auto& [name, peer] : tenant::living(tenant::open_folder())) names.push_back(name);
+  return names;
+}
+
+std::string engine_status(const std::string& engine) {
+  const std::string named = tenant::wanted_engine(engine);
+  if (!named.empty()) tenant::check_name("status: engine =", named);
+  const auto found = tenant::find(named);
+  const std::string name = named.empty() ? "" : " '" + named + "'";
+  if (!found) {
+    throw Error{Errc::engine_gone, "status: no shared engine" + name +
+                                       " answers; share one with `cohort run --share` or the "
+                                       "option `share`"};
+  }
+  tenant::Hello hello;
+  hello.kind = tenant::Kind::status;
+  const Descriptor& socket = found->second.socket;
+  std::string text(std::size_t{1} << 18U, '\0');
+  tenant::Received received;
+  if (tenant::send(socket, &hello, sizeof hello)) {
+    pollfd wait{.fd = socket.get(), .events = POLLIN, .revents = 0};
+    const auto deadline = tenant::Clock::now() + 5 * tenant::answer_time;
+    int left = 1;
+    do {
+      left = static_cast<int>(
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - tenant::Clock::now()).count());
+    } while (left > 0 && ::poll(&wait, 1, left) < 0 && errno == EINTR);
+    received = tenant::receive(socket, text.data(), text.size());
+  }
+  if (received.what != tenant::Received::What::message || received.bytes > text.size() ||
+      text.front() != '{') {
+    throw Error{Errc::engine_gone,
+                "status: the engine '" + found->first + "' does not answer; has it stopped?"};
+  }
+  text.resize(received.bytes);
+  return text;
+}
+
+}  // namespace cohort

@@ -1,0 +1,113 @@
+// A tenant's connection: the thread that keeps it, the demand, and the open leases.
+// Invariant: the demand word is the sum of the open leases. In a child of fork() nothing here
+// touches the connection.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cohort/tenant.hpp"
+#include "engine/process.hpp"
+#include "tenant/rendezvous.hpp"
+#include "tenant/wire.hpp"
+
+namespace cohort::tenant {
+
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  using Deadline = Tenant::Deadline;
+
+  explicit Client(TenantOptions options);
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client();
+
+  /// Starts the thread, and waits for the answer of an engine that is there.
+  void open();
+  /// Ends the connection and all leases.
+  void close() noexcept;
+
+  /// `tries`: returns at the engine's first answer.
+  [[nodiscard]] TenantLease lease(Deadline deadline, std::uint32_t units, bool tries);
+  [[nodiscard]] std::uint32_t units(std::uint64_t ticket) noexcept;
+  [[nodiscard]] std::vector<std::uint32_t> cpus(std::uint64_t ticket);
+  void give_back(std::uint64_t ticket) noexcept;
+
+  [[nodiscard]] bool connected() const noexcept;
+  bool wait_connected(Deadline deadline);
+  [[nodiscard]] std::string engine();
+
+ private:
+  /// A connection to one engine. Threads that wait in it keep it.
+  struct Link {
+    Peer peer;
+    std::string engine;
+    Descriptor doorbell;
+    Mapping demand_memory;  // none: in the queue for a slot
+    Mapping grant_memory;
+    std::atomic<bool> gone{false};
+    std::atomic<std::uint32_t> sleepers{0};
+
+    [[nodiscard]] bool seated() const { return grant_memory.data() != nullptr; }
+    [[nodiscard]] DemandPage& demand_page() const {
+      return *static_cast<DemandPage*>(demand_memory.data());
+    }
+    [[nodiscard]] const GrantPage& grant_page() const {
+      return *static_cast<const GrantPage*>(grant_memory.data());
+    }
+  };
+  /// An open lease.
+  struct Open {
+    std::uint64_t ticket;
+    std::uint32_t units;   // wanted
+    std::uint32_t serial;  // of its demand
+    std::thread::id thread;
+  };
+  /// What one lease has of the grant.
+  struct Part {
+    Grant grant;
+    const Open* open = nullptr;
+    std::uint32_t before = 0;  // wanted by leases that were opened earlier
+    std::uint32_t units = 0;
+  };
+  enum class State : std::uint8_t {
+    alone,
+    queued,  ///< for a slot
+    seated,
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void keep();
+  void rest(const Descriptor& inbox, int timeout_ms);
+  void attend(const std::shared_ptr<Link>& link);
+  bool hear(const std::shared_ptr<Link>& link);
+  void lose(const std::shared_ptr<Link>& link);
+  void ask();
+  [[nodiscard]] Grant grant();
+  [[nodiscard]] Part part_of(std::uint64_t ticket);
+  [[nodiscard]] bool holds_another(std::uint64_t ticket) const;
+  void forget(std::uint64_t ticket);
+
+  const TenantOptions options_;
+  const engine::HomeProcess process_{};
+  Descriptor over_event_;
+  std::atomic<State> state_{State::alone};
+  std::atomic<bool> over_{false};
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::shared_ptr<Link> link_;
+  std::vector<Open> open_;
+  std::uint64_t tickets_ = 0;
+  std::uint32_t serial_ = 0;  // of the latest demand
+  Grant latest_;              // the last one that could be read
+  bool looked_ = false;       // for an engine, and heard its answer if there was one
+  std::unique_ptr<std::thread> thread_;
+};
+
+}  // namespace cohort::tenant

@@ -1,0 +1,151 @@
+// What engines and tenants say to each other on a socket, and the memory that they share.
+// Invariant: a message of another size, magic word or version is refused. Nothing is read from a
+// message before its size is known.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cohort/platform/cpu_atomic.hpp"
+#include "cohort/protocol/tenant.hpp"
+#include "files.hpp"
+
+namespace cohort::tenant {
+
+inline constexpr std::array<char, 8> magic{'c', 'o', 'h', 'o', 'r', 't', '-', 't'};
+inline constexpr std::uint32_t wire_version = 1;
+
+/// Text of a fixed size that ends with a zero.
+template <std::size_t size>
+using Text = std::array<char, size>;
+
+template <std::size_t size>
+void put(Text<size>& text, std::string_view from) {
+  text = {};
+  from.copy(text.data(), size - 1);
+}
+template <std::size_t size>
+[[nodiscard]] std::string get(const Text<size>& text) {
+  const std::string_view all{text.data(), size};
+  return std::string{all.substr(0, all.find('\0'))};
+}
+
+enum class Kind : std::uint32_t { tenant = 1, status = 2 };
+
+/// The first message of a connection, and each request for the status.
+struct Hello {
+  std::array<char, 8> magic = tenant::magic;
+  std::uint32_t version = wire_version;
+  Kind kind = Kind::tenant;
+  std::uint32_t weight = 1;
+  std::int32_t priority = 0;
+  Text<64> name{};
+};
+
+enum class Verdict : std::uint32_t {
+  seated = 1,   ///< comes with three descriptors: demand page, grant page, doorbell
+  queued = 2,   ///< all slots are taken; the same connection will be seated
+  refused = 3,  ///< `text` says why; the connection ends
+};
+
+/// What kind of engine it is, and so where its units are.
+enum class EngineType : std::uint32_t { cpu = 1, cuda = 2 };
+
+/// The engine's reply to a tenant.
+struct Reply {
+  std::array<char, 8> magic = tenant::magic;
+  std::uint32_t version = wire_version;
+  Verdict verdict = Verdict::refused;
+  std::uint32_t slot = 0;
+  EngineType type = EngineType::cpu;
+  std::uint32_t capacity = 0;
+  std::uint32_t reserved = 0;
+  Text<64> engine{};  ///< its name
+  Text<64> device{};  ///< of a GPU: its UUID
+  Text<256> text{};   ///< refused: why. On a GPU: the folder of the MPS pipes
+};
+
+// The format of version 1.
+static_assert(sizeof(Hello) == 88 && sizeof(Reply) == 416);
+
+inline constexpr std::uint32_t cpu_words = 16;  ///< a bitmap of 1024 CPUs, as in cpu_set_t
+
+/// Words in memory that two processes share: lock-free atomics of the same layout in both.
+struct SharedPlatform {
+  template <class T>
+  using Atomic = cpu::Atomic<T>;
+
+  /// A bell is an eventfd. It keeps ringing until its owner has looked, so no ring is lost.
+  static void notify(const Descriptor& bell) noexcept;
+  /// Wakes the threads of all processes that sleep on the word.
+  static void notify(const Atomic<std::uint32_t>& word) noexcept;
+};
+using Futex = SharedPlatform::Atomic<std::uint32_t>;
+static_assert(sizeof(Futex) == sizeof(std::uint32_t));
+/// Sleeps while the word is `seen`, until `deadline` of cpu::now(). May return earlier.
+void sleep_on(const Futex& word, std::uint32_t seen, std::optional<std::uint64_t> deadline) noexcept;
+
+using Demand = protocol::Demand;
+using Grant = protocol::Grant<cpu_words>;
+using DemandPage = protocol::DemandPage<SharedPlatform>;
+using GrantPage = protocol::GrantPage<SharedPlatform, cpu_words>;
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(sizeof(DemandPage) == 8 && sizeof(GrantPage) == 16 + 8 * cpu_words);
+
+/// Memory that is mapped from a descriptor. A child of fork() does not have it.
+class Mapping {
+ public:
+  Mapping() = default;
+  /// Throws Error{unsupported} if the memory is too small or its size could still change: then an
+  /// access could end the process.
+  Mapping(const Descriptor& memory, std::size_t bytes, bool writable);
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Who may still write to shared memory.
+enum class Writers : std::uint8_t {
+  every_process,
+  mapped_already,  ///< only through mappings that exist when it is sealed
+};
+
+/// New memory whose size is fixed.
+[[nodiscard]] Descriptor make_memory(const char* name, std::size_t bytes);
+/// Call it once the memory is mapped. Throws Error{unsupported}.
+void seal(const Descriptor& memory, Writers writers);
+
+/// Sends one message without blocking. Returns false if the other side is gone or does not read.
+bool send(const Descriptor& socket, const void* message, std::size_t bytes,
+          std::span<const int> descriptors = {});
+
+/// A message that has come.
+struct Received {
+  enum class What : std::uint8_t { nothing, message, end } what = What::nothing;
+  std::size_t bytes = 0;  ///< its size, which may exceed that of the buffer
+};
+/// Receives one message without blocking. Descriptors that come with it are put into `descriptors`
+/// or closed.
+[[nodiscard]] Received receive(const Descriptor& socket, void* buffer, std::size_t room,
+                               std::vector<Descriptor>* descriptors = nullptr);
+
+template <class Message>
+[[nodiscard]] bool well_formed(const Received& received, const Message& message) {
+  return received.bytes == sizeof(Message) && message.magic == magic &&
+         message.version == wire_version;
+}
+
+}  // namespace cohort::tenant

@@ -1,0 +1,246 @@
+// What a tenant may send and write: the engine refuses or clamps it, and goes on.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <random>
+
+#include "conformance/scale.hpp"
+#include "tenant/rendezvous.hpp"
+#include "tenant/wire.hpp"
+#include "tenants/processes.hpp"
+
+namespace cohort::test {
+namespace {
+
+using tenant::Demand;
+using tenant::DemandPage;
+using tenant::GrantPage;
+using tenant::Hello;
+using tenant::Received;
+using tenant::Reply;
+using tenant::Verdict;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Le;
+
+class Hostile : public TenantTest {
+ protected:
+  tenant::Peer connection() {
+    auto peer = tenant::connect(tenant::open_folder(), "e");
+    EXPECT_TRUE(peer.has_value());
+    return std::move(*peer);
+  }
+
+  /// The engine's next message on a socket; empty at its end.
+  static std::optional<Reply> reply(const tenant::Peer& peer,
+                                    std::vector<Descriptor>* descriptors = nullptr) {
+    for (;;) {
+      pollfd wait{.fd = peer.socket.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&wait, 1, 60'000) <= 0) {
+        ADD_FAILURE() << "no answer";
+        return {};
+      }
+      Reply answer;
+      const Received received = tenant::receive(peer.socket, &answer, sizeof answer, descriptors);
+      if (received.what == Received::What::nothing) continue;
+      if (received.what == Received::What::end || !tenant::well_formed(received, answer)) return {};
+      return answer;
+    }
+  }
+
+  /// A slot, without the client that would use it well.
+  struct Seat {
+    tenant::Peer peer;
+    std::vector<Descriptor> descriptors;
+    tenant::Mapping demand;
+    tenant::Mapping grant;
+
+    void write(std::uint64_t word) const {
+      static_cast<DemandPage*>(demand.data())->word.store(word, Order::release);
+      const std::uint64_t one = 1;
+      EXPECT_EQ(::write(descriptors[2].get(), &one, sizeof one), 8);
+    }
+    [[nodiscard]] tenant::Grant read() const {
+      for (;;) {
+        if (const auto now =
+                protocol::read(*static_cast<const GrantPage*>(grant.data())))
+          return *now;
+      }
+    }
+  };
+  Seat seat() {
+    Seat seat{.peer = connection(), .descriptors = {}, .demand = {}, .grant = {}};
+    const Hello hello;
+    tenant::send(seat.peer.socket, &hello, sizeof hello);
+    const auto answer = reply(seat.peer, &seat.descriptors);
+    EXPECT_TRUE(answer && answer->verdict == Verdict::seated);
+    EXPECT_EQ(seat.descriptors.size(), 3U);
+    seat.demand = tenant::Mapping{seat.descriptors[0], sizeof(DemandPage), true};
+    seat.grant = tenant::Mapping{seat.descriptors[1], sizeof(GrantPage), false};
+    return seat;
+  }
+
+  cpu::Engine engine{{.capacity = 4, .share = "e"}};
+};
+
+TEST_F(Hostile, NonsenseInTheDemandWordIsClamped) {
+  const EndlessJob job{engine};
+  const Seat hostile = seat();
+  std::mt19937_64 random{1};
+  std::uint32_t serial = 0;
+  for (std::uint32_t i = 0; i < scaled(300, 30); ++i) {
+    serial += static_cast<std::uint32_t>(random());
+    hostile.write(Demand{.units = ~0U - i % 3, .serial = serial}.word());
+    ASSERT_TRUE(eventually([&] { return hostile.read().serial == serial; }));
+    EXPECT_THAT(hostile.read().limit, Le(3U));
+    hostile.write(random());  // an answer may or may not come
+  }
+  hostile.write(Demand{.units = ~0U, .serial = ++serial}.word());
+  EXPECT_TRUE(eventually([&] { return hostile.read().units == 3 && job.groups() == 1; }));
+  // Another tenant still gets its share.
+  const Tenant modest;
+  const auto lease = modest.lease_for(std::chrono::minutes{1}, {.units = 1});
+  EXPECT_EQ(lease.units(), 1U);
+  EXPECT_TRUE(eventually([&] { return hostile.read().units == 2; }));
+}
+
+TEST_F(Hostile, TheEnginesPageCannotBeWritten) {
+  const Seat hostile = seat();
+  const int grant = hostile.descriptors[1].get();
+  EXPECT_EQ(::mmap(nullptr, sizeof(GrantPage), PROT_READ | PROT_WRITE, MAP_SHARED, grant, 0),
+            MAP_FAILED);
+  EXPECT_NE(::mprotect(hostile.grant.data(), sizeof(GrantPage), PROT_READ | PROT_WRITE), 0);
+  const char byte = 1;
+  EXPECT_LT(::pwrite(grant, &byte, 1, 0), 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(grant);
+  const Descriptor again{::open(path.c_str(), O_RDWR)};
+  EXPECT_EQ(::mmap(nullptr, sizeof(GrantPage), PROT_READ | PROT_WRITE, MAP_SHARED, again.get(), 0),
+            MAP_FAILED);
+}
+
+TEST_F(Hostile, TheMemoryCannotBeTakenAwayUnderTheEngine) {
+  const Seat hostile = seat();
+  for (const int memory : {hostile.descriptors[0].get(), hostile.descriptors[1].get()}) {
+    EXPECT_NE(::ftruncate(memory, 0), 0);
+    EXPECT_NE(::ftruncate(memory, 1 << 20), 0);
+    EXPECT_NE(::fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE), 0);
+  }
+  hostile.write(Demand{.units = 1, .serial = 1}.word());
+  EXPECT_TRUE(eventually([&] { return hostile.read().units == 1; }));
+}
+
+TEST_F(Hostile, GarbageOnTheSocketIsRefused) {
+  std::mt19937 random{2};
+  for (std::uint32_t i = 0; i < scaled(200, 50); ++i) {
+    const tenant::Peer peer = connection();
+    std::vector<unsigned char> bytes(random() % 500);
+    for (unsigned char& each : bytes) each = static_cast<unsigned char>(random());
+    if (i % 4 == 0 && bytes.size() > 8) std::copy_n(tenant::magic.begin(), 8, bytes.begin());
+    if (i % 8 == 1) bytes.resize(sizeof(Hello));
+    tenant::send(peer.socket, bytes.data(), bytes.size());
+    const auto answer = reply(peer);
+    if (!answer) continue;  // closed
+    EXPECT_EQ(answer->verdict, Verdict::refused);
+    EXPECT_FALSE(reply(peer)) << "it closes the connection";
+  }
+  EXPECT_EQ(seated(), 0U);
+}
+
+TEST_F(Hostile, MessagesOfOtherVersionsAndKindsAreRefused) {
+  const auto refusal = [this](const Hello& hello) {
+    const tenant::Peer peer = connection();
+    tenant::send(peer.socket, &hello, sizeof hello);
+    const auto answer = reply(peer);
+    return answer && answer->verdict == Verdict::refused ? tenant::get(answer->text) : "";
+  };
+  Hello hello;
+  hello.version = 2;
+  EXPECT_THAT(refusal(hello), HasSubstr("version 1"));
+  hello = {};
+  hello.kind = static_cast<tenant::Kind>(77);
+  EXPECT_THAT(refusal(hello), HasSubstr("unknown request"));
+  hello = {};
+  hello.magic[3] = 'x';
+  EXPECT_THAT(refusal(hello), HasSubstr("not a message"));
+}
+
+TEST_F(Hostile, ASecondHelloEndsTheSlot) {
+  const Seat hostile = seat();
+  EXPECT_EQ(seated(), 1U);
+  const Hello hello;
+  tenant::send(hostile.peer.socket, &hello, sizeof hello);
+  EXPECT_EQ(reply(hostile.peer)->verdict, Verdict::refused);
+  EXPECT_TRUE(eventually([] { return seated() == 0; }));
+}
+
+TEST_F(Hostile, NumbersInAHelloAreClamped) {
+  const tenant::Peer peer = connection();
+  Hello hello;
+  hello.weight = ~0U;
+  hello.priority = std::numeric_limits<std::int32_t>::min();
+  hello.name.fill('\xff');
+  tenant::send(peer.socket, &hello, sizeof hello);
+  EXPECT_EQ(reply(peer)->verdict, Verdict::seated);
+  EXPECT_THAT(engine_status(), HasSubstr(R"("weight": 1000, "priority": -100)"));
+}
+
+TEST_F(Hostile, SilentConnectionsDoNotLockOthersOut) {
+  std::vector<tenant::Peer> silent;
+  for (int i = 0; i < 600; ++i) {
+    if (auto peer = tenant::connect(tenant::open_folder(), "e")) silent.push_back(std::move(*peer));
+  }
+  Tenant tenant;
+  EXPECT_TRUE(tenant.wait_connected(std::chrono::minutes{1}));
+  EXPECT_EQ(tenant.lease_for(std::chrono::minutes{1}).units(), 1U);
+}
+
+TEST_F(Hostile, DescriptorsThatComeUnaskedAreClosed) {
+  const auto open_descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
+  };
+  const tenant::Peer peer = connection();
+  Hello hello;
+  hello.kind = tenant::Kind::status;
+  std::ptrdiff_t before = 0;
+  for (int i = 0; i < 20; ++i) {
+    if (i == 1) before = open_descriptors();  // the engine has accepted the connection
+    const std::array sent{0, 0, 0};
+    ASSERT_TRUE(tenant::send(peer.socket, &hello, sizeof hello, sent));
+    pollfd wait{.fd = peer.socket.get(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(::poll(&wait, 1, 60'000), 1);
+    std::vector<char> text(1 << 18);
+    ASSERT_EQ(tenant::receive(peer.socket, text.data(), text.size()).what, Received::What::message);
+  }
+  EXPECT_EQ(open_descriptors(), before) << "engine and test are one process";
+}
+
+TEST_F(Hostile, ACallerThatDoesNotReadIsDropped) {
+  const tenant::Peer peer = connection();
+  Hello hello;
+  hello.kind = tenant::Kind::status;
+  for (int i = 0; i < 5000; ++i) {
+    pollfd wait{.fd = peer.socket.get(), .events = POLLOUT, .revents = 0};
+    ::poll(&wait, 1, 10);
+    if ((wait.revents & POLLHUP) != 0) break;
+    tenant::send(peer.socket, &hello, sizeof hello);
+  }
+  EXPECT_THAT(engine_status(), HasSubstr("\"tenants\""));
+}
+
+TEST_F(Hostile, AFloodOfRingsHoldsNobodyUp) {
+  const Seat hostile = seat();
+  std::atomic<bool> over{false};
+  std::jthread flood{[&] {
+    for (std::uint32_t i = 1; !over.load(); ++i)
+      hostile.write(Demand{.units = i % 5, .serial = i}.word());
+  }};
+  const Tenant tenant;
+  for (std::uint32_t i = 0; i < scaled(100, 10); ++i)
+    EXPECT_TRUE(tenant.lease_for(std::chrono::minutes{1}, {.units = 1}));
+  over = true;
+}
+
+}  // namespace
+}  // namespace cohort::test
