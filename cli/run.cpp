@@ -269,6 +269,7 @@ int run_source(const Options& options, Interrupt& interrupt) {
   how.engine = {.engine = options.engine,
                 .capacity = options.capacity,
                 .device = options.device,
+                .pinned = !options.share.empty(),
                 .share = share_name(options.share)};
   how.barrier = choose("barrier", options.barrier, barriers).barrier;
   how.resize = options.resize;
@@ -339,6 +340,7 @@ int run(Options options, Interrupt& interrupt) {
                           .capacity = options.capacity,
                           .device = options.device,
                           .scheduler = options.scheduler,
+                          .pinned = !options.share.empty(),  // so that leases name exact CPUs
                           .share = share_name(options.share)},
                          options.dialect};
   announce_share(share_name(options.share));
