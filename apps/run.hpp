@@ -103,15 +103,16 @@ inline Report drive(const Job& job, const RunOptions& options) {
 
 template <class Engine, class Kernel>
 Job start(Engine& engine, const Kernel& kernel, const LaunchOptions& launch,
-          const std::filesystem::path& checkpoint) {
-  if (checkpoint.empty()) return engine.launch(kernel, launch);
-  if constexpr (NamesBuffers<Kernel> && requires { engine.restore(kernel, checkpoint, launch); }) {
-    return engine.restore(kernel, checkpoint, launch);
-  } else {
+          const RunOptions& options) {
+  if constexpr (NamesBuffers<Kernel> &&
+                requires { engine.restore(kernel, options.restore, launch); }) {
+    if (!options.restore.empty()) return engine.restore(kernel, options.restore, launch);
+  } else if (options.movable) {
     throw Error{Errc::bad_options,
                 "this app has no checkpoints, or this engine cannot restore them; bfs has them on "
                 "cpu and cuda"};
   }
+  return engine.launch(kernel, launch);
 }
 
 template <class Engine, class Kernel>
@@ -128,7 +129,7 @@ Report see_through(Engine& engine, const Kernel& kernel, const RunOptions& optio
     if (!launch.resizable) trace->rules.start_groups = groups;
     launch.tracer = &trace->log;
   }
-  Report report = drive(start(engine, kernel, launch, options.restore), options);
+  Report report = drive(start(engine, kernel, launch, options), options);
   if (trace != nullptr) trace->status = report.status;
   return report;
 }

@@ -14,6 +14,7 @@
 #include "bench/harness.hpp"
 #include "bench/openmp_barrier.hpp"
 #include "bench/scenario.hpp"
+#include "bench/tenants.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
@@ -216,6 +217,28 @@ void add_openmp_barrier(CLI::App& bench, Action& chosen) {
   });
 }
 
+/// Hidden: the tenants scenario runs its processes by it.
+void add_tenants_part(CLI::App& bench, Action& chosen) {
+  CLI::App* const command = bench.add_subcommand("tenants-part")->group("");
+  const auto part = std::make_shared<bench::TenantsPart>();
+  command->add_option("what", part->what)->required();
+  command->add_option("--shared", part->engine);
+  command->add_option("--begin", part->begin);
+  command->add_option("--length", part->length);
+  command->add_option("--work", part->work);
+  command->add_option("--workers", part->workers);
+  command->add_option("--rate", part->rate);
+  command->add_option("--seed", part->seed);
+  command->add_option("--nice", part->nice);
+  command->add_option("--cgroup", part->cgroup);
+  command->callback([part, &chosen] {
+    chosen = [part] {
+      bench::tenants_part(*part);
+      return fine;
+    };
+  });
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> benchmarks() {
@@ -320,6 +343,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   });
 #endif
   add_openmp_barrier(*command, chosen);
+  add_tenants_part(*command, chosen);
   command->footer(  // not inherited by the scenarios above
       "Contenders are measured side by side, in turns. Records hold the raw samples, the machine\n"
       "and the commit. The paper's experiments store each sample at once: an interrupted run\n"

@@ -20,7 +20,7 @@ sigset_t watched() {
 
 Interrupt::Interrupt() {
   const sigset_t signals = watched();
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
   listener_ = std::thread{[this] { listen(); }};
 }
 

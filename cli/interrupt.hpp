@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <stop_token>
 #include <thread>
 
@@ -36,10 +37,13 @@ class Interrupt {
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
   /// The signal received, or 0.
   [[nodiscard]] int signal() const { return signal_.load(std::memory_order_relaxed); }
+  /// For the calling thread, before it executes another program: that gets signals as usual.
+  void restore_signals() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   void listen();
 
+  sigset_t before_{};
   std::stop_source source_;
   std::atomic<int> signal_{0};
   std::atomic<int> graceful_{0};

@@ -2,6 +2,7 @@
 // Exit status: 0 success, 1 failure, 2 bad input (one line on stderr says what to change), 128 + n
 // after signal n.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <new>
@@ -55,6 +56,12 @@ std::string help_of(const CLI::App& tool, const std::vector<std::string>& words)
 }
 
 int run(int argc, char** argv, Interrupt& interrupt) {
+  std::vector<std::string> leased;
+  if (argc > 1 && std::string_view{argv[1]} == "lease") {
+    char** const dashes = std::find(argv, argv + argc, std::string_view{"--"});
+    if (dashes != argv + argc) leased.assign(dashes + 1, argv + argc);
+    argc = static_cast<int>(dashes - argv);
+  }
   CLI::App tool{"Cooperative kernels: run them, resize them, measure them.", "cohort"};
   tool.set_version_flag("--version",
                         std::string{"cohort " COHORT_VERSION " ("} + tool::commit() + ")");
@@ -68,6 +75,9 @@ int run(int argc, char** argv, Interrupt& interrupt) {
   add_check(tool, chosen);
   add_launch(tool, chosen, interrupt);
   add_resize(tool, chosen);
+  add_lease(tool, chosen, interrupt, leased);
+  add_throttle(tool, chosen);
+  add_top(tool, chosen, interrupt);
   add_documents(tool, chosen);
   tool.add_subcommand("help", "Show the help of a command, as in `cohort help run`");
   tool.footer(

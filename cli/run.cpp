@@ -2,6 +2,7 @@
 // and, on request, writes JSON.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -241,6 +242,25 @@ std::function<Report(const Job&)> suspender(const Options& options) {
   };
 }
 
+/// Writes a checkpoint every so often, and a last one when a signal asks for the end.
+std::function<Report(const Job&)> saver(const Options& options, std::stop_token stop) {
+  using Clock = std::chrono::steady_clock;
+  const auto every = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>{options.every.value_or(0)});
+  return [file = options.checkpoint, every, stop = std::move(stop)](const Job& job) {
+    constexpr std::chrono::milliseconds look{20};  // for a signal
+    for (auto due = Clock::now() + every;;) {
+      if (auto report = job.wait_until(std::min(due, Clock::now() + look))) return *report;
+      if (Clock::now() < due && !stop.stop_requested()) continue;
+      if (job.suspend() != Status::suspended) return job.wait();
+      job.checkpoint(file);
+      if (stop.stop_requested()) return job.report();
+      job.resume();
+      due = Clock::now() + every;
+    }
+  };
+}
+
 /// Runs a kernel from a source file instead of an app.
 int run_source(const Options& options, Interrupt& interrupt) {
 #ifdef COHORT_WITH_COMPILER
@@ -249,6 +269,7 @@ int run_source(const Options& options, Interrupt& interrupt) {
   how.engine = {.engine = options.engine,
                 .capacity = options.capacity,
                 .device = options.device,
+                .pinned = !options.share.empty(),
                 .share = share_name(options.share)};
   how.barrier = choose("barrier", options.barrier, barriers).barrier;
   how.resize = options.resize;
@@ -319,6 +340,7 @@ int run(Options options, Interrupt& interrupt) {
                           .capacity = options.capacity,
                           .device = options.device,
                           .scheduler = options.scheduler,
+                          .pinned = !options.share.empty(),  // so that leases name exact CPUs
                           .share = share_name(options.share)},
                          options.dialect};
   announce_share(share_name(options.share));
@@ -363,7 +385,15 @@ int run(Options options, Interrupt& interrupt) {
 
   how.movable = !options.checkpoint.empty() || !options.restore.empty();
   how.restore = options.restore;
-  if (!options.checkpoint.empty()) how.drive = suspender(options);
+  if (options.every) {
+    how.launch.stop = {};  // a signal suspends the job
+    how.launch.name = options.app + " on " + options.input;
+    for (const std::string& each : options.settings) how.launch.name += " -o " + each;
+    if (std::filesystem::exists(options.checkpoint)) how.restore = options.checkpoint;
+    how.drive = saver(options, interrupt.token());
+  } else if (!options.checkpoint.empty()) {
+    how.drive = suspender(options);
+  }
 
   std::deque<apps::JobTrace> traces;
   if (options.check_trace) how.traces = &traces;
@@ -388,9 +418,15 @@ int run(Options options, Interrupt& interrupt) {
   print(options, app.input, groups, outcome, runs, judgement);
   print(tasks);
   const bool suspended = outcome.report.status == Status::suspended;
-  if (suspended)
+  if (suspended) {
     std::cout << "checkpoint in " << options.checkpoint
-              << ": continue it with --restore, on any engine\n";
+              << (options.every ? ": give the same command again to go on\n"
+                                : ": continue it with --restore, on any engine\n");
+  } else if (options.every && outcome.report.status == Status::finished) {
+    if (!how.restore.empty()) std::cout << "continued from " << options.checkpoint << '\n';
+    std::error_code ignored;
+    std::filesystem::remove(options.checkpoint, ignored);
+  }
   if (!options.trace.empty()) {
     timeline.write(options.trace);
     std::cout << "trace in " << options.trace << ": open it at https://ui.perfetto.dev";
@@ -422,8 +458,8 @@ void check_kind(const CLI::App& command, bool kernel_file, bool ranks) {
     if (ranks && std::ranges::none_of(for_ranks, is))
       throw Error{Errc::bad_options,
                   option->get_name() + " does not work with --engine mpi; drop it"};
-    if (!ranks && (is("--shards") || is("--every")))
-      throw Error{Errc::bad_options, option->get_name() + " is for --engine mpi; drop it"};
+    if (!ranks && is("--shards"))
+      throw Error{Errc::bad_options, "--shards is for --engine mpi; drop it"};
     if (kernel_file && option->get_group() == for_apps) {
       throw Error{Errc::bad_options,
                   option->get_name() + " is for apps, not for a kernel file; drop it"};
@@ -469,15 +505,23 @@ void add_app_options(CLI::App& command, Options& options) {
   auto* const checkpoint =
       add("--checkpoint", options.checkpoint, "FILE",
           "Suspend the app and write it to FILE, for --restore on this or another engine; only "
-          "for bfs. With --engine mpi a folder, from which a job that died or was ended goes on");
+          "for bfs. With --every, or with --engine mpi, where it is a folder: a job that died or "
+          "was ended goes on from it when the same command is given again");
   checkpoint->excludes(resize)->excludes(task);
-  add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
-             "With --checkpoint: milliseconds until the app is suspended")
-      ->capture_default_str()
-      ->needs(checkpoint)
-      ->group(for_apps);
+  auto* const suspend_after =
+      add_number(command, "--suspend-after", options.suspend_after, 0, any_number,
+                 "With --checkpoint: milliseconds until the app is suspended");
+  suspend_after->capture_default_str()->needs(checkpoint)->group(for_apps);
   auto* const restore = add("--restore", options.restore, "FILE",
                             "Continue the app that --checkpoint wrote to FILE, on the same input");
+  add_value(command, "--every", options.every, "SECONDS",
+            "With --checkpoint: write one that often while the app runs (default: with --engine "
+            "mpi only when the job is ended, otherwise once, after --suspend-after)")
+      ->check(positive_number("--every", 1e6))
+      ->needs(checkpoint)
+      ->excludes(suspend_after)
+      ->excludes(restore)
+      ->group(for_apps);
   command.add_flag("--verify", options.verify, "Compare the result with a sequential computation")
       ->group(for_apps);
   auto* const check_trace =
@@ -570,11 +614,6 @@ void add_run(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   add_number(*command, "--shards", options->shards, 1, 1U << 20U,
              "With --engine mpi: number of parts of the input; at least one for each rank")
       ->capture_default_str()
-      ->group(for_apps);
-  add_value(*command, "--every", options->every, "SECONDS",
-            "With --engine mpi and --checkpoint: the time between checkpoints (default: only when "
-            "the job is ended)")
-      ->check(positive_number("--every", 1e6))
       ->group(for_apps);
   add_kernel_file_options(*command, options->kernel_file);
   command->callback([command, options, &chosen, &interrupt] {

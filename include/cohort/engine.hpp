@@ -43,6 +43,7 @@ class JobBody {
   [[nodiscard]] virtual std::string label() const { return {}; }
 
   const std::uint32_t max_groups;
+  std::string name;  ///< of the job, if it has one
   std::uint32_t groups_per_unit = 1;
   bool suspendable = true;
   bool may_all_leave = false;
@@ -58,8 +59,9 @@ class KernelBody : public EngineBody {
     if constexpr (NamesBuffers<Kernel>) {
       BufferList list;
       kernel_.buffers(list);
-      return CheckpointParts{checkpoint_name<Kernel>(), std::as_writable_bytes(kept_state()),
-                             list.all()};
+      return CheckpointParts{
+          checkpoint_name<Kernel>() + (this->name.empty() ? "" : ", ") + this->name,
+          std::as_writable_bytes(kept_state()), list.all()};
     } else {
       return {};
     }

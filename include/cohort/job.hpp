@@ -61,6 +61,9 @@ struct LaunchOptions {
   Tracer* tracer = nullptr;
   /// Destroyed together with the job, for example memory that only its kernel uses.
   std::shared_ptr<const void> keeps = {};
+  /// Tells the checkpoints of jobs with the same kernel apart: restore() refuses a checkpoint of a
+  /// job with another name.
+  std::string name = {};
 };
 
 /// Statistics of a job's run so far.

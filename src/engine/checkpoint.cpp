@@ -3,6 +3,7 @@
 #include "cohort/checkpoint.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -74,13 +75,31 @@ class Writer {
       refuse(file_, "not a regular file, so it is not replaced; give another name");
     for (std::uint32_t number = 0;; ++number) {
       fs::path draft = file_.string() + ".part" + std::to_string(number);
-      const int made = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (made >= 0) {
+      int handle = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      const bool fresh = handle >= 0;
+      if (!fresh && errno != EEXIST) fail();
+      if (!fresh) handle = ::open(draft.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (handle < 0) continue;
+      if (take(handle, draft, fresh)) {
         draft_ = std::move(draft);
-        return made;
+        return handle;
       }
-      if (errno != EEXIST) fail();
+      ::close(handle);
     }
+  }
+
+  /// Locks a draft. Only a writer that was killed leaves a draft without its lock: such a draft is
+  /// used again, so they do not pile up.
+  static bool take(int handle, const fs::path& draft, bool fresh) {
+    if (::flock(handle, LOCK_EX | LOCK_NB) != 0)
+      return fresh && errno != EWOULDBLOCK;  // a file system without locks
+    struct stat opened {};
+    struct stat named {};
+    // Its writer may have renamed it since it was opened, and another user may have made it.
+    return ::fstat(handle, &opened) == 0 && ::lstat(draft.c_str(), &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino &&
+           S_ISREG(opened.st_mode) && opened.st_nlink == 1 && opened.st_uid == ::geteuid() &&
+           ::ftruncate(handle, 0) == 0;
   }
 
   const fs::path& file_;

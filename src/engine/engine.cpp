@@ -30,6 +30,7 @@ std::uint32_t EngineBase::checked(const TaskOptions& options) const {
 }
 
 Job EngineBase::start(std::unique_ptr<JobBody> body, const LaunchOptions& options) {
+  body->name = options.name;
   return Job{dispatcher_->launch(std::move(body), options, {}, false)};
 }
 
@@ -39,6 +40,7 @@ Job EngineBase::start_from(const std::filesystem::path& file, std::unique_ptr<Jo
     throw Error{Errc::bad_options,
                 "restore: a static launch (resizable = false) cannot be continued"};
   }
+  body->name = options.name;
   read_checkpoint(file, *body->checkpoint_parts(), *dispatcher_->memory());
   return Job{dispatcher_->launch(std::move(body), options, {}, true)};
 }

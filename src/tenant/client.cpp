@@ -446,38 +446,67 @@ std::vector<std::string> shared_engines() {
   return names;
 }
 
-std::string engine_status(const std::string& engine) {
-  const std::string named = tenant::wanted_engine(engine);
-  if (!named.empty()) tenant::check_name("status: engine =", named);
-  const auto found = tenant::find(named);
-  const std::string name = named.empty() ? "" : " '" + named + "'";
+namespace tenant {
+namespace {
+
+/// Sends a request to an engine. Returns its answer, of at most `room` bytes, and the engine's name.
+/// `what` begins the messages of errors.
+std::pair<std::string, std::string> request(const std::string& what, const std::string& engine,
+                                            const Hello& hello, std::size_t room) {
+  const std::string named = wanted_engine(engine);
+  if (!named.empty()) check_name(what + ": engine =", named);
+  const auto found = find(named);
   if (!found) {
-    throw Error{Errc::engine_gone, "status: no shared engine" + name +
+    throw Error{Errc::engine_gone, what + ": no shared engine" +
+                                       (named.empty() ? "" : " '" + named + "'") +
                                        " answers; share one with `cohort run --share` or the "
                                        "option `share`"};
   }
-  tenant::Hello hello;
-  hello.kind = tenant::Kind::status;
   const Descriptor& socket = found->second.socket;
-  std::string text(std::size_t{1} << 18U, '\0');
-  tenant::Received received;
-  if (tenant::send(socket, &hello, sizeof hello)) {
+  std::string answer(room, '\0');
+  Received received;
+  if (send(socket, &hello, sizeof hello)) {
     pollfd wait{.fd = socket.get(), .events = POLLIN, .revents = 0};
-    const auto deadline = tenant::Clock::now() + 5 * tenant::answer_time;
+    const auto deadline = Clock::now() + 5 * answer_time;
     int left = 1;
     do {
       left = static_cast<int>(
-          std::chrono::ceil<std::chrono::milliseconds>(deadline - tenant::Clock::now()).count());
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count());
     } while (left > 0 && ::poll(&wait, 1, left) < 0 && errno == EINTR);
-    received = tenant::receive(socket, text.data(), text.size());
+    received = receive(socket, answer.data(), answer.size());
   }
-  if (received.what != tenant::Received::What::message || received.bytes > text.size() ||
-      text.front() != '{') {
+  if (received.what != Received::What::message || received.bytes > answer.size()) {
     throw Error{Errc::engine_gone,
-                "status: the engine '" + found->first + "' does not answer; has it stopped?"};
+                what + ": the engine '" + found->first + "' does not answer; has it stopped?"};
   }
-  text.resize(received.bytes);
+  answer.resize(received.bytes);
+  return {std::move(answer), found->first};
+}
+
+}  // namespace
+}  // namespace tenant
+
+std::string engine_status(const std::string& engine) {
+  tenant::Hello hello;
+  hello.kind = tenant::Kind::status;
+  auto [text, name] = tenant::request("status", engine, hello, std::size_t{1} << 18U);
+  if (!text.starts_with('{'))
+    throw Error{Errc::engine_gone, "status: the engine '" + name + "' is of another version"};
   return text;
+}
+
+void set_engine_capacity(const std::string& engine, std::uint32_t units) {
+  tenant::Hello hello;
+  hello.kind = tenant::Kind::capacity;
+  hello.weight = units;
+  const auto [text, name] = tenant::request("capacity", engine, hello, sizeof(tenant::Reply));
+  tenant::Reply reply;
+  if (text.size() == sizeof reply) std::memcpy(&reply, text.data(), sizeof reply);
+  if (text.size() != sizeof reply || reply.magic != tenant::magic ||
+      reply.version != tenant::wire_version)
+    throw Error{Errc::engine_gone, "capacity: the engine '" + name + "' is of another version"};
+  if (reply.verdict != tenant::Verdict::done)
+    throw Error{Errc::bad_options, "engine '" + name + "': " + tenant::get(reply.text)};
 }
 
 }  // namespace cohort

@@ -238,6 +238,10 @@ void Server::hear(Connection& caller) {
     if (!send(caller.peer.socket, text.data(), text.size())) close(caller.id);
     return;
   }
+  if (hello.kind == Kind::capacity && !caller.hello) {
+    set_capacity(caller, hello.weight);
+    return;
+  }
   if (hello.kind != Kind::tenant || caller.hello) {
     refuse(caller, "an unknown request");
     return;
@@ -251,6 +255,21 @@ void Server::refuse(Connection& caller, const std::string& why) {
   put(reply.text, why);
   send(caller.peer.socket, &reply, sizeof reply);
   close(caller.id);
+}
+
+/// As the engine's own set_capacity(): jobs follow at their resizing points.
+void Server::set_capacity(Connection& caller, std::uint32_t units) {
+  try {
+    dispatcher_.set_capacity(units);
+  } catch (const Error& error) {
+    refuse(caller, error.what());
+    return;
+  }
+  Reply reply;
+  reply.verdict = Verdict::done;
+  reply.capacity = units;
+  put(reply.engine, claim_.name());
+  if (!send(caller.peer.socket, &reply, sizeof reply)) close(caller.id);
 }
 
 void Server::welcome(Connection& caller, const Hello& hello) {

@@ -42,6 +42,7 @@ class Server final : public engine::Lending {
   void accept();
   void hear(Connection& caller);
   void welcome(Connection& caller, const Hello& hello);
+  void set_capacity(Connection& caller, std::uint32_t units);
   void seat(Connection& caller);
   void seat_next();
   void refuse(Connection& caller, const std::string& why);

@@ -37,9 +37,13 @@ template <std::size_t size>
   return std::string{all.substr(0, all.find('\0'))};
 }
 
-enum class Kind : std::uint32_t { tenant = 1, status = 2 };
+enum class Kind : std::uint32_t {
+  tenant = 1,
+  status = 2,
+  capacity = 3,  ///< sets the engine's capacity to `weight`
+};
 
-/// The first message of a connection, and each request for the status.
+/// The first message of a connection, and each request for the status or a capacity.
 struct Hello {
   std::array<char, 8> magic = tenant::magic;
   std::uint32_t version = wire_version;
@@ -53,6 +57,7 @@ enum class Verdict : std::uint32_t {
   seated = 1,   ///< comes with three descriptors: demand page, grant page, doorbell
   queued = 2,   ///< all slots are taken; the same connection will be seated
   refused = 3,  ///< `text` says why; the connection ends
+  done = 4,     ///< the capacity is set
 };
 
 /// What kind of engine it is, and so where its units are.

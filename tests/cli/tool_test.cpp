@@ -210,6 +210,31 @@ TEST_F(Tool, WritesABfsDownAndGoesOnWithOtherGroups) {
   EXPECT_THAT(other.error, HasSubstr("no checkpoints"));
 }
 
+TEST_F(Tool, GoesOnFromTheLastCheckpointOfAKilledRun) {
+  const std::string file = in_folder("bfs.checkpoint");
+  std::string bfs = "run bfs --input grid:10x2000000 -o solo=0 --capacity 2 --verify --every 0.01";
+  bfs += " --checkpoint " + file;
+  const Result killed = signalled(bfs, SIGKILL, [&file](pid_t) { return fs::exists(file); });
+  EXPECT_EQ(killed.status, 128 + SIGKILL);
+  ASSERT_TRUE(fs::exists(file));
+  const std::string kept = read(file);
+  EXPECT_THAT(refused(bfs + " -o source=1"), HasSubstr("-o source=1"));
+  EXPECT_EQ(read(file), kept) << "of another run";
+
+  const Result ended = signalled(bfs, SIGTERM, [&](pid_t) { return read(file) != kept; });
+  EXPECT_EQ(ended.status, 128 + SIGTERM);
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("suspended in"), HasSubstr("give the same command again")));
+  const Result rest = cohort(bfs);
+  EXPECT_EQ(rest.status, 0) << rest.error;
+  EXPECT_THAT(rest.out, AllOf(HasSubstr("finished in"), HasSubstr("continued from " + file),
+                              HasSubstr("verified")));
+  EXPECT_FALSE(fs::exists(file)) << "once the run has finished";
+  EXPECT_FALSE(fs::exists(file + ".part0"));
+  expect_refused("run bfs --input grid:9x9 --every 1", {"--every requires --checkpoint"});
+  expect_refused(bfs + " --suspend-after 3", {"--suspend-after"});
+}
+
 TEST_F(Tool, AnswersUnknownNamesWithThoseThereAre) {
   expect_refused("run dfs --input grid:5x5", {"'dfs'", "bfs"});
   expect_refused("run bfs --input grid:5x5 --engine gpu", {"'gpu'", "cpu"});

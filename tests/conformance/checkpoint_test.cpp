@@ -248,6 +248,18 @@ COHORT_SITE_TEST(Checkpoint, OfTwoEnginesAtOnceIsThatOfOne) {
   EXPECT_TRUE(fs::is_empty(folder.path())) << "drafts are left";
 }
 
+COHORT_SITE_TEST(Checkpoint, UsesTheDraftOfAKilledWriterAgain) {
+  const Folder folder;
+  const fs::path file = folder / "job.checkpoint";
+  std::ofstream{folder / "job.checkpoint.part0"} << std::string(1'000'000, 'x');
+  {
+    const Suspended suspended{site};
+    suspended.job.checkpoint(file);
+  }
+  EXPECT_FALSE(fs::exists(folder / "job.checkpoint.part0"));
+  expect_continued(site, file);
+}
+
 COHORT_SITE_TEST(Checkpoint, IntoAnythingButAFileIsRefusedAndReplacesNothing) {
   const Folder folder;
   const Suspended suspended{site};
