@@ -283,7 +283,7 @@ Built build(const fs::path& source, const ProgramOptions& options) {
     const fs::path made = scratch.file("program.so");
     for (const fs::path& each : headers()) command.push_back("-I" + each.string());
     command.insert(command.end(), {"-o", made.string(), written.string()});
-    if (!library.empty()) command.push_back(library.string());
+    if (!library.empty()) command.insert(command.end(), {"-Xlinker", library.string()});
     const Finished finished = run(command);
     if (finished.status == -1 || finished.status == 127) {
       throw Error{Errc::unsupported,
