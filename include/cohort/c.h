@@ -213,7 +213,7 @@ typedef struct cohort_csr {
   size_t size;
   uint64_t nodes;
   uint64_t edges;
-  const void* offsets;    /**< nodes + 1 integers */
+  const void* offsets;    /**< nodes + 1 unsigned integers */
   const void* targets;
   const void* weights;    /**< null: every edge has the weight 1 */
   uint32_t offset_bytes;  /**< size of an integer of these arrays: 4 or 8 */

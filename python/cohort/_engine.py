@@ -285,13 +285,16 @@ class Engine:
 
     kind = ""
 
-    _open: "dict[int, Engine | None]" = {}  # handles of engines that have not been closed, in order
+    _open: "dict[int, Any]" = {}  # handles of engines that have not been closed, in order, with what jobs of dropped ones use
     _exiting = False
 
     def __init__(self, options: _library.EngineOptions) -> None:
         self._closed = True
         if Engine._exiting:
             raise EngineGone("the interpreter is exiting: no more engines")
+        for value in [value for value, states in list(Engine._open.items()) if states is not None]:
+            if _library.code("engine_close", _library.Handle(value), 0) != TIMED_OUT:
+                Engine._open.pop(value, None)
         self._handle = _library.created("engine_create", self.kind.encode(), ctypes.byref(options))
         self._closed = False
         self._states: set[_JobState] = set()
@@ -370,9 +373,13 @@ class Engine:
         self.close()
 
     def __del__(self) -> None:
-        # What still runs is cancelled; the exit of the interpreter waits for it.
-        if not getattr(self, "_closed", True) and _library.code("engine_close", self._handle, 0) != TIMED_OUT:
+        # What still runs is cancelled, and has its memory until it has ended; the exit of the interpreter waits for it.
+        if getattr(self, "_closed", True):
+            return
+        if _library.code("engine_close", self._handle, 0) != TIMED_OUT:
             Engine._open.pop(self._handle.value or 0, None)
+        else:
+            Engine._open[self._handle.value or 0] = self._states
 
 
 _GRACE = 2.0  # seconds that functions of tasks have to end by themselves when the interpreter exits

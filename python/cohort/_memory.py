@@ -83,6 +83,8 @@ class View:
             raise BadOptions(f"{what} is not contiguous; pass a contiguous copy, as of numpy.ascontiguousarray")
         if about.format[:1] in (">", "!"):
             raise BadOptions(f"{what}: its numbers have another byte order; convert them")
+        if "O" in about.format:
+            raise BadOptions(f"{what} has Python objects in it; pass numbers")
         view = _PyBuffer()
         _api.PyObject_GetBuffer(value, ctypes.byref(view), 0)
         weakref.finalize(self, _api.PyBuffer_Release, ctypes.byref(view)).atexit = False

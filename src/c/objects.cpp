@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -106,10 +107,16 @@ bool EngineObject::close(const Deadline& deadline) {
   for (;;) {
     std::vector<std::shared_ptr<Work>> left = std::exchange(work_, {});
     lock.unlock();
-    for (const auto& each : left) each->cancel();
-    while (!left.empty() && left.back()->wait_ended(deadline)) left.pop_back();
+    std::exception_ptr thrown;  // this thread may not wait
+    try {
+      for (const auto& each : left) each->cancel();
+      while (!left.empty() && left.back()->wait_ended(deadline)) left.pop_back();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
     lock.lock();
     work_.insert(work_.end(), left.begin(), left.end());
+    if (thrown) std::rethrow_exception(thrown);
     if (!left.empty()) return false;
     const auto unused = [this] { return uses_ == 0; };
     if (deadline ? !unused_.wait_until(lock, *deadline, unused) : (unused_.wait(lock, unused), false))

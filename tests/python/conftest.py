@@ -16,12 +16,13 @@ kernel void add(global int *a, global const int *b, int n) {
 kernel void where(global ulong *address) {
   if (get_global_id() == 0) address[0] = (ulong)address;
 }
-kernel void endless(global uint *steps, global const uint *stop) {
-  transmit uint i = 0;
-  while (stop[0] == 0) {
-    if (get_global_id() == 0) steps[0] = i;
-    i++;
+kernel void endless(global uint *seen, global const uint *stop) {
+  for (;;) {
+    if (get_global_id() == 0) seen[0] = stop[0];
     resizing_global_barrier();
+    uint end = seen[0];
+    global_barrier();
+    if (end) break;
   }
 }
 kernel void twice(global float *values, local float *tile) {

@@ -91,11 +91,10 @@ def test_inputs_by_name(engine):
 
 def test_wrong_graphs_are_refused(engine, matrix):
     for wrong in [
-        ([0, 1], [0]), ([0, 2], [0]), ([1, 1], []), ([0, 1], [1]), ([0, 2, 1], [0, 0]), ([], []), ([0, -1], []), ([0, 1], [-1]),
+        ([0, 2], [0]), ([1, 1], []), ([0, 1], [1]), ([0, 2, 1], [0, 0]), ([], []), ([0, -1], []), ([0, 1], [-1]),
         ([0, 1], [0], [1, 2]), ([0.5, 1], [0]), (["a"], ["b"]), ([0, 2**40], [0]),
     ]:
         with pytest.raises(cohort.BadOptions):
-            cohort.apps.bfs(engine, tuple(numpy.array(part) for part in wrong))
             cohort.Graph(tuple(numpy.array(part) for part in wrong), weighted=True)
     for wrong in [3, None, "graph", (1,), scipy.sparse.csr_matrix((3, 4))]:
         with pytest.raises(cohort.BadOptions):

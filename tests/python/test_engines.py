@@ -75,10 +75,9 @@ def test_a_closed_engine_is_refused(program):
 
 
 def test_closing_gives_up_after_a_time(engine):
-    go = threading.Event()
-    task = engine.submit(lambda group, groups: go.wait())
-    while task.report().status is not cohort.Status.running:
-        time.sleep(0.001)
+    started, go = threading.Event(), threading.Event()
+    engine.submit(lambda group, groups: (started.set(), go.wait()))
+    started.wait()
     with pytest.raises(cohort.TimedOut):
         engine.close(timeout=0.02)
     with pytest.raises(cohort.EngineGone):

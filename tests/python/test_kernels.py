@@ -62,6 +62,7 @@ class OnGpu:
     (numpy.broadcast_to(numpy.int32(1), (4,)), "not contiguous|read-only"),
     (memoryview(numpy.zeros(4, numpy.int32)).toreadonly(), "read-only"),
     (OnGpu(), "memory of a GPU"),
+    (numpy.array([None, 1]), "Python objects"),
     ([1, 2], "no memory to share"),
     (None, "no memory to share"),
     (7, "no memory to share"),
