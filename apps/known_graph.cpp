@@ -61,9 +61,10 @@ GraphInput known_graph(const std::string& spec, Edges edges) {
       GraphInput& form = found->second[static_cast<std::size_t>(edges)];
       if (form == nullptr) {
         const Csr& given = found->second[0]->csr();
-        const bool fits = edges != Edges::undirected || is_symmetric(given);  // without weights: 1 each
-        form = fits ? found->second[0]
-                    : std::make_shared<const KnownGraph>(with_edges(given, edges));
+        const bool fits =
+            edges != Edges::undirected || is_symmetric(given);  // without weights: 1 each
+        form =
+            fits ? found->second[0] : std::make_shared<const KnownGraph>(with_edges(given, edges));
       }
       return form;
     }
@@ -74,10 +75,8 @@ GraphInput known_graph(const std::string& spec, Edges edges) {
                                          "; this app runs on a graph, as in grid:1000x1000"};
     }
   }
-  return shared_input<KnownGraph>(
-      spec + " with edges " + std::to_string(static_cast<int>(edges)), [&] {
-        return with_edges(load_graph(spec), edges);
-      });
+  return shared_input<KnownGraph>(spec + " with edges " + std::to_string(static_cast<int>(edges)),
+                                  [&] { return with_edges(load_graph(spec), edges); });
 }
 
 GraphInput tiny_graph() {

@@ -33,8 +33,8 @@ class Timeline {
   Tracer& job(std::string name) { return add(std::move(name), "job"); }
   Tracer& task(std::string name) { return add(std::move(name), "task"); }
 
-  /// All events as trace-event JSON, one per line; times count from the first event. Groups that are
-  /// still running end with the last event.
+  /// All events as trace-event JSON, one per line; times count from the first event. Groups that
+  /// are still running end with the last event.
   [[nodiscard]] std::string to_trace_events() const;
   /// Throws Error{bad_options} if it cannot be written.
   void write(const std::filesystem::path& file) const;

@@ -150,7 +150,8 @@ class ProgramKernel {
     cohort::detail::Range over = range();
     if (range_) {
       using Kept = std::pair<Buffer<std::uint64_t>, std::shared_ptr<const void>>;
-      const auto next = std::make_shared<Kept>(engine.template fill<std::uint64_t>(1, 0), with.keeps);
+      const auto next =
+          std::make_shared<Kept>(engine.template fill<std::uint64_t>(1, 0), with.keeps);
       over.next = next->first.data();
       with.keeps = next;
     }
@@ -196,7 +197,8 @@ class Program {
                                          const ProgramOptions& options = {});
 
   /// The same from text. Messages call it `name`.
-  [[nodiscard]] static Program from_source(std::string_view source, const std::string& name = "program",
+  [[nodiscard]] static Program from_source(std::string_view source,
+                                           const std::string& name = "program",
                                            const ProgramOptions& options = {});
 
   [[nodiscard]] const std::vector<KernelInfo>& kernels() const { return module_->kernels; }

@@ -1,12 +1,12 @@
-// The C API: engines, memory, programs, jobs, tasks and timelines. Apps are in apps.cpp, leases in leases.cpp.
-#include "cohort/c.h"
-
+// The C API: engines, memory, programs, jobs, tasks and timelines. Apps are in apps.cpp, leases in
+// leases.cpp.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "c/objects.hpp"
+#include "cohort/c.h"
 #include "cohort/version.hpp"
 #include "tool/record.hpp"
 #ifdef COHORT_C_APPS
@@ -44,12 +44,23 @@ void give(cohort_status* to, Status status) {
 
 [[noreturn]] void refuse_time() { refuse(COHORT_TIMED_OUT, "wait: not yet at rest"); }
 
-constexpr const char* code_names[] = {
-    "ok",       "bad_options", "bad_state",     "not_suspendable", "engine_gone",
-    "broken_contract", "bad_file", "unsupported", "out_of_memory",   "device_lost",
-    "bad_handle", "timed_out",  "kernel_failed", "internal"};
+constexpr const char* code_names[] = {"ok",
+                                      "bad_options",
+                                      "bad_state",
+                                      "not_suspendable",
+                                      "engine_gone",
+                                      "broken_contract",
+                                      "bad_file",
+                                      "unsupported",
+                                      "out_of_memory",
+                                      "device_lost",
+                                      "bad_handle",
+                                      "timed_out",
+                                      "kernel_failed",
+                                      "internal"};
 static_assert(std::size(code_names) == COHORT_INTERNAL + 1, "cohort: one name for each code");
-static_assert(static_cast<int>(Status::failed) == COHORT_FAILED, "cohort: statuses are those of Status");
+static_assert(static_cast<int>(Status::failed) == COHORT_FAILED,
+              "cohort: statuses are those of Status");
 
 #ifdef COHORT_C_PROGRAMS
 ProgramOptions program_options(const cohort_program_options* given) {
@@ -59,7 +70,8 @@ ProgramOptions program_options(const cohort_program_options* given) {
   result.transmit = text_or(options.transmit, result.transmit.c_str());
   if (options.max_local_size != 0) result.max_local_size = options.max_local_size;
   result.defines = list_of(options.defines);
-  for (const std::string& each : list_of(options.include_paths)) result.include_paths.emplace_back(each);
+  for (const std::string& each : list_of(options.include_paths))
+    result.include_paths.emplace_back(each);
   result.build_options = list_of(options.build_options);
   if (options.cache != nullptr) result.cache = options.cache;
   return result;
@@ -85,13 +97,15 @@ void check_memory(const ProgramKernel& kernel, const Parameter& parameter, const
   if (memory == nullptr) refuse(COHORT_BAD_OPTIONS, what + ": the memory is null");
   const std::uint64_t element = std::max<std::uint64_t>(1, parameter.element_size);
   if (bytes == 0 || bytes % element != 0) {
-    refuse(COHORT_BAD_OPTIONS, what + ": " + std::to_string(bytes) + " bytes are not whole elements of " +
-                                   std::to_string(element) + " bytes");
+    refuse(COHORT_BAD_OPTIONS, what + ": " + std::to_string(bytes) +
+                                   " bytes are not whole elements of " + std::to_string(element) +
+                                   " bytes");
   }
   // A vector of OpenCL C is aligned to its size, as far as this is a power of two.
   const std::uint64_t alignment = std::min<std::uint64_t>(element & (~element + 1), 128);
   if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) {
-    refuse(COHORT_BAD_OPTIONS, what + ": the memory is not aligned to " + std::to_string(alignment) + " bytes");
+    refuse(COHORT_BAD_OPTIONS,
+           what + ": the memory is not aligned to " + std::to_string(alignment) + " bytes");
   }
 }
 #else
@@ -116,11 +130,13 @@ cohort_code cohort_about(char** json) {
     char*& out = checked_out(json, "json");
     Json about{{"version", COHORT_VERSION}, {"abi", COHORT_ABI}, {"commit", tool::commit()}};
     for (const EngineKind& kind : engine_kinds())
-      about["engines"].push_back({{"name", kind.name}, {"summary", kind.summary}, {"lacking", kind.lacking()}});
+      about["engines"].push_back(
+          {{"name", kind.name}, {"summary", kind.summary}, {"lacking", kind.lacking()}});
     about["apps"] = Json::array();
 #ifdef COHORT_C_APPS
     for (const apps::AppInfo& app : apps::all()) {
-      about["apps"].push_back({{"name", app.name}, {"summary", app.summary}, {"settings", app.options}});
+      about["apps"].push_back(
+          {{"name", app.name}, {"summary", app.summary}, {"settings", app.options}});
     }
 #endif
 #ifdef COHORT_C_PROGRAMS
@@ -160,17 +176,21 @@ cohort_code cohort_engine_create(const char* kind, const cohort_engine_options* 
     if (spec.engine == "cuda" && std::ranges::none_of(engine_kinds(), [](const EngineKind& each) {
           return each.name == "cuda";
         })) {
-      refuse(COHORT_UNSUPPORTED, "engine 'cuda': this build has none; configure with COHORT_CUDA=ON");
+      refuse(COHORT_UNSUPPORTED,
+             "engine 'cuda': this build has none; configure with COHORT_CUDA=ON");
     }
     const EngineKind& known = engine_kind(spec.engine);
     if (const std::string why = known.lacking(); !why.empty())
       refuse(COHORT_UNSUPPORTED, "engine '" + spec.engine + "': " + why);
-    out = handle_of<cohort_engine>(std::make_shared<EngineObject>(std::make_unique<AnyEngine>(spec)));
+    out =
+        handle_of<cohort_engine>(std::make_shared<EngineObject>(std::make_unique<AnyEngine>(spec)));
   });
 }
 
 cohort_code cohort_engine_capacity(cohort_engine* engine, uint32_t* units) {
-  return guarded([&] { checked_out(units, "units") = Engine{object_of(engine)}->capacity(); });
+  return guarded([&] {
+    checked_out(units, "units") = Engine { object_of(engine) } -> capacity();
+  });
 }
 
 cohort_code cohort_engine_set_capacity(cohort_engine* engine, uint32_t units) {
@@ -184,7 +204,8 @@ cohort_code cohort_engine_close(cohort_engine* engine, int64_t timeout_ns) {
   return guarded([&] {
     const auto object = object_of(engine);
     if (EngineObject::InTask::of(*object))
-      refuse(COHORT_BAD_STATE, "close: a task of the engine cannot close it; return from the task first");
+      refuse(COHORT_BAD_STATE,
+             "close: a task of the engine cannot close it; return from the task first");
     if (!object->close(deadline_of(timeout_ns)))
       refuse(COHORT_TIMED_OUT, "close: jobs or tasks of the engine have not ended yet");
     const std::lock_guard lock{table_mutex()};
@@ -199,7 +220,8 @@ cohort_code cohort_buffer_create(cohort_engine* engine, uint64_t bytes, cohort_b
     cohort_buffer*& out = checked_out(buffer, "buffer");
     const Engine use{object_of(engine)};
     auto object = std::make_shared<BufferObject>();
-    object->memory = use->visit([&](auto& its) { return its.template fill<std::byte>(bytes, std::byte{0}); });
+    object->memory =
+        use->visit([&](auto& its) { return its.template fill<std::byte>(bytes, std::byte{0}); });
     out = handle_of<cohort_buffer>(std::move(object));
   });
 }
@@ -210,13 +232,15 @@ cohort_code cohort_buffer_address(cohort_buffer* buffer, void** address) {
 
 namespace cohort::c {
 namespace {
-void check_part(const BufferObject& buffer, std::uint64_t offset, const void* host, std::uint64_t bytes) {
+void check_part(const BufferObject& buffer, std::uint64_t offset, const void* host,
+                std::uint64_t bytes) {
   const std::uint64_t size = buffer.memory.size();
   if (offset > size || bytes > size - offset) {
-    refuse(COHORT_BAD_OPTIONS, "buffer: " + std::to_string(bytes) + " bytes from " + std::to_string(offset) +
-                                   " on; it has " + std::to_string(size));
+    refuse(COHORT_BAD_OPTIONS, "buffer: " + std::to_string(bytes) + " bytes from " +
+                                   std::to_string(offset) + " on; it has " + std::to_string(size));
   }
-  if (host == nullptr && bytes != 0) refuse(COHORT_BAD_OPTIONS, "buffer: the host's memory is null");
+  if (host == nullptr && bytes != 0)
+    refuse(COHORT_BAD_OPTIONS, "buffer: the host's memory is null");
 }
 }  // namespace
 }  // namespace cohort::c
@@ -229,7 +253,8 @@ cohort_code cohort_buffer_read(cohort_buffer* buffer, uint64_t offset, void* to,
   });
 }
 
-cohort_code cohort_buffer_write(cohort_buffer* buffer, uint64_t offset, const void* from, uint64_t bytes) {
+cohort_code cohort_buffer_write(cohort_buffer* buffer, uint64_t offset, const void* from,
+                                uint64_t bytes) {
   return guarded([&] {
     const auto object = object_of(buffer);
     check_part(*object, offset, from, bytes);
@@ -249,29 +274,33 @@ cohort_code cohort_program_from_file(const char* file, const cohort_program_opti
                                      cohort_program** program) {
   return guarded([&] {
     cohort_program*& out = checked_out(program, "program");
-    out = handle_of<cohort_program>(
-        std::make_shared<ProgramObject>(Program::from_file(text_or(file, ""), program_options(options))));
+    out = handle_of<cohort_program>(std::make_shared<ProgramObject>(
+        Program::from_file(text_or(file, ""), program_options(options))));
   });
 }
 
 cohort_code cohort_program_from_source(const char* source, const char* name,
-                                       const cohort_program_options* options, cohort_program** program) {
+                                       const cohort_program_options* options,
+                                       cohort_program** program) {
   return guarded([&] {
     cohort_program*& out = checked_out(program, "program");
-    out = handle_of<cohort_program>(std::make_shared<ProgramObject>(
-        Program::from_source(text_or(source, ""), text_or(name, "program"), program_options(options))));
+    out = handle_of<cohort_program>(std::make_shared<ProgramObject>(Program::from_source(
+        text_or(source, ""), text_or(name, "program"), program_options(options))));
   });
 }
 
 cohort_code cohort_program_describe(cohort_program* program, char** json) {
-  return guarded([&] { checked_out(json, "json") = returned(object_of(program)->program.description()); });
+  return guarded(
+      [&] { checked_out(json, "json") = returned(object_of(program)->program.description()); });
 }
 
 cohort_code cohort_program_warnings(cohort_program* program, char** text) {
-  return guarded([&] { checked_out(text, "text") = returned(object_of(program)->program.warnings()); });
+  return guarded(
+      [&] { checked_out(text, "text") = returned(object_of(program)->program.warnings()); });
 }
 
-cohort_code cohort_kernel_create(cohort_program* program, const char* name, cohort_kernel** kernel) {
+cohort_code cohort_kernel_create(cohort_program* program, const char* name,
+                                 cohort_kernel** kernel) {
   return guarded([&] {
     cohort_kernel*& out = checked_out(kernel, "kernel");
     out = handle_of<cohort_kernel>(
@@ -279,7 +308,8 @@ cohort_code cohort_kernel_create(cohort_program* program, const char* name, coho
   });
 }
 
-cohort_code cohort_kernel_set_memory(cohort_kernel* kernel, const char* parameter, void* memory, uint64_t bytes) {
+cohort_code cohort_kernel_set_memory(cohort_kernel* kernel, const char* parameter, void* memory,
+                                     uint64_t bytes) {
   return guarded([&] {
     const auto object = object_of(kernel);
     const std::lock_guard lock{object->mutex};
@@ -290,7 +320,8 @@ cohort_code cohort_kernel_set_memory(cohort_kernel* kernel, const char* paramete
   });
 }
 
-cohort_code cohort_kernel_set_buffer(cohort_kernel* kernel, const char* parameter, cohort_buffer* buffer) {
+cohort_code cohort_kernel_set_buffer(cohort_kernel* kernel, const char* parameter,
+                                     cohort_buffer* buffer) {
   return guarded([&] {
     const auto object = object_of(kernel);
     const auto given = object_of(buffer);
@@ -306,7 +337,8 @@ cohort_code cohort_kernel_set_value(cohort_kernel* kernel, const char* parameter
                                     uint64_t bytes) {
   return guarded([&] {
     const auto object = object_of(kernel);
-    if (value == nullptr) refuse(COHORT_BAD_OPTIONS, "value: it is null; pass the address of a variable");
+    if (value == nullptr)
+      refuse(COHORT_BAD_OPTIONS, "value: it is null; pass the address of a variable");
     const std::lock_guard lock{object->mutex};
     object->kernel.set_value(text_or(parameter, ""), value, bytes);
   });
@@ -320,7 +352,8 @@ cohort_code cohort_kernel_set_local(cohort_kernel* kernel, const char* parameter
   });
 }
 
-cohort_code cohort_kernel_set_range(cohort_kernel* kernel, const uint32_t global[3], const uint32_t local[3]) {
+cohort_code cohort_kernel_set_range(cohort_kernel* kernel, const uint32_t global[3],
+                                    const uint32_t local[3]) {
   return guarded([&] {
     const auto object = object_of(kernel);
     if (global == nullptr || local == nullptr)
@@ -343,7 +376,8 @@ cohort_code cohort_kernel_launch(cohort_kernel* kernel, cohort_engine* engine,
       return std::pair{object->kernel, buffers};
     }();
     const LaunchOptions with = launch_options(options, *use, copy.info().name, keeps);
-    auto launched = std::make_shared<KernelJob>(use->visit([&](auto& its) { return copy.launch(its, with); }));
+    auto launched =
+        std::make_shared<KernelJob>(use->visit([&](auto& its) { return copy.launch(its, with); }));
     use.adds(launched);
     out = handle_of<cohort_job>(std::move(launched));
   });
@@ -354,7 +388,8 @@ cohort_code cohort_kernel_launch(cohort_kernel* kernel, cohort_engine* engine,
 cohort_code cohort_program_from_file(const char*, const cohort_program_options*, cohort_program**) {
   return guarded(refuse_programs);
 }
-cohort_code cohort_program_from_source(const char*, const char*, const cohort_program_options*, cohort_program**) {
+cohort_code cohort_program_from_source(const char*, const char*, const cohort_program_options*,
+                                       cohort_program**) {
   return guarded(refuse_programs);
 }
 cohort_code cohort_program_describe(cohort_program* program, char**) {
@@ -381,7 +416,8 @@ cohort_code cohort_kernel_set_local(cohort_kernel* kernel, const char*, uint64_t
 cohort_code cohort_kernel_set_range(cohort_kernel* kernel, const uint32_t[3], const uint32_t[3]) {
   return guarded([&] { object_of(kernel); });
 }
-cohort_code cohort_kernel_launch(cohort_kernel* kernel, cohort_engine*, const cohort_launch_options*, cohort_job**) {
+cohort_code cohort_kernel_launch(cohort_kernel* kernel, cohort_engine*,
+                                 const cohort_launch_options*, cohort_job**) {
   return guarded([&] { object_of(kernel); });
 }
 
@@ -546,7 +582,8 @@ cohort_code cohort_timeline_create(uint64_t events, cohort_timeline** timeline) 
   });
 }
 
-cohort_code cohort_timeline_export(cohort_timeline* timeline, cohort_timeline_format format, char** text) {
+cohort_code cohort_timeline_export(cohort_timeline* timeline, cohort_timeline_format format,
+                                   char** text) {
   return guarded([&] {
     char*& out = checked_out(text, "text");
     const auto object = object_of(timeline);
@@ -573,7 +610,8 @@ cohort_code cohort_timeline_export(cohort_timeline* timeline, cohort_timeline_fo
 }
 
 cohort_code cohort_timeline_dropped(cohort_timeline* timeline, uint64_t* events) {
-  return guarded([&] { checked_out(events, "events") = object_of(timeline)->timeline().dropped(); });
+  return guarded(
+      [&] { checked_out(events, "events") = object_of(timeline)->timeline().dropped(); });
 }
 
 cohort_code cohort_timeline_destroy(cohort_timeline* timeline) {

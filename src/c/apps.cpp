@@ -1,5 +1,5 @@
-// The C API: graphs, and apps by name. An app runs on a thread of its own, which prepares the input, launches the job and reads
-// the result; the job's handle is there from the beginning.
+// The C API: graphs, and apps by name. An app runs on a thread of its own, which prepares the
+// input, launches the job and reads the result; the job's handle is there from the beginning.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
@@ -27,14 +27,17 @@ namespace {
 
 /// `count` integers of `bytes` bytes each, as Ts.
 template <class T>
-std::vector<T> integers(const char* what, const void* from, std::uint32_t bytes, std::uint64_t count) {
+std::vector<T> integers(const char* what, const void* from, std::uint32_t bytes,
+                        std::uint64_t count) {
   const auto refuse_it = [&](const std::string& why) {
     refuse(COHORT_BAD_OPTIONS, std::string{"graph: "} + what + ": " + why);
   };
-  if (bytes != 4 && bytes != 8) refuse_it("integers of " + std::to_string(bytes) + " bytes; they have 4 or 8");
+  if (bytes != 4 && bytes != 8)
+    refuse_it("integers of " + std::to_string(bytes) + " bytes; they have 4 or 8");
   if (from == nullptr && count != 0) refuse_it("it is null");
   const std::size_t room = std::vector<T>{}.max_size();
-  if (count > room / 2) refuse(COHORT_OUT_OF_MEMORY, "graph: no room for " + std::to_string(count) + " " + what);
+  if (count > room / 2)
+    refuse(COHORT_OUT_OF_MEMORY, "graph: no room for " + std::to_string(count) + " " + what);
   std::vector<T> result(count);
   const auto* const start = static_cast<const unsigned char*>(from);
   const auto copy = [&]<class Given>(Given) {
@@ -42,7 +45,8 @@ std::vector<T> integers(const char* what, const void* from, std::uint32_t bytes,
       Given value{};
       std::memcpy(&value, start + i * sizeof value, sizeof value);
       if (value > std::numeric_limits<T>::max())
-        refuse_it("number " + std::to_string(i) + " is " + std::to_string(value) + ", which is negative or too large");
+        refuse_it("number " + std::to_string(i) + " is " + std::to_string(value) +
+                  ", which is negative or too large");
       result[i] = static_cast<T>(value);
     }
   };
@@ -58,10 +62,12 @@ Csr checked_graph(const cohort_csr& given) {
            "graph: " + std::to_string(given.nodes) + " nodes; at most " + std::to_string(most - 1));
   }
   Csr result;
-  result.offsets = integers<std::uint64_t>("offsets", given.offsets, given.offset_bytes, given.nodes + 1);
+  result.offsets =
+      integers<std::uint64_t>("offsets", given.offsets, given.offset_bytes, given.nodes + 1);
   if (result.offsets.back() != given.edges) {
-    refuse(COHORT_BAD_OPTIONS, "graph: the last offset is " + std::to_string(result.offsets.back()) +
-                                   ", but there are " + std::to_string(given.edges) + " edges");
+    refuse(COHORT_BAD_OPTIONS, "graph: the last offset is " +
+                                   std::to_string(result.offsets.back()) + ", but there are " +
+                                   std::to_string(given.edges) + " edges");
   }
   result.targets = integers<Node>("targets", given.targets, given.target_bytes, given.edges);
   if (given.weights != nullptr)
@@ -96,7 +102,8 @@ class AppJob final : public JobObject {
         if constexpr (has_apps<std::remove_const_t<Engine>>) {
           return apps::run_app(ready, its, options);
         } else {
-          refuse(COHORT_UNSUPPORTED, "this build has no apps for the engine; configure with COHORT_CUDA_APPS=ON");
+          refuse(COHORT_UNSUPPORTED,
+                 "this build has no apps for the engine; configure with COHORT_CUDA_APPS=ON");
         }
       });
     } catch (const Cancelled&) {
@@ -180,8 +187,9 @@ class AppJob final : public JobObject {
   Job job(const char* call) override {
     const std::lock_guard lock{mutex_};
     if (job_) return *job_;
-    refuse(COHORT_BAD_STATE, std::string{call} + (done_ ? ": the app has launched no job"
-                                                        : ": the app has not launched its job yet"));
+    refuse(COHORT_BAD_STATE,
+           std::string{call} + (done_ ? ": the app has launched no job"
+                                      : ": the app has not launched its job yet"));
   }
 
   const apps::AppRun& run() override {
@@ -272,7 +280,8 @@ cohort_code cohort_app_launch(cohort_engine* engine, const char* app, cohort_gra
     run.movable = options.movable != 0;
     run.restore = text_or(options.restore, "");
     const auto launched = std::make_shared<AppJob>();
-    // The engine's end waits for the job, so the thread can use the engine without counting as a call.
+    // The engine's end waits for the job, so the thread can use the engine without counting as a
+    // call.
     use.adds(launched);
     try {
       std::thread{[launched, &info, input, settings, run, keeps, &its = *use] {
@@ -291,7 +300,8 @@ cohort_code cohort_job_result_size(cohort_job* job, const char** element, uint64
   return guarded([&] {
     const auto object = object_of(job);
     const auto& values = object->run().values;
-    if (!values) refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
+    if (!values)
+      refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
     const apps::NodeValues found = values();
     const std::size_t size = found.element == "uint32" ? 4 : 8;
     if (element != nullptr) *element = found.element.data();
@@ -303,13 +313,15 @@ cohort_code cohort_job_result(cohort_job* job, void* to, uint64_t bytes) {
   return guarded([&] {
     const auto object = object_of(job);
     const auto& values = object->run().values;
-    if (!values) refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
+    if (!values)
+      refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
     const apps::NodeValues found = values();
     if (bytes < found.bytes.size()) {
       refuse(COHORT_BAD_OPTIONS, "result: room for " + std::to_string(bytes) + " bytes; it has " +
                                      std::to_string(found.bytes.size()));
     }
-    if (to == nullptr && !found.bytes.empty()) refuse(COHORT_BAD_OPTIONS, "result: the memory is null");
+    if (to == nullptr && !found.bytes.empty())
+      refuse(COHORT_BAD_OPTIONS, "result: the memory is null");
     if (!found.bytes.empty()) std::memcpy(to, found.bytes.data(), found.bytes.size());
   });
 }
@@ -333,7 +345,8 @@ namespace {
 }  // namespace
 
 cohort_code cohort_graph_create(const cohort_csr*, cohort_graph**) { return guarded(refuse_apps); }
-cohort_code cohort_app_launch(cohort_engine*, const char*, cohort_graph*, const cohort_app_options*, cohort_job**) {
+cohort_code cohort_app_launch(cohort_engine*, const char*, cohort_graph*, const cohort_app_options*,
+                              cohort_job**) {
   return guarded(refuse_apps);
 }
 cohort_code cohort_job_result_size(cohort_job* job, const char**, uint64_t*) {

@@ -138,7 +138,8 @@ T& checked_out(T* out, const char* name) {
   return *out;
 }
 
-/// The options, or the defaults. Of a newer caller's structure the known part is read, if the rest is 0.
+/// The options, or the defaults. Of a newer caller's structure the known part is read, if the rest
+/// is 0.
 template <class Options>
 Options options_or_default(const Options* options, const char* name) {
   Options result{};
@@ -151,8 +152,9 @@ Options options_or_default(const Options* options, const char* name) {
   }
   for (std::size_t at = sizeof result; at < size; ++at) {
     if (bytes[at] != 0)
-      refuse(COHORT_UNSUPPORTED, std::string{name} + ": it has options that this library does not "
-                                                     "know; use the header of this library");
+      refuse(COHORT_UNSUPPORTED, std::string{name} +
+                                     ": it has options that this library does not "
+                                     "know; use the header of this library");
   }
   auto* const to = reinterpret_cast<unsigned char*>(&result);
   for (std::size_t at = 0; at < sizeof result && at < size; ++at) to[at] = bytes[at];

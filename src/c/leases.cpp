@@ -9,14 +9,20 @@ namespace cohort::c {
 class LeaseObject final : public Object {
  public:
   /// `owned`: the stream is this object's.
-  LeaseObject(std::shared_ptr<EngineObject> engine, cuda::Lease lease, cudaStream_t stream, int device, bool owned)
-      : engine_(std::move(engine)), lease_(std::move(lease)), stream_(stream), device_(device), owned_(owned) {}
+  LeaseObject(std::shared_ptr<EngineObject> engine, cuda::Lease lease, cudaStream_t stream,
+              int device, bool owned)
+      : engine_(std::move(engine)),
+        lease_(std::move(lease)),
+        stream_(stream),
+        device_(device),
+        owned_(owned) {}
   ~LeaseObject() override {
     lease_.reset();  // in stream order, so before the stream goes
     if (!owned_) return;
     int before = 0;
     if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device_) != cudaSuccess) return;
-    static_cast<void>(cudaStreamDestroy(stream_));  // the driver waits for its work, this thread does not
+    static_cast<void>(
+        cudaStreamDestroy(stream_));  // the driver waits for its work, this thread does not
     static_cast<void>(cudaSetDevice(before));
   }
   [[nodiscard]] void* stream() const { return stream_; }
@@ -45,13 +51,15 @@ cudaStream_t make_stream(int device) {
   int greatest = 0;
   cudaStream_t stream = nullptr;
   cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-  if (error == cudaSuccess) error = cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest);
+  if (error == cudaSuccess)
+    error = cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest);
   static_cast<void>(cudaSetDevice(before));
   check_cuda(error, "cudaStreamCreateWithPriority");
   return stream;
 }
 
-cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std::uint32_t sms, cohort_lease** lease) {
+cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std::uint32_t sms,
+                  cohort_lease** lease) {
   return guarded([&] {
     cohort_lease*& out = checked_out(lease, "lease");
     const EngineObject::Use use{object_of(engine)};
@@ -66,7 +74,8 @@ cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std:
           throw;
         }
       } else {
-        refuse(COHORT_UNSUPPORTED, "lease: SMs are leased from the engine cuda; this engine is on the CPU");
+        refuse(COHORT_UNSUPPORTED,
+               "lease: SMs are leased from the engine cuda; this engine is on the CPU");
       }
     });
   });
@@ -86,7 +95,9 @@ namespace {
 cohort_code lease(cohort_engine* engine, const char* call) {
   return guarded([&] {
     const EngineObject::Use use{object_of(engine)};
-    refuse(COHORT_UNSUPPORTED, std::string{call} + ": SMs are leased from the engine cuda, which this build does not have");
+    refuse(COHORT_UNSUPPORTED,
+           std::string{call} +
+               ": SMs are leased from the engine cuda, which this build does not have");
   });
 }
 
@@ -99,7 +110,8 @@ cohort_code lease(cohort_engine* engine, const char* call) {
 using namespace cohort::c;
 
 #ifdef COHORT_WITH_CUDA
-cohort_code cohort_engine_lease(cohort_engine* engine, void* stream, uint32_t sms, cohort_lease** out) {
+cohort_code cohort_engine_lease(cohort_engine* engine, void* stream, uint32_t sms,
+                                cohort_lease** out) {
   return lease(engine, static_cast<cudaStream_t>(stream), sms, out);
 }
 cohort_code cohort_engine_lease_stream(cohort_engine* engine, uint32_t sms, cohort_lease** out) {

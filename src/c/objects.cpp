@@ -119,7 +119,8 @@ bool EngineObject::close(const Deadline& deadline) {
     if (thrown) std::rethrow_exception(thrown);
     if (!left.empty()) return false;
     const auto unused = [this] { return uses_ == 0; };
-    if (deadline ? !unused_.wait_until(lock, *deadline, unused) : (unused_.wait(lock, unused), false))
+    if (deadline ? !unused_.wait_until(lock, *deadline, unused)
+                 : (unused_.wait(lock, unused), false))
       return false;
     if (work_.empty()) break;
   }
@@ -210,8 +211,9 @@ char* returned(const std::string& text) {
 
 #ifdef COHORT_C_APPS
 const apps::AppRun& JobObject::run() {
-  refuse(COHORT_BAD_STATE, "result: this job is no app's; its results are in the memory that its "
-                           "kernel was given");
+  refuse(COHORT_BAD_STATE,
+         "result: this job is no app's; its results are in the memory that its "
+         "kernel was given");
 }
 #endif
 

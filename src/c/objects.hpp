@@ -163,8 +163,9 @@ class TaskObject final : public Work {
 using Kept = std::vector<std::shared_ptr<Object>>;
 
 /// The options of a launch, with the timeline of `use`'s engine.
-[[nodiscard]] LaunchOptions launch_options(const cohort_launch_options* given, const AnyEngine& engine,
-                                           const std::string& name, const Kept& keeps);
+[[nodiscard]] LaunchOptions launch_options(const cohort_launch_options* given,
+                                           const AnyEngine& engine, const std::string& name,
+                                           const Kept& keeps);
 
 [[nodiscard]] inline const char* text_or(const char* text, const char* otherwise) {
   return text == nullptr ? otherwise : text;

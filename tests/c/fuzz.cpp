@@ -1,6 +1,7 @@
-// Calls of the C API in random order, by several threads, with handles that are good, closed, null or of another kind.
-// c_fuzz CALLS SEED...: for each seed, so many calls by each thread. It is right if it ends: without a crash, a hang or a report of a
-// sanitizer, and every code is one of the header's.
+// Calls of the C API in random order, by several threads, with handles that are good, closed, null
+// or of another kind. c_fuzz CALLS SEED...: for each seed, so many calls by each thread. It is
+// right if it ends: without a crash, a hang or a report of a sanitizer, and every code is one of
+// the header's.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -32,8 +33,10 @@ class Handles {
  public:
   void add(Handle* handle) {
     const std::lock_guard lock{mutex_};
-    if (all_.size() < 64) all_.push_back(handle);
-    else all_[next_++ % 64] = handle;
+    if (all_.size() < 64)
+      all_.push_back(handle);
+    else
+      all_[next_++ % 64] = handle;
   }
   Handle* any(std::mt19937& random) {
     switch (random() % 16) {
@@ -91,17 +94,21 @@ class Caller {
       case 16: return see(cohort_job_resume(world_.jobs.any(random_)));
       case 17: return see(cohort_job_set_target(world_.jobs.any(random_), number(6)));
       case 18: return see(cohort_engine_set_capacity(world_.engines.any(random_), number(6)));
-      case 19: return text([&](char** to) { return cohort_job_report(world_.jobs.any(random_), to); });
-      case 20: return text([&](char** to) { return cohort_task_report(world_.tasks.any(random_), to); });
+      case 19:
+        return text([&](char** to) { return cohort_job_report(world_.jobs.any(random_), to); });
+      case 20:
+        return text([&](char** to) { return cohort_task_report(world_.tasks.any(random_), to); });
       case 21:
         return text([&](char** to) {
-          return cohort_timeline_export(world_.timelines.any(random_), static_cast<cohort_timeline_format>(random_() % 2), to);
+          return cohort_timeline_export(world_.timelines.any(random_),
+                                        static_cast<cohort_timeline_format>(random_() % 2), to);
         });
       case 22: return use_buffer();
       case 23: return use_result();
       case 24: return destroy();
       case 25:
-        if (random_() % 4 == 0) see(cohort_engine_close(world_.engines.any(random_), number(2) * millisecond));
+        if (random_() % 4 == 0)
+          see(cohort_engine_close(world_.engines.any(random_), number(2) * millisecond));
         return;
       case 26: return see(cohort_job_checkpoint(world_.jobs.any(random_), "/dev/null/checkpoint"));
       case 27: return lease();
@@ -111,7 +118,9 @@ class Caller {
   }
 
  private:
-  std::uint32_t number(std::uint32_t most) { return static_cast<std::uint32_t>(random_() % (most + 1)); }
+  std::uint32_t number(std::uint32_t most) {
+    return static_cast<std::uint32_t>(random_() % (most + 1));
+  }
   std::int64_t timeout() { return static_cast<std::int64_t>(random_() % 2) * millisecond; }
   cohort_status* status() { return random_() % 8 == 0 ? nullptr : &status_; }
 
@@ -140,21 +149,31 @@ class Caller {
 
   void make_engine() {
     if (random_() % 4 != 0) return;
-    const cohort_engine_options options{.size = random_() % 16 == 0 ? random_() % 64 : sizeof options,
-                                        .capacity = number(4), .pin_workers = 0, .device = nullptr};
+    const cohort_engine_options options{
+        .size = random_() % 16 == 0 ? random_() % 64 : sizeof options,
+        .capacity = number(4),
+        .pin_workers = 0,
+        .device = nullptr};
     add(world_.engines, [&](cohort_engine** to) {
       return cohort_engine_create(random_() % 16 == 0 ? "abacus" : "cpu", &options, to);
     });
   }
   void make_timeline() {
-    add(world_.timelines, [&](cohort_timeline** to) { return cohort_timeline_create(number(500), to); });
+    add(world_.timelines,
+        [&](cohort_timeline** to) { return cohort_timeline_create(number(500), to); });
   }
-  cohort_timeline* maybe_timeline() { return random_() % 4 == 0 ? world_.timelines.any(random_) : nullptr; }
+  cohort_timeline* maybe_timeline() {
+    return random_() % 4 == 0 ? world_.timelines.any(random_) : nullptr;
+  }
   void submit() {
-    const cohort_task_options options{.size = sizeof options, .groups = number(4), .priority = static_cast<int>(number(3)),
-                                      .timeline = maybe_timeline(), .name = nullptr};
+    const cohort_task_options options{.size = sizeof options,
+                                      .groups = number(4),
+                                      .priority = static_cast<int>(number(3)),
+                                      .timeline = maybe_timeline(),
+                                      .name = nullptr};
     add(world_.tasks, [&](cohort_task** to) {
-      return cohort_task_submit(world_.engines.any(random_), &work, const_cast<std::uint32_t*>(marks), &options, to);
+      return cohort_task_submit(world_.engines.any(random_), &work,
+                                const_cast<std::uint32_t*>(marks), &options, to);
     });
   }
   void make_graph() {
@@ -163,27 +182,49 @@ class Caller {
     offsets[0] = 0;
     for (std::size_t i = 1; i < std::size(offsets); ++i) offsets[i] = offsets[i - 1] + number(2);
     for (std::uint32_t& each : targets) each = number(random_() % 32 == 0 ? 9 : 7);
-    const cohort_csr csr{.size = sizeof csr, .nodes = 8, .edges = offsets[8], .offsets = offsets, .targets = targets,
-                         .weights = random_() % 2 == 0 ? targets : nullptr, .offset_bytes = 4, .target_bytes = 4, .weight_bytes = 4};
+    const cohort_csr csr{.size = sizeof csr,
+                         .nodes = 8,
+                         .edges = offsets[8],
+                         .offsets = offsets,
+                         .targets = targets,
+                         .weights = random_() % 2 == 0 ? targets : nullptr,
+                         .offset_bytes = 4,
+                         .target_bytes = 4,
+                         .weight_bytes = 4};
     add(world_.graphs, [&](cohort_graph** to) { return cohort_graph_create(&csr, to); });
   }
   cohort_launch_options launch_options() {
-    return {.size = sizeof(cohort_launch_options), .max_groups = number(5), .start_groups = number(3), .target = number(2),
-            .local_size = number(2), .weight = number(3), .fixed = random_() % 8 == 0, .offer_wait_ns = 0,
-            .timeline = maybe_timeline(), .name = nullptr};
+    return {.size = sizeof(cohort_launch_options),
+            .max_groups = number(5),
+            .start_groups = number(3),
+            .target = number(2),
+            .local_size = number(2),
+            .weight = number(3),
+            .fixed = random_() % 8 == 0,
+            .offer_wait_ns = 0,
+            .timeline = maybe_timeline(),
+            .name = nullptr};
   }
   void launch_app() {
-    constexpr const char* names[] = {"bfs", "color", "mis", "p-sssp", "l-sssp", "cc", "pagerank", "octree", "game", "unknown"};
+    constexpr const char* names[] = {"bfs", "color",    "mis",    "p-sssp", "l-sssp",
+                                     "cc",  "pagerank", "octree", "game",   "unknown"};
     const cohort_launch_options launch = launch_options();
-    const cohort_app_options options{.size = sizeof options, .settings = nullptr, .input = nullptr, .launch = &launch,
-                                     .movable = random_() % 4 == 0, .restore = nullptr};
+    const cohort_app_options options{.size = sizeof options,
+                                     .settings = nullptr,
+                                     .input = nullptr,
+                                     .launch = &launch,
+                                     .movable = random_() % 4 == 0,
+                                     .restore = nullptr};
     add(world_.jobs, [&](cohort_job** to) {
-      return cohort_app_launch(world_.engines.any(random_), names[random_() % std::size(names)], world_.graphs.any(random_),
-                               random_() % 2 == 0 ? &options : nullptr, to);
+      return cohort_app_launch(world_.engines.any(random_), names[random_() % std::size(names)],
+                               world_.graphs.any(random_), random_() % 2 == 0 ? &options : nullptr,
+                               to);
     });
   }
   void make_buffer() {
-    add(world_.buffers, [&](cohort_buffer** to) { return cohort_buffer_create(world_.engines.any(random_), 4 * number(64), to); });
+    add(world_.buffers, [&](cohort_buffer** to) {
+      return cohort_buffer_create(world_.engines.any(random_), 4 * number(64), to);
+    });
   }
   void use_buffer() {
     cohort_buffer* const buffer = world_.buffers.any(random_);
@@ -195,14 +236,19 @@ class Caller {
   }
   void make_kernel() {
     if (random_() % 8 == 0) {
-      add(world_.programs, [](cohort_program** to) { return cohort_program_from_source(source, "walk", nullptr, to); });
+      add(world_.programs, [](cohort_program** to) {
+        return cohort_program_from_source(source, "walk", nullptr, to);
+      });
     }
-    add(world_.kernels, [&](cohort_kernel** to) { return cohort_kernel_create(world_.programs.any(random_), nullptr, to); });
+    add(world_.kernels, [&](cohort_kernel** to) {
+      return cohort_kernel_create(world_.programs.any(random_), nullptr, to);
+    });
   }
   void set_arguments() {
     cohort_kernel* const kernel = world_.kernels.any(random_);
     const int n = random_() % 8 == 0 ? 1'000'000'000 : static_cast<int>(number(50));
-    see(cohort_kernel_set_value(kernel, random_() % 16 == 0 ? "x" : "n", &n, random_() % 16 == 0 ? 8 : 4));
+    see(cohort_kernel_set_value(kernel, random_() % 16 == 0 ? "x" : "n", &n,
+                                random_() % 16 == 0 ? 8 : 4));
     see(random_() % 2 == 0 ? cohort_kernel_set_memory(kernel, "a", memory, 4 * number(64))
                            : cohort_kernel_set_buffer(kernel, "a", world_.buffers.any(random_)));
     if (random_() % 16 == 0) see(cohort_kernel_set_local(kernel, "a", 4));
@@ -212,7 +258,8 @@ class Caller {
   void launch() {
     const cohort_launch_options options = launch_options();
     add(world_.jobs, [&](cohort_job** to) {
-      return cohort_kernel_launch(world_.kernels.any(random_), world_.engines.any(random_), &options, to);
+      return cohort_kernel_launch(world_.kernels.any(random_), world_.engines.any(random_),
+                                  &options, to);
     });
   }
   void use_result() {
@@ -232,8 +279,9 @@ class Caller {
   }
   void lease() {
     add(world_.leases, [&](cohort_lease** to) {
-      return random_() % 2 == 0 ? cohort_engine_lease(world_.engines.any(random_), nullptr, number(3), to)
-                                : cohort_engine_lease_stream(world_.engines.any(random_), number(3), to);
+      return random_() % 2 == 0
+                 ? cohort_engine_lease(world_.engines.any(random_), nullptr, number(3), to)
+                 : cohort_engine_lease_stream(world_.engines.any(random_), number(3), to);
     });
     see(cohort_lease_give_back(world_.leases.any(random_)));
   }
@@ -267,7 +315,8 @@ int main(int count, char** arguments) {
     World world;
     std::vector<cohort_engine*> engines;
     for (std::uint32_t capacity = 1; capacity <= 2; ++capacity) {
-      const cohort_engine_options options{.size = sizeof options, .capacity = capacity, .pin_workers = 0, .device = nullptr};
+      const cohort_engine_options options{
+          .size = sizeof options, .capacity = capacity, .pin_workers = 0, .device = nullptr};
       cohort_engine* engine = nullptr;
       if (cohort_engine_create("cpu", &options, &engine) != COHORT_OK) return 1;
       world.engines.add(engine);

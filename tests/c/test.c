@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                          \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      fprintf(stderr, "%s:%d: %s; message: %s\n", __FILE__, __LINE__, #condition, cohort_message()); \
-      exit(1);                                                                                    \
-    }                                                                                             \
+#define CHECK(condition)                                                          \
+  do {                                                                            \
+    if (!(condition)) {                                                           \
+      fprintf(stderr, "%s:%d: %s; message: %s\n", __FILE__, __LINE__, #condition, \
+              cohort_message());                                                  \
+      exit(1);                                                                    \
+    }                                                                             \
   } while (0)
 #define OK(call) CHECK((call) == COHORT_OK)
 
@@ -25,7 +26,9 @@ static void check_tasks(cohort_engine* engine, cohort_timeline* timeline) {
   uint32_t marks[3] = {0};
   cohort_task* task = NULL;
   OK(cohort_task_submit(engine, mark, marks,
-                        &(cohort_task_options){.size = sizeof(cohort_task_options), .groups = 3, .timeline = timeline}, &task));
+                        &(cohort_task_options){
+                            .size = sizeof(cohort_task_options), .groups = 3, .timeline = timeline},
+                        &task));
   cohort_status status = COHORT_PENDING;
   OK(cohort_task_wait(task, COHORT_FOREVER, &status));
   CHECK(status == COHORT_FINISHED && marks[0] == 3 && marks[1] == 3 && marks[2] == 3);
@@ -35,9 +38,12 @@ static void check_tasks(cohort_engine* engine, cohort_timeline* timeline) {
   OK(cohort_task_submit(engine, close_engine, &engine, NULL, &task));
   OK(cohort_task_wait(task, COHORT_FOREVER, NULL));
   CHECK(cohort_task_submit(engine, NULL, NULL, NULL, &task) == COHORT_BAD_OPTIONS);
-  CHECK(cohort_task_submit(engine, mark, marks, &(cohort_task_options){.size = 3}, &task) == COHORT_BAD_OPTIONS);
-  CHECK(cohort_task_submit(engine, mark, marks,
-                           &(cohort_task_options){.size = sizeof(cohort_task_options), .groups = 100}, &task) == COHORT_BAD_OPTIONS);
+  CHECK(cohort_task_submit(engine, mark, marks, &(cohort_task_options){.size = 3}, &task) ==
+        COHORT_BAD_OPTIONS);
+  CHECK(
+      cohort_task_submit(engine, mark, marks,
+                         &(cohort_task_options){.size = sizeof(cohort_task_options), .groups = 100},
+                         &task) == COHORT_BAD_OPTIONS);
 }
 
 static void check_newer_options(cohort_engine* engine) {
@@ -57,7 +63,8 @@ static void check_kernels(cohort_engine* engine, cohort_timeline* timeline) {
   static const char source[] =
       "kernel void add(global int *a, global const int *b, int n) {\n"
       "  transmit int i = 0;\n"
-      "  for (; i < n; i++) { if (get_global_id() == 0) a[i] = b[i] + 1; resizing_global_barrier(); }\n"
+      "  for (; i < n; i++) { if (get_global_id() == 0) a[i] = b[i] + 1; "
+      "resizing_global_barrier(); }\n"
       "}\n";
   cohort_program* program = NULL;
   const cohort_code code = cohort_program_from_source(source, "add", NULL, &program);
@@ -85,9 +92,11 @@ static void check_kernels(cohort_engine* engine, cohort_timeline* timeline) {
   OK(cohort_kernel_set_buffer(kernel, "a", buffer));
   OK(cohort_kernel_set_memory(kernel, "b", b, sizeof b));
   OK(cohort_kernel_set_value(kernel, "n", &n, sizeof n));
-  OK(cohort_kernel_launch(kernel, engine,
-                          &(cohort_launch_options){.size = sizeof(cohort_launch_options), .max_groups = 2, .timeline = timeline},
-                          &job));
+  OK(cohort_kernel_launch(
+      kernel, engine,
+      &(cohort_launch_options){
+          .size = sizeof(cohort_launch_options), .max_groups = 2, .timeline = timeline},
+      &job));
   OK(cohort_kernel_destroy(kernel));
   OK(cohort_job_wait(job, COHORT_FOREVER, NULL));
   OK(cohort_buffer_read(buffer, 0, result, sizeof result));
@@ -105,7 +114,13 @@ static void check_kernels(cohort_engine* engine, cohort_timeline* timeline) {
 static void check_apps(cohort_engine* engine) {
   const uint32_t offsets[] = {0, 2, 3, 3};
   const uint32_t targets[] = {1, 2, 2};
-  cohort_csr csr = {.size = sizeof csr, .nodes = 3, .edges = 3, .offsets = offsets, .targets = targets, .offset_bytes = 4, .target_bytes = 4};
+  cohort_csr csr = {.size = sizeof csr,
+                    .nodes = 3,
+                    .edges = 3,
+                    .offsets = offsets,
+                    .targets = targets,
+                    .offset_bytes = 4,
+                    .target_bytes = 4};
   cohort_graph* graph = NULL;
   OK(cohort_graph_create(&csr, &graph));
   cohort_job* job = NULL;
@@ -129,7 +144,9 @@ int main(void) {
   cohort_engine* engine = NULL;
   CHECK(cohort_engine_create("abacus", NULL, &engine) == COHORT_BAD_OPTIONS);
   CHECK(strstr(cohort_message(), "abacus") != NULL);
-  OK(cohort_engine_create("cpu", &(cohort_engine_options){.size = sizeof(cohort_engine_options), .capacity = 3}, &engine));
+  OK(cohort_engine_create(
+      "cpu", &(cohort_engine_options){.size = sizeof(cohort_engine_options), .capacity = 3},
+      &engine));
   cohort_timeline* timeline = NULL;
   OK(cohort_timeline_create(0, &timeline));
   check_tasks(engine, timeline);
