@@ -249,7 +249,7 @@ COHORT_API cohort_code cohort_graph_destroy(cohort_graph* graph);
 typedef struct cohort_app_options {
   size_t size;
   const char* const*
-      settings;      /**< KEY=VALUE, as for `cohort run --set`; ends with a null pointer */
+      settings;      /**< KEY=VALUE, as for `cohort run --option`; ends with a null pointer */
   const char* input; /**< without a graph: as for `cohort run --input` */
   const cohort_launch_options* launch; /**< null: defaults */
   int32_t movable;                     /**< its checkpoints can be continued by another engine */

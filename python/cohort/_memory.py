@@ -98,7 +98,7 @@ class View:
         if device not in (_CUDA_DEVICES if on_gpu else _CPU_DEVICES):
             raise BadOptions(f"{what} is on device {device}:{number} of DLPack; the engine is on the {'GPU' if on_gpu else 'CPU'}")
         try:
-            self._capsule = value.__dlpack__()  # frees what it holds when it goes, unless somebody takes it over
+            self._capsule = value.__dlpack__()  # its destructor frees the tensor; the object stays alive until then
         except (BufferError, TypeError, RuntimeError) as error:
             raise BadOptions(f"{what}: its memory cannot be used: {error}") from error
         tensor = _DLTensor.from_address(_api.PyCapsule_GetPointer(self._capsule, b"dltensor"))

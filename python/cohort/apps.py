@@ -25,7 +25,7 @@ def launch(engine: Engine, app: str, graph: Any = None, *, input: Optional[str] 
            offer_wait: Optional[float] = None, trace: bool = False, timeline: Optional[Timeline] = None, movable: bool = False,
            restore: "Optional[str | os.PathLike[str]]" = None) -> Job:
     """Starts an app on a graph, or on an `input` as of `cohort run --input`. The job has a `result()` when it has finished.
-    `settings` are those of `cohort run --set`. A `movable` job can be written to a checkpoint, and `restore` continues one."""
+    `settings` are those of `cohort run --option`. A `movable` job can be written to a checkpoint, and `restore` continues one."""
     if not isinstance(engine, Engine):
         raise BadOptions(f"engine is a {type(engine).__name__}; pass a cohort.cpu.Engine or cohort.cuda.Engine")
     if graph is not None and not isinstance(graph, Graph):
@@ -48,14 +48,14 @@ def _run(engine: Engine, app: str, graph: Any, weighted: bool, settings: Mapping
     job = launch(engine, app, graph, settings=settings, **options)
     try:
         job.wait()
-    except BaseException:  # Ctrl-C: nobody has the job
+    except BaseException:  # Ctrl-C: the caller has no handle to cancel the job with
         job.cancel()
         raise
     return job.result()
 
 
 def bfs(engine: Engine, graph: Any, source: int = 0, **options: Any) -> Any:
-    """The level of each node: edges on a shortest path from `source`, or UNREACHED. `options` are those of launch()."""
+    """The level of each node: edges on a shortest path from `source`, or UNREACHED. `options` are passed to launch()."""
     return _run(engine, "bfs", graph, False, {"source": source}, options)
 
 

@@ -86,7 +86,7 @@ constexpr bool has_apps<cuda::Engine> = true;
 
 class AppJob final : public JobObject {
  public:
-  /// Runs the app on the calling thread, which nobody waits for longer than for this.
+  /// Runs the app on the calling thread, whose last access to the engine this is.
   void live(const apps::AppInfo& info, const std::string& input, const apps::Settings& settings,
             apps::RunOptions options, const AnyEngine& engine) {
     options.drive = [this](const Job& job) { return drive(job); };

@@ -1,7 +1,7 @@
 // Calls of the C API in random order, by several threads, with handles that are good, closed, null
-// or of another kind. c_fuzz CALLS SEED...: for each seed, so many calls by each thread. It is
-// right if it ends: without a crash, a hang or a report of a sanitizer, and every code is one of
-// the header's.
+// or of another kind. `c_fuzz CALLS SEED...` makes CALLS calls in each thread for each seed. It
+// fails if it crashes or hangs, if a sanitizer reports something, or on a code that no caller
+// should see.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""Engines and tasks: misuse raises, waits can be interrupted, and the interpreter exits whatever runs."""
+"""Engines and tasks: misuse raises, waits can be interrupted, and the interpreter exits while jobs and tasks run."""
 import gc
 import os
 import signal
