@@ -369,12 +369,11 @@ cohort_code cohort_kernel_launch(cohort_kernel* kernel, cohort_engine* engine,
     cohort_job*& out = checked_out(job, "job");
     const auto object = object_of(kernel);
     const Engine use{object_of(engine)};
-    const auto [copy, keeps] = [&] {
-      const std::lock_guard lock{object->mutex};
-      Kept buffers;
-      for (const auto& [name, buffer] : object->buffers) buffers.push_back(buffer);
-      return std::pair{object->kernel, buffers};
-    }();
+    std::unique_lock lock{object->mutex};
+    const ProgramKernel copy = object->kernel;
+    Kept keeps;
+    for (const auto& [name, buffer] : object->buffers) keeps.push_back(buffer);
+    lock.unlock();
     const LaunchOptions with = launch_options(options, *use, copy.info().name, keeps);
     auto launched =
         std::make_shared<KernelJob>(use->visit([&](auto& its) { return copy.launch(its, with); }));
