@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-tenants test-data test-report test-long bench pictures explore fuzz-compiler mutants prove docs site package format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-tenants test-data test-report test-long wheel bench pictures explore fuzz-compiler mutants prove docs site package format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make test-long    these, which take too long for make test'
+	@echo 'make wheel        the Python package with libcohort.so and the tool, into build/dist'
 	@echo 'make pictures     the pictures and tables of README.md, from bench/results (installs Chromium)'
 	@echo 'make bench        all experiments, an hour, goes on if interrupted; into bench/results/$(MACHINE)'
 	@echo 'make explore      explore the protocol with fresh seeds for MINUTES=1; failing schedules go to explore-failures/'
@@ -94,6 +95,11 @@ test-tenants: build/release/build.ninja
 	@ctest --test-dir build/release -L tenants_long --output-on-failure --no-tests=error
 
 test-long: test-data test-compiler test-opencl test-tenants test-report
+
+wheel: build/wheel/build.ninja
+	@cmake --build --preset wheel -j $(JOBS)
+	@if grep -q '^COHORT_COMPILER:BOOL=ON' build/wheel/CMakeCache.txt; then cmake --build --preset wheel -j $(JOBS) --target cohortc; fi
+	@/usr/bin/python3 scripts/wheel build/wheel build/dist
 
 pictures: build/release/build.ninja
 	@scripts/setup --browser

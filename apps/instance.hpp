@@ -8,13 +8,23 @@ namespace cohort::apps {
 
 namespace detail {
 
+template <class T>
+NodeValues node_values(const std::vector<T>& values) {
+  constexpr std::string_view element = std::is_same_v<T, double> ? "float64"
+                                       : sizeof(T) == 8          ? "uint64"
+                                                                 : "uint32";
+  return {element, std::as_bytes(std::span{values})};
+}
+
 /// Keeps the app and its result alive for numbers() and difference().
 template <class App>
 AppRun erased(const App& app, typename App::Result result, bool results) {
-  AppRun run{.report = result.report, .numbers = {}, .difference = {}};
+  AppRun run{.report = result.report, .values = {}, .numbers = {}, .difference = {}};
   if (run.report.status != Status::finished || !results) return run;
   const auto kept =
       std::make_shared<const std::pair<App, typename App::Result>>(app, std::move(result));
+  if constexpr (requires { App::by_node(kept->second); })
+    run.values = [kept] { return node_values(App::by_node(kept->second)); };
   run.numbers = [kept] { return kept->first.numbers(kept->second); };
   run.difference = [kept] { return kept->first.difference(kept->second); };
   return run;

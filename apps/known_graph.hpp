@@ -69,6 +69,22 @@ enum class Edges : std::uint8_t {
 /// load_graph.
 [[nodiscard]] GraphInput known_graph(const std::string& spec, Edges edges = Edges::as_they_are);
 
+/// A graph that is in memory, as the input of apps: known_graph() finds it by its spec.
+class NamedGraph {
+ public:
+  explicit NamedGraph(Csr graph);
+  NamedGraph(const NamedGraph&) = delete;
+  NamedGraph& operator=(const NamedGraph&) = delete;
+  ~NamedGraph();
+
+  [[nodiscard]] const std::string& spec() const { return spec_; }
+  [[nodiscard]] Node num_nodes() const { return num_nodes_; }
+
+ private:
+  std::string spec_;
+  Node num_nodes_;
+};
+
 /// Wraps a copy of `graph`.
 [[nodiscard]] inline GraphInput known_graph(const Csr& graph) {
   return std::make_shared<const KnownGraph>(graph);

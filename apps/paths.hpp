@@ -50,6 +50,7 @@ struct SsspApp : AppOnGraph {
 
   Node source;
 
+  [[nodiscard]] static const auto& by_node(const SsspResult& result) { return result.distances; }
   /// The largest distance, the sum of all, and how many nodes have one.
   [[nodiscard]] static Numbers numbers(const SsspResult& result);
   [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,10 +30,18 @@ namespace cohort::apps {
 /// Results as named numbers.
 using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 
+/// Numbers of one type, one for each node.
+struct NodeValues {
+  std::string_view element;  ///< uint32, uint64 or float64
+  std::span<const std::byte> bytes;
+};
+
 /// One run of an app.
 struct AppRun {
   Report report;
-  /// Both functions are empty if the job did not finish, or results were not requested.
+  /// The results by node, of an app that has such. Valid as long as this function.
+  std::function<NodeValues()> values;
+  /// These functions are empty if the job did not finish, or results were not requested.
   std::function<Numbers()> numbers;
   /// Describes the first difference from a sequential computation.
   std::function<std::optional<std::string>()> difference;

@@ -1,3 +1,12 @@
+# cohort_shared(<target>...): targets that are part of libcohort.so too. Each is compiled once, for the tool and for the library, so its
+# code is position-independent; its functions still call and inline one another directly.
+function(cohort_shared)
+  set_target_properties(${ARGN} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
+  endforeach()
+endfunction()
+
 # cohort_options: how our own code is compiled. Linked PRIVATE, so it never reaches a user of the library.
 add_library(cohort_options INTERFACE)
 

@@ -7,7 +7,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cohort)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cohort ${PROJECT_BINARY_DIR}/generated/include/cohort
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.hpp PATTERN *.cuh PATTERN nvrtc/*)
+  FILES_MATCHING PATTERN *.hpp PATTERN *.h PATTERN *.cuh PATTERN nvrtc/*)
 
 set_target_properties(cohort_protocol PROPERTIES EXPORT_NAME protocol)
 set_target_properties(cohort_cpu PROPERTIES EXPORT_NAME cpu)
@@ -66,6 +66,9 @@ if(TARGET cohort)
 endif()
 if(TARGET cohortc)
   install(TARGETS cohortc)
+endif()
+if(TARGET cohort_c)
+  install(TARGETS cohort_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 

@@ -1,11 +1,13 @@
 #include "report/assets.hpp"
 
-// The assembler includes the files; CMake makes this source depend on them.
-#define COHORT_ASSET(name, file)                                                          \
-  asm(".section .rodata\n.balign 16\n.global cohort_asset_" #name "\ncohort_asset_" #name \
-      ":\n.incbin \"" file "\"\n.global cohort_asset_" #name "_end\ncohort_asset_" #name  \
-      "_end:\n.byte 0\n.previous\n");                                                     \
-  extern "C" const char cohort_asset_##name[];                                            \
+// Hidden, so that no shared library exports them. The assembler includes the files; CMake makes
+// this source depend on them.
+#define COHORT_ASSET(name, file)                                                                  \
+  asm(".section .rodata\n.balign 16\n.global cohort_asset_" #name "\n.hidden cohort_asset_" #name \
+      "\ncohort_asset_" #name ":\n.incbin \"" file "\"\n.global cohort_asset_" #name              \
+      "_end\n.hidden cohort_asset_" #name "_end\ncohort_asset_" #name                             \
+      "_end:\n.byte 0\n.previous\n");                                                             \
+  extern "C" const char cohort_asset_##name[];                                                    \
   extern "C" const char cohort_asset_##name##_end[]
 
 COHORT_ASSET(page, COHORT_REPORT_FOLDER "/page.html");

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "bench/multitask.hpp"
@@ -14,8 +12,8 @@
 #include "bench/summary.hpp"
 #include "cohort/error.hpp"
 #include "cohort/version.hpp"
-#include "report/assets.hpp"
 #include "tool/record.hpp"
+#include "tool/timeline.hpp"
 
 namespace cohort::report {
 namespace {
@@ -46,73 +44,6 @@ void drop_samples(Json& json) {
   if (json.is_structured()) {
     for (auto& each : json) drop_samples(each);
   }
-}
-
-/// A trace as the page draws it. A slice is [lane, begin, duration, kind, name, group], in
-/// microseconds. Kind 0 is a slice of the job, 1 of a task, 2 a wait in a barrier.
-Json compact(const Json& trace) {
-  constexpr double shortest_wait = 20;  // microseconds: shorter waits cannot be seen
-  Json result{{"lanes", Json::array()},
-              {"names", Json::array()},
-              {"slices", Json::array()},
-              {"sizes", Json::array()},
-              {"gathers", Json::array()},
-              {"unit", "unit"},  // what a lane is
-              {"end", 0.0},
-              {"job", -1},
-              {"task", -1}};
-  std::map<int, std::size_t> lanes;
-  std::map<std::string, std::size_t> names;
-  std::map<std::uint64_t, double> begun;
-  const auto number = [&](const std::string& name) {
-    const auto [found, fresh] = names.try_emplace(name, names.size());
-    if (fresh) result["names"].push_back(name);
-    return found->second;
-  };
-  const auto round = [](double microseconds) { return std::round(microseconds * 10) / 10; };
-  for (const Json& event : trace.at("traceEvents")) {
-    const std::string phase = event.at("ph");
-    if (phase == "M" && event.at("name") == "thread_name" && event.at("tid").get<int>() > 0) {
-      lanes.emplace(event["tid"], 0);
-      const std::string name = event.at("args").at("name");
-      result["unit"] = name.substr(0, name.rfind(' '));
-    }
-  }
-  for (auto& [tid, place] : lanes) {
-    place = result["lanes"].size();
-    result["lanes"].push_back(std::to_string(tid - 1));
-  }
-  double end = 0;
-  for (const Json& event : trace.at("traceEvents")) {
-    const std::string phase = event.at("ph");
-    if (phase == "X") {
-      const std::string category = event.at("cat");
-      const double duration = event.at("dur");
-      const double begin = event.at("ts");
-      end = std::max(end, begin + duration);
-      if (category == "barrier" && duration < shortest_wait) continue;
-      const std::size_t name = number(event.at("name"));
-      const int kind = category == "job" ? 0 : category == "task" ? 1 : 2;
-      if (kind == 0) result["job"] = name;
-      if (kind == 1) result["task"] = name;
-      result["slices"].push_back({lanes.at(event.at("tid")), round(begin), round(duration), kind,
-                                  name, event.at("args").value("group", -1)});
-    } else if (phase == "C") {
-      result["sizes"].push_back({round(event.at("ts")), event.at("args").at("groups")});
-    } else if (phase == "b") {
-      begun[event.at("id")] = event.at("ts");
-    } else if (phase == "e") {
-      const bool of_task = event.at("name").get<std::string>().starts_with("gather for");
-      if (of_task) {
-        result["gathers"].push_back(
-            {round(begun[event.at("id")]), round(event.at("ts")), event.at("args").at("groups")});
-      }
-    }
-  }
-  std::stable_sort(result["sizes"].begin(), result["sizes"].end(),
-                   [](const Json& a, const Json& b) { return a[0] < b[0]; });
-  result["end"] = round(end);
-  return result;
 }
 
 /// Scenarios whose records are shown as they are.
@@ -160,7 +91,7 @@ Json collect(const fs::path& folder, std::string_view engine) {
   const fs::path trace = folder / tool::file_of("timeline.trace", engine, ".json");
   if (fs::exists(trace, ignored)) {
     try {
-      set["timeline"] = compact(read(trace));
+      set["timeline"] = tool::report_timeline(read(trace));
     } catch (const std::exception& error) {
       throw Error{Errc::bad_file, "'" + trace.string() + "': " + error.what() + "; remove it"};
     }
@@ -196,11 +127,6 @@ std::vector<Json> collect(const fs::path& folder) {
   return sets;
 }
 
-/// Replaces `mark` with `text`.
-void fill(std::string& page, std::string_view mark, std::string_view text) {
-  page.replace(page.find(mark), mark.size(), text);
-}
-
 }  // namespace
 
 std::string data_of(std::span<const fs::path> folders) {
@@ -210,25 +136,6 @@ std::string data_of(std::span<const fs::path> folders) {
     for (Json& set : collect(folder)) data["sets"].push_back(std::move(set));
   }
   return data.dump();
-}
-
-std::string page_of(std::string data) {
-  if (d3().empty()) {
-    throw Error{Errc::unsupported,
-                "this program was built without D3; install the Debian package node-d3 and build "
-                "it again"};
-  }
-  // `<` occurs only in strings, where it could end the script element ("</script>") or hide its
-  // end ("<!--<script>").
-  for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
-    data.replace(at, 1, "\\u003c");
-
-  std::string page{report::page()};
-  fill(page, "@SCRIPT@", script());  // from the end: inserted text may look like a mark
-  fill(page, "@D3@", d3());
-  fill(page, "@DATA@", data);
-  fill(page, "@STYLE@", style());
-  return page;
 }
 
 }  // namespace cohort::report

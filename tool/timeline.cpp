@@ -1,6 +1,7 @@
 #include "tool/timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <new>
@@ -115,6 +116,16 @@ void Timeline::keep(Container& container, const Value& value) noexcept {
   }
 }
 
+std::uint64_t Timeline::dropped() const {
+  const std::lock_guard lock{mutex_};
+  return dropped_;
+}
+
+void Timeline::name_units(std::string name) {
+  const std::lock_guard lock{mutex_};
+  unit_name_ = std::move(name);
+}
+
 Tracer& Timeline::add(std::string name, const char* kind) {
   const std::lock_guard lock{mutex_};
   return tracks_.emplace_back(*this, static_cast<std::uint32_t>(tracks_.size()), std::move(name),
@@ -122,6 +133,7 @@ Tracer& Timeline::add(std::string name, const char* kind) {
 }
 
 std::string Timeline::to_trace_events() const {
+  const std::lock_guard lock{mutex_};
   // Stable: events of one unit stay in their order.
   std::vector<Kept> events = events_;
   std::stable_sort(events.begin(), events.end(), [](const Kept& a, const Kept& b) {
@@ -252,6 +264,71 @@ std::string Timeline::to_trace_events() const {
 
 void Timeline::write(const std::filesystem::path& file) const {
   write_atomically(file, to_trace_events());
+}
+
+nlohmann::ordered_json report_timeline(const nlohmann::ordered_json& trace) {
+  constexpr double shortest_wait = 20;  // microseconds: shorter waits cannot be seen
+  Json result{{"lanes", Json::array()},
+              {"names", Json::array()},
+              {"slices", Json::array()},
+              {"sizes", Json::array()},
+              {"gathers", Json::array()},
+              {"unit", "unit"},  // what a lane is
+              {"end", 0.0},
+              {"job", -1},
+              {"task", -1}};
+  std::map<int, std::size_t> lanes;
+  std::map<std::string, std::size_t> names;
+  std::map<std::uint64_t, double> begun;
+  const auto number = [&](const std::string& name) {
+    const auto [found, fresh] = names.try_emplace(name, names.size());
+    if (fresh) result["names"].push_back(name);
+    return found->second;
+  };
+  const auto round = [](double microseconds) { return std::round(microseconds * 10) / 10; };
+  for (const Json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    if (phase == "M" && event.at("name") == "thread_name" && event.at("tid").get<int>() > 0) {
+      lanes.emplace(event["tid"], 0);
+      const std::string name = event.at("args").at("name");
+      result["unit"] = name.substr(0, name.rfind(' '));
+    }
+  }
+  for (auto& [tid, place] : lanes) {
+    place = result["lanes"].size();
+    result["lanes"].push_back(std::to_string(tid - 1));
+  }
+  double end = 0;
+  for (const Json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    if (phase == "X") {
+      const std::string category = event.at("cat");
+      const double duration = event.at("dur");
+      const double begin = event.at("ts");
+      end = std::max(end, begin + duration);
+      if (category == "barrier" && duration < shortest_wait) continue;
+      const std::size_t name = number(event.at("name"));
+      const int kind = category == "job" ? 0 : category == "task" ? 1 : 2;
+      if (kind == 0) result["job"] = name;
+      if (kind == 1) result["task"] = name;
+      result["slices"].push_back({lanes.at(event.at("tid")), round(begin), round(duration), kind,
+                                  name, event.at("args").value("group", -1)});
+    } else if (phase == "C") {
+      result["sizes"].push_back({round(event.at("ts")), event.at("args").at("groups")});
+    } else if (phase == "b") {
+      begun[event.at("id")] = event.at("ts");
+    } else if (phase == "e") {
+      const bool of_task = event.at("name").get<std::string>().starts_with("gather for");
+      if (of_task) {
+        result["gathers"].push_back(
+            {round(begun[event.at("id")]), round(event.at("ts")), event.at("args").at("groups")});
+      }
+    }
+  }
+  std::stable_sort(result["sizes"].begin(), result["sizes"].end(),
+                   [](const Json& a, const Json& b) { return a[0] < b[0]; });
+  result["end"] = round(end);
+  return result;
 }
 
 }  // namespace cohort::tool

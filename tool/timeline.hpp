@@ -7,6 +7,7 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -26,20 +27,20 @@ class Timeline {
   ~Timeline() = default;
 
   /// Label of the lanes, before their number (default: "unit").
-  void name_units(std::string name) { unit_name_ = std::move(name); }
+  void name_units(std::string name);
 
   /// A tracer for a job, or for any number of tasks of one kind. It lives as long as the timeline.
   Tracer& job(std::string name) { return add(std::move(name), "job"); }
   Tracer& task(std::string name) { return add(std::move(name), "task"); }
 
-  /// All events as trace-event JSON, one per line; times count from the first event. Call it while
-  /// no job or task runs.
+  /// All events as trace-event JSON, one per line; times count from the first event. Groups that
+  /// are still running end with the last event.
   [[nodiscard]] std::string to_trace_events() const;
   /// Writes the JSON to a file. Throws Error{bad_options} if it cannot be written.
   void write(const std::filesystem::path& file) const;
 
   /// Number of events dropped beyond the limit.
-  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+  [[nodiscard]] std::uint64_t dropped() const;
 
  private:
   class Track final : public Tracer {
@@ -69,7 +70,7 @@ class Timeline {
   template <class Container, class Value>
   void keep(Container& container, const Value& value) noexcept;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::deque<Track> tracks_;
   std::vector<Kept> events_;
   std::vector<KeptGather> gathers_;
@@ -77,5 +78,9 @@ class Timeline {
   std::size_t limit_;
   std::uint64_t dropped_ = 0;
 };
+
+/// Trace-event JSON as the report's page draws it. A slice is [lane, begin, duration, kind, name,
+/// group], in microseconds. Kind 0 is a slice of the job, 1 of a task, 2 a wait in a barrier.
+[[nodiscard]] nlohmann::ordered_json report_timeline(const nlohmann::ordered_json& trace);
 
 }  // namespace cohort::tool

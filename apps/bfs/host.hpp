@@ -134,6 +134,7 @@ struct App : AppOnGraph {
     return {levels.read(), report};
   }
 
+  [[nodiscard]] static const auto& by_node(const BfsResult& result) { return result.levels; }
   [[nodiscard]] Numbers numbers(const BfsResult& result) const {
     std::int64_t depth = 0;
     std::int64_t reached = 0;

@@ -64,6 +64,7 @@ struct App : AppOnGraph {
     return result;
   }
 
+  [[nodiscard]] static const auto& by_node(const CcResult& result) { return result.component; }
   [[nodiscard]] Numbers numbers(const CcResult& result) const {
     std::int64_t components = 0;
     for (Node node = 0; node < graph->csr().num_nodes(); ++node)

@@ -85,6 +85,7 @@ struct App : RankedApp {
     return {colours.read(), report};
   }
 
+  [[nodiscard]] static const auto& by_node(const ColorResult& result) { return result.colours; }
   [[nodiscard]] static Numbers numbers(const ColorResult& result) {
     std::int64_t colours = 0;
     for (const std::uint32_t each : result.colours)

@@ -87,6 +87,7 @@ struct App : RankedApp {
     return {marks.read(), report};
   }
 
+  [[nodiscard]] static const auto& by_node(const MisResult& result) { return result.marks; }
   [[nodiscard]] static Numbers numbers(const MisResult& result) {
     return {{"size", std::count(result.marks.begin(), result.marks.end(), Mark::in)}};
   }

@@ -71,6 +71,7 @@ struct App : AppOnGraph {
     return result;
   }
 
+  [[nodiscard]] static const auto& by_node(const Result& result) { return result.ranks; }
   /// The node of the highest rank, and that rank in thousandths of the average.
   [[nodiscard]] static Numbers numbers(const Result& result) {
     const auto top = std::ranges::max_element(result.ranks);

@@ -83,6 +83,10 @@ class Buffer {
     if (size_ != 0) memory_->read(values.data(), data_, size_ * sizeof(T));
     return values;
   }
+  /// Copies the elements from `first` on into `values`; the buffer has that many.
+  void read(std::span<T> values, std::size_t first) const {
+    if (!values.empty()) memory_->read(values.data(), data_ + first, values.size_bytes());
+  }
   /// Replaces the elements from `first` on by `values`, which must fit.
   void write(std::span<const T> values, std::size_t first = 0) const {
     if (!values.empty()) memory_->write(data_ + first, values.data(), values.size_bytes());

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cohort/cpu.hpp"
@@ -126,6 +127,12 @@ class ProgramKernel {
     return *this;
   }
 
+  /// The same for a value whose type is known only at run time.
+  ProgramKernel& set_value(std::string_view name, const void* value, std::size_t size) {
+    set_bytes(name, value, size, false);
+    return *this;
+  }
+
   /// Gives a parameter in local memory its size in bytes, as clSetKernelArg does with a null
   /// pointer. Throws Error{bad_options} if there is no such parameter.
   ProgramKernel& set_local(std::string_view name, std::size_t bytes);
@@ -145,9 +152,10 @@ class ProgramKernel {
     std::vector<const void*> arguments = checked(with);
     cohort::detail::Range over = range();
     if (range_) {
+      using Kept = std::pair<Buffer<std::uint64_t>, std::shared_ptr<const void>>;
       const auto next =
-          std::make_shared<Buffer<std::uint64_t>>(engine.template fill<std::uint64_t>(1, 0));
-      over.next = next->data();
+          std::make_shared<Kept>(engine.template fill<std::uint64_t>(1, 0), with.keeps);
+      over.next = next->first.data();
       with.keeps = next;
     }
     arguments.push_back(&over);  // read by kernels that take one
@@ -190,6 +198,11 @@ class Program {
   /// it does not compile, and Error{unsupported} if there is no compiler.
   [[nodiscard]] static Program from_file(const std::filesystem::path& file,
                                          const ProgramOptions& options = {});
+
+  /// The same from text. Messages call it `name`.
+  [[nodiscard]] static Program from_source(std::string_view source,
+                                           const std::string& name = "program",
+                                           const ProgramOptions& options = {});
 
   [[nodiscard]] const std::vector<KernelInfo>& kernels() const { return module_->kernels; }
   /// The kernel with that name. With an empty name: the only kernel. Throws Error{bad_options} if

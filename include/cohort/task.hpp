@@ -28,6 +28,8 @@ struct TaskOptions {
   std::stop_token stop = {};
   /// Receives every event of the task. Must outlive the task.
   Tracer* tracer = nullptr;
+  /// Kept as long as the task: memory that only it uses.
+  std::shared_ptr<const void> keeps = {};
 };
 
 /// Statistics of a task.

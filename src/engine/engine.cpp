@@ -50,7 +50,8 @@ Task EngineBase::start(std::unique_ptr<JobBody> body, const TaskOptions& options
                            .local_size = options.local_size,
                            .resizable = false,
                            .stop = options.stop,
-                           .tracer = options.tracer};
+                           .tracer = options.tracer,
+                           .keeps = options.keeps};
   return Task{dispatcher_->launch(std::move(body), with, options.priority, false)};
 }
 

@@ -1,5 +1,7 @@
 #include "program/build.hpp"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,25 +54,44 @@ class Hash {
   std::array<std::uint64_t, 2> words_{0xcbf29ce484222325U, 0x84222325cbf29ce4U};
 };
 
-fs::path own_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
+/// The shared library that this code is in; empty if it is in the program itself.
+fs::path own_library() {
+  static const char here = 0;
+  Dl_info found{};
+  void* object = nullptr;
+  if (::dladdr1(&here, &found, &object, RTLD_DL_LINKMAP) == 0 || object == nullptr) return {};
+  return static_cast<const link_map*>(object)->l_name;
 }
 
-/// cohortc: $COHORT_CC, or the one beside the running program, where it was built, or on PATH.
+/// The folders that may have bin/ and include/ of this build in them: those above the running
+/// program and above the library.
+std::vector<fs::path> installations() {
+  std::error_code error;
+  std::vector<fs::path> result{
+      fs::read_symlink("/proc/self/exe", error).parent_path().parent_path()};
+  if (const fs::path library = own_library(); !library.empty()) {
+    const fs::path folder = fs::weakly_canonical(library, error).parent_path();
+    result = {folder.parent_path(), folder.parent_path().parent_path()};
+  }
+  return result;
+}
+
+/// cohortc: $COHORT_CC, or the one of this installation, where it was built, or on PATH.
 std::string cohortc() {
   if (std::string named = environment("COHORT_CC"); !named.empty()) return named;
-  for (const fs::path& each : {own_folder() / "cohortc", fs::path{COHORT_CC_BUILT}}) {
-    if (fs::is_regular_file(each)) return each.string();
+  for (const fs::path& each : installations()) {
+    if (fs::path found = each / "bin" / "cohortc"; fs::is_regular_file(found))
+      return found.string();
   }
-  return "cohortc";
+  return fs::is_regular_file(COHORT_CC_BUILT) ? COHORT_CC_BUILT : "cohortc";
 }
 
-/// The library's headers: where it was built, or beside the installed program.
+/// The library's headers: those of this installation, or where it was built.
 std::vector<fs::path> headers() {
   if (const std::string named = environment("COHORT_INCLUDE"); !named.empty()) return {named};
-  const fs::path installed = own_folder().parent_path() / "include";
-  if (fs::is_regular_file(installed / "cohort" / "dialect.hpp")) return {installed};
+  for (const fs::path& each : installations()) {
+    if (fs::is_regular_file(each / "include" / "cohort" / "dialect.hpp")) return {each / "include"};
+  }
   return {COHORT_HEADERS_BUILT, COHORT_GENERATED_BUILT};
 }
 
@@ -256,11 +277,15 @@ Built build(const fs::path& source, const ProgramOptions& options) {
   for (const std::string& each : command) hash.add(each);
   add_compiler(hash, command);
   add_headers(hash);
+  // A program finds the engine's functions in the program that loads it, or in this library.
+  const fs::path library = own_library();
+  hash.add(library.filename().string());
   fs::path kept = cache / (source.stem().string() + "-" + hash.text() + ".so");
   if (!fs::exists(kept)) {
     const fs::path made = scratch.file("program.so");
     for (const fs::path& each : headers()) command.push_back("-I" + each.string());
     command.insert(command.end(), {"-o", made.string(), written.string()});
+    if (!library.empty()) command.insert(command.end(), {"-Xlinker", library.string()});
     const Finished finished = run(command);
     if (finished.status == -1 || finished.status == 127) {
       throw Error{Errc::unsupported,

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "program/build.hpp"
+#include "program/cache.hpp"
 
 namespace cohort {
 namespace {
@@ -103,6 +105,31 @@ Program Program::from_file(const std::filesystem::path& file, const ProgramOptio
     module = fresh;
   }
   return Program{module, std::move(built.warnings)};
+}
+
+Program Program::from_source(std::string_view source, const std::string& name,
+                             const ProgramOptions& options) {
+  if (name.empty() || name.find('/') != std::string::npos)
+    throw Error{Errc::bad_options, "a program's name is '" + name + "'; give it a name without /"};
+  const program::Scratch scratch{program::cache_folder(options)};
+  const std::filesystem::path file = scratch.file((name + ".cl").c_str());
+  std::ofstream out{file, std::ios::binary};
+  out.write(source.data(), static_cast<std::streamsize>(source.size()));
+  out.close();
+  if (!out) throw Error{Errc::bad_options, "cannot write '" + file.string() + "'"};
+  const std::string folder = file.parent_path().string() + "/";
+  const auto shortened = [&](std::string text) {
+    for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos;)
+      text.erase(at, folder.size());
+    return text;
+  };
+  try {
+    Program program = from_file(file, options);
+    program.warnings_ = shortened(std::move(program.warnings_));
+    return program;
+  } catch (const Error& error) {
+    throw Error{error.code(), shortened(error.what())};
+  }
 }
 
 ProgramKernel Program::kernel(std::string_view name) const {

@@ -1,0 +1,21 @@
+"""The engine of the CPU: worker threads."""
+from __future__ import annotations
+
+from typing import Optional
+
+from . import _library
+from ._engine import Engine as _Engine
+
+
+class Engine(_Engine):
+    """Runs cooperative kernels on worker threads of this process."""
+
+    kind = "cpu"
+
+    def __init__(self, workers: Optional[int] = None, pin: bool = False) -> None:
+        """`workers`: default: the CPUs that this process may use. `pin`: binds each worker to a CPU."""
+        super().__init__(_library.EngineOptions(capacity=_library.limited(workers, "workers"), pin_workers=bool(pin)))
+
+    def __enter__(self) -> "Engine":
+        super().__enter__()
+        return self

@@ -1,0 +1,135 @@
+// The C API: leases of SMs. Without CUDA, and on other engines, each is refused.
+#include "c/objects.hpp"
+#include "cohort/c.h"
+
+namespace cohort::c {
+
+#ifdef COHORT_WITH_CUDA
+
+class LeaseObject final : public Object {
+ public:
+  /// `owned`: the stream is this object's.
+  LeaseObject(std::shared_ptr<EngineObject> engine, cuda::Lease lease, cudaStream_t stream,
+              int device, bool owned)
+      : engine_(std::move(engine)),
+        lease_(std::move(lease)),
+        stream_(stream),
+        device_(device),
+        owned_(owned) {}
+  ~LeaseObject() override {
+    lease_.reset();  // in stream order, so before the stream goes
+    if (!owned_) return;
+    int before = 0;
+    if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device_) != cudaSuccess) return;
+    static_cast<void>(
+        cudaStreamDestroy(stream_));  // the driver waits for its work, this thread does not
+    static_cast<void>(cudaSetDevice(before));
+  }
+  [[nodiscard]] void* stream() const { return stream_; }
+
+ private:
+  std::shared_ptr<EngineObject> engine_;
+  std::optional<cuda::Lease> lease_;
+  cudaStream_t stream_;
+  int device_;
+  bool owned_;
+};
+
+namespace {
+
+void check_cuda(cudaError_t error, const char* call) {
+  if (error != cudaSuccess)
+    throw Error{Errc::device_lost, std::string{call} + ": " + cudaGetErrorString(error)};
+}
+
+/// A stream of the highest priority on a device.
+cudaStream_t make_stream(int device) {
+  int before = 0;
+  check_cuda(cudaGetDevice(&before), "cudaGetDevice");
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  int least = 0;
+  int greatest = 0;
+  cudaStream_t stream = nullptr;
+  cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  if (error == cudaSuccess)
+    error = cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest);
+  static_cast<void>(cudaSetDevice(before));
+  check_cuda(error, "cudaStreamCreateWithPriority");
+  return stream;
+}
+
+cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std::uint32_t sms,
+                  cohort_lease** lease) {
+  return guarded([&] {
+    cohort_lease*& out = checked_out(lease, "lease");
+    const EngineObject::Use use{object_of(engine)};
+    use->visit([&]<class Engine>(Engine& its) {
+      if constexpr (std::is_same_v<std::remove_const_t<Engine>, cuda::Engine>) {
+        const cudaStream_t stream = given ? *given : make_stream(its.device());
+        try {
+          out = handle_of<cohort_lease>(std::make_shared<LeaseObject>(
+              use.object(), its.lease(stream, {.sms = sms}), stream, its.device(), !given));
+        } catch (...) {
+          if (!given) static_cast<void>(cudaStreamDestroy(stream));
+          throw;
+        }
+      } else {
+        refuse(COHORT_UNSUPPORTED,
+               "lease: SMs are leased from the engine cuda; this engine is on the CPU");
+      }
+    });
+  });
+}
+
+}  // namespace
+
+#else
+
+class LeaseObject final : public Object {
+ public:
+  [[nodiscard]] void* stream() const { return nullptr; }
+};
+
+namespace {
+
+cohort_code lease(cohort_engine* engine, const char* call) {
+  return guarded([&] {
+    const EngineObject::Use use{object_of(engine)};
+    refuse(COHORT_UNSUPPORTED,
+           std::string{call} +
+               ": SMs are leased from the engine cuda, which this build does not have");
+  });
+}
+
+}  // namespace
+
+#endif
+
+}  // namespace cohort::c
+
+using namespace cohort::c;
+
+#ifdef COHORT_WITH_CUDA
+cohort_code cohort_engine_lease(cohort_engine* engine, void* stream, uint32_t sms,
+                                cohort_lease** out) {
+  return lease(engine, static_cast<cudaStream_t>(stream), sms, out);
+}
+cohort_code cohort_engine_lease_stream(cohort_engine* engine, uint32_t sms, cohort_lease** out) {
+  return lease(engine, std::nullopt, sms, out);
+}
+#else
+cohort_code cohort_engine_lease(cohort_engine* engine, void*, uint32_t, cohort_lease**) {
+  return lease(engine, "lease");
+}
+cohort_code cohort_engine_lease_stream(cohort_engine* engine, uint32_t, cohort_lease**) {
+  return lease(engine, "lease_stream");
+}
+#endif
+
+cohort_code cohort_lease_stream(cohort_lease* lease, void** stream) {
+  return guarded([&] { checked_out(stream, "stream") = object_of(lease)->stream(); });
+}
+
+cohort_code cohort_lease_give_back(cohort_lease* lease) {
+  return guarded([&] { forget(lease); });
+}
