@@ -10,6 +10,7 @@
 #include "apps/cc/host.hpp"
 #include "apps/pagerank/host.hpp"
 #include "apps/paths.hpp"
+#include "apps/ranks/bfs.hpp"
 #include "apps/ranks/pagerank.hpp"
 #include "apps/ranks/ranked_run.hpp"
 #include "apps/ranks/relax.hpp"
@@ -42,7 +43,16 @@ class RankedApps {
   RankedOutcome bfs() {
     const SourceChoice source{run_.input, run_.settings};
     load(Wants::as_it_is);
-    const auto levels = relax<LevelRule>(1, &source);
+    RankedBfs::Memory memory{threads(), shards_.nodes()};
+    const auto levels = see_through<std::uint32_t>(
+        RankedBfs{.shards = shards_, .memory = &memory, .symmetric = graph_->symmetric()},
+        [&](Rows rows) {
+          RankedBfs::Part part{std::move(rows), {}};
+          part.values.assign(part.nodes(), RankedBfs::unreached);
+          if (source_ - part.first < part.nodes()) part.values[source_ - part.first] = 0;
+          return part;
+        },
+        &source);
     return judged(
         [&](const GraphInput& graph) {
           return bfs::App{{graph}, source.of(*graph)}.difference({levels, {}});
@@ -109,14 +119,17 @@ class RankedApps {
     shards_ = NodeShards{graph_->nodes(), run_.options.shards};
   }
 
+  /// Of a rank.
+  [[nodiscard]] std::size_t threads() const {
+    return std::size_t{run_.options.launch.max_groups.value_or(engine_.capacity())} *
+           run_.options.launch.local_size.value_or(1);
+  }
+
   /// Without a source, each node starts with its own number.
   template <class Rule>
   std::vector<typename Rule::Value> relax(typename Rule::Value delta, const SourceChoice* source) {
     using Kernel = Relax<Rule>;
-    const std::size_t threads =
-        std::size_t{run_.options.launch.max_groups.value_or(engine_.capacity())} *
-        run_.options.launch.local_size.value_or(1);
-    typename Kernel::Lists lists{threads, shards_.nodes()};
+    typename Kernel::Lists lists{threads(), shards_.nodes()};
     return see_through<typename Rule::Value>(
         Kernel{.shards = shards_, .lists = &lists, .delta = delta},
         [&](Rows rows) {

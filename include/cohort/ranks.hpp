@@ -175,8 +175,15 @@ class RankWork {
       to.clear();
     }
     if constexpr (requires { Kernel::combine(all); }) Kernel::combine(all);
-    const auto bytes = std::as_bytes(std::span{all});
-    return {bytes.begin(), bytes.end()};
+    return as_bytes(all);
+  }
+  Bytes messages_to_all() {
+    std::vector<Message> all;
+    for (auto& lane : memory_.lanes) {
+      all.insert(all.end(), lane.to_all.begin(), lane.to_all.end());
+      lane.to_all.clear();
+    }
+    return as_bytes(all);
   }
   void voted(const protocol::Ballot& all) {
     sends_ = 0;
@@ -187,10 +194,14 @@ class RankWork {
   }
   void deliver(std::uint32_t shard, const Bytes& bytes) {
     const std::size_t begin = memory_.inbox.size();
+    deliver_to_all(bytes);
+    memory_.deliveries.push_back({shard, begin, memory_.inbox.size()});
+  }
+  void deliver_to_all(const Bytes& bytes) {
+    const std::size_t begin = memory_.inbox.size();
     memory_.inbox.resize(begin + bytes.size() / sizeof(Message));
     if (!bytes.empty())
       std::memcpy(static_cast<void*>(memory_.inbox.data() + begin), bytes.data(), bytes.size());
-    memory_.deliveries.push_back({shard, begin, memory_.inbox.size()});
   }
   [[nodiscard]] Bytes delivered(std::uint32_t shard) const {
     Bytes bytes;
@@ -232,12 +243,20 @@ class RankWork {
     memory_.sum = reader.template value<double>();
     memory_.least = reader.template value<std::uint64_t>();
   }
+  /// After set_state() with the State of a checkpoint.
+  void restored() {
+    if constexpr (requires { Kernel::restored(state_); }) Kernel::restored(state_);
+  }
 
   RankReport report;
 
  private:
   using State = StateOf<Kernel>;
 
+  static Bytes as_bytes(const std::vector<Message>& messages) {
+    const auto bytes = std::as_bytes(std::span{messages});
+    return {bytes.begin(), bytes.end()};
+  }
   void list_parts() {
     memory_.here.clear();
     for (std::uint32_t shard = 0; shard < memory_.parts.size(); ++shard) {
@@ -343,7 +362,8 @@ class RankJob {
                                           std::to_string(manifest->shards) + " shards, not " +
                                           std::to_string(options_.shards)};
         }
-        return rank_.restore(*manifest);
+        rank_.restore(*manifest);
+        return work_.restored();
       }
     }
     std::vector<Part> parts = make(rank_.owners());

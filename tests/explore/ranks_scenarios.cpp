@@ -140,6 +140,7 @@ class RanksRun {
     Rank rank{network, work, requests, story_.stores ? &store_ : nullptr, shards};
     if (restored && !network.joined() && store_.published()) {
       rank.restore(*store_.published());
+      work.restored();
     } else if (!network.joined()) {
       for (std::uint32_t shard = 0; shard < shards; ++shard) {
         if (rank.has(shard)) work.make(shard);
