@@ -237,9 +237,19 @@ struct RankedBfs {
   void to_nodes(Group& group, const State& state) const {
     auto& words = memory->bits[state.level % 2];
     auto& list = memory->lists[state.level % 3][group.global_id()];
-    for (const std::size_t i : group.stride(words.size())) {
+    for_words(group, 0, words.size(), [&](std::size_t i) {
       for_bits(static_cast<std::uint32_t>(i), std::exchange(words[i], 0),
                [&](Node node) { list.push_back(node); });
+    });
+  }
+
+  /// This thread's words, in blocks: neighbouring words are in one cache line.
+  template <class Group, class See>
+  static void for_words(Group& group, std::size_t begin, std::size_t end, See see) {
+    constexpr std::size_t block = 64;
+    for (const std::size_t i : group.stride((end - begin + block - 1) / block)) {
+      const std::size_t last = std::min(end, begin + (i + 1) * block);
+      for (std::size_t word = begin + i * block; word < last; ++word) see(word);
     }
   }
 
@@ -247,39 +257,49 @@ struct RankedBfs {
   void up(Group& group, const State& state) const {
     clear(group, memory->lists[state.level % 3]);
     clear(group, memory->lists[(state.level + 2) % 3]);
-    const auto& from = memory->bits[state.level % 2];
-    auto& next = memory->bits[(state.level + 1) % 2];
     for (const std::uint32_t shard : parts.here()) {
       Part& part = parts[shard];
       if (part.nodes() == 0) continue;
-      const Node first = part.first / word_size;
-      const Node last = (part.first + part.nodes() - 1) / word_size;
-      for (const std::size_t i : group.stride(last - first + std::size_t{1})) {
-        const Node word = first + static_cast<Node>(i);
-        const Node begin = std::max(word * word_size, part.first) - part.first;
-        const Node end = std::min(word * word_size - part.first + word_size, part.nodes());
-        std::uint32_t found = 0;
-        std::uint64_t edges = 0;
-        for (Node index = begin; index < end; ++index) {
-          if (part.values[index] != unreached || !touches(part, index, from)) continue;
-          part.values[index] = state.level + 1;
-          found |= bit(part.first + index);
-          edges += part.degree(index);
-        }
-        if (found == 0) continue;
-        tally.add(group, static_cast<double>(edges));
-        for (auto* const words : {&next, &memory->seen})
-          group.atomic((*words)[word]).fetch_or(found);
-      }
+      const Node end = part.first + part.nodes() - 1;
+      for_words(group, part.first / word_size, end / word_size + std::size_t{1},
+                [&](std::size_t word) { up_in(group, state, part, static_cast<Node>(word)); });
     }
   }
-  /// Whether an edge leads to a node of the level.
-  static bool touches(const Part& part, Node index, const std::vector<std::uint32_t>& level) {
-    for (std::uint64_t edge = part.offsets[index]; edge < part.offsets[index + 1]; ++edge) {
-      const Node to = part.targets[edge];
-      if ((level[to / word_size] & bit(to)) != 0) return true;
+  /// The part's nodes of one word.
+  template <class Group>
+  void up_in(Group& group, const State& state, Part& part, Node word) const {
+    const std::uint32_t* const from = memory->bits[state.level % 2].data();
+    std::uint32_t* const values = part.values.data();
+    const std::uint64_t* const offsets = part.offsets.data();
+    const Node* const targets = part.targets.data();
+    const Node first = part.first;
+    const Node begin = std::max(word * word_size, first) - first;
+    const Node end = std::min(word * word_size - first + word_size, part.nodes());
+    std::uint32_t found = 0;
+    std::uint64_t edges = 0;
+    for (Node index = begin; index < end; ++index) {
+      if (values[index] != unreached) continue;
+      const std::uint64_t last = offsets[index + 1];
+      for (std::uint64_t edge = offsets[index]; edge < last; ++edge) {
+        const Node to = targets[edge];
+        if ((from[to / word_size] & bit(to)) == 0) continue;
+        values[index] = state.level + 1;
+        found |= bit(first + index);
+        edges += last - offsets[index];
+        break;
+      }
     }
-    return false;
+    if (found == 0) return;
+    tally.add(group, static_cast<double>(edges));
+    std::uint32_t& next = memory->bits[(state.level + 1) % 2][word];
+    std::uint32_t& seen = memory->seen[word];
+    if (end - begin == word_size) {
+      next |= found;
+      seen |= found;
+    } else {  // other threads may have the nodes of the next shard
+      group.atomic(next).fetch_or(found);
+      group.atomic(seen).fetch_or(found);
+    }
   }
 
   template <class Group>
@@ -287,12 +307,12 @@ struct RankedBfs {
     const auto& words = memory->bits[state.level % 2];
     auto& old = memory->bits[(state.level + 1) % 2];
     bool any = false;
-    for (const std::size_t i : group.stride(words.size())) {
+    for_words(group, 0, words.size(), [&](std::size_t i) {
       old[i] = 0;
-      if (words[i] == 0) continue;
+      if (words[i] == 0) return;
       any = true;
       if (!alone()) out.send_to_all(group, {static_cast<std::uint32_t>(i), words[i]});
-    }
+    });
     state.from_list = !state.known;
     state.known = true;
     return any ? Next::exchange : Next::halt;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,7 @@ class RankedApps {
       : network_(network), engine_(engine), run_(std::move(run)) {}
 
   RankedOutcome run() {
+    if (!network_.joined()) check_same_command();
     if (run_.app == "bfs") return bfs();
     if (run_.app == "cc") return cc();
     if (run_.app == "l-sssp") return sssp();
@@ -112,11 +115,42 @@ class RankedApps {
         });
   }
 
+  /// A rank that runs something else would wait for the others for ever.
+  void check_same_command() {
+    std::string all = run_.app + '\0' + run_.input + '\0' + std::to_string(run_.options.shards) +
+                      '\0' + run_.options.checkpoint.string() + '\0' + run_.settings.all();
+    std::uint64_t sum = 14695981039346656037U;  // FNV-1a
+    for (const char each : all) sum = (sum ^ static_cast<unsigned char>(each)) * 1099511628211U;
+    const std::uint64_t least = network_.vote({.least = sum}).least;
+    const std::uint64_t most = ~network_.vote({.least = ~sum}).least;
+    if (least != most) {
+      throw Error{Errc::bad_options,
+                  "the ranks were started with different commands: give all of them the same one"};
+    }
+  }
+
   void load(Wants wants) {
     run_.settings.check_all_used();
     wants_ = wants;
-    graph_.emplace(run_.input, wants);
+    // Newcomers begin with an exchange, so only they cannot tell the others.
+    std::exception_ptr fault;
+    try {
+      graph_.emplace(run_.input, wants);
+    } catch (const std::exception&) {
+      if (network_.joined()) throw;
+      fault = std::current_exception();
+    }
+    if (!network_.joined()) check_all_loaded(fault);
     shards_ = NodeShards{graph_->nodes(), run_.options.shards};
+  }
+
+  /// One rank throws what was wrong there.
+  void check_all_loaded(const std::exception_ptr& fault) {
+    const std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t first = network_.vote({.least = fault ? network_.rank() : none}).least;
+    if (first == none) return;
+    if (first == network_.rank()) std::rethrow_exception(fault);
+    throw Error{Errc::broken_contract, "another rank has failed; its message says why"};
   }
 
   /// Of a rank.

@@ -46,6 +46,8 @@ struct RankReport {
   protocol::RankEnd end = protocol::RankEnd::finished;
   std::uint64_t supersteps = 0;
   std::uint64_t messages = 0;  ///< sent
+  /// The superstep of the checkpoint that this run began with; 0: it began afresh.
+  std::uint64_t continued = 0;
   std::chrono::nanoseconds local_time{0};
   std::chrono::nanoseconds exchange_time{
       0};  ///< votes and exchanges, waits for slower ranks included
@@ -161,8 +163,7 @@ class RankWork {
       ballot.sum += std::exchange(lane.sum, 0);
       ballot.least = std::min(ballot.least,
                               std::exchange(lane.least, std::numeric_limits<std::uint64_t>::max()));
-      sends_ += lane.sent;
-      report.messages += std::exchange(lane.sent, 0);
+      sends_ += std::exchange(lane.sent, 0);
     }
   }
 
@@ -174,7 +175,8 @@ class RankWork {
       all.insert(all.end(), to.begin(), to.end());
       to.clear();
     }
-    if constexpr (requires { Kernel::combine(all); }) Kernel::combine(all);
+    if constexpr (requires { kernel_.combine(all); }) kernel_.combine(all);
+    report.messages += all.size();
     return as_bytes(all);
   }
   Bytes messages_to_all() {
@@ -183,6 +185,7 @@ class RankWork {
       all.insert(all.end(), lane.to_all.begin(), lane.to_all.end());
       lane.to_all.clear();
     }
+    report.messages += all.size();
     return as_bytes(all);
   }
   void voted(const protocol::Ballot& all) {
@@ -363,7 +366,9 @@ class RankJob {
                                           std::to_string(options_.shards)};
         }
         rank_.restore(*manifest);
-        return work_.restored();
+        work_.restored();
+        work_.report.continued = manifest->superstep;
+        return;
       }
     }
     std::vector<Part> parts = make(rank_.owners());
