@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/ranks/rows.hpp"
+#include "apps/share.hpp"
 #include "cohort/shards.hpp"
 
 namespace cohort::apps {
@@ -89,13 +90,19 @@ struct RankedBfs {
   template <class Group>
   Next step(Group& group, State& state) const {
     switch (state.phase) {
-      case Phase::count:
-        if (group.global_id() == 0) {
-          for (const std::uint32_t shard : parts.here())
-            tally.add(group, static_cast<double>(parts[shard].targets.size()));
+      case Phase::count: {
+        double edges = 0;
+        for (const std::uint32_t shard : parts.here())
+          edges += static_cast<double>(parts[shard].targets.size());
+        if (alone()) {
+          state.edges = state.left = edges;
+          state.phase = Phase::down;
+          return step(group, state);
         }
+        if (group.global_id() == 0) tally.add(group, edges);
         state.edges = -1;
         return Next::exchange;
+      }
       case Phase::hear: return hear(group, state);
       case Phase::to_nodes:
         to_nodes(group, state);
@@ -277,6 +284,9 @@ struct RankedBfs {
     const Node end = std::min(word * word_size - first + word_size, part.nodes());
     std::uint32_t found = 0;
     std::uint64_t edges = 0;
+    for (Node index = begin; index < end; ++index) {
+      if (values[index] == unreached) prefetch(targets + offsets[index]);
+    }
     for (Node index = begin; index < end; ++index) {
       if (values[index] != unreached) continue;
       const std::uint64_t last = offsets[index + 1];
