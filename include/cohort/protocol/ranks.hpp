@@ -238,16 +238,16 @@ class Rank {
         work_.drop(shard);
       }
     }
-    put_to_all(parcels, change);
+    put_to_all(parcels);
     exchange(std::move(parcels), change);
   }
 
-  /// Ranks that go need them no more; newcomers do.
-  void put_to_all(std::vector<Bytes>& parcels, const Change& change) {
+  /// Newcomers are among the ranks. Those that go could do without.
+  void put_to_all(std::vector<Bytes>& parcels) {
     const Bytes messages = work_.messages_to_all();
     if (messages.empty()) return;
     for (std::uint32_t to = 0; to < parcels.size(); ++to) {
-      if (to == network_.rank() || (!change.stays.empty() && change.stays[to] == 0)) continue;
+      if (to == network_.rank()) continue;
       ParcelWriter writer{parcels[to]};
       writer.value(Item::messages_to_all);
       writer.list(messages);
