@@ -384,6 +384,9 @@ TEST(ShardFiles, AreRefusedWhenDamagedOrOfAnotherJob) {
   EXPECT_THAT(code_of([&] { (void)files.read(4, 7); }), HasSubstr("cannot be opened"));
   fs::resize_file(folder / "shard-3.7", 60);
   EXPECT_THAT(code_of([&] { (void)files.read(3, 7); }), HasSubstr("damaged: wrong checksum"));
+  fs::permissions(folder, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(code_of([&] { (void)files.published(); }), HasSubstr("everybody can write to it"));
+  fs::permissions(folder, fs::perms::others_write, fs::perm_options::remove);
   files.prune(4);
   EXPECT_FALSE(fs::exists(folder / "shard-3.7"));
   files.clear();
