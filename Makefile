@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-tenants test-data test-report test-long wheel bench pictures explore fuzz-compiler mutants prove docs site package format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-mpich test-tenants test-data test-report test-long wheel bench pictures explore fuzz-compiler mutants prove docs site package format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-compiler  the tests of cohortc, the compiler of the dialect, with those that take minutes'
 	@echo 'make test-opencl  all tests of the OpenCL engine, on PoCL or what there is; make test has the quick ones'
 	@echo 'make test-mpi     the apps on several ranks, by MPI (installs Open MPI)'
+	@echo 'make test-mpich   the same on MPICH (installs it), in a build folder of its own'
 	@echo 'make test-tenants a thousand killed tenants and engines'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
@@ -72,8 +73,14 @@ test-opencl: build
 test-mpi: build/release/build.ninja
 	@scripts/setup --mpi
 	@cmake --preset release > /dev/null
-	@cmake --build --preset release -j $(JOBS) --target cohort ranks_test ranks_explore_test
-	@ctest --test-dir build/release -L mpi -R 'mpi_all|ranks' --output-on-failure --no-tests=error
+	@cmake --build --preset release -j $(JOBS) --target cohort mpi_network_test
+	@ctest --test-dir build/release -L mpi --output-on-failure --no-tests=error
+
+test-mpich:
+	@scripts/setup --mpich
+	@cmake --preset mpich > /dev/null
+	@cmake --build build/mpich -j $(JOBS) --target cohort mpi_network_test
+	@ctest --test-dir build/mpich -L mpi --output-on-failure --no-tests=error
 
 test: check-release check-asan check-tsan
 	@echo "== all tests passed in $$(($$(date +%s) - $(STARTED))) s"

@@ -82,4 +82,10 @@ void Settings::check_only(const std::vector<std::string>& keys) const {
   }
 }
 
+std::string Settings::all() const {
+  std::string text;
+  for (const auto& [key, value] : given_) text.append(key).append("=").append(value).append(" ");
+  return text;
+}
+
 }  // namespace cohort::apps

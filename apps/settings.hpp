@@ -33,6 +33,8 @@ class Settings {
   void check_all_used() const;
   /// Throws Error{bad_options} if a key is given that is not among `keys`.
   void check_only(const std::vector<std::string>& keys) const;
+  /// Everything that was given, as one text.
+  [[nodiscard]] std::string all() const;
 
  private:
   /// The value, or null.

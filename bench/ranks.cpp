@@ -1,5 +1,6 @@
 // Scenario "mpi": messages, bytes and supersteps of jobs on 1 to 64 ranks of this process, counted;
-// and what these counts mean for larger machines, by a model. No MPI is needed.
+// and what these counts mean for larger machines, by a model. Where there is an MPI, also what
+// ranks cost on it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +12,9 @@
 
 #include "apps/ranks/run.hpp"
 #include "bench/scenario.hpp"
+#ifdef COHORT_BENCH_MPI
+#include "bench/ranks_mpi.hpp"
+#endif
 #include "cohort/cpu.hpp"
 #include "cohort/protocol/hub.hpp"
 
@@ -178,18 +182,28 @@ nlohmann::ordered_json run_ranks(const ScenarioOptions& options) {
       << " ns; votes take 2 log2(nodes) messages. Two hops: along the rows of a square of "
          "nodes, then along its columns. Local work and imbalance come on top."
       << std::endl;
-  return {{"counts", std::move(counts)},
-          {"model",
-           {{"seconds_per_message", alpha},
-            {"seconds_per_byte", beta},
-            {"supersteps", std::move(models)}}}};
+  nlohmann::ordered_json record{{"counts", std::move(counts)},
+                                {"model",
+                                 {{"seconds_per_message", alpha},
+                                  {"seconds_per_byte", beta},
+                                  {"supersteps", std::move(models)}}}};
+#ifdef COHORT_BENCH_MPI
+  nlohmann::ordered_json measured = measure_ranks(
+      {.input = options.quick ? "rmat:14" : "rmat:20", .repetitions = options.repetitions});
+  std::cout << '\n' << measured["text"].get<std::string>() << std::endl;
+  measured.erase("text");
+  record.update(measured);
+#endif
+  return record;
 }
 
 }  // namespace
 
 const Scenario mpi_scenario{
     .name = "mpi",
-    .summary = "messages, bytes and supersteps on 1 to 64 ranks, and a model of 16 to 4096 nodes",
+    .summary =
+        "messages, bytes and supersteps on 1 to 64 ranks, a model of 16 to 4096 nodes, and "
+        "what two ranks of an MPI cost",
     .run = &run_ranks};
 
 }  // namespace cohort::bench

@@ -24,6 +24,9 @@
 #include "cohort/job.hpp"
 #include "tool/other_programs.hpp"
 #include "tool/record.hpp"
+#ifdef COHORT_BENCH_MPI
+#include "bench/ranks_mpi.hpp"
+#endif
 #ifdef COHORT_WITH_CUDA
 #include "bench/cuda/scenarios.hpp"
 #endif
@@ -338,6 +341,18 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   share->callback([part, &chosen] {
     chosen = [part] {
       bench::cuda_sharing_part(*part);
+      return fine;
+    };
+  });
+#endif
+#ifdef COHORT_BENCH_MPI
+  CLI::App* const ranks = command->add_subcommand("ranks-part")->group("");
+  const auto ranks_part = std::make_shared<bench::RanksPart>();
+  ranks->add_option("input", ranks_part->input)->required();
+  ranks->add_option("repetitions", ranks_part->repetitions)->required();
+  ranks->callback([ranks_part, &chosen] {
+    chosen = [ranks_part] {
+      bench::run_ranks_part(*ranks_part);
       return fine;
     };
   });

@@ -56,6 +56,12 @@ class ResizeWatch {
   std::jthread thread_;
 };
 
+void print_start(const apps::RankedRun& run, const RankReport& report) {
+  if (report.continued == 0) return;
+  std::cout << "continued after superstep " << report.continued << " of the checkpoint in "
+            << run.options.checkpoint.string() << '\n';
+}
+
 void print(const apps::RankedRun& run, const apps::RankedOutcome& outcome, std::uint32_t ranks) {
   const RankReport& report = outcome.report;
   const auto milli = [](std::chrono::nanoseconds time) {
@@ -82,13 +88,17 @@ int run_here(mpi::Network& network, const apps::RankedRun& run,
   const apps::RankedOutcome outcome = apps::run_on_ranks(network, engine, run);
   switch (outcome.report.end) {
     case protocol::RankEnd::finished:
-      if (network.rank() == 0) print(run, outcome, network.ranks());
+      if (network.rank() != 0) return fine;
+      print_start(run, outcome.report);
+      print(run, outcome, network.ranks());
       return outcome.verified.value_or(true) ? fine : failed;
     case protocol::RankEnd::suspended:
-      if (network.rank() == 0)
-        std::cout << "suspended after superstep " << outcome.report.supersteps << " in "
-                  << run.options.checkpoint.string()
-                  << ": give the same command again to go on, on any number of ranks\n";
+      if (network.rank() != 0) return fine;
+      print_start(run, outcome.report);
+      std::cout << "suspended after superstep "
+                << outcome.report.continued + outcome.report.supersteps << " in "
+                << run.options.checkpoint.string()
+                << ": give the same command again to go on, on any number of ranks\n";
       return fine;
     case protocol::RankEnd::left: return fine;
     case protocol::RankEnd::failed: break;
@@ -114,10 +124,11 @@ int run_ranks(apps::RankedRun run, std::optional<std::uint32_t> capacity, Interr
   try {
     return run_here(network, run, capacity);
   } catch (const Error& error) {
-    // All ranks have the same options, and all see a failed vote: the others say it as well.
+    // All ranks have the same options: one of them says it.
     const bool everywhere = error.code() == Errc::bad_options;
     if (everywhere && network.rank() != 0) return bad_input;
-    if (everywhere || error.code() == Errc::broken_contract) throw;
+    if (everywhere) throw;
+    if (error.code() == Errc::broken_contract) return failed;  // another rank says why
     std::cerr << "cohort: rank " << network.rank() << ": " << error.what() << std::endl;
   } catch (const std::exception& error) {
     std::cerr << "cohort: rank " << network.rank() << ": " << error.what() << std::endl;

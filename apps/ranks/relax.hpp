@@ -1,5 +1,5 @@
-// Values that only fall, on several ranks: breadth-first search, shortest paths and connected
-// components are the same kernel with other rules. Nodes are opened by buckets of their values
+// Values that only fall, on several ranks: shortest paths and connected components are the same
+// kernel with other rules. Nodes are opened by buckets of their values
 // (delta-stepping, Meyer and Sanders 2003): within a bucket a rank goes on without the others.
 // Invariant: a node whose value has fallen since it was last opened is in a list, and has a flag.
 #pragma once
@@ -14,11 +14,6 @@
 
 namespace cohort::apps {
 
-/// Levels: each edge is 1 long, a bucket is a level.
-struct LevelRule {
-  using Value = std::uint32_t;
-  static Value next(Value value, Weight /*weight*/) { return value + 1; }
-};
 struct PathRule {
   using Value = Distance;
   static Value next(Value value, Weight weight) { return value + weight; }
@@ -90,6 +85,12 @@ struct Relax {
       part.flags[index] = far;
       lists->fars[(state.superstep + 1) % 3][0].push_back(part.first + index);
     }
+  }
+
+  /// Each node of another shard gets one message in a superstep: the last, with the least value.
+  void combine(std::vector<Message>& messages) const {
+    std::erase_if(messages,
+                  [this](const Message& each) { return each.value != lists->sent[each.node]; });
   }
 
   template <class Group>

@@ -88,6 +88,8 @@ class SharedGraph {
   }
 
   [[nodiscard]] Node nodes() const { return nodes_; }
+  /// Whether every edge is there in both directions. To be called before rows().
+  [[nodiscard]] bool symmetric() const { return !whole_ || is_symmetric(*whole_); }
 
   /// The rows of this rank's shards, in ascending order. Collective, to be called once.
   template <protocol::Network N>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "apps/cc/host.hpp"
 #include "apps/pagerank/host.hpp"
 #include "apps/paths.hpp"
+#include "apps/ranks/bfs.hpp"
 #include "apps/ranks/pagerank.hpp"
 #include "apps/ranks/ranked_run.hpp"
 #include "apps/ranks/relax.hpp"
@@ -28,6 +31,7 @@ class RankedApps {
       : network_(network), engine_(engine), run_(std::move(run)) {}
 
   RankedOutcome run() {
+    if (!network_.joined()) check_same_command();
     if (run_.app == "bfs") return bfs();
     if (run_.app == "cc") return cc();
     if (run_.app == "l-sssp") return sssp();
@@ -42,7 +46,16 @@ class RankedApps {
   RankedOutcome bfs() {
     const SourceChoice source{run_.input, run_.settings};
     load(Wants::as_it_is);
-    const auto levels = relax<LevelRule>(1, &source);
+    RankedBfs::Memory memory{threads(), shards_.nodes()};
+    const auto levels = see_through<std::uint32_t>(
+        RankedBfs{.shards = shards_, .memory = &memory, .symmetric = graph_->symmetric()},
+        [&](Rows rows) {
+          RankedBfs::Part part{std::move(rows), {}};
+          part.values.assign(part.nodes(), RankedBfs::unreached);
+          if (source_ - part.first < part.nodes()) part.values[source_ - part.first] = 0;
+          return part;
+        },
+        &source);
     return judged(
         [&](const GraphInput& graph) {
           return bfs::App{{graph}, source.of(*graph)}.difference({levels, {}});
@@ -102,21 +115,55 @@ class RankedApps {
         });
   }
 
+  /// A rank that runs something else would wait for the others for ever.
+  void check_same_command() {
+    std::string all = run_.app + '\0' + run_.input + '\0' + std::to_string(run_.options.shards) +
+                      '\0' + run_.options.checkpoint.string() + '\0' + run_.settings.all();
+    std::uint64_t sum = 14695981039346656037U;  // FNV-1a
+    for (const char each : all) sum = (sum ^ static_cast<unsigned char>(each)) * 1099511628211U;
+    const std::uint64_t least = network_.vote({.least = sum}).least;
+    const std::uint64_t most = ~network_.vote({.least = ~sum}).least;
+    if (least != most) {
+      throw Error{Errc::bad_options,
+                  "the ranks were started with different commands: give all of them the same one"};
+    }
+  }
+
   void load(Wants wants) {
     run_.settings.check_all_used();
     wants_ = wants;
-    graph_.emplace(run_.input, wants);
+    // Newcomers begin with an exchange, so only they cannot tell the others.
+    std::exception_ptr fault;
+    try {
+      graph_.emplace(run_.input, wants);
+    } catch (const std::exception&) {
+      if (network_.joined()) throw;
+      fault = std::current_exception();
+    }
+    if (!network_.joined()) check_all_loaded(fault);
     shards_ = NodeShards{graph_->nodes(), run_.options.shards};
+  }
+
+  /// One rank throws what was wrong there.
+  void check_all_loaded(const std::exception_ptr& fault) {
+    const std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t first = network_.vote({.least = fault ? network_.rank() : none}).least;
+    if (first == none) return;
+    if (first == network_.rank()) std::rethrow_exception(fault);
+    throw Error{Errc::broken_contract, "another rank has failed; its message says why"};
+  }
+
+  /// Of a rank.
+  [[nodiscard]] std::size_t threads() const {
+    return std::size_t{run_.options.launch.max_groups.value_or(engine_.capacity())} *
+           run_.options.launch.local_size.value_or(1);
   }
 
   /// Without a source, each node starts with its own number.
   template <class Rule>
   std::vector<typename Rule::Value> relax(typename Rule::Value delta, const SourceChoice* source) {
     using Kernel = Relax<Rule>;
-    const std::size_t threads =
-        std::size_t{run_.options.launch.max_groups.value_or(engine_.capacity())} *
-        run_.options.launch.local_size.value_or(1);
-    typename Kernel::Lists lists{threads, shards_.nodes()};
+    typename Kernel::Lists lists{threads(), shards_.nodes()};
     return see_through<typename Rule::Value>(
         Kernel{.shards = shards_, .lists = &lists, .delta = delta},
         [&](Rows rows) {

@@ -16,7 +16,8 @@ namespace cohort::mpi {
 /// The ranks of MPI_COMM_WORLD. Initialises MPI, if the program has not, and then also ends it.
 class Network {
  public:
-  Network();
+  /// Parcels are sent in pieces of at most that many bytes: MPI counts with int.
+  explicit Network(std::size_t piece = std::size_t{1} << 30U);
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
@@ -29,6 +30,7 @@ class Network {
   void exchange(std::vector<protocol::Bytes> parcels, Arrival&& arrival) {
     std::vector<protocol::Bytes> arrived = trade(std::move(parcels));
     for (std::uint32_t i = 0; i < arrived.size(); ++i) arrival(i, std::move(arrived[i]));
+    reuse(std::move(arrived));
   }
   /// Starts ranks with this program's command line, if the MPI can and the job has begun as one
   /// rank. Ranks of one mpirun can only end together.
@@ -42,6 +44,8 @@ class Network {
   struct Impl;
 
   std::vector<protocol::Bytes> trade(std::vector<protocol::Bytes> parcels);
+  /// Parcels that were not taken away: the next ones come into their memory.
+  void reuse(std::vector<protocol::Bytes> parcels);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -46,6 +46,8 @@ struct RankReport {
   protocol::RankEnd end = protocol::RankEnd::finished;
   std::uint64_t supersteps = 0;
   std::uint64_t messages = 0;  ///< sent
+  /// The superstep of the checkpoint that this run began with; 0: it began afresh.
+  std::uint64_t continued = 0;
   std::chrono::nanoseconds local_time{0};
   std::chrono::nanoseconds exchange_time{
       0};  ///< votes and exchanges, waits for slower ranks included
@@ -161,8 +163,7 @@ class RankWork {
       ballot.sum += std::exchange(lane.sum, 0);
       ballot.least = std::min(ballot.least,
                               std::exchange(lane.least, std::numeric_limits<std::uint64_t>::max()));
-      sends_ += lane.sent;
-      report.messages += std::exchange(lane.sent, 0);
+      sends_ += std::exchange(lane.sent, 0);
     }
   }
 
@@ -174,9 +175,18 @@ class RankWork {
       all.insert(all.end(), to.begin(), to.end());
       to.clear();
     }
-    if constexpr (requires { Kernel::combine(all); }) Kernel::combine(all);
-    const auto bytes = std::as_bytes(std::span{all});
-    return {bytes.begin(), bytes.end()};
+    if constexpr (requires { kernel_.combine(all); }) kernel_.combine(all);
+    report.messages += all.size();
+    return as_bytes(all);
+  }
+  Bytes messages_to_all() {
+    std::vector<Message> all;
+    for (auto& lane : memory_.lanes) {
+      all.insert(all.end(), lane.to_all.begin(), lane.to_all.end());
+      lane.to_all.clear();
+    }
+    report.messages += all.size();
+    return as_bytes(all);
   }
   void voted(const protocol::Ballot& all) {
     sends_ = 0;
@@ -187,10 +197,14 @@ class RankWork {
   }
   void deliver(std::uint32_t shard, const Bytes& bytes) {
     const std::size_t begin = memory_.inbox.size();
+    deliver_to_all(bytes);
+    memory_.deliveries.push_back({shard, begin, memory_.inbox.size()});
+  }
+  void deliver_to_all(const Bytes& bytes) {
+    const std::size_t begin = memory_.inbox.size();
     memory_.inbox.resize(begin + bytes.size() / sizeof(Message));
     if (!bytes.empty())
       std::memcpy(static_cast<void*>(memory_.inbox.data() + begin), bytes.data(), bytes.size());
-    memory_.deliveries.push_back({shard, begin, memory_.inbox.size()});
   }
   [[nodiscard]] Bytes delivered(std::uint32_t shard) const {
     Bytes bytes;
@@ -232,12 +246,20 @@ class RankWork {
     memory_.sum = reader.template value<double>();
     memory_.least = reader.template value<std::uint64_t>();
   }
+  /// After set_state() with the State of a checkpoint.
+  void restored() {
+    if constexpr (requires { Kernel::restored(state_); }) Kernel::restored(state_);
+  }
 
   RankReport report;
 
  private:
   using State = StateOf<Kernel>;
 
+  static Bytes as_bytes(const std::vector<Message>& messages) {
+    const auto bytes = std::as_bytes(std::span{messages});
+    return {bytes.begin(), bytes.end()};
+  }
   void list_parts() {
     memory_.here.clear();
     for (std::uint32_t shard = 0; shard < memory_.parts.size(); ++shard) {
@@ -343,7 +365,10 @@ class RankJob {
                                           std::to_string(manifest->shards) + " shards, not " +
                                           std::to_string(options_.shards)};
         }
-        return rank_.restore(*manifest);
+        rank_.restore(*manifest);
+        work_.restored();
+        work_.report.continued = manifest->superstep;
+        return;
       }
     }
     std::vector<Part> parts = make(rank_.owners());

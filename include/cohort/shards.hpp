@@ -25,6 +25,7 @@ namespace detail {
 template <class Message>
 struct alignas(64) Lane {
   std::vector<std::vector<Message>> to;  // by shard
+  std::vector<Message> to_all;           // other ranks
   std::uint64_t sent = 0;
   double sum = 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -137,6 +138,13 @@ class Outbox {
   void send(Group& group, std::uint32_t shard, const Message& message) const {
     detail::Lane<Message>& lane = lanes_[group.global_id()];
     lane.to[shard].push_back(message);
+    ++lane.sent;
+  }
+  /// To all other ranks. A checkpoint does not hold such messages: see `restored` in docs/ranks.md.
+  template <class Group>
+  void send_to_all(Group& group, const Message& message) const {
+    detail::Lane<Message>& lane = lanes_[group.global_id()];
+    lane.to_all.push_back(message);
     ++lane.sent;
   }
 

@@ -22,8 +22,8 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// Messages are cut into pieces whose lengths fit MPI's int.
-constexpr std::size_t piece = std::size_t{1} << 30U;
+/// Memory kept for the parcels of the next exchange, of each rank.
+constexpr std::size_t most_kept = std::size_t{1} << 22U;
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -43,6 +43,8 @@ struct Network::Impl {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Datatype ballot = MPI_DATATYPE_NULL;
   MPI_Op sum = MPI_OP_NULL;
+  std::size_t piece = 0;
+  std::vector<Bytes> spare;  // memory for parcels, by rank
   int rank = 0;
   int ranks = 1;
   bool joined = false;
@@ -88,7 +90,8 @@ struct Network::Impl {
   }
 };
 
-Network::Network() : impl_(std::make_unique<Impl>()) {
+Network::Network(std::size_t piece) : impl_(std::make_unique<Impl>()) {
+  impl_->piece = piece;
   int initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised == 0) {
@@ -134,7 +137,8 @@ Ballot Network::vote(const Ballot& mine) {
 
 std::vector<Bytes> Network::trade(std::vector<Bytes> parcels) {
   const auto self = static_cast<std::size_t>(impl_->rank);
-  std::vector<Bytes> arrived(parcels.size());
+  std::vector<Bytes> arrived = std::move(impl_->spare);
+  arrived.resize(parcels.size());
   arrived[self] = std::move(parcels[self]);
   parcels[self].clear();
   std::vector<std::uint64_t> sizes(parcels.size());
@@ -145,9 +149,9 @@ std::vector<Bytes> Network::trade(std::vector<Bytes> parcels) {
 
   std::vector<MPI_Request> requests;
   const auto in_pieces = [&](Bytes& bytes, const auto& start) {
-    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    for (std::size_t at = 0; at < bytes.size(); at += impl_->piece) {
       requests.emplace_back();
-      start(bytes.data() + at, static_cast<int>(std::min(piece, bytes.size() - at)),
+      start(bytes.data() + at, static_cast<int>(std::min(impl_->piece, bytes.size() - at)),
             &requests.back());
     }
   };
@@ -170,6 +174,13 @@ std::vector<Bytes> Network::trade(std::vector<Bytes> parcels) {
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
         "MPI_Waitall");
   return arrived;
+}
+
+void Network::reuse(std::vector<Bytes> parcels) {
+  for (Bytes& each : parcels) {
+    if (each.capacity() > most_kept) each = {};
+  }
+  impl_->spare = std::move(parcels);
 }
 
 std::uint32_t Network::grow(std::uint32_t more) {

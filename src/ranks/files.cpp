@@ -98,6 +98,9 @@ void ShardFiles::publish(const Manifest& manifest) const {
 std::optional<Manifest> ShardFiles::published() const {
   const fs::path file = folder_ / manifest_name;
   if (!fs::exists(file)) return {};
+  // A checksum finds accidents. Shards that somebody has made up could do anything to this process.
+  if ((fs::status(folder_).permissions() & fs::perms::others_write) != fs::perms::none)
+    refuse(folder_, "everybody can write to it; run chmod o-w, if you trust what is there");
   const Bytes bytes = read_file(file, job_);
   ParcelReader reader{bytes};
   Manifest manifest;

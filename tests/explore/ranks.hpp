@@ -73,6 +73,12 @@ class ShardRules {
     const std::lock_guard lock{mutex_};
     complain(shard, "got a message at another rank than its owner's", seat);
   }
+  /// How often a seat has been told, in the last superstep, that a shard was computed: by itself,
+  /// or by messages to all.
+  void knows(std::uint32_t seat, std::uint32_t shard, std::uint32_t times) {
+    const std::lock_guard lock{mutex_};
+    if (times != 1) complain(shard, "was told " + std::to_string(times) + " times to all", seat);
+  }
   /// All ranks have ended, and the job starts again at that superstep.
   void restart(std::uint32_t turn) {
     for (Shard& its : shards_) {
@@ -111,7 +117,12 @@ class MixWork {
   };
 
   MixWork(ShardRules& rules, std::uint32_t seat, std::uint32_t turns)
-      : rules_(rules), seat_(seat), turns_(turns), out_(rules.count()), in_(rules.count()) {}
+      : rules_(rules),
+        seat_(seat),
+        turns_(turns),
+        out_(rules.count()),
+        in_(rules.count()),
+        told_(rules.count()) {}
 
   void make(std::uint32_t shard) {
     values_[shard] = shard;
@@ -125,10 +136,16 @@ class MixWork {
     for (std::uint32_t shard = 0; shard < in_.size(); ++shard) {
       if (!in_[shard].empty() && !values_.contains(shard)) rules_.strays(seat_, shard);
     }
+    for (std::uint32_t shard = 0; shard < in_.size() && state_.turn > 0 && !restored_; ++shard)
+      rules_.knows(seat_, shard, told_[shard]);
+    restored_ = false;
+    told_.assign(in_.size(), 0);
     const bool last = state_.turn + 1 >= turns_;
     for (auto& [shard, value] : values_) {
       rules_.computes(seat_, shard, state_.turn, in_[shard].size());
       value = mixed(value, in_[shard], state_);
+      ++told_[shard];
+      if (!last) to_all_.push_back(shard);
       for (std::uint32_t step = 1; step <= 2 && !last; ++step) {
         const auto to = static_cast<std::uint32_t>((shard + step) % out_.size());
         out_[to].push_back(value + step);
@@ -154,6 +171,14 @@ class MixWork {
     Bytes bytes;
     for (const std::uint64_t each : std::exchange(out_[shard], {})) ParcelWriter{bytes}.value(each);
     return bytes;
+  }
+  Bytes messages_to_all() {
+    Bytes bytes;
+    for (const std::uint32_t each : std::exchange(to_all_, {})) ParcelWriter{bytes}.value(each);
+    return bytes;
+  }
+  void deliver_to_all(const Bytes& bytes) {
+    for (ParcelReader reader{bytes}; !reader.done();) ++told_[reader.value<std::uint32_t>()];
   }
   void voted(const Ballot& all) {
     for (auto& messages : in_) messages.clear();
@@ -186,6 +211,8 @@ class MixWork {
     ParcelWriter{bytes}.value(state_);
     return bytes;
   }
+  /// Started from a checkpoint, which has no messages to all.
+  void restored() { restored_ = true; }
   void set_state(const Bytes& bytes) { state_ = ParcelReader{bytes}.value<State>(); }
   [[nodiscard]] const std::map<std::uint32_t, std::uint64_t>& values() const { return values_; }
 
@@ -196,6 +223,9 @@ class MixWork {
   std::map<std::uint32_t, std::uint64_t> values_;
   std::vector<std::vector<std::uint64_t>> out_;
   std::vector<std::vector<std::uint64_t>> in_;
+  std::vector<std::uint32_t> to_all_;
+  std::vector<std::uint32_t> told_;  // by shard
+  bool restored_ = false;
   State state_;
 };
 

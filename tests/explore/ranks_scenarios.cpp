@@ -140,6 +140,7 @@ class RanksRun {
     Rank rank{network, work, requests, story_.stores ? &store_ : nullptr, shards};
     if (restored && !network.joined() && store_.published()) {
       rank.restore(*store_.published());
+      work.restored();
     } else if (!network.joined()) {
       for (std::uint32_t shard = 0; shard < shards; ++shard) {
         if (rank.has(shard)) work.make(shard);
@@ -217,6 +218,13 @@ const std::vector<RanksStory>& ranks_stories() {
        .asks = {{Ask::leave, 1}, {Ask::resize, 2}},
        .spawns_fail = true,
        .most = {.left = 1, .joined = 1, .spawns = 1}},
+      // The call of the seat of the first leaver, which may not have read its last parcels yet: their
+      // places are those of the first parcels for the next rank of the seat.
+      {.name = "a seat is called again",
+       .ranks = 3,
+       .seats = 3,
+       .asks = {{Ask::resize, 2}, {Ask::leave, 1}, {Ask::resize, 2}},
+       .most = {.left = 2, .joined = 1, .spawns = 1}},
       {.name = "save once", .ranks = 2, .seats = 2, .asks = {{Ask::save}}, .most = {.saves = 1}},
       {.name = "save",
        .ranks = 2,

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -96,16 +98,157 @@ TEST(Ranks, KeepEveryShardAndMessageThroughAThousandResizes) {
 using apps::RankedOutcome;
 using apps::RankedRun;
 
-/// The outcome on the first rank.
+/// A network that reads what a rank sends.
+class ReadNetwork {
+ public:
+  explicit ReadNetwork(Network& network) : network_(network) {}
+
+  [[nodiscard]] std::uint32_t rank() const { return network_.rank(); }
+  [[nodiscard]] std::uint32_t ranks() const { return network_.ranks(); }
+  [[nodiscard]] bool joined() const { return network_.joined(); }
+  protocol::Ballot vote(const protocol::Ballot& mine) { return network_.vote(mine); }
+  template <protocol::TakesParcel Arrival>
+  void exchange(std::vector<Bytes> parcels, Arrival&& arrival) {
+    for (std::uint32_t to = 0; to < parcels.size(); ++to) {
+      if (to != rank()) read(parcels[to]);
+    }
+    network_.exchange(std::move(parcels), std::forward<Arrival>(arrival));
+  }
+  std::uint32_t grow(std::uint32_t more) { return network_.grow(more); }
+  void shrink(const std::vector<std::uint8_t>& stays) { network_.shrink(stays); }
+
+  std::function<void(const Bytes& parcel)> read = [](const Bytes&) {};
+
+ private:
+  Network& network_;
+};
+
+constexpr std::uint8_t messages = 2;  // kinds of items
+constexpr std::uint8_t messages_to_all = 3;
+
+/// The items of a parcel of the outer protocol, as bytes.
+void for_items(const Bytes& parcel, const std::function<void(std::uint8_t, const Bytes&)>& see) {
+  for (ParcelReader reader{parcel}; !reader.done();) {
+    const auto item = reader.value<std::uint8_t>();
+    if (item != messages_to_all) (void)reader.value<std::uint32_t>();  // the shard
+    see(item, reader.list<std::byte>());
+  }
+}
+
+/// The outcome on the first rank. No parcel may have two messages for one node.
 RankedOutcome run_app(std::uint32_t ranks, std::uint32_t groups, const RankedRun& run) {
   RankedOutcome outcome;
   on_ranks(ranks, ranks, [&](Network& network, std::uint32_t /*seat*/) {
     cpu::Engine engine{{.capacity = groups}};
-    const RankedOutcome its = apps::run_on_ranks(network, engine, run);
+    ReadNetwork reads{network};
+    RankedRun mine = run;
+    const std::size_t size = run.app == "pagerank" ? sizeof(apps::RankedPages::Message)
+                             : run.app == "l-sssp" ? sizeof(apps::Relax<apps::PathRule>::Message)
+                                                   : sizeof(std::uint64_t);
+    mine.made = [&] {
+      reads.read = [&](const Bytes& parcel) {
+        std::set<std::uint64_t> nodes;
+        for_items(parcel, [&](std::uint8_t item, const Bytes& bytes) {
+          if (item != messages) return;
+          for (std::size_t at = 0; at < bytes.size(); at += size) {
+            std::uint64_t node = 0;  // of bfs: a word of nodes, and the bit of one
+            std::memcpy(&node, bytes.data() + at, run.app == "bfs" ? 8 : 4);
+            EXPECT_TRUE(nodes.insert(node).second) << "two messages for a node of another rank";
+          }
+        });
+      };
+    };
+    mine.control = [&](RankRequests* requests) {
+      if (requests == nullptr) reads.read = [](const Bytes&) {};
+      run.control(requests);
+    };
+    const RankedOutcome its = apps::run_on_ranks(reads, engine, mine);
     if (network.rank() == 0) outcome = its;
     return false;
   });
   return outcome;
+}
+
+TEST(Ranks, ResizesMoveHardlyMoreBytesThanTheShardsThatMustMove) {
+  constexpr std::uint32_t shards = 24;
+  constexpr std::size_t shard_size = 4096;
+  /// Shards of some size, and no messages. Rank 0 asks for the next number of ranks.
+  class Blocks : public MixWork {
+   public:
+    using MixWork::MixWork;
+    static bool sends() { return false; }
+    static Bytes messages(std::uint32_t /*shard*/) { return {}; }
+    static Bytes messages_to_all() { return {}; }
+    void compute(Ballot& ballot) {
+      die();
+      ballot.more = ++turn_ < 6 ? 1 : 0;
+    }
+    static Bytes pack(std::uint32_t /*shard*/) { return Bytes(shard_size); }
+    void unpack(std::uint32_t shard, const Bytes& /*bytes*/) { make(shard); }
+    Bytes state() const { return Bytes(1, std::byte{turn_}); }
+    void set_state(const Bytes& bytes) { turn_ = std::to_integer<std::uint8_t>(bytes[0]); }
+
+   private:
+    std::uint8_t turn_ = 0;
+  };
+  ShardRules rules{shards, [](const std::string& why) { ADD_FAILURE() << why; }};
+  std::atomic<std::size_t> bytes{0};
+  on_ranks(1, 3, [&](Network& network, std::uint32_t seat) {
+    ReadNetwork reads{network};
+    reads.read = [&](const Bytes& parcel) { bytes += parcel.size(); };
+    Blocks work{rules, seat, 6};
+    RankRequests requests;
+    std::uint32_t turn = 0;
+    work.die = [&] {
+      constexpr std::array<std::uint32_t, 6> wanted{2, 3, 2, 1, 1, 1};
+      if (network.rank() == 0) requests.resize(wanted.at(turn++));
+    };
+    protocol::Rank<Platform, ReadNetwork, Blocks, MemoryStore> rank{reads, work, requests, nullptr,
+                                                                    shards};
+    if (!network.joined()) {
+      for (std::uint32_t shard = 0; shard < shards; ++shard) work.make(shard);
+    }
+    return rank.run() == RankEnd::left;
+  });
+  // 1 to 2 ranks: 12 shards; to 3: 8; back to 2: the 8 of the third; to 1: 12.
+  constexpr std::size_t least = (12 + 8 + 8 + 12) * shard_size;
+  EXPECT_EQ(rules.moves(), 40U);
+  EXPECT_GE(bytes, least);
+  EXPECT_LE(static_cast<double>(bytes), 1.1 * least);
+}
+
+TEST(Ranks, DifferentCommandsAreRefusedOnAllRanks) {
+  std::atomic<std::uint32_t> refused{0};
+  on_ranks(3, 3, [&](Network& network, std::uint32_t seat) {
+    cpu::Engine engine{{.capacity = 1}};
+    ReadNetwork reads{network};
+    try {
+      apps::run_on_ranks(reads, engine, {.app = seat == 2 ? "cc" : "bfs", .input = "grid:3x3"});
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("different commands"));
+      ++refused;
+    }
+    return false;
+  });
+  EXPECT_EQ(refused, 3U);
+}
+
+TEST(Ranks, AFileThatOneRankCannotReadEndsTheJobOnAll) {
+  std::mutex mutex;
+  std::multiset<std::string> errors;
+  on_ranks(3, 3, [&](Network& network, std::uint32_t /*seat*/) {
+    cpu::Engine engine{{.capacity = 1}};
+    ReadNetwork reads{network};
+    try {
+      apps::run_on_ranks(reads, engine, {.app = "bfs", .input = "/nowhere.mtx"});
+    } catch (const Error& error) {
+      const std::lock_guard lock{mutex};
+      errors.insert(error.what());
+    }
+    return false;
+  });
+  EXPECT_EQ(errors.size(), 3U);
+  EXPECT_EQ(errors.count("another rank has failed; its message says why"), 2U);
 }
 
 struct Case {
@@ -242,6 +385,9 @@ TEST(ShardFiles, AreRefusedWhenDamagedOrOfAnotherJob) {
   EXPECT_THAT(code_of([&] { (void)files.read(4, 7); }), HasSubstr("cannot be opened"));
   fs::resize_file(folder / "shard-3.7", 60);
   EXPECT_THAT(code_of([&] { (void)files.read(3, 7); }), HasSubstr("damaged: wrong checksum"));
+  fs::permissions(folder, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(code_of([&] { (void)files.published(); }), HasSubstr("everybody can write to it"));
+  fs::permissions(folder, fs::perms::others_write, fs::perm_options::remove);
   files.prune(4);
   EXPECT_FALSE(fs::exists(folder / "shard-3.7"));
   files.clear();

@@ -77,10 +77,14 @@ concept Work = requires(W& work, std::uint32_t shard, Bytes bytes, Ballot& ballo
   { work.sends() } -> std::same_as<bool>;
   /// The messages to a shard; they are no longer here then.
   { work.messages(shard) } -> std::same_as<Bytes>;
+  /// The messages to all other ranks; likewise.
+  { work.messages_to_all() } -> std::same_as<Bytes>;
   /// Hands over the votes of all ranks, combined. The kernel has read the messages delivered so
   /// far, so they can go.
   work.voted(all);
   work.deliver(shard, bytes);
+  /// Messages to all ranks, from another one. They are in no checkpoint.
+  work.deliver_to_all(bytes);
   /// The messages delivered to a shard, as they came.
   { work.delivered(shard) } -> std::same_as<Bytes>;
   /// A shard as bytes, and from bytes. drop() forgets it.
@@ -167,7 +171,7 @@ class Rank {
     std::uint32_t before = 0;         // ranks without newcomers
     Owners owners;
   };
-  enum class Item : std::uint8_t { welcome, shard, messages };
+  enum class Item : std::uint8_t { welcome, shard, messages, messages_to_all };
 
   template <class Function>
   void for_own_shards(Function function) {
@@ -234,7 +238,20 @@ class Rank {
         work_.drop(shard);
       }
     }
+    put_to_all(parcels);
     exchange(std::move(parcels), change);
+  }
+
+  /// Newcomers are among the ranks. Those that go could do without.
+  void put_to_all(std::vector<Bytes>& parcels) {
+    const Bytes messages = work_.messages_to_all();
+    if (messages.empty()) return;
+    for (std::uint32_t to = 0; to < parcels.size(); ++to) {
+      if (to == network_.rank()) continue;
+      ParcelWriter writer{parcels[to]};
+      writer.value(Item::messages_to_all);
+      writer.list(messages);
+    }
   }
 
   void exchange(std::vector<Bytes> parcels, Change& change) {
@@ -263,6 +280,7 @@ class Rank {
       work_.set_state(reader.list<std::byte>());
       return;
     }
+    if (item == Item::messages_to_all) return work_.deliver_to_all(reader.list<std::byte>());
     const auto shard = reader.value<std::uint32_t>();
     if (item == Item::shard) {
       work_.unpack(shard, reader.list<std::byte>());

@@ -1,0 +1,332 @@
+// Breadth-first search on several ranks: a superstep is a level. Levels with few edges are searched
+// from their nodes; dense ones from the unreached nodes, once all ranks know the level's nodes
+// (direction optimisation, Beamer, Asanović and Patterson 2012).
+// Invariant: a node of the next level is in a list if this level goes down, and in `bits` if it
+// goes up; `known` says which, on all ranks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "apps/ranks/rows.hpp"
+#include "apps/share.hpp"
+#include "cohort/shards.hpp"
+
+namespace cohort::apps {
+
+struct RankedBfs {
+  static constexpr std::uint32_t unreached = ~0U;
+  static constexpr std::uint32_t word_size = 32;
+  enum class Phase : std::uint32_t {
+    count,     // the edges of all ranks, once
+    hear,      // the messages, and how to search this level
+    to_nodes,  // bits become a list
+    down,      // from the nodes of the list to their targets
+    to_bits,   // the list becomes bits
+    up,        // from the unreached nodes to those of the bits
+    tell,      // the bits to all ranks
+  };
+
+  /// Nodes of one word: reached, if the message is to their shard; of the level, if it is to all.
+  struct Message {
+    std::uint32_t word;
+    std::uint32_t bits;
+  };
+  struct Part : Rows {
+    std::vector<std::uint32_t> values;  // the levels
+
+    template <class Visit>
+    void fields(Visit& visit) {
+      Rows::fields(visit);
+      visit(values);
+    }
+  };
+  /// Of the rank.
+  struct Memory {
+    Memory(std::size_t threads, Node nodes) {
+      for (auto& list : lists) list.resize(threads);
+      for (auto* const words : {&seen, &bits[0], &bits[1]}) words->resize(nodes / word_size + 1);
+    }
+    std::vector<std::vector<Node>> lists[3];  // by level modulo 3, of each thread
+    std::vector<std::uint32_t> seen;          // a bit for each node that is reached or was sent
+    std::vector<std::uint32_t> bits[2];       // of a level, by level modulo 2
+  };
+  struct State {
+    std::uint32_t level = 0;
+    Phase phase = Phase::count;
+    bool known = false;      // bits are of this level, and were sent to all ranks
+    bool from_list = false;  // likewise, and the level has not been searched because of that
+    double edges = 0;        // of the graph
+    double left = 0;         // of nodes that are not in a level yet
+    double frontier = 0;     // edges of the last level, nearly
+  };
+
+  NodeShards shards;
+  Memory* memory;
+  bool symmetric;  // every edge is there in both directions
+  Shards<Part> parts = {};
+  Inbox<Message> in = {};
+  Outbox<Message> out = {};
+  Tally<Message> tally = {};
+
+  static void begin(State& state) {
+    if (state.level != 0 || state.edges != 0) state.phase = Phase::hear;
+  }
+  /// What was sent to all is not in a checkpoint; adopt() lists the nodes instead.
+  static void restored(State& state) { state.known = state.from_list = false; }
+
+  void adopt(const State& state, Part& part) const {
+    for (Node index = 0; index < part.nodes(); ++index) {
+      if (part.values[index] == unreached) continue;
+      const Node node = part.first + index;
+      memory->seen[node / word_size] |= bit(node);
+      if (part.values[index] == state.level) memory->lists[state.level % 3][0].push_back(node);
+    }
+  }
+
+  template <class Group>
+  Next step(Group& group, State& state) const {
+    switch (state.phase) {
+      case Phase::count: {
+        double edges = 0;
+        for (const std::uint32_t shard : parts.here())
+          edges += static_cast<double>(parts[shard].targets.size());
+        if (alone()) {
+          state.edges = state.left = edges;
+          state.phase = Phase::down;
+          return step(group, state);
+        }
+        if (group.global_id() == 0) tally.add(group, edges);
+        state.edges = -1;
+        return Next::exchange;
+      }
+      case Phase::hear: return hear(group, state);
+      case Phase::to_nodes:
+        to_nodes(group, state);
+        state.phase = Phase::down;
+        return Next::again;
+      case Phase::down: return down(group, state);
+      case Phase::to_bits:
+        to_bits(group, state);
+        state.known = alone();
+        state.phase = alone() ? Phase::up : Phase::tell;
+        return Next::again;
+      case Phase::up:
+        up(group, state);
+        ++state.level;
+        state.phase = Phase::tell;
+        return Next::again;
+      case Phase::tell: break;
+    }
+    return tell(group, state);
+  }
+
+ private:
+  static std::uint32_t bit(Node node) { return std::uint32_t{1} << node % word_size; }
+  template <class See>
+  static void for_bits(std::uint32_t word, std::uint32_t bits, See see) {
+    for (; bits != 0; bits &= bits - 1)
+      see(word * word_size + static_cast<Node>(std::countr_zero(bits)));
+  }
+  [[nodiscard]] bool alone() const { return parts.here().size() == parts.count(); }
+
+  template <class Group>
+  Next hear(Group& group, State& state) const {
+    const bool goes_up = choose(state);
+    const bool silent = in.empty();
+    if (!state.known) {
+      in.share(group, [&](const Message& message) {
+        for_bits(message.word, message.bits, [&](Node node) {
+          reach(group, parts[shards.shard_of(node)], node, state.level, state.level);
+        });
+      });
+      state.phase = goes_up ? Phase::to_bits : Phase::down;
+    } else if (goes_up) {
+      in.share(group, [&](const Message& message) {
+        for (auto* const words : {&memory->bits[state.level % 2], &memory->seen})
+          group.atomic((*words)[message.word]).fetch_or(message.bits);
+      });
+      state.phase = Phase::up;
+    } else {
+      in.share(group, [&](const Message& message) {
+        group.atomic(memory->seen[message.word]).fetch_or(message.bits);
+      });
+      state.phase = Phase::to_nodes;
+      return Next::again;
+    }
+    return silent ? step(group, state) : Next::again;  // nothing to wait for
+  }
+
+  /// Whether this level is searched from the unreached nodes. The same on all ranks.
+  bool choose(State& state) const {
+    const double sum = tally.sum();
+    if (state.edges < 0) {
+      state.edges = state.left = sum;
+      state.frontier = 0;
+    } else if (!state.from_list) {
+      state.left = std::max(0.0, state.left - sum);
+    }
+    const double before = std::exchange(state.frontier, state.from_list ? state.frontier : sum);
+    if (std::exchange(state.from_list, false)) return true;
+    if (state.known) return sum >= before || sum > state.edges / 64;
+    return symmetric && state.level > 0 && state.edges > 8.0 * shards.nodes() &&
+           sum > state.left / 15;
+  }
+
+  /// A node's first visit, on its rank.
+  template <class Group>
+  void reach(Group& group, Part& part, Node node, std::uint32_t level, std::uint32_t list) const {
+    const Node index = node - part.first;
+    std::uint32_t expected = unreached;
+    if (!group.atomic(part.values[index]).compare_exchange(expected, level)) return;
+    group.atomic(memory->seen[node / word_size]).fetch_or(bit(node));
+    memory->lists[list % 3][group.global_id()].push_back(node);
+    tally.add(group, static_cast<double>(part.degree(index)));
+  }
+
+  template <class Group>
+  static void clear(Group& group, std::vector<std::vector<Node>>& list) {
+    for (const std::size_t i : group.stride(list.size())) list[i].clear();
+  }
+
+  /// This thread's blocks of the nodes of a list that are here.
+  template <class Group, class See>
+  void for_nodes(Group& group, std::uint32_t level, See see) const {
+    constexpr std::size_t block = 64;
+    for (const auto& list : memory->lists[level % 3]) {
+      for (const std::size_t i : group.stride((list.size() + block - 1) / block)) {
+        const std::size_t end = std::min(list.size(), (i + 1) * block);
+        for (std::size_t at = i * block; at < end; ++at) {
+          const std::uint32_t shard = shards.shard_of(list[at]);
+          if (parts.here(shard)) see(parts[shard], list[at]);
+        }
+      }
+    }
+  }
+
+  template <class Group>
+  Next down(Group& group, State& state) const {
+    clear(group, memory->lists[(state.level + 2) % 3]);
+    const double average = state.edges / shards.nodes();
+    bool any = false;
+    for_nodes(group, state.level, [&](const Part& from, Node node) {
+      const Node index = node - from.first;
+      for (std::uint64_t edge = from.offsets[index]; edge < from.offsets[index + 1]; ++edge) {
+        const Node to = from.targets[edge];
+        const auto word = group.atomic(memory->seen[to / word_size]);
+        if ((word.load() & bit(to)) != 0) continue;
+        if ((word.fetch_or(bit(to)) & bit(to)) != 0) continue;
+        any = true;
+        const std::uint32_t shard = shards.shard_of(to);
+        if (parts.here(shard)) {
+          reach(group, parts[shard], to, state.level + 1, state.level + 1);
+        } else {
+          out.send(group, shard, {to / word_size, bit(to)});
+          tally.add(group, average);
+        }
+      }
+    });
+    state.known = false;
+    ++state.level;
+    return any ? Next::exchange : Next::halt;
+  }
+
+  template <class Group>
+  void to_bits(Group& group, const State& state) const {
+    for_nodes(group, state.level, [&](const Part& /*part*/, Node node) {
+      group.atomic(memory->bits[state.level % 2][node / word_size]).fetch_or(bit(node));
+    });
+  }
+  template <class Group>
+  void to_nodes(Group& group, const State& state) const {
+    auto& words = memory->bits[state.level % 2];
+    auto& list = memory->lists[state.level % 3][group.global_id()];
+    for_words(group, 0, words.size(), [&](std::size_t i) {
+      for_bits(static_cast<std::uint32_t>(i), std::exchange(words[i], 0),
+               [&](Node node) { list.push_back(node); });
+    });
+  }
+
+  /// This thread's words, in blocks: neighbouring words are in one cache line.
+  template <class Group, class See>
+  static void for_words(Group& group, std::size_t begin, std::size_t end, See see) {
+    constexpr std::size_t block = 64;
+    for (const std::size_t i : group.stride((end - begin + block - 1) / block)) {
+      const std::size_t last = std::min(end, begin + (i + 1) * block);
+      for (std::size_t word = begin + i * block; word < last; ++word) see(word);
+    }
+  }
+
+  template <class Group>
+  void up(Group& group, const State& state) const {
+    clear(group, memory->lists[state.level % 3]);
+    clear(group, memory->lists[(state.level + 2) % 3]);
+    for (const std::uint32_t shard : parts.here()) {
+      Part& part = parts[shard];
+      if (part.nodes() == 0) continue;
+      const Node end = part.first + part.nodes() - 1;
+      for_words(group, part.first / word_size, end / word_size + std::size_t{1},
+                [&](std::size_t word) { up_in(group, state, part, static_cast<Node>(word)); });
+    }
+  }
+  /// The part's nodes of one word.
+  template <class Group>
+  void up_in(Group& group, const State& state, Part& part, Node word) const {
+    const std::uint32_t* const from = memory->bits[state.level % 2].data();
+    std::uint32_t* const values = part.values.data();
+    const std::uint64_t* const offsets = part.offsets.data();
+    const Node* const targets = part.targets.data();
+    const Node first = part.first;
+    const Node begin = std::max(word * word_size, first) - first;
+    const Node end = std::min(word * word_size - first + word_size, part.nodes());
+    std::uint32_t found = 0;
+    std::uint64_t edges = 0;
+    for (Node index = begin; index < end; ++index) {
+      if (values[index] == unreached) prefetch(targets + offsets[index]);
+    }
+    for (Node index = begin; index < end; ++index) {
+      if (values[index] != unreached) continue;
+      const std::uint64_t last = offsets[index + 1];
+      for (std::uint64_t edge = offsets[index]; edge < last; ++edge) {
+        const Node to = targets[edge];
+        if ((from[to / word_size] & bit(to)) == 0) continue;
+        values[index] = state.level + 1;
+        found |= bit(first + index);
+        edges += last - offsets[index];
+        break;
+      }
+    }
+    if (found == 0) return;
+    tally.add(group, static_cast<double>(edges));
+    std::uint32_t& next = memory->bits[(state.level + 1) % 2][word];
+    std::uint32_t& seen = memory->seen[word];
+    if (end - begin == word_size) {
+      next |= found;
+      seen |= found;
+    } else {  // other threads may have the nodes of the next shard
+      group.atomic(next).fetch_or(found);
+      group.atomic(seen).fetch_or(found);
+    }
+  }
+
+  template <class Group>
+  Next tell(Group& group, State& state) const {
+    const auto& words = memory->bits[state.level % 2];
+    auto& old = memory->bits[(state.level + 1) % 2];
+    bool any = false;
+    for_words(group, 0, words.size(), [&](std::size_t i) {
+      old[i] = 0;
+      if (words[i] == 0) return;
+      any = true;
+      if (!alone()) out.send_to_all(group, {static_cast<std::uint32_t>(i), words[i]});
+    });
+    state.from_list = !state.known;
+    state.known = true;
+    return any ? Next::exchange : Next::halt;
+  }
+};
+
+}  // namespace cohort::apps
