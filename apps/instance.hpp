@@ -33,7 +33,9 @@ AppRun erased(const App& app, typename App::Result result, bool results) {
 template <class App>
 Ready prepare(const std::string& input, Settings settings) {
   const auto app = std::make_shared<const App>(App::from(input, settings));
-  return {&Registered<App>::info, app, app->input(), app->threads_per_sm()};
+  std::uint64_t edges = 0;
+  if constexpr (requires { app->graph->csr(); }) edges = app->graph->csr().num_edges();
+  return {&Registered<App>::info, app, app->input(), app->threads_per_sm(), edges};
 }
 
 template <class App>

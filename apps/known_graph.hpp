@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/cuts.hpp"
 #include "apps/graph_memory.hpp"
 #include "graph/csr.hpp"
 
@@ -57,6 +58,11 @@ class KnownGraph {
 
 /// A graph that the apps running on it share.
 using GraphInput = std::shared_ptr<const KnownGraph>;
+
+/// The cuts of a graph; those of the default sizes are computed once.
+[[nodiscard]] inline HostCuts cuts_of(const KnownGraph& graph, const CutSizes& sizes) {
+  return sizes == CutSizes{} ? graph.get(&default_cuts) : cut(graph.csr(), sizes);
+}
 
 /// What an app requires of a graph's edges.
 enum class Edges : std::uint8_t {

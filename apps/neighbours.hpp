@@ -10,27 +10,26 @@
 
 namespace cohort::apps {
 
-/// Calls `visit(other, words[other])` for the neighbours that `wants` accepts, until it returns
-/// false. Relaxed.
-template <class Group, class Word, class Wants, class Visit>
-COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const CsrView& graph,
-                                                   Node node, Word* words, Wants wants,
-                                                   Visit visit) {
+/// Calls `visit(other, words[other])` for those of `count` nodes that `wants` accepts, until it
+/// returns false. `visit` may overwrite the nodes up to its own. Relaxed.
+template <class Group, class Nodes, class Word, class Wants, class Visit>
+COHORT_DETAIL_INLINE COHORT_FN void for_words(const Group& group, Nodes nodes, std::size_t count,
+                                              Word* words, Wants wants, Visit visit) {
   if (group.alone()) {
-    for (const Node other : graph.neighbours(node)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Node other = nodes[i];
       if (wants(other) && !visit(other, group.atomic(words[other]).load())) return;
     }
     return;
   }
   // On a GPU loads take long, so several are issued at a time.
   constexpr std::uint32_t at_once = 4;
-  const std::uint64_t end = graph.first_edge(node + 1);
-  for (std::uint64_t edge = graph.first_edge(node); edge < end; edge += at_once) {
-    const auto left = static_cast<std::uint32_t>(least(end - edge, at_once));
+  for (std::size_t i = 0; i < count; i += at_once) {
+    const auto left = static_cast<std::uint32_t>(least(count - i, at_once));
     Node other[at_once];
     bool wanted[at_once];
     Word word[at_once];
-    for (std::uint32_t k = 0; k < at_once; ++k) other[k] = k < left ? graph.target(edge + k) : node;
+    for (std::uint32_t k = 0; k < at_once; ++k) other[k] = k < left ? Node{nodes[i + k]} : 0;
     for (std::uint32_t k = 0; k < at_once; ++k) {
       wanted[k] = k < left && wants(other[k]);
       word[k] = wanted[k] ? group.atomic(words[other[k]]).load() : Word{};
@@ -39,6 +38,15 @@ COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const Csr
       if (wanted[k] && !visit(other[k], word[k])) return;
     }
   }
+}
+
+/// The same for the neighbours of a node.
+template <class Group, class Word, class Wants, class Visit>
+COHORT_DETAIL_INLINE COHORT_FN void for_neighbours(const Group& group, const CsrView& graph,
+                                                   Node node, Word* words, Wants wants,
+                                                   Visit visit) {
+  for_words(group, graph.targets() + graph.first_edge(node), graph.degree(node), words, wants,
+            visit);
 }
 
 }  // namespace cohort::apps

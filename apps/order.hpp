@@ -3,11 +3,12 @@
 
 #include <vector>
 
+#include "apps/priority.hpp"
 #include "graph/csr.hpp"
 
 namespace cohort::apps {
 
-/// All nodes by ascending priority: their ids, or the ids hashed.
-[[nodiscard]] std::vector<Node> ascending(Node num_nodes, bool hashed);
+/// All nodes by ascending priority.
+[[nodiscard]] std::vector<Node> ascending(const Csr& graph, Priority priority);
 
 }  // namespace cohort::apps

@@ -65,6 +65,7 @@ struct Ready {
   std::shared_ptr<const void> app;
   std::string input;             ///< a description, e.g. "1000000 nodes, 3996000 edges"
   std::uint32_t threads_per_sm;  ///< recommended on a GPU
+  std::uint64_t edges;           ///< of a graph; 0: the input is none
 };
 
 /// One app.

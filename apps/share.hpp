@@ -21,6 +21,15 @@ namespace cohort::apps {
 COHORT_FN constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
 COHORT_FN constexpr std::size_t most(std::size_t a, std::size_t b) { return a < b ? b : a; }
 
+/// How many bits are set.
+COHORT_FN inline std::uint32_t num_bits(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::uint32_t>(__popc(word));
+#else
+  return static_cast<std::uint32_t>(__builtin_popcount(word));
+#endif
+}
+
 /// Prefetches memory that is needed soon.
 COHORT_FN inline void prefetch(const void* memory) {
 #ifdef __CUDA_ARCH__

@@ -4,57 +4,82 @@
 // Invariant: a block belongs to one group for the duration of a step.
 #pragma once
 
+#include "apps/cuts.hpp"
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
 namespace cohort::apps {
 
+/// What a sweep finds out about a node.
+enum class Verdict : std::uint32_t {
+  decided,
+  open,
+  together,  ///< all threads of the group should look at it; never said by a group of one thread
+};
+
 struct Sweep {
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // blocks of the sweep done, if steps are short
+    std::uint64_t at = 0;  // pieces and blocks of the sweep done, if steps are short
   };                       // all that a joining group receives
 
   Node* open;            // block by block; the first `count` places of a block are open nodes
   std::uint32_t* count;  // open nodes per block; not yet set in the first sweep
   TurnFlags flags;
-  Node num_nodes;
-  std::uint32_t block_size;
-  std::uint64_t chunk;  // nodes per group and step; 0: all
+  Cuts cuts;
+  std::uint32_t block_size;  // of blocks that are not cut
+  std::uint64_t chunk;       // nodes per group and step; 0: all
 
-  /// `decide(node)` returns whether the node is decided now.
-  template <class Group, class Decide>
-  COHORT_FN Next step(Group& group, State& state, Decide decide) const {
-    const std::size_t blocks = (std::size_t{num_nodes} + block_size - 1) / block_size;
-    const std::size_t nodes = chunk_for(group, num_nodes, chunk);
-    const Portion now = portion(group, state.at, blocks, (nodes + block_size - 1) / block_size);
+  /// Before the nodes, `visit_piece(piece)` visits pieces of hubs, if `pieces`. `decide(node)`
+  /// returns a verdict. All threads of a group call `decide_together(node)`, which returns whether
+  /// the node is decided now.
+  template <class Group, class VisitPiece, class Decide, class DecideTogether>
+  COHORT_FN Next step(Group& group, State& state, bool pieces, VisitPiece visit_piece,
+                      Decide decide, DecideTogether decide_together) const {
+    const bool cut = cuts.first != nullptr;
+    const std::size_t blocks =
+        cut ? cuts.num_blocks : (std::size_t{cuts.num_nodes} + block_size - 1) / block_size;
+    const std::size_t before = pieces ? cuts.num_pieces : 0;
+    const std::size_t nodes = cut ? chunk : chunk_for(group, cuts.num_nodes, chunk);
+    const Portion now = cuts.portion(group, state.at, before + blocks,
+                                     cut ? chunk : (nodes + block_size - 1) / block_size);
     bool left = false;
-    for (std::size_t i = now.begin + group.group_id(); i < now.end; i += group.num_groups())
-      left |= visit(group, i, state.turn == 0, decide) > 0;
+    if (pieces) cuts.for_pieces(group, now, visit_piece);
+    for (std::size_t i = most(now.begin, before) + group.group_id(); i < most(now.end, before);
+         i += group.num_groups())
+      left |= visit(group, i - before, state.turn == 0, decide, decide_together) > 0;
     return flags.conclude(group, state, now, left);
   }
 
  private:
+  [[nodiscard]] COHORT_FN std::size_t first_of(std::size_t block) const {
+    return cuts.first != nullptr ? cuts.first[block] : least(block * block_size, cuts.num_nodes);
+  }
+
   /// Returns how many nodes of the block are still open.
-  template <class Group, class Decide>
-  COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide) const {
-    const std::size_t begin = block * block_size;
+  template <class Group, class Decide, class DecideTogether>
+  COHORT_FN std::uint32_t visit(Group& group, std::size_t block, bool first, Decide decide,
+                                DecideTogether decide_together) const {
+    const std::size_t begin = first_of(block);
     const auto nodes = group.view(open + begin);
-    const auto size = static_cast<std::uint32_t>(first ? least(block_size, num_nodes - begin)
-                                                       : group.view(count)[block]);
+    const auto size =
+        first ? static_cast<std::uint32_t>(first_of(block + 1) - begin) : group.view(count)[block];
     if (size == 0) return 0;
     std::uint32_t kept = 0;
     for (std::uint32_t base = 0; base < size; base += group.local_size()) {
       const std::uint32_t i = base + group.local_id();
       const bool mine = i < size;
       const Node node = !mine ? 0 : first ? static_cast<Node>(begin + i) : nodes[i];
-      const std::uint32_t keep = mine && !decide(node) ? 1 : 0;
+      Verdict verdict = mine ? decide(node) : Verdict::decided;
       if (group.alone()) {
-        if (keep != 0) nodes[kept++] = node;
+        if (verdict == Verdict::open) nodes[kept++] = node;
         continue;
       }
+      if (cuts.first != nullptr || cuts.num_pieces > 0)
+        settle_together(group, node, verdict, decide_together);
       // All threads have read their node before the scan ends, and none writes beyond the nodes
       // read.
+      const std::uint32_t keep = verdict == Verdict::open ? 1 : 0;
       const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
       const std::uint32_t before = group.exclusive_scan(keep, std::uint32_t{0}, plus);
       if (keep != 0) nodes[kept + before] = node;
@@ -63,6 +88,21 @@ struct Sweep {
     if (!group.alone()) group.barrier();  // the old count has been read
     if (group.local_id() == 0) group.view(count)[block] = kept;
     return kept;
+  }
+
+  /// The nodes that threads have left to the whole group, one after the other.
+  template <class Group, class DecideTogether>
+  COHORT_FN static void settle_together(Group& group, Node node, Verdict& verdict,
+                                        DecideTogether decide_together) {
+    const std::uint32_t none = group.local_size();
+    const auto lesser = [](std::uint32_t a, std::uint32_t b) { return a < b ? a : b; };
+    for (;;) {
+      const std::uint32_t next =
+          group.reduce(verdict == Verdict::together ? group.local_id() : none, lesser);
+      if (next == none) return;
+      const bool decided = decide_together(group.broadcast(node, next));
+      if (group.local_id() == next) verdict = decided ? Verdict::decided : Verdict::open;
+    }
   }
 };
 

@@ -327,7 +327,10 @@ double OpenMpApp::run(int threads) {
     expect([&] { return apps::check_bfs(csr, source_, words); });
   } else if (app_ == "color") {
     time = color(graph, words);
-    expect([&] { return apps::check_color(csr, apps::Priority::hashed, words); });
+    expect([&] {
+      return apps::check_color(csr, {apps::ColorRule::Choice::highest, apps::Priority::hashed},
+                               words);
+    });
   } else if (app_ == "mis") {
     time = mis(graph, words);
     expect([&] { return apps::check_mis(csr, apps::Priority::hashed, words); });

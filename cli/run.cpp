@@ -108,9 +108,32 @@ Judgement judge(const std::deque<apps::JobTrace>& traces) {
   return judgement;
 }
 
+/// Times of several runs. The first run is cold: it touches the job's memory for the first time.
+struct Spread {
+  double cold;
+  double warm;  ///< median of the others
+  double low;   ///< their quartiles
+  double high;
+};
+Spread spread_of(const std::vector<Run>& runs) {
+  std::vector<double> warm;
+  for (const Run& run : runs) warm.push_back(static_cast<double>(run.time.count()));
+  const double cold = warm.front();
+  if (warm.size() > 1) warm.erase(warm.begin());
+  return {.cold = cold,
+          .warm = tool::median(warm),
+          .low = tool::percentile(warm, 25),
+          .high = tool::percentile(warm, 75)};
+}
+/// Edges of the input per second of a warm run.
+double edges_per_second(std::uint64_t edges, const Spread& spread) {
+  return static_cast<double>(edges) * 1e9 / std::max(spread.warm, 1.0);
+}
+
 nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std::uint32_t capacity,
                                const apps::Outcome& outcome, const std::vector<Run>& runs,
-                               const Tasks& tasks, const std::optional<Judgement>& judgement) {
+                               std::uint64_t edges, const Tasks& tasks,
+                               const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
   auto sizes = nlohmann::ordered_json::array();
   for (const Report::Size& size : report.sizes)
@@ -145,6 +168,14 @@ nlohmann::ordered_json to_json(const Options& options, std::uint32_t groups, std
         {{"run_time_ns", run.time.count()}, {"joins", run.joins}, {"leaves", run.leaves}});
     result["runs"].back()["verified"] = nullptr;
     if (run.verified) result["runs"].back()["verified"] = *run.verified;
+  }
+  if (runs.size() > 1) {
+    const Spread spread = spread_of(runs);
+    result["times"] = {{"cold_ns", spread.cold},
+                       {"warm_p50_ns", spread.warm},
+                       {"warm_p25_ns", spread.low},
+                       {"warm_p75_ns", spread.high}};
+    if (edges > 0) result["times"]["edges_per_s"] = edges_per_second(edges, spread);
   }
   for (const auto& [name, number] : outcome.result) result["result"][name] = number;
   if (outcome.verified) result["verified"] = *outcome.verified;
@@ -193,17 +224,21 @@ void print(const Tasks& tasks) {
             << '\n';
 }
 
-/// Prints the spread of several runs, and the first, which had cold caches.
-void print(const std::vector<Run>& runs) {
+/// Prints the spread of several runs.
+void print(const std::vector<Run>& runs, std::uint64_t edges) {
   if (runs.size() == 1) return;
-  std::vector<double> times;
-  for (const Run& run : runs) times.push_back(static_cast<double>(run.time.count()) / 1e6);
-  std::cout << std::setprecision(2) << runs.size() << " runs: p50 " << tool::median(times)
-            << " ms, min " << *std::ranges::min_element(times) << " ms, max "
-            << *std::ranges::max_element(times) << " ms, first " << times.front() << " ms\n";
+  const Spread spread = spread_of(runs);
+  const auto ms = [](double time) { return tool::three_digits(time / 1e6); };
+  std::cout << runs.size() << " runs: cold " << ms(spread.cold) << " ms, warm " << ms(spread.warm)
+            << " ms (quartiles " << ms(spread.low) << " to " << ms(spread.high) << " ms)";
+  if (edges > 0) {
+    std::cout << ", " << tool::three_digits(edges_per_second(edges, spread) / 1e6)
+              << " million edges/s";
+  }
+  std::cout << '\n';
 }
 
-void print(const Options& options, const std::string& input, std::uint32_t groups,
+void print(const Options& options, const apps::Ready& app, std::uint32_t groups,
            const apps::Outcome& outcome, const std::vector<Run>& runs,
            const std::optional<Judgement>& judgement) {
   const Report& report = outcome.report;
@@ -211,12 +246,12 @@ void print(const Options& options, const std::string& input, std::uint32_t group
     return static_cast<double>(nanoseconds) / 1e3;
   };
   std::cout << std::fixed << std::setprecision(1) << options.app << " on " << options.input << ": "
-            << input << '\n'
+            << app.input << '\n'
             << (runs.size() > 1 ? "last run: " : "") << to_string(report.status) << " in "
             << micro(static_cast<std::uint64_t>(report.run_time.count())) / 1e3 << " ms, at most "
             << groups << " groups of " << *options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
-  print(runs);
+  print(runs, app.edges);
   if (report.gather.count > 0 && options.task == "none") {  // the tasks have a line of their own
     std::cout << std::setprecision(1) << "gather time p50 " << micro(report.gather.p50)
               << " us, p99 " << micro(report.gather.p99) << " us, max " << micro(report.gather.max)
@@ -415,7 +450,7 @@ int run(Options options, Interrupt& interrupt) {
     tasks.served = load->tasks();
     tasks.wrong = load->wrong();
   }
-  print(options, app.input, groups, outcome, runs, judgement);
+  print(options, app, groups, outcome, runs, judgement);
   print(tasks);
   const bool suspended = outcome.report.status == Status::suspended;
   if (suspended) {
@@ -435,10 +470,10 @@ int run(Options options, Interrupt& interrupt) {
     std::cout << '\n';
   }
   if (!options.json.empty()) {
-    tool::write_atomically(
-        options.json,
-        to_json(options, groups, engine.capacity(), outcome, runs, tasks, judgement).dump(2) +
-            "\n");
+    tool::write_atomically(options.json, to_json(options, groups, engine.capacity(), outcome, runs,
+                                                 app.edges, tasks, judgement)
+                                                 .dump(2) +
+                                             "\n");
   }
   const bool wrong = (outcome.verified && !*outcome.verified) || tasks.wrong > 0 ||
                      (judgement && !judgement->error.empty());

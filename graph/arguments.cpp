@@ -1,5 +1,6 @@
 #include "graph/arguments.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "cohort/error.hpp"
@@ -67,14 +68,45 @@ SpecArguments::Pair SpecArguments::pair(const char* what, std::uint64_t least) c
           parse(value_.substr(cross + 1), what, least, most)};
 }
 
-std::uint64_t SpecArguments::option(std::string_view name, std::uint64_t otherwise,
-                                    std::uint64_t least, std::uint64_t most) {
+std::optional<std::string_view> SpecArguments::value_of(std::string_view name) {
   for (Option& each : options_) {
     if (each.name != name) continue;
     each.known = true;
-    return parse(each.value, std::string{name}, least, most);
+    return each.value;
   }
-  return otherwise;
+  return std::nullopt;
+}
+
+std::uint64_t SpecArguments::option(std::string_view name, std::uint64_t otherwise,
+                                    std::uint64_t least, std::uint64_t most) {
+  const auto value = value_of(name);
+  return value ? parse(*value, std::string{name}, least, most) : otherwise;
+}
+
+std::uint64_t SpecArguments::hundredths(std::string_view name, std::uint64_t otherwise,
+                                        std::uint64_t least, std::uint64_t most) {
+  const auto value = value_of(name);
+  if (!value) return otherwise;
+  const auto is_digits = [](std::string_view text) {
+    return std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
+  };
+  const std::size_t point = std::min(value->find('.'), value->size());
+  const std::string_view whole = value->substr(0, point);
+  std::string parts{value->substr(std::min(point + 1, value->size()))};
+  const bool complete = point == value->size() || !parts.empty();
+  std::uint64_t result = 0;
+  if (!whole.empty() && whole.size() <= 9 && parts.size() <= 2 && complete && is_digits(whole) &&
+      is_digits(parts)) {
+    parts.resize(2, '0');
+    result = std::stoull(std::string{whole} + parts);
+    if (result >= least && result <= most) return result;
+  }
+  const auto decimal = [](std::uint64_t number) {
+    const std::string tail = std::to_string(100 + number % 100).substr(1);
+    return std::to_string(number / 100) + "." + tail;
+  };
+  refuse(std::string{name} + " should be a number from " + decimal(least) + " to " + decimal(most) +
+         " with at most two digits after the point");
 }
 
 void SpecArguments::finish() const {

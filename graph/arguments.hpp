@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ class SpecArguments {
   [[nodiscard]] std::uint64_t option(
       std::string_view name, std::uint64_t otherwise, std::uint64_t least = 0,
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+  /// An option's value, a number with at most two digits after the point, in hundredths.
+  [[nodiscard]] std::uint64_t hundredths(std::string_view name, std::uint64_t otherwise,
+                                         std::uint64_t least, std::uint64_t most);
   /// Call it after the last option was read: throws if there is another.
   void finish() const;
 
@@ -55,6 +59,8 @@ class SpecArguments {
     bool known = false;
   };
 
+  /// The text of an option, which is known from then on; empty: it is not given.
+  [[nodiscard]] std::optional<std::string_view> value_of(std::string_view name);
   [[nodiscard]] std::uint64_t parse(std::string_view text, const std::string& what,
                                     std::uint64_t least, std::uint64_t most) const;
 

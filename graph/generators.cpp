@@ -14,17 +14,23 @@ namespace cohort {
 namespace {
 
 /// Independent streams of random numbers from one seed.
-enum Stream : std::uint64_t { permutation = std::uint64_t{1} << 62U, roads, places };
+enum Stream : std::uint64_t {
+  permutation = std::uint64_t{1} << 62U,
+  roads,
+  places,
+  choices = std::uint64_t{1} << 61U
+};
 
 // ---- R-MAT
 
 /// One edge: a quadrant of the matrix for each bit of its ends.
-Edge rmat_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t index) {
+Edge rmat_edge(std::uint32_t scale, std::uint64_t seed, std::uint64_t index,
+               const RmatShares& shares) {
   // Thresholds of 32 bits: a, a + b, a + b + c.
-  constexpr auto share = [](std::uint64_t percent) { return (percent << 32U) / 100; };
-  constexpr std::uint64_t a = share(57);
-  constexpr std::uint64_t ab = share(57 + 19);
-  constexpr std::uint64_t abc = share(57 + 19 + 19);
+  const auto share = [](std::uint64_t percent) { return (percent << 32U) / 100; };
+  const std::uint64_t a = share(shares.a);
+  const std::uint64_t ab = share(std::uint64_t{shares.a} + shares.b);
+  const std::uint64_t abc = share(std::uint64_t{shares.a} + shares.b + shares.c);
   Random random{seed, index};
   std::uint64_t draws = 0;
   Edge edge{0, 0};
@@ -114,22 +120,40 @@ Csr grid(Node width, Node height) {
 }
 
 std::vector<Edge> rmat_edges(std::uint32_t scale, std::uint64_t seed, std::uint64_t begin,
-                             std::uint64_t end) {
+                             std::uint64_t end, const RmatShares& shares) {
   const std::vector<Node> names = shuffled(Node{1} << scale, seed);
   std::vector<Edge> edges(end - begin);
   for_blocks(edges.size(), 1U << 14U, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
-      const Edge edge = rmat_edge(scale, seed, begin + i);
+      const Edge edge = rmat_edge(scale, seed, begin + i, shares);
       edges[i] = {names[edge.from], names[edge.to]};
     }
   });
   return edges;
 }
 
-Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor) {
+Csr rmat(std::uint32_t scale, std::uint64_t seed, std::uint32_t factor, const RmatShares& shares) {
   return symmetrise({.nodes = Node{1} << scale,
-                     .edges = rmat_edges(scale, seed, 0, std::uint64_t{factor} << scale),
+                     .edges = rmat_edges(scale, seed, 0, std::uint64_t{factor} << scale, shares),
                      .weights = {}});
+}
+
+Csr power_law(Node nodes, std::uint32_t exponent, std::uint32_t factor, std::uint64_t seed) {
+  if (nodes < 2) return empty(nodes);
+  const std::uint64_t copies = (std::uint64_t{100} << 32U) / (exponent - 100);  // of 2^32
+  const std::vector<Node> names = shuffled(nodes, seed);
+  Random random{seed, Stream::choices};
+  std::vector<Node> chosen(std::size_t{nodes - 1} * factor);  // by node, beginning with node 1
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto node = static_cast<Node>(i / factor + 1);
+    const std::uint64_t earlier = std::uint64_t{node - 1} * factor;  // edges of earlier nodes
+    const bool copy = earlier > 0 && random.next() >> 32U < copies;
+    chosen[i] = copy ? chosen[random.next() % earlier] : random.below(node);
+  }
+  EdgeList list{.nodes = nodes, .edges = std::vector<Edge>(chosen.size()), .weights = {}};
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    list.edges[i] = {names[i / factor + 1], names[chosen[i]]};
+  return symmetrise(list);
 }
 
 Csr road(Node nodes, std::uint64_t seed) {
@@ -217,7 +241,13 @@ Csr geometric(Node nodes, std::uint32_t degree, std::uint64_t seed) {
   return graph;
 }
 
-Csr star(Node nodes) {
+Csr star(Node nodes, Node tail) {
+  if (tail > 0) {
+    EdgeList list{.nodes = nodes, .edges = {}, .weights = {}};
+    for (Node node = 1; node < nodes; ++node)
+      list.edges.push_back({(node - 1) % (std::uint64_t{tail} + 1) == 0 ? 0 : node - 1, node});
+    return symmetrise(list);
+  }
   Csr graph = empty(nodes);
   if (nodes < 2) return graph;
   graph.targets.assign(2 * (std::size_t{nodes} - 1), 0);

@@ -15,17 +15,34 @@ inline constexpr std::uint64_t default_seed = 1;
 /// `1 <= width * height < 2^32`.
 [[nodiscard]] Csr grid(Node width, Node height);
 
-/// An R-MAT graph (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of Graph500: 2^scale
-/// nodes, and `factor` * 2^scale edges drawn with a = 0.57, b = c = 0.19, d = 0.05. The nodes are
-/// renumbered at random. The graph is symmetrised afterwards, and duplicates and self loops are
-/// removed, so there are fewer edges than drawn. Nodes without edges stay. `scale` is at most 31.
+/// How likely an edge of an R-MAT graph is in each quadrant of the matrix, in hundredths; the
+/// fourth gets what is left of 100. The defaults are those of Graph500. A larger `a` gives larger
+/// hubs.
+struct RmatShares {
+  std::uint32_t a = 57;
+  std::uint32_t b = 19;
+  std::uint32_t c = 19;
+};
+
+/// An R-MAT graph (Chakrabarti, Zhan, Faloutsos, SDM 2004): 2^scale nodes, and `factor` * 2^scale
+/// edges drawn. The nodes are renumbered at random. The graph is symmetrised afterwards, and
+/// duplicates and self loops are removed, so there are fewer edges than drawn. Nodes without edges
+/// stay. `scale` is at most 31.
 [[nodiscard]] Csr rmat(std::uint32_t scale, std::uint64_t seed = default_seed,
-                       std::uint32_t factor = 16);
+                       std::uint32_t factor = 16, const RmatShares& shares = {});
 
 /// The edges `begin` to `end` - 1 in the order in which rmat() draws them, before they are
 /// symmetrised.
 [[nodiscard]] std::vector<Edge> rmat_edges(std::uint32_t scale, std::uint64_t seed,
-                                           std::uint64_t begin, std::uint64_t end);
+                                           std::uint64_t begin, std::uint64_t end,
+                                           const RmatShares& shares = {});
+
+/// Like a social network: the number of nodes of degree d falls as d^-exponent, where the exponent
+/// is given in hundredths, above 200. Nodes arrive one by one, and each draws `factor` neighbours
+/// among the earlier ones: by copying the choice of an earlier edge with a probability of 1 /
+/// (exponent - 1), or else any (Kumar et al., FOCS 2000). Renumbered and symmetrised as R-MAT is.
+[[nodiscard]] Csr power_law(Node nodes, std::uint32_t exponent = 250, std::uint32_t factor = 8,
+                            std::uint64_t seed = default_seed);
 
 /// A graph like a road network: crossings of a square grid, moved at random. Neighbours are
 /// connected with a probability of 0.6; then parts that are still separate are connected. The graph
@@ -40,8 +57,9 @@ inline constexpr std::uint64_t default_seed = 1;
 [[nodiscard]] Csr geometric(Node nodes, std::uint32_t degree = 8,
                             std::uint64_t seed = default_seed);
 
-/// Node 0 with an edge to every other node.
-[[nodiscard]] Csr star(Node nodes);
+/// Node 0 with an edge to every other node. If `tail` is not 0, only every (tail + 1)th node has
+/// such an edge, and the nodes between two of these follow the first as a path.
+[[nodiscard]] Csr star(Node nodes, Node tail = 0);
 
 /// A chain of edges: node 0 to 1 to 2 and so on.
 [[nodiscard]] Csr path(Node nodes);

@@ -17,7 +17,7 @@ constexpr std::array kinds{
     SpecKind{.syntax = "grid:<width>x<height>",
              .example = "grid:1000x1000",
              .summary = "grid, up to four neighbours a node"},
-    SpecKind{.syntax = "rmat:<scale>[,seed=<n>][,factor=<n>]",
+    SpecKind{.syntax = "rmat:<scale>[,seed=<n>][,factor=<n>][,a=<p>][,b=<p>][,c=<p>]",
              .example = "rmat:16",
              .summary = "R-MAT as in Graph500: 2^scale nodes, hubs, small diameter"},
     SpecKind{.syntax = "road:<nodes>[,seed=<n>]",
@@ -26,7 +26,12 @@ constexpr std::array kinds{
     SpecKind{.syntax = "geometric:<nodes>[,degree=<n>][,seed=<n>]",
              .example = "geometric:100000",
              .summary = "random points, edges to those nearby, weights"},
-    SpecKind{.syntax = "star:<nodes>", .example = "star:1000", .summary = "one hub"},
+    SpecKind{.syntax = "power:<nodes>[,exponent=<x>][,factor=<n>][,seed=<n>]",
+             .example = "power:100000",
+             .summary = "like a social network: degrees follow a power law"},
+    SpecKind{.syntax = "star:<nodes>[,tail=<n>]",
+             .example = "star:1000",
+             .summary = "one hub, with tails of n nodes at its neighbours"},
     SpecKind{.syntax = "path:<nodes>", .example = "path:1000", .summary = "one line"},
     SpecKind{.syntax = "complete:<nodes>", .example = "complete:100", .summary = "all pairs"},
     SpecKind{.syntax = "empty:<nodes>", .example = "empty:1000", .summary = "no edges"},
@@ -73,21 +78,27 @@ struct RmatSize {
   std::uint32_t scale;
   std::uint64_t seed;
   std::uint32_t factor;
+  RmatShares shares;
 };
 
 RmatSize rmat_size(SpecArguments& arguments) {
   const auto scale = static_cast<std::uint32_t>(arguments.number("scale", 0, 31));
   const std::uint64_t seed = arguments.option("seed", default_seed);
   const auto factor = static_cast<std::uint32_t>(arguments.option("factor", 16, 1, 1U << 16U));
+  RmatShares shares;
+  shares.a = static_cast<std::uint32_t>(arguments.hundredths("a", shares.a, 0, 100));
+  shares.b = static_cast<std::uint32_t>(arguments.hundredths("b", shares.b, 0, 100));
+  shares.c = static_cast<std::uint32_t>(arguments.hundredths("c", shares.c, 0, 100));
   arguments.finish();
-  return {scale, seed, factor};
+  if (shares.a + shares.b + shares.c > 100) arguments.refuse("a + b + c should be at most 1");
+  return {scale, seed, factor, shares};
 }
 
 Csr load_rmat(SpecArguments& arguments) {
-  const auto [scale, seed, factor] = rmat_size(arguments);
+  const auto [scale, seed, factor, shares] = rmat_size(arguments);
   const auto nodes = static_cast<double>(std::uint64_t{1} << scale);
   arguments.needs_memory(bytes(nodes * 3, nodes * factor, 16));
-  return rmat(scale, seed, factor);
+  return rmat(scale, seed, factor, shares);
 }
 
 Csr load_road(SpecArguments& arguments) {
@@ -103,9 +114,19 @@ Csr load_geometric(SpecArguments& arguments) {
   return geometric(nodes_of(arguments, degree + 4.0, 16), degree, seed);
 }
 
-Csr load_star(SpecArguments& arguments) {
+Csr load_power(SpecArguments& arguments) {
+  const auto exponent =
+      static_cast<std::uint32_t>(arguments.hundredths("exponent", 250, 201, 1000));
+  const auto factor = static_cast<std::uint32_t>(arguments.option("factor", 8, 1, 1U << 16U));
+  const std::uint64_t seed = arguments.option("seed", default_seed);
   arguments.finish();
-  return star(nodes_of(arguments, 2, sizeof(Node)));
+  return power_law(nodes_of(arguments, factor, 28), exponent, factor, seed);
+}
+
+Csr load_star(SpecArguments& arguments) {
+  const auto tail = static_cast<Node>(arguments.option("tail", 0, 0, most_nodes));
+  arguments.finish();
+  return star(nodes_of(arguments, 2, tail == 0 ? sizeof(Node) : 16), tail);
 }
 
 Csr load_path(SpecArguments& arguments) {
@@ -125,9 +146,9 @@ Csr load_empty(SpecArguments& arguments) {
 }
 
 using Load = Csr (*)(SpecArguments&);
-constexpr std::array<Load, kinds.size() - 1> loads{load_grid,      load_rmat, load_road,
-                                                   load_geometric, load_star, load_path,
-                                                   load_complete,  load_empty};
+constexpr std::array<Load, kinds.size() - 1> loads{load_grid,      load_rmat,     load_road,
+                                                   load_geometric, load_power,    load_star,
+                                                   load_path,      load_complete, load_empty};
 
 [[noreturn]] void refuse(std::string_view spec) {
   std::string known;
@@ -164,13 +185,14 @@ std::optional<EdgeList> load_edges(std::string_view spec, std::uint32_t part, st
   const std::string_view kind = kind_of(spec);
   if (kind == "rmat") {
     SpecArguments arguments{spec, kinds[1]};
-    const auto [scale, seed, factor] = rmat_size(arguments);
+    const auto [scale, seed, factor, shares] = rmat_size(arguments);
     const std::uint64_t all = std::uint64_t{factor} << scale;
     const auto nodes = static_cast<double>(std::uint64_t{1} << scale);
     arguments.needs_memory(bytes(nodes * 3, nodes * factor / parts, 16));
-    return EdgeList{.nodes = Node{1} << scale,
-                    .edges = rmat_edges(scale, seed, share(all, part), share(all, part + 1)),
-                    .weights = {}};
+    return EdgeList{
+        .nodes = Node{1} << scale,
+        .edges = rmat_edges(scale, seed, share(all, part), share(all, part + 1), shares),
+        .weights = {}};
   }
   if (kind == "grid") {
     SpecArguments arguments{spec, kinds[0]};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 
 namespace cohort::tool {
 
@@ -19,6 +21,17 @@ double geometric_mean(const std::vector<double>& values) {
   double logs = 0;
   for (const double each : values) logs += std::log(each);
   return std::exp(logs / static_cast<double>(values.size()));
+}
+
+std::string three_digits(double value) {
+  // Rounded first: 9.996 is 10.0.
+  std::ostringstream rounded;
+  rounded << std::scientific << std::setprecision(2) << value;
+  const std::string text = rounded.str();
+  const int exponent = std::stoi(text.substr(text.find('e') + 1));
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(std::clamp(2 - exponent, 0, 12)) << value;
+  return out.str();
 }
 
 }  // namespace cohort::tool

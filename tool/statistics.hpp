@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace cohort::tool {
@@ -18,5 +19,9 @@ template <class Measure>
   return fastest;
 }
 [[nodiscard]] double geometric_mean(const std::vector<double>& values);
+
+/// A positive number with three significant digits, or more before the point: "0.0123", "4.57",
+/// "1234".
+[[nodiscard]] std::string three_digits(double value);
 
 }  // namespace cohort::tool

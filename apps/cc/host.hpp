@@ -16,6 +16,7 @@ namespace cohort::apps {
 struct CcOptions {
   /// Nodes per group and step; 0: all.
   std::uint64_t chunk = even_chunk;
+  CutSizes sizes = {};
 };
 
 struct CcResult {
@@ -45,7 +46,8 @@ struct App : AppOnGraph {
     settings.check_all_used();
     return {{known_graph(input)}, how};
   }
-  static App tiny() { return {{tiny_graph()}}; }
+  /// Its nodes of more than two edges are hubs.
+  static App tiny() { return {{tiny_graph()}, {.sizes = tiny_sizes}}; }
 
   template <class Engine>
   CcResult run(Engine& engine, const RunOptions& run_options) const {
@@ -53,9 +55,11 @@ struct App : AppOnGraph {
     std::iota(start.begin(), start.end(), Node{0});
     const auto parents = engine.upload(start);
     const auto frequent = engine.template fill<Node>(1, Node{Components::no_node});
+    const CutsMemory cuts{engine, cuts_of(*graph, how.sizes), graph->csr().num_nodes(), how.chunk};
     const Components kernel{.graph = graph->in_memory(engine).view(),
                             .parent = parents.data(),
                             .frequent = frequent.data(),
+                            .cuts = cuts.view(),
                             .chunk = how.chunk,
                             .both_ways = graph->get(&is_symmetric)};
     CcResult result;

@@ -4,6 +4,7 @@
 // Invariant: a parent never exceeds its child, so the root of a component ends as its least node.
 #pragma once
 
+#include "apps/cuts.hpp"
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
@@ -28,12 +29,15 @@ struct Components {
   CsrView graph;
   Node* parent;         // at first each node's own
   Node* frequent;       // the component whose nodes need not be linked further; no_node at first
+  Cuts cuts;            // for the remaining edges
   std::uint64_t chunk;  // nodes per group and step; 0: all
   bool both_ways;       // every edge exists in both directions, so that one may be skipped
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    const Portion now = portion(group, state.at, graph.num_nodes(), chunk);
+    const Portion now = state.phase == Phase::link_rest
+                            ? cuts.portion(group, state.at, chunk)
+                            : portion(group, state.at, graph.num_nodes(), chunk);
     switch (state.phase) {
       case Phase::link_first: link_edge(group, now, 0); break;
       case Phase::link_second: link_edge(group, now, 1); break;
@@ -66,11 +70,20 @@ struct Components {
   template <class Group>
   COHORT_FN void link_rest(Group& group, const Portion& now) const {
     const Node skip = group.view(static_cast<const Node*>(frequent))[0];
-    for_items(group, now.begin, now.end, [&](std::size_t i) {
+    const auto is_frequent = [&](Node node) {
+      return skip != no_node && group.atomic(parent[node]).load() == skip;
+    };
+    cuts.for_pieces(group, now, [&](const HubPiece& piece) {
+      if (is_frequent(piece.hub)) return;
+      for (const std::size_t i : group.local_stride(piece.count))
+        link(group, piece.hub, graph.target(piece.begin + i));
+    });
+    cuts.for_nodes(group, cuts.after_pieces(now), [&](std::size_t i) {
       const auto node = static_cast<Node>(i);
-      if (skip != no_node && group.atomic(parent[node]).load() == skip) return;
-      for (std::uint64_t edge = graph.first_edge(node) + 2; edge < graph.first_edge(node + 1);
-           ++edge)
+      const std::uint64_t end = graph.first_edge(node + 1);
+      const std::uint64_t begin = graph.first_edge(node);
+      if (end - begin > cuts.most_edges || is_frequent(node)) return;
+      for (std::uint64_t edge = begin + 2; edge < end; ++edge)
         link(group, node, graph.target(edge));
     });
   }

@@ -16,14 +16,25 @@ namespace cohort::apps {
 
 using ColorOptions = RankedOptions;
 
+/// What a colour follows from.
+struct ColorRule {
+  enum class Choice : std::uint8_t {
+    least,    ///< the least that no neighbour of higher priority has
+    highest,  ///< one more than the highest of those neighbours; 0 if there are none (the paper's)
+  };
+  Choice choice = Choice::least;
+  Priority priority = Priority::degree;
+};
+
 struct ColorResult {
   std::vector<std::uint32_t> colours;  ///< by node
   Report report;
+  ColorRule rule;
 };
 
-/// Checks that no edge has the same colour at both ends, and that every colour is the least that
-/// the neighbours of higher priority allow. Returns the first difference, or nothing.
-[[nodiscard]] std::optional<std::string> check_color(const Csr& graph, Priority priority,
+/// Checks that no edge has the same colour at both ends, and that every colour is the one that the
+/// rule says. Returns the first difference, or nothing.
+[[nodiscard]] std::optional<std::string> check_color(const Csr& graph, const ColorRule& rule,
                                                      const std::vector<std::uint32_t>& colours);
 
 namespace color {
@@ -33,41 +44,26 @@ namespace color {
 struct App : RankedApp {
   static constexpr std::string_view name = "color";
   static constexpr std::string_view summary = "graph colouring by priorities";
+  static constexpr std::string_view options =
+      "algorithm=largest-first|paper priority=degree|hashed|id chunk=N";
+  static constexpr std::string_view algorithm = "largest-first";
+  static constexpr std::string_view dialect_options = "";
   using Result = ColorResult;
 
   static App from(const std::string& input, Settings& settings) {
-    return {RankedApp::from(input, settings)};
+    return {RankedApp::from(input, settings, algorithm, Priority::degree)};
   }
-  static App tiny() { return {{{tiny_graph()}}}; }
+  /// Its nodes of more than two edges are hubs.
+  static App tiny() {
+    return {{{tiny_graph()}, {.priority = Priority::degree, .sizes = tiny_sizes}}};
+  }
 
   template <class Engine>
   ColorResult run(Engine& engine, const RunOptions& run_options) const {
-    const CsrView view = graph->in_memory(engine).view();
-    const Node nodes = view.num_nodes();
-    const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
-    ColorResult result;
-    if (how.algorithm != ColorOptions::Algorithm::paper) {
-      const SweepMemory sweep{engine, nodes, how.chunk};
-      const EagerColor kernel{.graph = view,
-                              .ranking = Ranking{how.priority},
-                              .colour_of = colours.data(),
-                              .sweep = sweep.view()};
-      result.report = apps::run(engine, kernel, run_options);
-    } else if constexpr (has_paper_variants<Engine>) {
-      const auto rivals = engine.template fill<Node>(nodes, 0);
-      const auto flags = engine.template fill<std::uint32_t>(TurnFlags::words, 0);
-      const PaperColor kernel{.graph = view,
-                              .ranking = Ranking{how.priority},
-                              .colour_of = colours.data(),
-                              .rival = rivals.data(),
-                              .flags = {flags.data()},
-                              .chunk = chunk_in_paper(how.chunk)};
-      result.report = apps::run(engine, kernel, run_options);
-    } else {
-      refuse_paper_variant();
-    }
-    if (run_options.results) result.colours = colours.read();
-    return result;
+    if (how.algorithm != ColorOptions::Algorithm::paper)
+      return run_largest_first(engine, run_options);
+    if constexpr (has_paper_variants<Engine>) return run_paper(engine, run_options);
+    refuse_paper_variant();
   }
 
   template <class Engine>
@@ -82,7 +78,7 @@ struct App : RankedApp {
     kernel.set("nodes", nodes).set("colour", colours.data());
     kernel.set("highest", highest.data()).set("more", more.data());
     const Report report = run_program(engine, kernel, run_options);
-    return {colours.read(), report};
+    return {colours.read(), report, {ColorRule::Choice::highest, Priority::hashed}};
   }
 
   [[nodiscard]] static const auto& by_node(const ColorResult& result) { return result.colours; }
@@ -93,7 +89,55 @@ struct App : RankedApp {
     return {{"colours", colours}};
   }
   [[nodiscard]] std::optional<std::string> difference(const ColorResult& result) const {
-    return check_color(graph->csr(), how.priority, result.colours);
+    return check_color(graph->csr(), result.rule, result.colours);
+  }
+
+ private:
+  template <class Engine>
+  ColorResult run_largest_first(Engine& engine, const RunOptions& run_options) const {
+    const CsrView view = graph->in_memory(engine).view();
+    const Node nodes = view.num_nodes();
+    const auto words = engine.template fill<std::uint64_t>(nodes, ColourWord{}.bits);
+    const auto open = engine.template fill<OpenNode>(nodes, OpenNode{});
+    const auto lists = engine.template allocate<Node>(graph->csr().num_edges());
+    const SweepMemory sweep{engine, cuts_of(*graph, how.sizes), nodes, how.chunk};
+    const LargestFirst kernel{.graph = view,
+                              .ranking = {how.priority, view},
+                              .words = words.data(),
+                              .open = open.data(),
+                              .lists = lists.data(),
+                              .sweep = sweep.view(),
+                              .longest_list = how.sizes.list};
+    ColorResult result{
+        .colours = {}, .report = {}, .rule = {ColorRule::Choice::least, how.priority}};
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) {
+      for (const std::uint64_t bits : words.read()) {
+        const ColourWord word{bits};
+        result.colours.push_back(word.is_open() ? uncoloured : word.least());
+      }
+    }
+    return result;
+  }
+
+  template <class Engine>
+  ColorResult run_paper(Engine& engine, const RunOptions& run_options) const {
+    const CsrView view = graph->in_memory(engine).view();
+    const Node nodes = view.num_nodes();
+    const auto colours = engine.template fill<std::uint32_t>(nodes, std::uint32_t{uncoloured});
+    const auto rivals = engine.template fill<Node>(nodes, 0);
+    const auto flags = engine.template fill<std::uint32_t>(TurnFlags::words, 0);
+    const PaperColor kernel{.graph = view,
+                            .ranking = {how.priority, view},
+                            .colour_of = colours.data(),
+                            .rival = rivals.data(),
+                            .flags = {flags.data()},
+                            .chunk = chunk_in_paper(how.chunk)};
+    ColorResult result{
+        .colours = {}, .report = {}, .rule = {ColorRule::Choice::highest, how.priority}};
+    result.report = apps::run(engine, kernel, run_options);
+    if (run_options.results) result.colours = colours.read();
+    return result;
   }
 };
 

@@ -1,9 +1,11 @@
+#include <algorithm>
+
 #include "apps/color/host.hpp"
 #include "apps/order.hpp"
 
 namespace cohort::apps {
 
-std::optional<std::string> check_color(const Csr& graph, Priority priority,
+std::optional<std::string> check_color(const Csr& graph, const ColorRule& rule,
                                        const std::vector<std::uint32_t>& colours) {
   if (colours.size() != graph.num_nodes()) {
     return std::to_string(colours.size()) + " colours for " + std::to_string(graph.num_nodes()) +
@@ -18,14 +20,22 @@ std::optional<std::string> check_color(const Csr& graph, Priority priority,
       }
     }
   }
-  std::vector<Node> order = ascending(graph.num_nodes(), priority == Priority::hashed);
+  std::vector<Node> order = ascending(graph, rule.priority);
   std::vector<std::int64_t> expected(graph.num_nodes(), -1);
+  std::vector<std::int64_t> around;
   for (std::size_t i = order.size(); i-- > 0;) {
     const Node node = order[i];
-    std::int64_t highest = -1;  // neighbours of higher priority are coloured already
-    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)
-      highest = std::max(highest, expected[graph.targets[edge]]);
-    expected[node] = highest + 1;
+    around.clear();  // colours of neighbours of higher priority, which are coloured already
+    for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
+      const std::int64_t its = expected[graph.targets[edge]];
+      if (its >= 0) around.push_back(its);
+    }
+    std::sort(around.begin(), around.end());
+    std::int64_t colour = 0;
+    for (const std::int64_t its : around) {
+      if (rule.choice == ColorRule::Choice::highest || its == colour) colour = its + 1;
+    }
+    expected[node] = colour;
   }
   for (Node node = 0; node < graph.num_nodes(); ++node) {
     if (expected[node] != std::int64_t{colours[node]}) {

@@ -33,12 +33,17 @@ namespace mis {
 struct App : RankedApp {
   static constexpr std::string_view name = "mis";
   static constexpr std::string_view summary = "maximal independent set by priorities";
+  static constexpr std::string_view options =
+      "algorithm=eager|paper priority=hashed|id|degree chunk=N";
+  static constexpr std::string_view algorithm = "eager";
+  static constexpr std::string_view dialect_options = "";
   using Result = MisResult;
 
   static App from(const std::string& input, Settings& settings) {
-    return {RankedApp::from(input, settings)};
+    return {RankedApp::from(input, settings, algorithm, Priority::hashed)};
   }
-  static App tiny() { return {{{tiny_graph()}}}; }
+  /// Its nodes of more than two edges are hubs.
+  static App tiny() { return {{{tiny_graph()}, {.sizes = tiny_sizes}}}; }
 
   template <class Engine>
   MisResult run(Engine& engine, const RunOptions& run_options) const {
@@ -47,10 +52,15 @@ struct App : RankedApp {
     const auto marks = engine.template fill<std::uint32_t>(nodes, std::uint32_t{undecided});
     MisResult result;
     if (how.algorithm != MisOptions::Algorithm::paper) {
-      const SweepMemory sweep{engine, nodes, how.chunk};
+      const HostCuts cuts = cuts_of(*graph, how.sizes);
+      const SweepMemory sweep{engine, cuts, nodes, how.chunk};
+      const auto settled = engine.template fill<std::uint32_t>(cuts.pieces.size(), 0);
+      const auto pending = engine.upload(pieces_of_hubs(cuts));
       const EagerMis kernel{.graph = view,
-                            .ranking = Ranking{how.priority},
+                            .ranking = {how.priority, view},
                             .mark = marks.data(),
+                            .settled = settled.data(),
+                            .pending = pending.data(),
                             .sweep = sweep.view()};
       result.report = apps::run(engine, kernel, run_options);
     } else if constexpr (has_paper_variants<Engine>) {
@@ -58,7 +68,7 @@ struct App : RankedApp {
       const auto stopped = engine.template fill<std::uint32_t>(nodes, 0);
       const auto left = engine.template fill<std::uint32_t>(1, 0);
       const PaperMis kernel{.graph = view,
-                            .ranking = Ranking{how.priority},
+                            .ranking = {how.priority, view},
                             .mark = marks.data(),
                             .rival = rivals.data(),
                             .stopped = stopped.data(),

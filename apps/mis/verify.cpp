@@ -29,7 +29,7 @@ std::optional<std::string> check_mis(const Csr& graph, Priority priority,
   }
   std::vector<bool> covered(graph.num_nodes(), false);
   std::vector<bool> chosen(graph.num_nodes(), false);
-  for (const Node node : ascending(graph.num_nodes(), priority == Priority::hashed)) {
+  for (const Node node : ascending(graph, priority)) {
     if (covered[node]) continue;
     chosen[node] = true;
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge)

@@ -14,6 +14,7 @@ struct PullSsspOptions {
   Algorithm algorithm = Algorithm::in_place;
   /// Nodes per group and step; 0: all.
   std::uint64_t chunk = even_chunk;
+  CutSizes sizes = {};
 };
 
 namespace p_sssp {
@@ -35,7 +36,8 @@ struct App : SsspApp {
     const GraphInput graph = known_graph(input, Edges::weighted);
     return {{{graph}, chosen.of(*graph)}, how};
   }
-  static App tiny() { return {{{tiny_graph()}, 0}}; }
+  /// Its nodes of more than two edges are hubs.
+  static App tiny() { return {{{tiny_graph()}, 0}, {.sizes = tiny_sizes}}; }
 
   /// Throws Error{bad_options} when there is no such source.
   template <class Engine>
@@ -77,9 +79,14 @@ struct App : SsspApp {
                           const RunOptions& run_options) const {
     const auto distances = distances_from<Length>(engine, incoming.num_nodes(), source);
     const auto flags = engine.template fill<std::uint32_t>(TurnFlags::words, 0);
+    const CutsMemory cuts{engine,
+                          how.sizes == CutSizes{} ? graph->get(&default_incoming_cuts)
+                                                  : cut(graph->get(&transpose), how.sizes),
+                          incoming.num_nodes(), how.chunk};
     const PullSssp<Length> kernel{.incoming = incoming,
                                   .distance = distances.data(),
                                   .flags = {flags.data()},
+                                  .cuts = cuts.view(),
                                   .chunk = how.chunk};
     SsspResult result;
     result.report = apps::run(engine, kernel, run_options);

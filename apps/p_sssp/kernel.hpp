@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "apps/cuts.hpp"
 #include "apps/distance.hpp"
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
@@ -31,25 +32,28 @@ struct PullSssp {
   CsrView incoming;
   Length* distance;
   TurnFlags flags;
+  Cuts cuts;            // of the incoming edges
   std::uint64_t chunk;  // nodes per group and step; 0: all
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    const std::size_t nodes = incoming.num_nodes();
-    const Portion now = portion(group, state.at, nodes, chunk);
+    const Portion now = cuts.portion(group, state.at, chunk);
+    const Portion after = cuts.after_pieces(now);
     const bool backwards = state.turn % 2 != 0;
     // Each group takes a stretch rather than blocks: the next node of a path is then mostly this
     // group's too.
-    const std::size_t count = now.end - now.begin;
+    const std::size_t count = after.end - after.begin;
     const std::size_t groups = group.num_groups();
     const std::size_t id = group.group_id();
-    const std::size_t first = now.begin + count * id / groups;
-    const std::size_t last = now.begin + count * (id + 1) / groups;
-    const Stretch mine{.begin = static_cast<Node>(backwards ? last - 1 : first),
+    const Node first = cuts.node(after.begin + count * id / groups);
+    const Node last = cuts.node(after.begin + count * (id + 1) / groups);
+    const Stretch mine{.begin = backwards ? last - 1 : first,
                        .towards = backwards ? ~Node{0} : 1,
                        .count = last - first};
-    const bool changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
-                                                       : relax_all<false>(group, mine);
+    bool changed = incoming.weights() != nullptr ? relax_all<true>(group, mine)
+                                                 : relax_all<false>(group, mine);
+    cuts.for_pieces(group, now,
+                    [&](const HubPiece& piece) { changed |= relax_piece(group, piece); });
     return flags.conclude(group, state, now, changed);
   }
 
@@ -83,12 +87,27 @@ struct PullSssp {
   };
 
   // Relaxed, here and below: every distance is that of a path, and the last round reads the final
-  // ones. Only this thread writes the node's own distance in this step.
+  // ones. Only this thread writes the node's own distance in this step, unless the node is a hub.
   template <class Group>
   COHORT_FN Row row(const Group& group, Node node) const {
-    return {.old = group.atomic(distance[node]).load(),
-            .first = incoming.first_edge(node),
-            .end = incoming.first_edge(node + 1)};
+    const Row all{.old = group.atomic(distance[node]).load(),
+                  .first = incoming.first_edge(node),
+                  .end = incoming.first_edge(node + 1)};
+    if (all.end - all.first <= cuts.most_edges) return all;
+    return {.old = all.old, .first = all.first, .end = all.first};  // its pieces are visited
+  }
+
+  template <class Group>
+  COHORT_FN bool relax_piece(const Group& group, const HubPiece& piece) const {
+    const Length old = group.atomic(distance[piece.hub]).load();
+    Length least = old;
+    for (const std::size_t i : group.local_stride(piece.count)) {
+      const std::uint64_t edge = piece.begin + i;
+      least = incoming.weights() != nullptr ? through<true>(group, least, edge)
+                                            : through<false>(group, least, edge);
+    }
+    // Other threads have pieces of the same hub.
+    return least < old && group.atomic(distance[piece.hub]).fetch_min(least) > least;
   }
 
   template <bool weighted>

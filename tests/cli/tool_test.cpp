@@ -157,14 +157,19 @@ TEST_F(Tool, WritesAReportOfTheRun) {
 TEST_F(Tool, RunsAnAppSeveralTimesOnOneEngine) {
   const auto [result, report] =
       recorded("run bfs --input grid:50x40 --groups 2 --repeat 3 --verify");
-  EXPECT_THAT(result.out, AllOf(HasSubstr("last run: finished in"), HasSubstr("3 runs: p50"),
-                                HasSubstr("verified")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("last run: finished in"), HasSubstr("3 runs: cold "),
+                                HasSubstr("million edges/s"), HasSubstr("verified")));
   ASSERT_EQ(report["runs"].size(), 3U);
   for (const json& run : report["runs"]) {
     EXPECT_GT(run["run_time_ns"], 0);
     EXPECT_EQ(run["verified"], true);
   }
   EXPECT_EQ(report["run_time_ns"], report["runs"][2]["run_time_ns"]);
+  EXPECT_EQ(report["times"]["cold_ns"], report["runs"][0]["run_time_ns"]);
+  EXPECT_GE(report["times"]["warm_p75_ns"], report["times"]["warm_p25_ns"]);
+  EXPECT_NEAR(
+      report["times"]["edges_per_s"].get<double>() * report["times"]["warm_p50_ns"].get<double>(),
+      7820e9, 1e6);
 }
 
 TEST_F(Tool, DoesNotCallATraceLegalThatItHasOnlySeenTheBeginningOf) {

@@ -49,6 +49,11 @@ GraphApp graph_app(std::string name, Make make) {
           }};
 }
 
+/// Runs in short steps also have many hubs.
+CutSizes sizes_for(std::uint64_t chunk) {
+  return chunk == 0 ? CutSizes{} : CutSizes{.hub = 8, .piece = 16, .block = 32, .list = 3};
+}
+
 std::vector<GraphApp> graph_apps() {
   std::vector<GraphApp> apps;
   const auto add_bfs = [&](const char* name, const BfsOptions& options) {
@@ -62,14 +67,15 @@ std::vector<GraphApp> graph_apps() {
   add_bfs("bfs", {.direction = BfsOptions::Direction::down});
   add_bfs("bfs both directions", {.direction = BfsOptions::Direction::both});
   add_bfs("bfs paper", {.algorithm = BfsOptions::Algorithm::paper});
-  for (const Priority priority : {Priority::hashed, Priority::id}) {
+  for (const Priority priority : {Priority::hashed, Priority::id, Priority::degree}) {
     for (const bool paper : {false, true}) {
       using Algorithm = RankedOptions::Algorithm;
-      const Algorithm algorithm = paper ? Algorithm::paper : Algorithm::eager;
+      const Algorithm algorithm = paper ? Algorithm::paper : Algorithm::ours;
       std::string kind = paper ? " paper" : "";
       if (priority == Priority::id) kind += " by id";
+      if (priority == Priority::degree) kind += " by degree";
       const auto ranked = [=](const GraphInput& graph, std::uint64_t chunk) {
-        return RankedApp{{graph}, {algorithm, priority, chunk}};
+        return RankedApp{{graph}, {algorithm, priority, chunk, sizes_for(chunk)}};
       };
       apps.push_back(graph_app("color" + kind, [=](const GraphInput& graph, std::uint64_t chunk) {
         return color::App{ranked(graph, chunk)};
@@ -81,11 +87,12 @@ std::vector<GraphApp> graph_apps() {
   }
   for (const auto algorithm :
        {PullSsspOptions::Algorithm::in_place, PullSsspOptions::Algorithm::paper}) {
-    apps.push_back(
-        graph_app(algorithm == PullSsspOptions::Algorithm::paper ? "p-sssp paper" : "p-sssp",
-                  [=](const GraphInput& graph, std::uint64_t chunk) {
-                    return p_sssp::App{{{graph}, 0}, {.algorithm = algorithm, .chunk = chunk}};
-                  }));
+    apps.push_back(graph_app(
+        algorithm == PullSsspOptions::Algorithm::paper ? "p-sssp paper" : "p-sssp",
+        [=](const GraphInput& graph, std::uint64_t chunk) {
+          return p_sssp::App{{{graph}, 0},
+                             {.algorithm = algorithm, .chunk = chunk, .sizes = sizes_for(chunk)}};
+        }));
   }
   for (const auto algorithm :
        {ListSsspOptions::Algorithm::delta, ListSsspOptions::Algorithm::paper}) {
@@ -101,7 +108,7 @@ std::vector<GraphApp> graph_apps() {
                   }));
   }
   apps.push_back(graph_app("cc", [](const GraphInput& graph, std::uint64_t chunk) {
-    return cc::App{{graph}, {.chunk = chunk}};
+    return cc::App{{graph}, {.chunk = chunk, .sizes = sizes_for(chunk)}};
   }));
   return apps;
 }
@@ -225,7 +232,7 @@ TEST(GraphApps, TakeOddGraphs) {
 TEST(GraphApps, TakeAGraphWithoutNodesOrRefuseIt) {
   cpu::Engine engine{{.capacity = 2}};
   const Csr nothing;
-  for (const auto algorithm : {RankedOptions::Algorithm::eager, RankedOptions::Algorithm::paper}) {
+  for (const auto algorithm : {RankedOptions::Algorithm::ours, RankedOptions::Algorithm::paper}) {
     const RankedApp app{{known_graph(nothing)}, {algorithm}};
     EXPECT_THAT(solve(engine, color::App{app}, {}).colours, ElementsAre());
     EXPECT_THAT(solve(engine, mis::App{app}, {}).marks, ElementsAre());
@@ -419,11 +426,31 @@ TEST(Mis, HasTheKnownSizes) {
   EXPECT_LT(size(Priority::hashed), 5000);
 }
 
+TEST(Color, NeedsFarFewerColoursThanThePaper) {
+  cpu::Engine engine{{.capacity = 2}};
+  const auto colours = [&](const Csr& graph, const RankedOptions& how) {
+    const color::App app{{{known_graph(graph)}, how}};
+    return color::App::numbers(solve(engine, app, {}))[0].second;
+  };
+  const RankedOptions ours{.priority = Priority::degree};
+  const RankedOptions paper{.algorithm = RankedOptions::Algorithm::paper};
+  EXPECT_LE(colours(grid(100, 100), ours), 5);
+  EXPECT_LE(colours(road(10'000), ours), 5);
+  EXPECT_EQ(colours(star(1000), ours), 2);
+  EXPECT_EQ(colours(complete(100), ours), 100) << "more than fit a word";
+  const Csr hubs = rmat(11);
+  EXPECT_LT(3 * colours(hubs, ours), colours(hubs, paper));
+}
+
 TEST(Checks, NoticeMistakes) {
   const Csr graph = grid(3, 1);
-  EXPECT_EQ(check_color(graph, Priority::id, {2, 1, 0}), std::nullopt);
-  EXPECT_THAT(check_color(graph, Priority::id, {0, 0, 1}).value_or(""), HasSubstr("same colour"));
-  EXPECT_THAT(check_color(graph, Priority::id, {1, 0, 1}).value_or(""), HasSubstr("instead of"));
+  const ColorRule by_id{ColorRule::Choice::highest, Priority::id};
+  EXPECT_EQ(check_color(graph, by_id, {2, 1, 0}), std::nullopt);
+  EXPECT_THAT(check_color(graph, by_id, {0, 0, 1}).value_or(""), HasSubstr("same colour"));
+  EXPECT_THAT(check_color(graph, by_id, {1, 0, 1}).value_or(""), HasSubstr("instead of"));
+  const ColorRule least{ColorRule::Choice::least, Priority::id};
+  EXPECT_EQ(check_color(graph, least, {0, 1, 0}), std::nullopt);
+  EXPECT_THAT(check_color(graph, least, {2, 1, 0}).value_or(""), HasSubstr("instead of"));
   EXPECT_EQ(check_mis(graph, Priority::id, {1, 2, 1}), std::nullopt);
   EXPECT_THAT(check_mis(graph, Priority::id, {1, 1, 2}).value_or(""),
               HasSubstr("so is a neighbour"));

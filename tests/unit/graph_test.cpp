@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <queue>
 #include <set>
 
@@ -104,10 +105,11 @@ TEST(Grid, OfOneNodeHasNoEdges) {
 TEST(Generators, MakeUndirectedGraphsWithoutLoopsOrDuplicates) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> all = {
       {"grid", {"7x5"}},
-      {"rmat", {"8", "0", "1", "6,factor=200"}},
+      {"rmat", {"8", "0", "1", "6,factor=200", "6,a=1,b=0,c=0", "7,a=0.7,b=0.1,c=0.1"}},
+      {"power", {"1", "2", "300", "200,exponent=2.1,factor=3", "9,exponent=4"}},
       {"road", {"500", "1", "2", "3", "7"}},
       {"geometric", {"300", "1", "2,degree=5", "50,degree=3000"}},
-      {"star", {"1", "9"}},
+      {"star", {"1", "9", "9,tail=1", "30,tail=4", "3,tail=50"}},
       {"path", {"1", "9"}},
       {"complete", {"1", "9"}},
       {"empty", {"9"}}};
@@ -120,14 +122,15 @@ TEST(Generators, MakeUndirectedGraphsWithoutLoopsOrDuplicates) {
 }
 
 TEST(Generators, MakeAsManyNodesAsAsked) {
-  for (const char* kind : {"road:", "geometric:", "star:", "path:", "complete:", "empty:"}) {
+  for (const char* kind :
+       {"road:", "geometric:", "power:", "star:", "path:", "complete:", "empty:"}) {
     for (const Node nodes : {0U, 1U, 2U, 3U, 50U})
       EXPECT_EQ(load_graph(kind + std::to_string(nodes)).num_nodes(), nodes) << kind;
   }
 }
 
 TEST(Generators, MakeTheSameGraphFromTheSameSeedAndAnotherFromAnother) {
-  for (const std::string spec : {"rmat:9", "road:2000", "geometric:2000"}) {
+  for (const std::string spec : {"rmat:9", "road:2000", "geometric:2000", "power:2000"}) {
     EXPECT_TRUE(same(load_graph(spec), load_graph(spec + ",seed=1"))) << spec;
     EXPECT_FALSE(same(load_graph(spec), load_graph(spec + ",seed=2"))) << spec;
   }
@@ -154,6 +157,31 @@ TEST(Rmat, HasHubsAndAlmostAllEdgesThatWereDrawn) {
   const std::uint64_t drawn = 2ULL * 16 * 4096;
   EXPECT_THAT(graph.num_edges(), AllOf(Gt(drawn / 2), Lt(drawn)));
   EXPECT_GT(graph.view().degree(hub(graph)), 20 * graph.num_edges() / graph.num_nodes());
+}
+
+TEST(Rmat, HasLargerHubsWithALargerFirstShare) {
+  const auto most = [](const Csr& graph) { return graph.view().degree(hub(graph)); };
+  const Csr usual = load_graph("rmat:12");
+  const Csr skewed = load_graph("rmat:12,a=0.7,b=0.1,c=0.1");
+  EXPECT_GT(most(skewed) * usual.num_edges(), most(usual) * skewed.num_edges()) << "of all edges";
+  EXPECT_LT(most(load_graph("rmat:12,a=0.25,b=0.25,c=0.25")), 100U) << "at random";
+  EXPECT_TRUE(same(load_graph("rmat:9,a=0.57,b=0.19,c=0.19"), rmat(9)));
+}
+
+// In a graph of this kind, 4 times as many nodes have more than d edges as have more than d times
+// 4^(1 / (exponent - 1)) edges.
+TEST(PowerLaw, HasTheExponentThatWasAskedFor) {
+  for (const std::uint32_t exponent : {220U, 250U, 300U}) {
+    const Csr graph = power_law(200'000, exponent, 4);
+    std::vector<std::uint64_t> degrees;
+    for (Node node = 0; node < graph.num_nodes(); ++node)
+      degrees.push_back(graph.view().degree(node));
+    std::sort(degrees.rbegin(), degrees.rend());
+    // The slope of the tail, between the 40th largest degree and the 4000th.
+    const double slope = std::log(100.0) / std::log(static_cast<double>(degrees[40]) /
+                                                    static_cast<double>(degrees[4000]));
+    EXPECT_NEAR(1 + slope, exponent / 100.0, 0.3);
+  }
 }
 
 TEST(Rmat, NumbersItsNodesAtRandom) {
@@ -190,6 +218,14 @@ TEST(Star, ConnectsTheFirstNodeWithAllOthers) {
   const Csr graph = star(4);
   EXPECT_THAT(neighbours(graph, 0), ElementsAre(1, 2, 3));
   for (const Node leaf : {1U, 2U, 3U}) EXPECT_THAT(neighbours(graph, leaf), ElementsAre(0));
+}
+
+TEST(Star, MayHaveTails) {
+  const Csr graph = star(8, 2);  // 0-1-2-3, 0-4-5-6, 0-7
+  EXPECT_THAT(neighbours(graph, 0), ElementsAre(1, 4, 7));
+  EXPECT_THAT(neighbours(graph, 2), ElementsAre(1, 3));
+  EXPECT_THAT(neighbours(graph, 6), ElementsAre(5));
+  EXPECT_THAT(neighbours(graph, 7), ElementsAre(0));
 }
 
 TEST(Path, ConnectsEachNodeWithTheNext) {
@@ -321,11 +357,31 @@ TEST(Spec, MalformedIsAnErrorThatNamesItAndTheFix) {
        {"", ":", ":10", ":x", ":10x", ":x10", ":-1x5", ":1.5x2", ":0x5", ":5x0", ":5x5x5", ": 5x5",
         ":5x5 ", ":5x5,seed=1"}},
       {"rmat",
-       {"", ":", ":32", ":-1", ":4,", ":4,seed", ":4,seed=", ":4,seed=x", ":4,seed=1,seed=2",
-        ":4,depth=1", ":4,factor=0", ":99999999999999999999", ":4,seed=99999999999999999999999x"}},
+       {"",
+        ":",
+        ":32",
+        ":-1",
+        ":4,",
+        ":4,seed",
+        ":4,seed=",
+        ":4,seed=x",
+        ":4,seed=1,seed=2",
+        ":4,depth=1",
+        ":4,factor=0",
+        ":4,a=1.01",
+        ":4,a=0.9,b=0.2",
+        ":4,a=.5",
+        ":4,a=0.",
+        ":4,a=0.571",
+        ":4,a=-1",
+        ":4,a=",
+        ":4,a=1e-1",
+        ":99999999999999999999",
+        ":4,seed=99999999999999999999999x"}},
       {"road", {":", ":4294967296", ":ten", ":5,degree=2"}},
       {"geometric", {":5,degree=0"}},
-      {"star", {":", ":5,seed=1"}},
+      {"power", {":", ":5,exponent=2", ":5,exponent=10.01", ":5,exponent=x", ":5,factor=0"}},
+      {"star", {":", ":5,seed=1", ":5,tail=-1"}},
       {"path", {":-3"}},
       {"complete", {":99999999999999999999"}},
       {"empty", {":0x10"}}};
