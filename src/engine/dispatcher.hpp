@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,17 @@
 #include "engine/effects.hpp"
 #include "engine/job_record.hpp"
 #include "engine/process.hpp"
+#include "engine/task_meter.hpp"
 #include "engine/task_queue.hpp"
 #include "scheduler/policy.hpp"
 
 namespace cohort::engine {
+
+/// What a task asks for beyond its options as a launch.
+struct TaskTerms {
+  std::string kind = {};
+  std::optional<std::chrono::nanoseconds> start_within = {};
+};
 
 /// The part of an engine that may outlive its handle: jobs refer to it.
 class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
@@ -62,7 +70,10 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   /// `priority`: of a task; empty for a job. `restored`: the job starts with the kept State.
   std::shared_ptr<JobRecord> launch(std::unique_ptr<cohort::detail::JobBody> body,
                                     const LaunchOptions& options, std::optional<int> priority,
-                                    bool restored);
+                                    bool restored, const TaskTerms& terms = {});
+  /// How many units the next task of this kind should get, at most `most`.
+  [[nodiscard]] std::uint32_t choose_groups(const std::string& kind, std::uint32_t most,
+                                            std::optional<std::chrono::nanoseconds> limit);
   [[nodiscard]] std::uint32_t capacity() const;
   void set_capacity(std::uint32_t units);
   [[nodiscard]] const std::shared_ptr<cohort::detail::Memory>& memory() const { return memory_; }
@@ -101,6 +112,10 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void perform_effects(std::unique_lock<std::mutex>& lock) const { effects_.perform(lock); }
   /// Schedules a call of the job's tracer for when the mutex is released.
   void trace_gather_later(JobRecord& job, const TraceGather& gather);
+  /// When the next task is due to start whether units are free or not; empty if none is.
+  [[nodiscard]] std::optional<std::uint64_t> next_due(std::uint64_t after) const;
+  /// Groups of waiting tasks that will be due, added to `groups`, at most `most`.
+  [[nodiscard]] std::uint32_t due_groups(std::uint32_t groups, std::uint32_t most) const;
 
   [[nodiscard]] std::mutex& mutex() const { return mutex_; }
   [[nodiscard]] std::uint32_t units() const { return capacity_; }
@@ -122,6 +137,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   [[nodiscard]] std::vector<std::shared_ptr<JobRecord>> all() const;
   void enqueue(JobRecord& job);
   void share_out();
+  void start_overdue();
+  [[nodiscard]] TaskMeter::Jobs view() const;
   [[nodiscard]] bool may_join(const JobRecord& job) const;
   bool begin(JobRecord& job, std::uint32_t units);
   void publish(JobRecord& job, std::uint32_t units);
@@ -137,6 +154,9 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   mutable Effects effects_;
   std::vector<std::shared_ptr<JobRecord>> jobs_;
   TaskQueue<JobRecord> tasks_;
+  /// Waiting tasks with a time by which they start, the earliest first.
+  std::set<std::pair<std::uint64_t, JobRecord*>> due_;
+  TaskMeter meter_;
   std::uint32_t capacity_ = 0;
   bool stopping_ = false;
   std::optional<Error> lost_;  // the error that jobs fail with
