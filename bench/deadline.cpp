@@ -131,15 +131,16 @@ nlohmann::ordered_json measure_deadline(nanoseconds interval, const ScenarioOpti
           {.name = "alone",
            .measure = contender(Fallback::alone, tasks / 2, none),
            .reference = true},
-          {.name = "offers only", .measure = contender(Fallback::offers_only, tasks / 25 + 1, waiting)},
+          {.name = "offers only",
+           .measure = contender(Fallback::offers_only, tasks / 25 + 1, waiting)},
           {.name = "start within 5 ms", .measure = contender(Fallback::deadline, tasks, overdue)},
       },
       {.count = options.repetitions, .warm_ups = 0, .stop = options.stop});
   const std::uint32_t wrong = none.wrong + waiting.wrong + overdue.wrong;
 
-  std::cout << name << "\n  " << std::left << std::setw(20) << "tasks" << std::right
-            << std::setw(8) << "number" << std::setw(14) << "start p50 ms" << std::setw(12)
-            << "p99 ms" << std::setw(12) << "max ms" << std::setw(14) << "kernel" << '\n';
+  std::cout << name << "\n  " << std::left << std::setw(20) << "tasks" << std::right << std::setw(8)
+            << "number" << std::setw(14) << "start p50 ms" << std::setw(12) << "p99 ms"
+            << std::setw(12) << "max ms" << std::setw(14) << "kernel" << '\n';
   nlohmann::ordered_json result{{"workers", workers},
                                 {"offer_interval_ns", interval.count()},
                                 {"deadline_ns", deadline.count()},
@@ -148,8 +149,7 @@ nlohmann::ordered_json measure_deadline(nanoseconds interval, const ScenarioOpti
   const auto row = [&](const std::string& contender_name, const TasksSeen& seen) {
     const double p99 = percentile(seen.starts, 99);
     const double most = *std::ranges::max_element(seen.starts);
-    const double slowdown =
-        median(ratios(measurement.at(contender_name), measurement.at("alone")));
+    const double slowdown = median(ratios(measurement.at(contender_name), measurement.at("alone")));
     std::cout << "  " << std::left << std::setw(20) << contender_name << std::right << std::setw(8)
               << seen.starts.size() << std::setw(14) << fixed(median(seen.starts) / 1e6, 2)
               << std::setw(12) << fixed(p99 / 1e6, 2) << std::setw(12) << fixed(most / 1e6, 2)
@@ -183,7 +183,8 @@ nlohmann::ordered_json run_deadline(const ScenarioOptions& options) {
   const char* const way = idle ? "SCHED_IDLE" : "fewer CPUs";
   std::cout << "2 CPUs; late groups are demoted by " << way << "\n\n";
   auto kernels = nlohmann::ordered_json::array();
-  for (const nanoseconds interval : {nanoseconds{milliseconds{200}}, nanoseconds{milliseconds{2000}}})
+  for (const nanoseconds interval :
+       {nanoseconds{milliseconds{200}}, nanoseconds{milliseconds{2000}}})
     kernels.push_back(measure_deadline(interval, options));
   return {{"demotion", way}, {"deadline", std::move(kernels)}};
 }

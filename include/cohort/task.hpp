@@ -46,6 +46,7 @@ struct TaskOptions {
 /// Statistics of a task.
 struct TaskReport {
   Status status = Status::pending;
+  std::uint32_t groups = 0;              ///< it has run on so many, or will
   std::chrono::nanoseconds gather{0};    ///< from publishing the demand to having all units
   std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
   std::string error;                     ///< why it failed

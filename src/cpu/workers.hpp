@@ -82,10 +82,10 @@ class Workers final : public engine::Backend {
   engine::Dispatcher& dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<Wait> waits_;        // without a deadline
-  std::uint32_t overdue_ = 0;      // groups of running tasks that were overdue
+  std::vector<Wait> waits_;    // without a deadline
+  std::uint32_t overdue_ = 0;  // groups of running tasks that were overdue
   bool any_demoted_ = false;
-  std::thread clock_;              // wakes when the next task is due
+  std::thread clock_;  // wakes when the next task is due
   std::condition_variable due_changed_;
   std::uint32_t usable_cpus_;      // as of the engine's construction
   std::vector<std::size_t> cpus_;  // to bind workers to; empty: not bound

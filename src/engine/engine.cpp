@@ -27,8 +27,9 @@ std::uint32_t EngineBase::checked(const LaunchOptions& options, const Traits& tr
 
 std::uint32_t EngineBase::checked(const TaskOptions& options) const {
   const std::uint32_t most = cohort::checked(options, capacity());
-  return options.kind.empty() ? most
-                              : dispatcher_->choose_groups(options.kind, most, options.finish_within);
+  return options.kind.empty()
+             ? most
+             : dispatcher_->choose_groups(options.kind, most, options.finish_within);
 }
 
 Job EngineBase::start(std::unique_ptr<JobBody> body, const LaunchOptions& options) {

@@ -65,11 +65,10 @@ std::optional<double> PreemptionPolicy::loss(std::uint32_t groups, std::uint32_t
   return known == nullptr ? std::nullopt : std::optional{loss(*known, capacity)};
 }
 
-/// Whether to take a choice for the sake of knowledge. All are tried, but for those that cannot keep
-/// the limit while another one does.
+/// Whether to take a choice for the sake of knowledge. All are tried, but for those that cannot
+/// keep the limit while another one does.
 bool PreemptionPolicy::worth_trying(std::uint32_t groups, std::uint32_t capacity,
-                                    std::optional<double> limit,
-                                    std::optional<double> best) const {
+                                    std::optional<double> limit, std::optional<double> best) const {
   const Known* const known = find(groups);
   if (known != nullptr && known->tasks >= trials) {
     if (!best || tasks_ - known->last < stale) return false;
@@ -85,8 +84,7 @@ bool PreemptionPolicy::worth_trying(std::uint32_t groups, std::uint32_t capacity
 }
 
 std::uint32_t PreemptionPolicy::choose(std::span<const std::uint32_t> choices,
-                                       std::uint32_t capacity,
-                                       std::optional<double> limit) const {
+                                       std::uint32_t capacity, std::optional<double> limit) const {
   const Known* cheapest = nullptr;  // of those that meet the limit
   const Known* soonest = nullptr;
   for (const std::uint32_t groups : choices) {
@@ -98,10 +96,12 @@ std::uint32_t PreemptionPolicy::choose(std::span<const std::uint32_t> choices,
   }
   const auto best = cheapest == nullptr ? std::nullopt : std::optional{loss(*cheapest, capacity)};
   // The middle choice first: it tells most about its neighbours.
-  const Known* const latest = known_.empty() ? nullptr : &*std::ranges::max_element(known_, {}, &Known::last);
+  const Known* const latest =
+      known_.empty() ? nullptr : &*std::ranges::max_element(known_, {}, &Known::last);
   if (latest == nullptr) return choices[choices.size() / 2];
   // A choice is tried in a row: what came before it would disturb its first task.
-  const bool begun = latest->tasks < trials && std::ranges::find(choices, latest->groups) != choices.end();
+  const bool begun =
+      latest->tasks < trials && std::ranges::find(choices, latest->groups) != choices.end();
   if (begun && worth_trying(latest->groups, capacity, limit, best)) return latest->groups;
   for (const std::uint32_t groups : choices) {
     if (worth_trying(groups, capacity, limit, best)) return groups;

@@ -59,7 +59,7 @@ class PreemptionPolicy {
     double gather = 0;
     double run = 0;
     double regrow = 0;
-    double speed = 0;  ///< mean of the measured ones
+    double speed = 0;   ///< mean of the measured ones
     double speeds = 0;  ///< how many they are
   };
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,12 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Its groups offer only while `offering`. Counts what it did with each group's offers.
+/// Its groups offer only while `offering`.
 struct Stubborn {
   std::atomic<bool>* offering;
   std::atomic<bool>* stop;
   std::atomic<std::uint32_t>* inside;
-  std::atomic<std::uint32_t>* demoted;   // groups that have seen SCHED_IDLE
+  std::atomic<pid_t>* threads;  // by group
   std::atomic<std::uint32_t>* joined_demoted;
 
   struct State {
@@ -32,14 +33,10 @@ struct Stubborn {
 
   template <class Group>
   COHORT_FN void run(Group& group, State& state) const {
-    ++*inside;
+    if (threads != nullptr) threads[group.group_id()] = ::gettid();
     if (::sched_getscheduler(0) == SCHED_IDLE) ++*joined_demoted;
-    bool was_demoted = false;
+    ++*inside;
     while (!stop->load()) {
-      if (!was_demoted && ::sched_getscheduler(0) == SCHED_IDLE) {
-        was_demoted = true;
-        ++*demoted;
-      }
       if (offering->load() && group.offer(state)) {
         --*inside;
         return;
@@ -51,25 +48,10 @@ struct Stubborn {
   }
 };
 
-/// Notes the scheduling policy of its thread.
-struct Watching {
-  std::atomic<bool>* stop;
-  std::atomic<int>* policy;
-  std::atomic<bool>* saw_idle;
-  template <class Group>
-  COHORT_FN void run(Group& /*group*/, Nothing& /*state*/) const {
-    while (!stop->load()) {
-      *policy = ::sched_getscheduler(0);
-      if (*policy == SCHED_IDLE) *saw_idle = true;
-      std::this_thread::sleep_for(50us);
-    }
-  }
-};
-
 struct Scene {
   explicit Scene(std::uint32_t units, bool pin = false)
       : engine{{.capacity = units, .pin_workers = pin}},
-        job{engine.launch(Stubborn{&offering, &stop, &inside, &demoted, &joined_demoted})} {
+        job{engine.launch(Stubborn{&offering, &stop, &inside, threads, &joined_demoted})} {
     until([&] { return inside == units; });
   }
   ~Scene() {
@@ -87,7 +69,7 @@ struct Scene {
   std::atomic<bool> offering{false};
   std::atomic<bool> stop{false};
   std::atomic<std::uint32_t> inside{0};
-  std::atomic<std::uint32_t> demoted{0};
+  std::atomic<pid_t> threads[8] = {};
   std::atomic<std::uint32_t> joined_demoted{0};
   cpu::Engine engine;
   Job job;
@@ -125,6 +107,7 @@ TEST(Overdue, TheJobGoesOnWithAllItsGroups) {
     if (scene.offering) Scene::until([&] { return scene.inside == 2; });
   }
   EXPECT_EQ(scene.job.status(), Status::running);
+  EXPECT_EQ(scene.joined_demoted, 0U);
 }
 
 TEST(Overdue, TasksMoreThanTheEngineHasUnitsTakeTurns) {
@@ -163,7 +146,7 @@ TEST(Overdue, TheEngineEndsWhileATaskWaits) {
   std::optional<Task> task;
   {
     cpu::Engine engine{{.capacity = 1}};
-    const Job job = engine.launch(Stubborn{&stop, &stop, &inside, &inside, &inside});
+    const Job job = engine.launch(Stubborn{&stop, &stop, &inside, nullptr, &inside});
     task = engine.submit([] {}, {.start_within = 10min});
     job.cancel();
     stop = true;
@@ -171,46 +154,29 @@ TEST(Overdue, TheEngineEndsWhileATaskWaits) {
   EXPECT_EQ(task->report().status, Status::cancelled);
 }
 
-TEST(Overdue, ALateGroupIsDemotedUntilItLeaves) {
+// Looks at the policies from outside: on a busy machine a demoted thread may not run at all.
+TEST(Overdue, OneLateGroupIsDemotedUntilTheTaskIsDone) {
   if (cpu::demotion_way() != cpu::DemotionWay::idle_policy)
     GTEST_SKIP() << "this process may not leave SCHED_IDLE";
   Scene scene{2};
+  const auto demoted = [&scene] {
+    int count = 0;
+    for (const auto& thread : scene.threads) count += sched_getscheduler(thread) == SCHED_IDLE;
+    return count;
+  };
+  EXPECT_EQ(demoted(), 0);
   std::atomic<bool> go{false};
   const Task task = scene.engine.submit(
       [&go] {
         while (!go) std::this_thread::sleep_for(100us);
       },
       {.start_within = 1ms});
-  Scene::until([&] { return scene.demoted > 0; });
-  scene.offering = true;
-  Scene::until([&] { return scene.inside == 1; });
+  Scene::until([&] { return demoted() > 0; });
+  EXPECT_EQ(demoted(), 1) << "only one group is late";
+  EXPECT_EQ(sched_getscheduler(scene.threads[1]), SCHED_IDLE) << "the highest id leaves first";
   go = true;
   task.wait();
-  Scene::until([&] { return scene.inside == 2; });  // it is back
-  EXPECT_EQ(scene.demoted, 1U) << "only one group was late";
-  EXPECT_EQ(scene.joined_demoted, 0U);
-}
-
-TEST(Overdue, ALateGroupIsRestoredWhenTheTaskIsDone) {
-  if (cpu::demotion_way() != cpu::DemotionWay::idle_policy)
-    GTEST_SKIP() << "this process may not leave SCHED_IDLE";
-  cpu::Engine engine{{.capacity = 1}};
-  std::atomic<bool> stop{false};
-  std::atomic<int> policy{-1};
-  std::atomic<bool> saw_idle{false};
-  const Job job = engine.launch(Watching{&stop, &policy, &saw_idle});
-  Scene::until([&] { return policy >= 0; });
-  // The task needs the only unit, so the job has been told to suspend and its group is late.
-  engine
-      .submit(
-          [&saw_idle] {
-            while (!saw_idle) std::this_thread::sleep_for(50us);
-          },
-          {.start_within = 1ms})
-      .wait();
-  Scene::until([&] { return policy == SCHED_OTHER; });
-  stop = true;
-  EXPECT_EQ(job.wait().status, Status::finished);
+  Scene::until([&] { return demoted() == 0; });
 }
 
 TEST(Demotion, ChangesBackWhatItHasChanged) {

@@ -18,10 +18,10 @@ using testing::ElementsAre;
 /// A machine, a job and a kind of tasks on it, with everything that the policy has to find out.
 struct Machine {
   std::uint32_t capacity = 8;
-  double work = 1e6;        // of a task on one unit
-  double task_serial = 0;   // the part of it that does not scale
-  double job_scaling = 1;   // its speed on half of the units is 2^-scaling
-  double step = 0;          // on all units: the distance of the job's resizing points
+  double work = 1e6;       // of a task on one unit
+  double task_serial = 0;  // the part of it that does not scale
+  double job_scaling = 1;  // its speed on half of the units is 2^-scaling
+  double step = 0;         // on all units: the distance of the job's resizing points
   double noise = 0;
   std::mt19937 random{1};
 
