@@ -26,7 +26,7 @@ constexpr std::uint32_t workers = 2;
 constexpr nanoseconds item = microseconds{50};
 constexpr nanoseconds task_work = milliseconds{1};
 constexpr nanoseconds pause_between = milliseconds{20};
-constexpr nanoseconds deadline = milliseconds{5};
+constexpr nanoseconds deadline_time = milliseconds{5};
 constexpr double start_limit = 6e6;  // nanoseconds, of the 99th percentile
 
 std::uint64_t mixed(std::uint64_t number) {
@@ -92,7 +92,7 @@ std::vector<double> item_time(Fallback how, nanoseconds interval, std::uint32_t 
     if (how != Fallback::alone) {
       std::atomic<std::uint64_t> begun{0};
       TaskOptions options;
-      if (how == Fallback::deadline) options.start_within = deadline;
+      if (how == Fallback::deadline) options.start_within = deadline_time;
       const std::uint64_t asked = cpu::now();
       const Task task = engine.submit(
           [&begun, work] {
@@ -143,7 +143,7 @@ nlohmann::ordered_json measure_deadline(nanoseconds interval, const ScenarioOpti
             << std::setw(12) << "max ms" << std::setw(14) << "kernel" << '\n';
   nlohmann::ordered_json result{{"workers", workers},
                                 {"offer_interval_ns", interval.count()},
-                                {"deadline_ns", deadline.count()},
+                                {"deadline_ns", deadline_time.count()},
                                 {"task_ns", task_work.count()},
                                 {"wrong_results", wrong}};
   const auto row = [&](const std::string& contender_name, const TasksSeen& seen) {

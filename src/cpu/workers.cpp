@@ -282,7 +282,8 @@ void Workers::keep_time() {
   while (!dispatcher_.stopping()) {
     const std::uint64_t at = engine::now();
     if (const auto next = dispatcher_.next_due(at)) {
-      due_changed_.wait_for(locked.lock(), std::chrono::nanoseconds{*next - at});
+      constexpr std::uint64_t hour = 3'600'000'000'000;
+      due_changed_.wait_for(locked.lock(), std::chrono::nanoseconds{std::min(*next - at, hour)});
     } else {
       due_changed_.wait(locked.lock());
     }

@@ -135,10 +135,11 @@ void Dispatcher::enqueue(JobRecord& job) {
   job.held = false;
   if (job.priority) {
     const std::uint32_t units = job.units_for(job.body->max_groups);
+    const bool first = tasks_.push(job.shared_from_this(), *job.priority, units);
+    if (job.due) due_.emplace(*job.due, &job);
     job.metered = meter_.used();
     if (job.metered) meter_.submitted(job.kind, units, view());
-    if (job.due) due_.emplace(*job.due, &job);
-    if (!tasks_.push(job.shared_from_this(), *job.priority, units)) return;
+    if (!first) return;
   } else if (!resumed) {
     jobs_.push_back(job.shared_from_this());
   }
