@@ -1,5 +1,5 @@
 // cohort opencl check: tells the owner of an OpenCL device whether cohort works on it, and how
-// well. Invariant: every wait ends, also on a device that does not do what it is told.
+// well. Invariant: every wait ends, also on a device that ignores requests.
 #include <iomanip>
 #include <iostream>
 

@@ -377,7 +377,7 @@ COHORT_SITE_TEST(MayAllLeave, AGuardKeepsGroupZero) {
   const Report report = site.run_to(Status::finished, kernel, {}, [&](const Job& job) {
     for (std::uint32_t i = 0; i < scaled(5, 2); ++i) {
       site.until([&] { return groups_now(job) == groups; });
-      job.set_target(0);  // takes whatever group offers itself
+      job.set_target(0);  // any group that offers itself is taken
       site.until([&] { return groups_now(job) == 1; });
       EXPECT_FALSE(job.wait_for(2ms).has_value()) << "group 0 has left";
       job.set_target(groups);
