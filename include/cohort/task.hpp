@@ -18,8 +18,7 @@ namespace cohort {
 
 /// How to submit a task. Everything has a default.
 struct TaskOptions {
-  /// Units the task needs, all at once: 1 to the engine's capacity. With a `kind`, at most this
-  /// many.
+  /// Units the task needs, all at once: 1 to the engine's capacity. With a `kind`, at most so many.
   std::uint32_t groups = 1;
   /// A higher priority is served first.
   int priority = 0;
@@ -47,7 +46,7 @@ struct TaskOptions {
 /// Statistics of a task.
 struct TaskReport {
   Status status = Status::pending;
-  std::uint32_t groups = 0;              ///< groups it has run on, or will
+  std::uint32_t groups = 0;              ///< it has run on so many, or will
   std::chrono::nanoseconds gather{0};    ///< from publishing the demand to having all units
   std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
   std::string error;                     ///< why it failed

@@ -1,5 +1,8 @@
 #include "cpu/demotion.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -42,6 +45,23 @@ DemotionWay demotion_way() {
   static const DemotionWay way =
       can_leave_idle_policy() ? DemotionWay::idle_policy : DemotionWay::fewer_cpus;
   return way;
+}
+
+void take_short_slices() {
+  struct Attributes {  // struct sched_attr of Linux, which glibc 2.36 does not have
+    std::uint32_t size = sizeof(Attributes);
+    std::uint32_t policy = SCHED_OTHER;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0;
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+  } attributes;
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+  if (attributes.policy != SCHED_OTHER) return;
+  attributes.runtime = 100'000;  // nanoseconds, the least that Linux accepts
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 void Demotion::demote(pthread_t thread, std::uint32_t busy_cpus, DemotionWay way) {

@@ -20,6 +20,10 @@ enum class DemotionWay : std::uint8_t {
 /// Tried once, on a thread of its own.
 [[nodiscard]] DemotionWay demotion_way();
 
+/// Asks for short time slices for the calling thread, so that it need not wait for the end of the
+/// slice of another one when it wakes. Since Linux 6.12; ignored before.
+void take_short_slices();
+
 /// One thread, which must live as long as this object demotes it.
 class Demotion {
  public:

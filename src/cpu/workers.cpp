@@ -275,20 +275,24 @@ bool Workers::accept(JobRecord& job) {
   return true;
 }
 
-/// Has tasks started when they are due. Late groups are demoted at half of the time already: on a
-/// busy machine this thread itself may have to wait for a CPU.
+/// Has tasks started when they are due.
 void Workers::keep_time() {
+  take_short_slices();  // late groups may occupy all CPUs
   engine::Dispatcher::Locked locked{dispatcher_, "engine"};
   while (!dispatcher_.stopping()) {
+    // What is due by now is started, or has to wait for a thread. What becomes due in the meantime
+    // is next.
     const std::uint64_t at = engine::now();
+    dispatcher_.rebalance();
+    locked.perform_effects();
+    if (dispatcher_.stopping()) return;
     if (const auto next = dispatcher_.next_due(at)) {
       constexpr std::uint64_t hour = 3'600'000'000'000;
-      due_changed_.wait_for(locked.lock(), std::chrono::nanoseconds{std::min(*next - at, hour)});
+      const std::uint64_t left = *next - std::min(*next, engine::now());
+      due_changed_.wait_for(locked.lock(), std::chrono::nanoseconds{std::min(left, hour)});
     } else {
       due_changed_.wait(locked.lock());
     }
-    dispatcher_.rebalance();
-    locked.perform_effects();
   }
 }
 
