@@ -98,21 +98,25 @@ void check_device(std::size_t number, const opencl::Device& device) {
 }
 
 int check(const std::string& wanted) {
-  std::cout << "cohort " COHORT_VERSION " (" << tool::commit() << "), " << tool::utc_time() << '\n';
   const std::vector<opencl::Device> devices = opencl::devices();
   if (devices.empty()) {
     throw Error{Errc::unsupported,
                 "opencl check: there is no OpenCL device; install the driver of yours, or PoCL "
                 "(pocl-opencl-icd) for the CPU"};
   }
-  bool any = false;
-  int status = fine;
+  std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string name = devices[i].name + " " + devices[i].platform;
+    if (name.find(wanted) != std::string::npos || wanted == std::to_string(i)) chosen.push_back(i);
+  }
+  if (chosen.empty()) {
+    throw Error{Errc::bad_options,
+                "opencl check: no device is called '" + wanted + "'; see `cohort list`"};
+  }
+  std::cout << "cohort " COHORT_VERSION " (" << tool::commit() << "), " << tool::utc_time() << '\n';
+  int status = fine;
+  for (const std::size_t i : chosen) {
     const opencl::Device& device = devices[i];
-    if ((device.name + " " + device.platform).find(wanted) == std::string::npos &&
-        wanted != std::to_string(i))
-      continue;
-    any = true;
     std::cout << "\ndevice " << i << ": " << device.name << '\n';
     line("platform", device.platform + ", " + device.version);
     line("compute units", std::to_string(device.units));
@@ -127,10 +131,6 @@ int check(const std::string& wanted) {
       line("cohort does NOT work here", error.what());
       status = failed;
     }
-  }
-  if (!any) {
-    throw Error{Errc::bad_options,
-                "opencl check: no device is called '" + wanted + "'; see `cohort list`"};
   }
   return status;
 }
