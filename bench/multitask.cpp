@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "bench/device_record.hpp"
 #include "bench/harness.hpp"
@@ -52,13 +53,16 @@ struct Configuration {
 struct Wish {
   bool paper_barriers = false;
   std::span<const std::string_view> shares;
-  bool time_slicing = false;  // also measures the driver's time slicing
+  bool time_slicing = false;                     // also measures the driver's time slicing
+  std::span<const std::string_view> pairs = {};  // only these; empty: all
 };
 
 std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
                                           std::uint32_t capacity) {
   std::vector<Configuration> result;
   for (const Pair& pair : pairs) {
+    if (!wish.pairs.empty() && std::ranges::find(wish.pairs, pair.name()) == wish.pairs.end())
+      continue;
     for (const NamedBarrier& barrier : all_barriers) {
       if (barrier.kind != ResizingBarrier::one_pass &&
           !(wish.paper_barriers && pair.style == Style::barriers))
@@ -67,7 +71,8 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
       for (const tool::LoadClass& load : tool::load_classes) {
         std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
         for (const std::string_view share : wish.shares) {
-          if (!seen.insert(tool::groups_of(share, capacity)).second) continue;
+          if (share != tool::hybrid_share && !seen.insert(tool::groups_of(share, capacity)).second)
+            continue;
           // The paper's outlier is one configuration. Its cure, steps cut into chunks, is measured
           // on that one only.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
@@ -96,13 +101,11 @@ class Products {
     return side;
   }
 
-  /// The task; made once for each side and number of groups, unless traced.
-  std::function<tool::Load::Served()> at(std::uint32_t side, std::uint32_t groups, Tracer* tracer) {
-    const auto make = [&] {
-      return engine_.product(side, {.groups = groups, .priority = 1, .tracer = tracer});
-    };
-    if (tracer != nullptr) return make();
-    auto& product = products_[{side, groups}];
+  /// The task; made once for each side, kind and number of groups, unless traced.
+  std::function<tool::Load::Served()> at(std::uint32_t side, TaskOptions options) {
+    const auto make = [&] { return engine_.product(side, options); };
+    if (options.tracer != nullptr) return make();
+    auto& product = products_[{side, options.groups, options.kind}];
     if (!product) product = make();
     return product;
   }
@@ -111,7 +114,9 @@ class Products {
   tool::AppEngine& engine_;
   Store& store_;
   bool fixed_duration_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::function<tool::Load::Served()>> products_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>,
+           std::function<tool::Load::Served()>>
+      products_;
 };
 
 /// Measures configurations and stores their samples.
@@ -204,6 +209,11 @@ class Experiment {
     std::uint32_t sets = 0;
   };
 
+  [[nodiscard]] std::uint32_t groups_of(const Configuration& what) const {
+    return what.share == tool::hybrid_share ? engine_.capacity()
+                                            : tool::groups_of(what.share, engine_.capacity());
+  }
+
   static std::string barrier_of(const Configuration& what) {
     return what.pair->name() + " | " + std::string{what.barrier.name};
   }
@@ -250,11 +260,15 @@ class Experiment {
     if (what.load == nullptr) {
       load.emplace();
     } else {
-      const std::uint32_t groups = tool::groups_of(what.share, engine_.capacity());
-      outcome.side = products_.side(*what.load, groups);
-      Tracer* const tracer =
-          timeline == nullptr ? nullptr : &timeline->task(std::string{what.load->name} + " task");
-      load.emplace(products_.at(outcome.side, groups, tracer), what.load->period);
+      TaskOptions task{.groups = groups_of(what), .priority = 1};
+      outcome.side = products_.side(*what.load, task.groups);
+      if (timeline != nullptr)
+        task.tracer = &timeline->task(std::string{what.load->name} + " task");
+      if (what.share == tool::hybrid_share) {
+        task.kind = what.key();
+        task.finish_within = what.load->period;
+      }
+      load.emplace(products_.at(outcome.side, task), what.load->period);
       least_tasks = 2;
     }
     Tracer* const tracer = timeline == nullptr ? nullptr : &timeline->job(what.pair->app);
@@ -299,10 +313,10 @@ class Experiment {
     if (what.load != nullptr) {
       auto tasks = Json::array();
       for (const tool::TaskSample& each : outcome.tasks)
-        tasks.push_back({each.start, each.gather, each.run, each.beside ? 1 : 0});
+        tasks.push_back({each.start, each.gather, each.run, each.beside ? 1 : 0, each.groups});
       result["class"] = what.load->name;
       result["share"] = what.share;
-      result["groups"] = tool::groups_of(what.share, engine_.capacity());
+      result["groups"] = groups_of(what);
       result["side"] = outcome.side;
       result["tasks"] = std::move(tasks);
       result["wrong"] = outcome.wrong;
@@ -434,7 +448,7 @@ void record_timeline(Experiment& experiment, const AnyEngine& engine,
 
 Json run(const ScenarioOptions& options, Wish wish) {
   EngineSpec spec{.engine = options.engine, .capacity = options.capacity};
-  if (options.engine == "cpu" && !spec.capacity)  // so that shares differ
+  if (options.engine == "cpu" && !spec.capacity && wish.pairs.empty())  // so that shares differ
     spec.capacity = std::max(8U, cpu::usable_cpus());
   tool::AppEngine apps{spec};
   const AnyEngine& engine = apps.engine();
@@ -494,6 +508,27 @@ Json run_preemption(const ScenarioOptions& options) {
   return summary;
 }
 
+/// Often and seldom at a resizing point, with and without barriers.
+constexpr std::array<std::string_view, 4> hybrid_pairs{"color ecology1", "l-sssp rmat",
+                                                       "l-sssp USA-road NY", "octree particles"};
+
+Json run_hybrid(const ScenarioOptions& options) {
+  std::vector<std::string_view> shares{tool::share_names.begin(), tool::share_names.end()};
+  shares.push_back(tool::hybrid_share);
+  ScenarioOptions in_memory = options;
+  in_memory.folder.clear();
+  const Json summary =
+      run(in_memory, {.paper_barriers = false, .shares = shares, .pairs = hybrid_pairs});
+  print_hybrid(summary);
+  Json record;
+  for (const char* name : {"device", "groups", "on_cpus", "load"})
+    record[name] = summary["header"][name];
+  for (const char* name :
+       {"calibration", "sample_sets", "wrong_results", "hybrid", "configurations"})
+    record[name] = summary[name];
+  return record;
+}
+
 }  // namespace
 
 const Scenario multitask_scenario{
@@ -505,9 +540,15 @@ const Scenario multitask_scenario{
 
 const Scenario preemption_scenario{
     .name = "preemption",
-    .summary = "section 5.5: the smallest share that meets the period; suspend; hybrid",
+    .summary = "section 5.5: the smallest share that meets the period, and suspending",
     .run = &run_preemption,
     .accepts = {.capacity = true, .only = true},
     .keeps = Scenario::Keeps::samples};
+
+const Scenario hybrid_scenario{
+    .name = "hybrid",
+    .summary = "section 5.5: the engine gathers or suspends, against each fixed choice",
+    .run = &run_hybrid,
+    .accepts = {.capacity = true, .only = true}};
 
 }  // namespace cohort::bench

@@ -27,5 +27,7 @@ inline constexpr std::array all_barriers{NamedBarrier{"plain", ResizingBarrier::
 /// Print the paper's figure 6 and table 3 from such a summary.
 void print_performance(const nlohmann::ordered_json& summary);
 void print_preemption(const nlohmann::ordered_json& summary);
+/// Prints how the engine's choice compares with each fixed one.
+void print_hybrid(const nlohmann::ordered_json& summary);
 
 }  // namespace cohort::bench

@@ -26,6 +26,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt);
 void add_report(CLI::App& tool, Action& chosen);
 void add_documents(CLI::App& tool, Action& chosen);
 void add_check(CLI::App& tool, Action& chosen);
+void add_opencl(CLI::App& tool, Action& chosen);
 /// The file in a job's folder by which `cohort resize` asks for a number of ranks.
 inline constexpr const char* resize_request = "ranks";
 void add_resize(CLI::App& tool, Action& chosen);

@@ -73,6 +73,7 @@ int run(int argc, char** argv, Interrupt& interrupt) {
   add_report(tool, chosen);
   add_demo(tool, chosen, interrupt);
   add_check(tool, chosen);
+  add_opencl(tool, chosen);
   add_launch(tool, chosen, interrupt);
   add_resize(tool, chosen);
   add_lease(tool, chosen, interrupt, leased);

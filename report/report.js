@@ -539,17 +539,15 @@ function preemption(m) {
   const heavy = m.preemption.find(p => p.class === 'heavy');
   const sliced = m.preemption.some(p => p.time_slicing);
   const s = section('Against preempting whole kernels', 'Median slowdown at the smallest share that meets the period (the ' +
-    'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), to suspending the whole app, and ' +
-    'to a hybrid that gathers for small shares and suspends for large ones.' + (sliced ? ' Time slicing is measured: the ' +
+    'paper’s table 3), next to the paper’s model of kernel-level preemption P/(P−E), and to suspending the whole app.' + (sliced ? ' Time slicing is measured: the ' +
     'driver gives the device to a job of barriers and to the tasks in turns, two processes; how long a task takes then is ' +
     'in brackets.' : ''), 'preemption', m, heavy && [times(heavy.cooperative),
     `slowdown next to heavy tasks in time; ${times(heavy.model)} by the model of preemption`]);
   const slicing = t => !t ? '–' : t.not_available ? 'not available' : t.gave_up ? 'a task waits for the job’s end'
     : `${times(t.slowdown)} (${ms(t.p50_ns)})${t.verified ? '' : ' WRONG'}`;
-  table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', 'hybrid', ...(sliced ? ['time slicing'] : [])],
+  table(s, ['class', 'cooperative', 'groups', 'paper', 'model', 'paper', 'suspend', ...(sliced ? ['time slicing'] : [])],
     m.preemption.map(p => [p.class, times(p.cooperative), p.share ? shareNames[p.share] : 'none meets it',
       paper.cooperative[p.class], times(p.model), times(paper.model[p.class]), times(p.suspend),
-      p.hybrid == null ? '–' : times(p.hybrid) + ' (' + p.hybrid_choice + ')',
       ...(sliced ? [slicing(p.time_slicing)] : [])]), [3, 5]);
 }
 

@@ -43,8 +43,7 @@ std::function<Load::Served()> product_on(cpu::Engine& engine, std::uint32_t side
 std::function<Load::Served()> product_on(cuda::Engine& engine, std::uint32_t side,
                                          const TaskOptions& options) {
   return [options, product = std::make_shared<CudaProduct>(engine, side)] {
-    return Load::Served{.report = product->run(options.groups, options.tracer),
-                        .right = product->right()};
+    return Load::Served{.report = product->run(options), .right = product->right()};
   };
 }
 #endif

@@ -136,13 +136,12 @@ CudaProduct::CudaProduct(cuda::Engine& engine, std::uint32_t side)
 }
 CudaProduct::~CudaProduct() = default;
 
-TaskReport CudaProduct::run(std::uint32_t groups, Tracer* tracer) const {
+TaskReport CudaProduct::run(TaskOptions options) const {
   inside_->tally.fill(Tally{});
   const Multiply multiply{inside_->left.data(),    inside_->right.data(), inside_->expected.data(),
                           inside_->product.data(), inside_->side,         inside_->tally.data()};
-  return inside_->engine
-      .submit(multiply, {.groups = groups, .priority = 1, .local_size = threads, .tracer = tracer})
-      .wait();
+  options.local_size = threads;
+  return inside_->engine.submit(multiply, options).wait();
 }
 
 bool CudaProduct::right() const {

@@ -18,7 +18,11 @@ class CudaProduct {
   ~CudaProduct();
 
   /// Computes the product on `groups` SMs, next to running jobs, and waits for it.
-  TaskReport run(std::uint32_t groups, Tracer* tracer = nullptr) const;
+  TaskReport run(std::uint32_t groups) const {
+    return run(TaskOptions{.groups = groups, .priority = 1});
+  }
+  /// The same as a task with these options, except for its threads per group.
+  TaskReport run(TaskOptions options) const;
   /// Whether the last product was complete and correct.
   [[nodiscard]] bool right() const;
 

@@ -66,7 +66,8 @@ void Load::serve_all(const std::stop_token& stop) {
     tasks_.push_back({.start = served.ended - stood_ - run,
                       .gather = static_cast<std::uint64_t>(served.report.gather.count()),
                       .run = run,
-                      .beside = beside});
+                      .beside = beside,
+                      .groups = served.report.groups});
     wrong_ += served.right ? 0 : 1;
     due = std::max(due + period_, now());  // late: the next is due at once
     if (resting_) stand();

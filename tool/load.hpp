@@ -39,6 +39,8 @@ inline constexpr std::array load_classes{
 /// Shares of the machine: the paper's four, and the whole machine, which suspends the job.
 inline constexpr std::array<std::string_view, 5> share_names{"one", "quarter", "half",
                                                              "all-but-one", "all"};
+/// The engine chooses one of these for each task, see TaskOptions::kind.
+inline constexpr std::string_view hybrid_share = "hybrid";
 
 /// The number of groups for `share`: one of the names above, or a number from 1 to `capacity`.
 /// Throws Error{bad_options}.
@@ -50,6 +52,7 @@ struct TaskSample {
   std::uint64_t gather = 0;  ///< from the request until all its groups are available
   std::uint64_t run = 0;     ///< from then until it was done
   bool beside = true;        ///< a job was running at the request
+  std::uint32_t groups = 0;
 };
 
 /// An interval, in nanoseconds.

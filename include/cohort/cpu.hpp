@@ -1,9 +1,11 @@
 // The CPU engine: a pool of worker threads. Each worker is a compute unit that runs one group of
 // one job at a time.
 // Invariant: over all jobs, at most `capacity` groups are inside kernels at any moment. After
-// set_capacity() has lowered it, this holds once the surplus groups have left.
+// set_capacity() has lowered it, or a task was overdue, this holds once the surplus groups have
+// left.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <string>
 #include <vector>
@@ -46,6 +48,7 @@ struct Visit {
   Team* team = nullptr;      ///< for groups of more than one thread
   Samples offers;
   bool joined = false;
+  std::uint32_t group = protocol::no_id;  ///< atomic: written by the worker, read by the engine
   /// Called when the group has come in, and when it has left.
   void (*moved)(void* job, bool in, bool joined) = nullptr;
   void* job = nullptr;
@@ -119,6 +122,7 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
                     protocol::wait_in_lobby(member, visit.serial, visit.hint);
     if (!in) return Stay::refused;
     visit.joined = member.joined;
+    std::atomic_ref{visit.group}.store(member.id, std::memory_order_relaxed);
     visit.moved(visit.job, true, visit.joined);
     const Stay stay = live(member, visit);
     visit.moved(visit.job, false, visit.joined);

@@ -76,6 +76,7 @@ struct Report {
 
   Status status = Status::pending;
   std::chrono::nanoseconds run_time{0};  ///< total time in the status running
+  std::uint32_t max_groups = 0;          ///< the maximum number of groups
   std::uint32_t start_groups = 0;        ///< groups at the start
   std::uint64_t joins = 0;               ///< groups that joined later
   std::uint64_t leaves = 0;              ///< groups that left before the end

@@ -18,7 +18,7 @@ namespace cohort {
 
 /// How to submit a task. Everything has a default.
 struct TaskOptions {
-  /// Units the task needs, all at once: 1 to the engine's capacity.
+  /// Units the task needs, all at once: 1 to the engine's capacity. With a `kind`, at most so many.
   std::uint32_t groups = 1;
   /// A higher priority is served first.
   int priority = 0;
@@ -30,11 +30,25 @@ struct TaskOptions {
   Tracer* tracer = nullptr;
   /// Kept as long as the task: memory that only it uses.
   std::shared_ptr<const void> keeps = {};
+  /// Names tasks of the same work, such as the frames of a renderer. The engine measures the tasks
+  /// of a kind and chooses for each how many units it gets: one, a quarter, a half, all but one for
+  /// each job, or all, which suspends the jobs. The task has to divide its work by
+  /// `group.num_groups()`. Empty: the task gets exactly `groups`.
+  std::string kind = {};
+  /// With a `kind`: the units are chosen so that the task ends within this time from its submit, if
+  /// any choice achieves that. Default: there is no limit.
+  std::optional<std::chrono::nanoseconds> finish_within = {};
+  /// When the task has waited for so long, it starts at once on threads of its own, although its
+  /// units are still in use. Until then groups have a chance to offer them. Groups that are late
+  /// run at the lowest priority of the operating system until they leave. Only on the CPU engine;
+  /// the others throw Error{unsupported}.
+  std::optional<std::chrono::nanoseconds> start_within = {};
 };
 
 /// Statistics of a task.
 struct TaskReport {
   Status status = Status::pending;
+  std::uint32_t groups = 0;              ///< it has run on so many, or will
   std::chrono::nanoseconds gather{0};    ///< from publishing the demand to having all units
   std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
   std::string error;                     ///< why it failed

@@ -65,23 +65,24 @@ void Workers::resize(std::uint32_t units) {
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) set_patience(*job, units);
 }
 
-/// Starts threads until there are `workers` of them.
-void Workers::hire(std::uint32_t workers) {
+/// Starts threads until there are `workers` of them. Spare ones are not bound to a CPU.
+void Workers::hire(std::uint32_t workers, bool spare) {
   workers_.reserve(workers);  // a running thread cannot be undone: nothing may throw after this
   idle_.reserve(workers);
   try {
     while (workers_.size() < workers) {
       const auto index = static_cast<std::uint32_t>(workers_.size());
       auto worker = std::make_unique<Worker>();
+      worker->spare = spare;
       worker->thread = std::thread{[this, index] { work(index); }};
-      if (!cpus_.empty()) {
+      if (!cpus_.empty() && !spare) {
         cpu_set_t mask;
         CPU_ZERO(&mask);
         CPU_SET(cpus_[index % cpus_.size()], &mask);
         ::pthread_setaffinity_np(worker->thread.native_handle(), sizeof mask, &mask);
       }
       workers_.push_back(std::move(worker));
-      idle_.push_back(index);
+      add_idle(index);
     }
   } catch (const std::system_error& error) {
     throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
@@ -92,8 +93,13 @@ void Workers::hire(std::uint32_t workers) {
 void Workers::stop() {
   {
     const engine::Dispatcher::Locked locked{dispatcher_, "engine"};
-    for (const auto& worker : workers_) worker->called.notify_one();
+    for (const auto& worker : workers_) {
+      worker->demotion.restore();
+      worker->called.notify_one();
+    }
+    due_changed_.notify_one();
   }
+  if (clock_.joinable()) clock_.join();
   for (const auto& worker : workers_) worker->thread.join();
 }
 
@@ -123,7 +129,9 @@ void Workers::work(std::uint32_t index) {
     --job->inside;
     job->leaves += stay == detail::Stay::left ? 1 : 0;
     job->offers.merge(self.visit.offers);
-    idle_.push_back(index);  // before other threads see the job at rest
+    if (job->overdue) --overdue_;
+    self.visited = nullptr;
+    add_idle(index);  // before other threads see the job at rest
     dispatcher_.news(*job);
     dispatcher_.rebalance();
     job.reset();  // the dispatcher still holds a reference
@@ -163,14 +171,18 @@ bool Workers::tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock) {
 
 // ---- Requests of the dispatcher
 
-/// Units that may be assigned now: idle workers, limited by what the capacity leaves.
-std::uint32_t Workers::free_units() const {
-  const auto busy = static_cast<std::uint32_t>(workers_.size() - idle_.size());
-  return dispatcher_.units() > busy ? dispatcher_.units() - busy : 0;
+std::uint32_t Workers::busy_workers() const {
+  return static_cast<std::uint32_t>(workers_.size() - idle_.size());
 }
 
-std::uint32_t Workers::startable(const JobRecord& /*job*/, std::uint32_t groups) const {
-  return std::min(free_units(), groups);
+/// Units that may be assigned now: idle workers, limited by what the capacity leaves.
+std::uint32_t Workers::free_units() const {
+  return dispatcher_.units() > busy_workers() ? dispatcher_.units() - busy_workers() : 0;
+}
+
+std::uint32_t Workers::startable(const JobRecord& job, std::uint32_t groups) const {
+  const auto idle = static_cast<std::uint32_t>(idle_.size());
+  return std::min(job.overdue ? idle : free_units(), groups);
 }
 
 void Workers::start(JobRecord& job, std::uint32_t groups) {
@@ -215,23 +227,108 @@ void Workers::refill(JobRecord& job) {
 }
 
 void Workers::send(JobRecord& job, std::uint32_t count, bool first) {
+  if (job.overdue) {
+    overdue_ += count;
+    demote_late(count);  // before the task's threads look for a CPU
+  }
   for (std::uint32_t i = 0; i < count; ++i) {
-    Worker& worker = *workers_[idle_.back()];
+    const auto next = job.overdue ? idle_.begin() : idle_.end() - 1;  // spare workers are in front
+    Worker& worker = *workers_[*next];
+    worker.demotion.restore();
     worker.job = job.shared_from_this();
+    worker.visited = &job;
     worker.visit = {
         .first = first,
         .serial = body_of(job).shared.serial.load(Order::relaxed),
-        .hint = idle_.back(),
+        .hint = *next,
         .team = nullptr,
         .offers = {},
         .joined = false,
+        .group = protocol::no_id,
         .moved = [](void* its_job, bool in,
                     bool joined) { static_cast<JobRecord*>(its_job)->moved(in, joined); },
         .job = &job};
-    idle_.pop_back();
+    idle_.erase(next);
     ++job.inside;
     worker.called.notify_one();
   }
+}
+
+std::optional<std::uint64_t> Workers::progress(const JobRecord& job) const {
+  return body_of(job).shared.look().gen();
+}
+
+void Workers::add_idle(std::uint32_t index) {
+  idle_.insert(workers_[index]->spare ? idle_.begin() : idle_.end(), index);
+}
+
+// ---- Tasks that are overdue
+
+/// Prepares threads for a task that may become overdue, and the thread that notices.
+bool Workers::accept(JobRecord& job) {
+  if (!job.due) return true;
+  const std::uint32_t units = dispatcher_.units();
+  hire(units + dispatcher_.due_groups(overdue_ + job.body->max_groups, units), true);
+  static_cast<void>(demotion_way());
+  if (!clock_.joinable()) clock_ = std::thread{[this] { keep_time(); }};
+  due_changed_.notify_one();
+  return true;
+}
+
+/// Has tasks started when they are due.
+void Workers::keep_time() {
+  take_short_slices();  // late groups may occupy all CPUs
+  engine::Dispatcher::Locked locked{dispatcher_, "engine"};
+  while (!dispatcher_.stopping()) {
+    // What is due by now is started, or has to wait for a thread. What becomes due in the meantime
+    // is next.
+    const std::uint64_t at = engine::now();
+    dispatcher_.rebalance();
+    locked.perform_effects();
+    if (dispatcher_.stopping()) return;
+    if (const auto next = dispatcher_.next_due(at)) {
+      constexpr std::uint64_t hour = 3'600'000'000'000;
+      const std::uint64_t left = *next - std::min(*next, engine::now());
+      due_changed_.wait_for(locked.lock(), std::chrono::nanoseconds{std::min(left, hour)});
+    } else {
+      due_changed_.wait(locked.lock());
+    }
+  }
+}
+
+void Workers::published_all() { demote_late(0); }
+
+/// Demotes as many late groups as there are groups too many, because of tasks that were or `soon`
+/// are overdue, and restores all others. Late are the groups of a job with more groups than its
+/// share, the highest ids first: in this order they leave.
+void Workers::demote_late(std::uint32_t soon) {
+  if (overdue_ == 0 && !any_demoted_) return;
+  any_demoted_ = false;
+  const std::uint32_t used = busy_workers() + soon;
+  std::uint32_t surplus = used > dispatcher_.units() ? used - dispatcher_.units() : 0;
+  surplus = std::min(surplus, overdue_);
+  for (const auto& job : dispatcher_.jobs()) {
+    std::vector<Worker*> its;
+    for (const auto& worker : workers_) {
+      if (worker->visited == job.get()) its.push_back(worker.get());
+    }
+    std::uint32_t late = std::min(surplus, job->inside - std::min(job->inside, job->share));
+    surplus -= late;
+    const auto id = [](Worker* worker) {
+      return std::atomic_ref{worker->visit.group}.load(std::memory_order_relaxed);
+    };
+    std::ranges::sort(its, std::greater{}, id);
+    for (Worker* const each : its) {
+      if (late > 0) {
+        --late;
+        any_demoted_ = true;
+        each->demotion.demote(each->thread.native_handle(), overdue_);
+      } else {
+        each->demotion.restore();
+      }
+    }
+  }
+  for (const std::uint32_t index : idle_) workers_[index]->demotion.restore();
 }
 
 Census Workers::census(const JobRecord& job) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cohort/cpu.hpp"
+#include "cpu/demotion.hpp"
 #include "engine/dispatcher.hpp"
 
 namespace cohort::cpu {
@@ -24,8 +25,12 @@ class Workers final : public engine::Backend {
   /// `pin`: bind each worker to one CPU.
   Workers(engine::Dispatcher& dispatcher, bool pin);
 
+  [[nodiscard]] bool accept(JobRecord& job) override;
   void resize(std::uint32_t units) override;
   void stop() override;
+  void published_all() override;
+  [[nodiscard]] bool starts_overdue() const override { return true; }
+  [[nodiscard]] std::optional<std::uint64_t> progress(const JobRecord& job) const override;
   [[nodiscard]] std::uint32_t startable(const JobRecord& job, std::uint32_t groups) const override;
   void start(JobRecord& job, std::uint32_t groups) override;
   void publish(JobRecord& job) override;
@@ -44,6 +49,9 @@ class Workers final : public engine::Backend {
     std::thread thread;
     std::condition_variable called;
     std::shared_ptr<JobRecord> job;  // its next job
+    JobRecord* visited = nullptr;    // from being sent until it is idle
+    bool spare = false;              // beyond the capacity, for tasks that are overdue
+    Demotion demotion;
     detail::Visit visit;
     std::unique_ptr<Team> team;  // kept for the next group with the same number of threads
   };
@@ -56,10 +64,14 @@ class Workers final : public engine::Backend {
     friend bool operator==(const Wait&, const Wait&) = default;
   };
 
-  void hire(std::uint32_t workers);
+  void hire(std::uint32_t workers, bool spare = false);
+  void add_idle(std::uint32_t index);
+  void keep_time();
+  void demote_late(std::uint32_t soon);
   void work(std::uint32_t index);
   static detail::Stay visit(Worker& worker, JobRecord& job);
   static bool tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::uint32_t busy_workers() const;
   [[nodiscard]] std::uint32_t free_units() const;
   void send(JobRecord& job, std::uint32_t count, bool first);
   void set_patience(JobRecord& job, std::uint32_t capacity) const;
@@ -70,7 +82,11 @@ class Workers final : public engine::Backend {
   engine::Dispatcher& dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<Wait> waits_;        // without a deadline
+  std::vector<Wait> waits_;    // without a deadline
+  std::uint32_t overdue_ = 0;  // groups of running tasks that were overdue
+  bool any_demoted_ = false;
+  std::thread clock_;  // wakes when the next task is due
+  std::condition_variable due_changed_;
   std::uint32_t usable_cpus_;      // as of the engine's construction
   std::vector<std::size_t> cpus_;  // to bind workers to; empty: not bound
   static thread_local const JobRecord*

@@ -65,6 +65,14 @@ class Backend {
   [[nodiscard]] virtual std::uint32_t plannable(std::uint32_t units) const { return units; }
   /// Held: called after the shares of all jobs have been published.
   virtual void published_all() {}
+  /// Whether a task can start on threads of its own while all units are in use. Then startable()
+  /// and start() serve tasks that are overdue, accept() prepares for them, and the backend calls
+  /// Dispatcher::rebalance() when the next one is due.
+  [[nodiscard]] virtual bool starts_overdue() const { return false; }
+  /// Held: how far a running job has come, in barriers. Empty if the engine does not know.
+  [[nodiscard]] virtual std::optional<std::uint64_t> progress(const JobRecord& /*job*/) const {
+    return {};
+  }
   /// Held: false as long as something else has to happen before a pending job starts.
   [[nodiscard]] virtual bool may_begin(const JobRecord& /*job*/) const { return true; }
   /// Held: how many of these groups can start now.

@@ -1,6 +1,7 @@
 #include "engine/dispatcher.hpp"
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
 
 namespace cohort::engine {
@@ -104,14 +105,25 @@ bool Dispatcher::has_work() const {
 
 std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::JobBody> body,
                                               const LaunchOptions& options,
-                                              std::optional<int> priority, bool restored) {
+                                              std::optional<int> priority, bool restored,
+                                              const TaskTerms& terms) {
   const char* const call = priority ? "submit" : "launch";
+  if (terms.start_within && !backend_->starts_overdue()) {
+    throw Error{Errc::unsupported,
+                "submit: start_within: this engine cannot start a task before groups have left "
+                "their units; drop it, or use the CPU engine"};
+  }
   {
     const Locked locked{*this, call};
     check_alive(call);  // before the backend accesses a device that is lost
   }
   auto job = std::make_shared<JobRecord>(shared_from_this(), std::move(body), options, priority);
   job->kept = restored;
+  job->kind = terms.kind;
+  if (terms.start_within) {
+    const auto wait = static_cast<std::uint64_t>(terms.start_within->count());
+    job->due = job->launched_at + wait;
+  }
   backend_->admit(*job);
   enter(*job, call, [&](Locked& /*locked*/) {
     check_alive(call);
@@ -135,7 +147,11 @@ void Dispatcher::enqueue(JobRecord& job) {
   job.held = false;
   if (job.priority) {
     const std::uint32_t units = job.units_for(job.body->max_groups);
-    if (!tasks_.push(job.shared_from_this(), *job.priority, units, job.body->guest)) return;
+    const bool first = tasks_.push(job.shared_from_this(), *job.priority, units, job.body->guest);
+    if (job.due) due_.emplace(*job.due, &job);
+    job.metered = meter_.used();
+    if (job.metered) meter_.submitted(job.kind, units, view());
+    if (!first) return;
   } else if (!resumed) {
     job.number = ++launches_;
     jobs_.push_back(job.shared_from_this());
@@ -188,7 +204,54 @@ void Dispatcher::rebalance() {
   }
 }
 
+std::uint32_t Dispatcher::choose_groups(const std::string& kind, std::uint32_t most,
+                                        std::optional<std::chrono::nanoseconds> limit) {
+  const Locked locked{*this, "submit"};
+  check_alive("submit");
+  const auto nanoseconds =
+      limit ? std::optional{static_cast<double>(limit->count())} : std::nullopt;
+  return meter_.choose(kind, view(), capacity_, most, nanoseconds);
+}
+
+/// The jobs as the measurement of tasks sees them.
+TaskMeter::Jobs Dispatcher::view() const {
+  TaskMeter::Jobs result{.now = now()};
+  for (const auto& job : jobs_) {
+    if (job->status == Status::suspended) continue;
+    const cohort::detail::JobBody& body = *job->body;
+    ++result.count;
+    result.mix += std::hash<std::string>{}(typeid(body).name() + body.label()) + body.max_groups;
+    const bool runs = job->status == Status::running;
+    result.progress += runs ? backend_->progress(*job).value_or(0) : 0;
+    const bool grows = runs && job->resizable() && may_join(*job) && job->inside < job->share;
+    result.whole = result.whole && runs && !job->suspending && !grows;
+  }
+  return result;
+}
+
+std::optional<std::uint64_t> Dispatcher::next_due(std::uint64_t after) const {
+  const auto next = due_.upper_bound({after, nullptr});
+  return next == due_.end() ? std::nullopt : std::optional{next->first};
+}
+
+std::uint32_t Dispatcher::due_groups(std::uint32_t groups, std::uint32_t most) const {
+  for (auto each = due_.begin(); each != due_.end() && groups < most; ++each)
+    groups += each->second->body->max_groups;
+  return std::min(groups, most);
+}
+
+/// Starts the tasks that are due. The backend may have no threads left for one: the others wait
+/// behind it.
+void Dispatcher::start_overdue() {
+  while (!due_.empty() && due_.begin()->first <= now()) {
+    JobRecord& task = *due_.begin()->second;
+    task.overdue = true;
+    if (!begin(task, task.ticket.groups)) break;
+  }
+}
+
 void Dispatcher::share_out() {
+  start_overdue();
   std::vector<JobRecord*> jobs;
   std::vector<scheduler::Claim> claims;
   for (const auto& each : jobs_) {
@@ -221,6 +284,7 @@ void Dispatcher::share_out() {
     if (job.status == Status::pending && plan.shares[i] > 0) begin(job, plan.shares[i]);
     if (job.status == Status::running && job.resizable() && may_join(job)) backend_->refill(job);
   }
+  if (meter_.used()) meter_.look(view());
 }
 
 /// Starts or restarts a job with the units that are free; a rigid one with all or none.
@@ -229,7 +293,12 @@ bool Dispatcher::begin(JobRecord& job, std::uint32_t units) {
   const std::uint32_t most = std::min(share, job.options.start_groups.value_or(share));
   const std::uint32_t groups = std::min(backend_->startable(job, share), most);
   if (groups == 0 || (!job.resizable() && groups < share)) return false;
-  if (job.priority) tasks_.start(job);
+  if (job.priority) {
+    tasks_.start(job);
+    if (job.due) due_.erase({*job.due, &job});
+  } else {
+    meter_.jobs_changed();
+  }
   job.status = Status::running;
   job.owed = false;
   job.has_units = false;
@@ -280,7 +349,9 @@ void Dispatcher::note_start(JobRecord& job, const Census& census) {
   if (job.has_units || !census.has_units) return;
   job.has_units = true;
   job.started_at = now();
-  if (job.priority) met(job, job.launched_at, job.body->max_groups);
+  if (!job.priority) return;
+  met(job, job.launched_at, job.body->max_groups);
+  if (job.metered) meter_.started(view());
 }
 
 void Dispatcher::look_at_demand(JobRecord& job) {
@@ -368,10 +439,13 @@ void Dispatcher::rest(JobRecord& job, Status status) {
   if (job.priority) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
+  if (!job.priority) meter_.jobs_changed();
   if (ended(status)) {
     backend_->ended(job);
     effects_.drop(job.shared_from_this());  // the kernel's destructor may call this dispatcher
     if (job.priority) {
+      if (job.metered) meter_.ended(status == Status::finished, view());
+      if (job.due) due_.erase({*job.due, &job});
       tasks_.remove(job);
     } else {
       std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });

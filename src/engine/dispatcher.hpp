@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "engine/effects.hpp"
 #include "engine/job_record.hpp"
 #include "engine/process.hpp"
+#include "engine/task_meter.hpp"
 #include "engine/task_queue.hpp"
 #include "scheduler/policy.hpp"
 
@@ -41,6 +43,12 @@ class Lending {
 
   /// Called with the dispatcher's mutex when Dispatcher::lendable() has changed.
   virtual void lendable_changed() noexcept = 0;
+};
+
+/// What a task asks for beyond its options as a launch.
+struct TaskTerms {
+  std::string kind = {};
+  std::optional<std::chrono::nanoseconds> start_within = {};
 };
 
 /// The part of an engine that may outlive its handle: jobs refer to it.
@@ -77,7 +85,10 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   /// `priority`: of a task; empty for a job. `restored`: the job starts with the kept State.
   std::shared_ptr<JobRecord> launch(std::unique_ptr<cohort::detail::JobBody> body,
                                     const LaunchOptions& options, std::optional<int> priority,
-                                    bool restored);
+                                    bool restored, const TaskTerms& terms = {});
+  /// How many units the next task of this kind should get, at most `most`.
+  [[nodiscard]] std::uint32_t choose_groups(const std::string& kind, std::uint32_t most,
+                                            std::optional<std::chrono::nanoseconds> limit);
   [[nodiscard]] std::uint32_t capacity() const;
   /// Units that tenants may have together. Needs no mutex.
   [[nodiscard]] std::uint32_t lendable() const { return lendable_.load(std::memory_order_relaxed); }
@@ -118,6 +129,10 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void perform_effects(std::unique_lock<std::mutex>& lock) const { effects_.perform(lock); }
   /// Schedules a call of the job's tracer for when the mutex is released.
   void trace_gather_later(JobRecord& job, const TraceGather& gather);
+  /// When the next task is due to start whether units are free or not; empty if none is.
+  [[nodiscard]] std::optional<std::uint64_t> next_due(std::uint64_t after) const;
+  /// Groups of waiting tasks that will be due, added to `groups`, at most `most`.
+  [[nodiscard]] std::uint32_t due_groups(std::uint32_t groups, std::uint32_t most) const;
 
   [[nodiscard]] std::mutex& mutex() const { return mutex_; }
   [[nodiscard]] std::uint32_t units() const { return capacity_; }
@@ -139,6 +154,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   [[nodiscard]] std::vector<std::shared_ptr<JobRecord>> all() const;
   void enqueue(JobRecord& job);
   void share_out();
+  void start_overdue();
+  [[nodiscard]] TaskMeter::Jobs view() const;
   [[nodiscard]] bool may_join(const JobRecord& job) const;
   bool begin(JobRecord& job, std::uint32_t units);
   void publish(JobRecord& job, std::uint32_t units);
@@ -155,6 +172,9 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   std::vector<std::shared_ptr<JobRecord>> jobs_;
   TaskQueue<JobRecord> tasks_;
   std::uint64_t launches_ = 0;
+  /// Waiting tasks with a time by which they start, the earliest first.
+  std::set<std::pair<std::uint64_t, JobRecord*>> due_;
+  TaskMeter meter_;
   std::uint32_t capacity_ = 0;
   std::atomic<std::uint32_t> lendable_{0};
   std::unique_ptr<Lending> lending_;

@@ -26,7 +26,10 @@ std::uint32_t EngineBase::checked(const LaunchOptions& options, const Traits& tr
 }
 
 std::uint32_t EngineBase::checked(const TaskOptions& options) const {
-  return cohort::checked(options, capacity());
+  const std::uint32_t most = cohort::checked(options, capacity());
+  return options.kind.empty()
+             ? most
+             : dispatcher_->choose_groups(options.kind, most, options.finish_within);
 }
 
 Job EngineBase::start(std::unique_ptr<JobBody> body, const LaunchOptions& options) {
@@ -46,13 +49,14 @@ Job EngineBase::start_from(const std::filesystem::path& file, std::unique_ptr<Jo
 }
 
 Task EngineBase::start(std::unique_ptr<JobBody> body, const TaskOptions& options) {
-  const LaunchOptions with{.max_groups = options.groups,
+  const LaunchOptions with{.max_groups = body->max_groups,
                            .local_size = options.local_size,
                            .resizable = false,
                            .stop = options.stop,
                            .tracer = options.tracer,
                            .keeps = options.keeps};
-  return Task{dispatcher_->launch(std::move(body), with, options.priority, false)};
+  return Task{dispatcher_->launch(std::move(body), with, options.priority, false,
+                                  {.kind = options.kind, .start_within = options.start_within})};
 }
 
 }  // namespace cohort::detail

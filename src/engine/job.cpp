@@ -56,6 +56,7 @@ void Task::cancel() const { control_->cancel(); }
 TaskReport Task::report() const {
   const Report report = control_->report();
   return {.status = report.status,
+          .groups = report.max_groups,
           .gather = std::chrono::nanoseconds{report.gather.max},
           .run_time = report.run_time,
           .error = report.error};

@@ -144,6 +144,7 @@ Report JobRecord::report() const {
   report.status = status;
   const std::uint64_t this_run = status == Status::running ? now() - started_at : 0;
   report.run_time = std::chrono::nanoseconds{ran_before + this_run};
+  report.max_groups = body->max_groups;
   report.start_groups = start_groups;
   report.leaves = leaves;
   report.gather = gather.summary();

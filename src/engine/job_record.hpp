@@ -78,6 +78,10 @@ class JobRecord final : public cohort::detail::JobControl,
   std::optional<std::uint32_t> target;  // set by Job::set_target
   Ticket ticket;                        // of a task
   std::uint64_t number = 0;             // of a job: its place in the order of launches
+  std::string kind;                     // of a task; empty if it has a fixed number of units
+  std::optional<std::uint64_t> due;     // of a task: starts at this time, whether units are free
+  bool metered = false;                 // of a task: the meter counts it
+  bool overdue = false;                 // of a task: that time has come
 
   Status status = Status::pending;
   Status last_rest = Status::pending;  // how it last came to rest, if it has continued since

@@ -36,6 +36,18 @@ std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity, cons
 std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity) {
   check_range("submit: groups", options.groups, 1, capacity);
   if (options.local_size) check_range("submit: local_size", *options.local_size, 1, max_local_size);
+  const auto check_time = [](const char* name, std::optional<std::chrono::nanoseconds> time) {
+    if (!time || time->count() >= 0) return;
+    throw Error{Errc::bad_options, std::string{"submit: "} + name + " = " +
+                                       std::to_string(time->count()) + " ns; it can be 0 or more"};
+  };
+  check_time("start_within", options.start_within);
+  check_time("finish_within", options.finish_within);
+  if (options.finish_within && options.kind.empty()) {
+    throw Error{Errc::bad_options,
+                "submit: finish_within without a kind: name the kind, whose tasks are measured, or "
+                "drop finish_within"};
+  }
   return options.groups;
 }
 

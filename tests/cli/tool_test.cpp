@@ -53,6 +53,11 @@ TEST_F(Tool, PointsToTheHelpOfTheCommandThatWasMistyped) {
   expect_refused("bench barrier --frobnicate", {"`cohort bench barrier --help`"});
 }
 
+TEST_F(Tool, ChecksOnlyDevicesThatThereAre) {
+  expect_refused("opencl", {"`cohort opencl --help`"});
+  expect_refused("opencl check --device none-of-that-name", {"opencl check: "});
+}
+
 TEST_F(Tool, ListsWhatThereIs) {
   const Result words = cohort("list");
   EXPECT_EQ(words.status, 0);

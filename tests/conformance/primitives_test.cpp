@@ -366,5 +366,29 @@ COHORT_SITE_TEST(MayAllLeave, OneStaysWhileTheTargetIsNotZero) {
               });
 }
 
+// if (get_group_id(0) != 0) offer_kill();
+COHORT_SITE_TEST(MayAllLeave, AGuardKeepsGroupZero) {
+  site.restart(4);
+  const Word stop{site};
+  const LeaverBook left{site};
+  const NoteBook returned{site};
+  const std::uint32_t groups = site.capacity();
+  const GuardedOffers kernel{stop.data(), left.leavers(), returned.notes()};
+  const Report report = site.run_to(Status::finished, kernel, {}, [&](const Job& job) {
+    for (std::uint32_t i = 0; i < scaled(5, 2); ++i) {
+      site.until([&] { return groups_now(job) == groups; });
+      job.set_target(0);  // any group that offers itself is taken
+      site.until([&] { return groups_now(job) == 1; });
+      EXPECT_FALSE(job.wait_for(2ms).has_value()) << "group 0 has left";
+      job.set_target(groups);
+    }
+    site.until([&] { return groups_now(job) == groups; });
+    stop = 1;
+  });
+  EXPECT_GE(report.leaves, groups - 1);
+  EXPECT_THAT(left.ids(), testing::Not(testing::Contains(0U)));
+  EXPECT_THAT(returned.sorted(), ElementsAreArray(numbers(0, groups)));
+}
+
 }  // namespace
 }  // namespace cohort::test

@@ -2,9 +2,11 @@
 #include "conformance/kernels/tasks.hpp"
 
 #include <random>
+#include <set>
 #include <stop_token>
 #include <thread>
 
+#include "conformance/refused.hpp"
 #include "conformance/site.hpp"
 
 namespace cohort::test {
@@ -209,6 +211,55 @@ COHORT_SITE_TEST(Tasks, GetMoreOrLessOfTheMachineByItsCapacity) {
   EXPECT_THROW(site.set_capacity(0), Error);
   EXPECT_THROW(site.set_capacity(max_groups_limit + 1), Error);
   finish(job, words.stop);
+}
+
+COHORT_SITE_TEST(Tasks, OfAKindGetAtMostTheirGroupsAndTellHowMany) {
+  site.restart(4);
+  const March march{site};
+  const ScopedJob job = site.launch(march.kernel());
+  site.until([&] { return march.groups() == site.capacity(); });
+  std::set<std::uint32_t> chosen;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const std::uint32_t most = i % 2 == 0 ? site.capacity() : 1;
+    const NoteBook ids{site};
+    const TaskReport report = site.submit(NotingTask{ids.notes(), 0, true},
+                                          {.groups = most, .kind = "noting", .finish_within = 1s})
+                                  .wait();
+    EXPECT_EQ(report.status, Status::finished);
+    EXPECT_LE(report.groups, most);
+    EXPECT_THAT(ids.sorted(), ElementsAreArray(numbers(0, report.groups)));
+    chosen.insert(report.groups);
+  }
+  EXPECT_TRUE(site.capacity() == 1 || chosen.size() > 1) << "all choices are tried";
+  finish(job, march.stop);
+}
+
+COHORT_SITE_TEST(Tasks, WithoutAJobGetAllGroupsOfTheirKind) {
+  const NoteBook ids{site};
+  const TaskReport report =
+      site.submit(NotingTask{ids.notes(), 0, true}, {.groups = site.capacity(), .kind = "noting"})
+          .wait();
+  EXPECT_EQ(report.groups, site.capacity());
+}
+
+COHORT_SITE_TEST(Tasks, StartInTimeOnlyWhereThreadsAreLeftForThem) {
+  const TaskOptions soon{.start_within = 1ms};
+  if (site.kind() == EngineKind::cpu) {
+    EXPECT_EQ(site.submit(EmptyTask{}, soon).wait().status, Status::finished);
+  } else {
+    expect_error([&] { static_cast<void>(site.submit(EmptyTask{}, soon)); }, Errc::unsupported,
+                 "start_within: this engine cannot start a task before groups have left");
+  }
+}
+
+COHORT_SITE_TEST(Tasks, WithTimesThatMakeNoSenseAreRefused) {
+  const auto refused = [&](const TaskOptions& options, const std::string& why) {
+    expect_error([&] { static_cast<void>(site.submit(EmptyTask{}, options)); }, Errc::bad_options,
+                 why);
+  };
+  refused({.start_within = -1ns}, "start_within = -1 ns");
+  refused({.kind = "some", .finish_within = -1ns}, "finish_within = -1 ns");
+  refused({.finish_within = 1ms}, "finish_within without a kind");
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ class FakeBackend final : public Backend {
   void stop() override {
     for (const auto& job : std::vector{dispatcher_.jobs()}) all_leave(*job, {Status::cancelled});
   }
-  [[nodiscard]] std::uint32_t startable(const JobRecord& /*job*/,
-                                        std::uint32_t groups) const override {
+  [[nodiscard]] bool starts_overdue() const override { return spare_threads; }
+  [[nodiscard]] std::uint32_t startable(const JobRecord& job, std::uint32_t groups) const override {
+    if (job.overdue) return groups;
     std::uint32_t busy = 0;
     for (const JobRecord* const each : dispatcher_.jobs_and_running_tasks()) busy += each->inside;
     return std::min(groups, dispatcher_.units() - std::min(dispatcher_.units(), busy));
@@ -100,6 +101,7 @@ class FakeBackend final : public Backend {
   bool fails = false;          // run fails to start
   bool disobeys = false;       // published targets do not arrive
   bool draining = false;
+  bool spare_threads = false;          // for tasks that are overdue
   const JobRecord* waiting = nullptr;  // its groups wait for another job
   bool concludes = false;              // how a run has ended takes conclude()
   std::function<void(JobRecord&)> while_concluding;
@@ -123,10 +125,10 @@ class JobsLife : public testing::Test {
   std::shared_ptr<JobRecord> launch(std::uint32_t groups, const LaunchOptions& options = {}) {
     return dispatcher->launch(std::make_unique<FakeBody>(groups), options, {}, false);
   }
-  std::shared_ptr<JobRecord> submit(std::uint32_t groups) {
+  std::shared_ptr<JobRecord> submit(std::uint32_t groups, const TaskTerms& terms = {}) {
     auto body = std::make_unique<FakeBody>(groups);
     body->suspendable = false;
-    return dispatcher->launch(std::move(body), {.resizable = false}, 0, false);
+    return dispatcher->launch(std::move(body), {.resizable = false}, 0, false, terms);
   }
 
   std::shared_ptr<Dispatcher> dispatcher = std::make_shared<Dispatcher>(nullptr);
@@ -471,6 +473,56 @@ TEST_F(JobsLife, LendsWhatJobsAndTasksCanSpare) {
   backend->all_leave(*task);
   EXPECT_EQ(dispatcher->lendable(), 2U);
   EXPECT_EQ(changes, 5);
+}
+
+TEST_F(JobsLife, AnOverdueTaskStartsNextToGroupsThatHaveNotLeft) {
+  backend->spare_threads = true;
+  const auto job = launch(4);
+  const auto task = submit(2, {.start_within = std::chrono::nanoseconds{0}});
+  EXPECT_EQ(task->status, Status::running);
+  EXPECT_EQ(job->inside, 4U);
+  EXPECT_EQ(job->share, 2U) << "it still has to give its units";
+  backend->leave(*job, 1);
+  EXPECT_EQ(job->inside, 3U) << "the unit has a user already";
+  backend->all_leave(*task, {Status::finished});
+  EXPECT_EQ(job->share, 4U);
+  EXPECT_EQ(job->inside, 4U);
+}
+
+TEST_F(JobsLife, AnOverdueTaskOvertakesOthersAndSuspendsIfItHasTo) {
+  backend->spare_threads = true;
+  const auto job = launch(4);
+  const auto first = submit(3);
+  const auto whole = submit(4, {.start_within = std::chrono::nanoseconds{0}});
+  EXPECT_EQ(first->status, Status::pending);
+  EXPECT_EQ(whole->status, Status::running);
+  EXPECT_TRUE(job->suspending);
+  backend->all_leave(*whole, {Status::finished});
+  backend->all_leave(*job, kept);
+  EXPECT_EQ(first->status, Status::running);
+}
+
+TEST_F(JobsLife, ATaskThatIsNotDueWaits) {
+  backend->spare_threads = true;
+  const auto job = launch(4);
+  const auto task = submit(1, {.start_within = std::chrono::hours{1}});
+  EXPECT_EQ(task->status, Status::pending);
+  EXPECT_EQ(dispatcher->next_due(0), *task->due);
+  backend->leave(*job, 1);
+  EXPECT_EQ(task->status, Status::running);
+  EXPECT_FALSE(task->overdue);
+  EXPECT_FALSE(dispatcher->next_due(0));
+  backend->all_leave(*task, {Status::finished});
+}
+
+TEST_F(JobsLife, ABackendWithoutSpareThreadsRefusesATimeToStart) {
+  try {
+    submit(1, {.start_within = std::chrono::hours{1}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("start_within: this engine cannot start a task before"));
+  }
 }
 
 }  // namespace

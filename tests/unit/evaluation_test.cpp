@@ -286,18 +286,32 @@ TEST(Summary, TakesMediansOverPairsAndTheSmallestShareThatMeetsThePeriod) {
   const Json& light = summary["preemption"][0];
   EXPECT_EQ(light["share"], "one");
   EXPECT_NEAR(light["model"], 70.0 / 67, 1e-9);
-  EXPECT_NEAR(light["hybrid"], 1.02, 1e-9);
   EXPECT_TRUE(light["suspend"].is_null()) << "not measured";
   EXPECT_TRUE(summary["preemption"][1]["cooperative"].is_null()) << "medium: no samples";
   const Json& heavy = summary["preemption"][2];
   EXPECT_EQ(heavy["share"], "half");
   EXPECT_NEAR(heavy["cooperative"], 1.4, 1e-9);
   EXPECT_NEAR(heavy["suspend"], 1.3, 1e-9);
-  EXPECT_EQ(heavy["hybrid_choice"], "suspend");
-  EXPECT_NEAR(heavy["hybrid"], 1.3, 1e-9);
   EXPECT_EQ(heavy["time_slicing"], sliced);
   EXPECT_TRUE(light["time_slicing"].is_null()) << "not measured";
   EXPECT_THAT(summarise_multitask({{"commit", "one"}}, {})["performance"], IsEmpty());
+}
+
+TEST(Summary, ComparesTheEnginesChoiceWithTheBestFixedOneThatMeetsThePeriod) {
+  const std::vector<Json> samples{
+      sample("a", "alone", "", 100, 0),        sample("a", "heavy", "one", 101, 900),
+      sample("a", "heavy", "half", 140, 41),   sample("a", "heavy", "all", 130, 40),
+      sample("a", "heavy", "hybrid", 143, 40), sample("b", "alone", "", 100, 0),
+      sample("b", "heavy", "one", 110, 900),   sample("b", "heavy", "hybrid", 121, 900)};
+  const Json rows = summarise_multitask({{"commit", "one"}}, samples)["hybrid"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["best"], "all");
+  EXPECT_NEAR(rows[0]["ratio"], 1.1, 1e-9);
+  EXPECT_EQ(rows[0]["meets"], true);
+  ASSERT_EQ(rows[0]["fixed"].size(), 3U);
+  EXPECT_EQ(rows[1]["best"], "one") << "no choice meets the period";
+  EXPECT_NEAR(rows[1]["ratio"], 1.1, 1e-9);
+  EXPECT_EQ(rows[1]["meets"], false);
 }
 
 }  // namespace

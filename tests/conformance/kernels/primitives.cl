@@ -169,3 +169,15 @@ kernel kill_order(any) survivors(may_all_leave) void offering_forever_in_any_ord
 kernel survivors(may_all_leave) void stepping_forever_may_all_leave() {
   while (true) resizing_global_barrier();
 }
+
+kernel survivors(may_all_leave) void guarded_offers_may_all_leave(global uint *stop, global uint *left,
+                                                                  global uint *returned) {
+  while (told(stop) == 0) {
+    uint id = get_group_id();
+    count(left + id);
+    if (get_group_id() != 0) offer_kill();
+    uncount(left + id);
+    if (id == 0) request_fork();
+  }
+  if (leads()) note(returned, get_group_id());
+}

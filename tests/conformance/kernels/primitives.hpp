@@ -327,11 +327,38 @@ struct SteppingForever {
     return Next::again;
   }
 };
+/// The guard of the paper's appendix B: all groups may leave, but group 0 never offers itself. It
+/// lets groups come back instead.
+struct GuardedOffers {
+  static constexpr Traits traits{.survivors = Survivors::may_all_leave};
+  std::uint32_t* stop;
+  Leavers left;
+  Notes returned;
+
+  auto twin() const {
+    return twin_of("primitives/guarded_offers", stop, left.words, returned.words);
+  }
+  template <class Group>
+  COHORT_FN void run(Group& group, Nothing state) const {
+    const std::uint32_t id = group.group_id();
+    while (!told(group, stop)) {
+      if (id == 0) {
+        group.request_fork(state);
+      } else if (group.offer_kill(state)) {
+        if (leader(group)) left.add(group, id);
+        return;
+      }
+      pause(group);
+    }
+    if (leader(group)) returned.add(group, id);
+  }
+};
 
 using primitives_kernels =
     KernelList<LeavingFromTheTop, OfferingOften, OfferingOftenInAnyOrder, TopWaitsForLower,
                OfferingOnce, TopDoesNotOffer, Forking, ForkingOften, ForkingAfterAReturn,
                ComingAndGoing, ComingAndGoingInAnyOrder, Asking, AskingTogether, SomeOffer,
-               Counting, OfferingForever, OfferingForeverInAnyOrder, SteppingForever>;
+               Counting, OfferingForever, OfferingForeverInAnyOrder, SteppingForever,
+               GuardedOffers>;
 
 }  // namespace cohort::test

@@ -1,0 +1,94 @@
+#include "cpu/demotion.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace cohort::cpu {
+namespace {
+
+bool can_leave_idle_policy() {
+  bool can = false;
+  std::thread{[&can] {
+    int policy = SCHED_OTHER;
+    sched_param before = {};
+    const sched_param none = {};
+    can = ::pthread_getschedparam(::pthread_self(), &policy, &before) == 0 &&
+          ::pthread_setschedparam(::pthread_self(), SCHED_IDLE, &none) == 0 &&
+          ::pthread_setschedparam(::pthread_self(), policy, &before) == 0;
+  }}.join();
+  return can;
+}
+
+/// The last of these CPUs, all but `without` of them, but at least one.
+cpu_set_t last_cpus(const cpu_set_t& all, std::uint32_t without) {
+  const auto count = static_cast<std::uint32_t>(CPU_COUNT(&all));
+  std::uint32_t to_skip = std::min(without, count - 1);
+  cpu_set_t result;
+  CPU_ZERO(&result);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    if (to_skip > 0) {
+      --to_skip;
+    } else {
+      CPU_SET(cpu, &result);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+DemotionWay demotion_way() {
+  static const DemotionWay way =
+      can_leave_idle_policy() ? DemotionWay::idle_policy : DemotionWay::fewer_cpus;
+  return way;
+}
+
+void take_short_slices() {
+  struct Attributes {  // struct sched_attr of Linux, which glibc 2.36 does not have
+    std::uint32_t size = sizeof(Attributes);
+    std::uint32_t policy = SCHED_OTHER;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 0;
+    std::uint64_t deadline = 0;
+    std::uint64_t period = 0;
+  } attributes;
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+  if (attributes.policy != SCHED_OTHER) return;
+  attributes.runtime = 100'000;  // nanoseconds, the least that Linux accepts
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+void Demotion::demote(pthread_t thread, std::uint32_t busy_cpus, DemotionWay way) {
+  if (thread_) return;
+  way_ = way;
+  if (way == DemotionWay::idle_policy) {
+    const sched_param none = {};
+    if (::pthread_getschedparam(thread, &policy_, &priority_) != 0 ||
+        ::pthread_setschedparam(thread, SCHED_IDLE, &none) != 0)
+      return;
+  } else {
+    if (::pthread_getaffinity_np(thread, sizeof cpus_, &cpus_) != 0) return;
+    if (CPU_COUNT(&cpus_) < 2) return;
+    const cpu_set_t fewer = last_cpus(cpus_, busy_cpus);
+    if (::pthread_setaffinity_np(thread, sizeof fewer, &fewer) != 0) return;
+  }
+  thread_ = thread;
+}
+
+void Demotion::restore() {
+  if (!thread_) return;
+  if (way_ == DemotionWay::idle_policy) {
+    ::pthread_setschedparam(*thread_, policy_, &priority_);
+  } else {
+    ::pthread_setaffinity_np(*thread_, sizeof cpus_, &cpus_);
+  }
+  thread_.reset();
+}
+
+}  // namespace cohort::cpu
