@@ -6,7 +6,7 @@ STARTED := $(shell date +%s)
 COHORT := build/release/bin/cohort
 MACHINE ?= $(shell uname -m)-$(shell nproc)cpus
 
-.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-data test-report test-long bench pictures explore fuzz-compiler mutants prove docs site format check-format lint clean
+.PHONY: help setup build demo test test-quick test-compiler test-opencl test-mpi test-tenants test-data test-report test-long bench pictures explore fuzz-compiler mutants prove docs site format check-format lint clean
 .NOTPARALLEL:  # one step after another; each is parallel inside
 .PRECIOUS: build/%/build.ninja
 
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-compiler  the tests of cohortc, the compiler of the dialect, with those that take minutes'
 	@echo 'make test-opencl  all tests of the OpenCL engine, on PoCL or what there is; make test has the quick ones'
 	@echo 'make test-mpi     the apps on several ranks, by MPI (installs Open MPI)'
+	@echo 'make test-tenants a thousand killed tenants and engines'
 	@echo 'make test-data    the apps against known answers: minutes, with the graphs in $$COHORT_DATA if that is set'
 	@echo 'make test-report  the report in a real browser (installs Chromium)'
 	@echo 'make test-long    these, which take too long for make test'
@@ -87,7 +88,11 @@ test-report: build/release/build.ninja
 	@cmake --build --preset release -j $(JOBS) --target cohort
 	@tests/report/check $(COHORT) build/test-report
 
-test-long: test-data test-compiler test-opencl test-report
+test-tenants: build/release/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target deaths_test
+	@ctest --test-dir build/release -L tenants_long --output-on-failure --no-tests=error
+
+test-long: test-data test-compiler test-opencl test-tenants test-report
 
 pictures: build/release/build.ninja
 	@scripts/setup --browser

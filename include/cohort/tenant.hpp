@@ -18,8 +18,8 @@ class Client;
 
 /// How to connect. Everything has a default.
 struct TenantOptions {
-  /// The name that the engine is shared under. Default: $COHORT_ENGINE, or the only shared engine of
-  /// this user.
+  /// The name that the engine is shared under. Default: $COHORT_ENGINE, or the only shared engine
+  /// of this user.
   std::string engine = {};
   /// Shown in the engine's status, at most 63 characters. Default: the name of the program.
   std::string name = {};
@@ -44,8 +44,8 @@ class TenantLease {
   TenantLease& operator=(TenantLease&& other) noexcept;
   ~TenantLease();
 
-  /// Units that it holds now. The engine may take units back, for its job or for another tenant, and
-  /// lend them again later: up to the number that was wanted.
+  /// Units that it holds now. The engine may take units back, for its job or for another tenant,
+  /// and lend them again later: up to the number that was wanted.
   [[nodiscard]] std::uint32_t units() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return units() != 0; }
   /// The CPUs that the engine's workers have left. If the engine pins its workers, one CPU for each
@@ -79,8 +79,8 @@ class Tenant {
   ~Tenant();
 
   /// Waits until the engine has lent what it can: at least one unit, at most the units wanted.
-  /// Empty at once if no engine is connected, and when the engine ends meanwhile. Also empty if this
-  /// thread's own open leases hold all that the engine lends to this tenant.
+  /// Empty at once if no engine is connected, and when the engine ends meanwhile. Also empty if
+  /// this thread's own open leases hold all that the engine lends to this tenant.
   [[nodiscard]] TenantLease lease(TenantLeaseOptions options = {}) const {
     return lease_until(Deadline::max(), options);
   }
@@ -91,7 +91,7 @@ class Tenant {
     return lease_until(detail::deadline_after(time), options);
   }
   [[nodiscard]] TenantLease lease_until(Deadline deadline, TenantLeaseOptions options = {}) const;
-  /// Takes what the engine can lend without waiting for a job's resizing point; maybe nothing.
+  /// Takes what the engine lends within 2 ms, usually idle units; maybe nothing.
   [[nodiscard]] TenantLease try_lease(TenantLeaseOptions options = {}) const;
 
   /// Whether an engine answers. A tenant that waits for a free slot is connected too.
@@ -113,8 +113,9 @@ class Tenant {
 /// Error{unsupported} if the folder of the sockets cannot be trusted.
 [[nodiscard]] std::vector<std::string> shared_engines();
 
-/// One JSON document about a shared engine, its jobs and its tenants; docs/tenants.md has its shape.
-/// `engine` is chosen as in TenantOptions. Throws Error{engine_gone} if no such engine answers.
+/// One JSON document about a shared engine, its jobs and its tenants; docs/tenants.md has its
+/// shape. `engine` is chosen as in TenantOptions. Throws Error{engine_gone} if no such engine
+/// answers.
 [[nodiscard]] std::string engine_status(const std::string& engine = {});
 
 /// Sets the capacity of a shared engine from outside, as the engine's own set_capacity() does, while

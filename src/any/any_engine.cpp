@@ -12,9 +12,8 @@ namespace {
 EngineVariant make_cpu(const EngineSpec& spec) {
   if (!spec.device.empty())
     throw Error{Errc::bad_options, "--device is for --engine cuda and opencl; drop it"};
-  return std::make_unique<cpu::Engine>(
-      cpu::EngineOptions{
-          .capacity = spec.capacity, .pin_workers = spec.pinned, .share = spec.share});
+  return std::make_unique<cpu::Engine>(cpu::EngineOptions{
+      .capacity = spec.capacity, .pin_workers = spec.pinned, .share = spec.share});
 }
 
 #ifdef COHORT_WITH_CUDA

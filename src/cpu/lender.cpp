@@ -98,8 +98,8 @@ bool WorkerLender::launch(const std::shared_ptr<Unit>& unit, int priority) {
   try {
     auto body = std::make_unique<detail::CpuBody<Kernel, protocol::Role::fixed>>(Kernel{park}, 1);
     body->guest = true;
-    unit->task = dispatcher_.launch(std::move(body), {.max_groups = 1, .resizable = false},
-                                    priority, false);
+    unit->task =
+        dispatcher_.launch(std::move(body), {.max_groups = 1, .resizable = false}, priority, false);
     return true;
   } catch (const std::exception&) {
     return false;  // no memory, or the engine is lost: the tenant gets fewer units

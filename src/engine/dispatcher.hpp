@@ -80,9 +80,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
                                     bool restored);
   [[nodiscard]] std::uint32_t capacity() const;
   /// Units that tenants may have together. Needs no mutex.
-  [[nodiscard]] std::uint32_t lendable() const {
-    return lendable_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::uint32_t lendable() const { return lendable_.load(std::memory_order_relaxed); }
   void set_capacity(std::uint32_t units);
   [[nodiscard]] const std::shared_ptr<cohort::detail::Memory>& memory() const { return memory_; }
   [[nodiscard]] Backend& backend() const { return *backend_; }

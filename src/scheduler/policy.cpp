@@ -138,8 +138,8 @@ std::uint32_t lendable(std::uint32_t capacity, std::span<const Claim> jobs,
 
 std::vector<Loan> lend(std::uint32_t units, std::span<const TenantClaim> tenants) {
   std::vector<Loan> loans(tenants.size());
-  // Fair shares: whoever wants no more than its weight's part gets that, and the others share the
-  // rest in the same way.
+  // Fair shares: a tenant that wants no more than its weight's part gets its demand. The other
+  // tenants share the rest in the same way.
   std::vector<bool> content(tenants.size(), false);
   double left = units;
   for (bool changed = true; changed;) {

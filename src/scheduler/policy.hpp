@@ -35,7 +35,7 @@ struct Plan {
 /// Units in use by tasks.
 struct Busy {
   std::uint32_t tasks = 0;   ///< of the engine
-  std::uint32_t guests = 0;  ///< on loan to tenants, which give them back when they are told to
+  std::uint32_t guests = 0;  ///< on loan to tenants: the engine takes them back when it needs them
 };
 
 /// A waiting task.
@@ -44,8 +44,8 @@ struct Waiting {
   bool guest = false;  ///< for a tenant: no job is suspended for it
 };
 
-/// Returns the next waiting task: those of the engine before those of tenants, then by priority, then
-/// by age. Empty after the last one.
+/// Returns the next waiting task: first the engine's, then tenants' units; by priority, then by
+/// age. Empty after the last one.
 using NextTask = std::function<std::optional<Waiting>()>;
 
 /// The units for each claim; 0 postpones the job. Running jobs keep one unit each, or all if they
@@ -82,7 +82,7 @@ struct TenantClaim {
 /// What one tenant gets.
 struct Loan {
   std::uint32_t units = 0;
-  double due = 0;  ///< its fair share, of which `units` is a whole neighbour
+  double due = 0;  ///< its fair share; `units` is this number, rounded up or down
 };
 
 /// Arrears that let a tenant take a unit over from another one, in unit-seconds. So a unit that two
@@ -90,8 +90,8 @@ struct Loan {
 inline constexpr double patience_of_tenants = 0.1;
 
 /// The units of each tenant. Each gets its demand or, where units are short, its weight's part of
-/// them, as max-min fairness defines it. Parts of a unit go to the tenants with the highest arrears,
-/// then to the highest priorities. So over time no tenant gets less than its due.
+/// them, as max-min fairness defines it. Parts of a unit go to the tenants with the highest
+/// arrears, then to the highest priorities. So over time no tenant gets less than its due.
 [[nodiscard]] std::vector<Loan> lend(std::uint32_t units, std::span<const TenantClaim> tenants);
 
 }  // namespace cohort::scheduler

@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds answer_time{1000};  // of an engine on a busy machine
-constexpr std::chrono::milliseconds try_time{100};      // the engine's process may be stopped
+constexpr std::chrono::milliseconds try_time{2};        // for an idle worker to be handed over
 constexpr int again_ms = 1000;
 
 std::optional<std::uint64_t> nanoseconds(Clock::time_point deadline) {
@@ -108,8 +108,8 @@ void Client::open() {
   const bool there = find(options_.engine).has_value();
   over_event_ = Descriptor{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!over_event_.open())
-    throw Error{Errc::unsupported, std::string{"tenant: cannot make an event: "} +
-                                       std::strerror(errno)};
+    throw Error{Errc::unsupported,
+                std::string{"tenant: cannot make an event: "} + std::strerror(errno)};
   // The program's signal handlers do not run in this thread.
   sigset_t all;
   sigset_t before;
@@ -235,7 +235,7 @@ bool Client::hear(const std::shared_ptr<Link>& link) {
   return true;
 }
 
-/// The connection is over: nobody waits in it when this returns.
+/// Ends a connection. When this returns, no thread waits in it.
 void Client::lose(const std::shared_ptr<Link>& link) {
   ::shutdown(link->peer.socket.get(), SHUT_RDWR);  // a copy must not keep the connection open
   link->gone.store(true);  // pairs with the count of sleepers: both are in one total order
@@ -290,18 +290,20 @@ bool Client::holds_another(std::uint64_t ticket) const {
 }
 
 TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
+  if (units == 0 || units > max_groups_limit)
+    check_range("lease: units", units, 1, max_groups_limit);
   if (state_.load(std::memory_order_acquire) == State::alone || process_.left_behind()) return {};
-  check_range("lease: units", units, 1, max_groups_limit);
   if (tries) deadline = Clock::now() + try_time;
   Lock lock{mutex_};
   if (link_ == nullptr) return {};
   const std::uint64_t ticket = ++tickets_;
-  open_.push_back({.ticket = ticket, .units = units, .serial = 0, .thread = std::this_thread::get_id()});
+  open_.push_back(
+      {.ticket = ticket, .units = units, .serial = 0, .thread = std::this_thread::get_id()});
   ask();
   open_.back().serial = serial_;
   for (const auto link = link_; link_ == link;) {
     if (!link->seated()) {
-      if (tries || holds_another(ticket)) break;
+      if (holds_another(ticket)) break;
       const auto news = [&] { return link_ != link || link->seated(); };
       if (deadline == Deadline::max()) {
         changed_.wait(lock, news);
@@ -314,9 +316,9 @@ TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
     const Part part = part_of(ticket);
     if (part.open == nullptr) return {};  // the tenant is being destroyed
     if (part.grant.answers(part.open->serial)) {
-      if (part.units != 0 && (tries || part.grant.settled()))
-        return TenantLease{shared_from_this(), ticket};
-      if (tries || (part.grant.settled() && holds_another(ticket))) break;
+      const bool enough = part.grant.settled() || (tries && Clock::now() >= deadline);
+      if (enough && part.units != 0) return TenantLease{shared_from_this(), ticket};
+      if (part.grant.settled() && holds_another(ticket)) break;
     }
     if (Clock::now() >= deadline) break;
     link->sleepers.fetch_add(1);  // before it checks `gone`: pairs with lose()

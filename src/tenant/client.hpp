@@ -33,7 +33,7 @@ class Client : public std::enable_shared_from_this<Client> {
   /// Ends the connection and all leases.
   void close() noexcept;
 
-  /// `tries`: returns at the engine's first answer.
+  /// `tries`: for at most 2 ms, and takes what has come by then.
   [[nodiscard]] TenantLease lease(Deadline deadline, std::uint32_t units, bool tries);
   [[nodiscard]] std::uint32_t units(std::uint64_t ticket) noexcept;
   [[nodiscard]] std::vector<std::uint32_t> cpus(std::uint64_t ticket);

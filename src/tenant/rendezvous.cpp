@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -60,8 +61,8 @@ Descriptor make_folder(const Descriptor& parent, const std::string& name, const 
   if (::fstatat(parent.get(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 &&
       !S_ISDIR(found.st_mode))
     distrust(path, "is not a folder, but a link or a file that was put there; remove it");
-  Descriptor folder{::openat(parent.get(), name.c_str(),
-                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  Descriptor folder{
+      ::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   struct stat status {};
   if (!folder.open() || ::fstat(folder.get(), &status) != 0) {
     if (found.st_uid != ::geteuid())
@@ -75,8 +76,8 @@ Descriptor make_folder(const Descriptor& parent, const std::string& name, const 
   return folder;
 }
 
-/// Sockets are reached through the folder's descriptor: its path may be too long for an address, and
-/// it cannot be replaced after it was checked.
+/// Sockets are reached through the folder's descriptor: its path may be too long for an address,
+/// and it cannot be replaced after it was checked.
 sockaddr_un address_in(const Descriptor& folder, const std::string& file) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -125,8 +126,8 @@ std::string key_of(const Descriptor& folder, const std::string& name) {
 
 enum class Locked : std::uint8_t { yes, no, replaced };
 
-/// Locks the file against other processes. A record lock, since a child of fork() that outlives this
-/// process must not keep it.
+/// Locks the file against other processes. A record lock, since a child of fork() that outlives
+/// this process must not keep it.
 Locked lock_file(const Descriptor& folder, const std::string& file, const Descriptor& open) {
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -242,7 +243,7 @@ Claim::~Claim() {
 
 void Claim::lock() {
   const std::string file = name_ + std::string{lock_suffix};
-  for (;;) {
+  for (std::uint32_t tries = 1;; ++tries) {
     Descriptor open{::openat(folder_.get(), file.c_str(),
                              O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
     if (!open.open()) fail("cannot create " + folder_path() + "/" + file);
@@ -253,6 +254,11 @@ void Claim::lock() {
     }
     const auto holder = holder_of(open);
     if (!holder) continue;  // it has just ended
+    // An engine that is starting, or one that removes what a dead one has left.
+    if (tries < 1000 && !connect(folder_, name_)) {
+      ::poll(nullptr, 0, 1);
+      continue;
+    }
     throw Error{Errc::bad_options, "engine: share = '" + name_ + "': process " +
                                        std::to_string(*holder) +
                                        " shares an engine under that name; choose another one"};

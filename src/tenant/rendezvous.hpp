@@ -1,7 +1,6 @@
-// Where the engines and tenants of one user find each other: a private folder with a socket for each
-// shared engine.
-// Invariant: the folder belongs to this user and is closed to all others. An engine owns its name
-// from the moment it holds the lock on NAME.lock.
+// Where the engines and tenants of one user find each other: a private folder with a socket for
+// each shared engine. Invariant: the folder belongs to this user and is closed to all others. An
+// engine owns its name from the moment it holds the lock on NAME.lock.
 #pragma once
 
 #include <sys/types.h>

@@ -24,7 +24,7 @@ using engine::now;
 
 constexpr std::size_t most_connections = 512;
 constexpr std::size_t most_queued = 256;
-constexpr int turn_ms = 50;   // how often it is decided whose turn it is
+constexpr int turn_ms = 50;    // how often it is decided whose turn it is
 constexpr int pause_ms = 100;  // without descriptors
 
 /// What an event of epoll is about: a connection's number and one of its descriptors.
@@ -43,8 +43,8 @@ void drain(const Descriptor& event) {
 Descriptor make_event() {
   Descriptor event{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!event.open())
-    throw Error{Errc::unsupported, std::string{"tenants: cannot make an event: "} +
-                                       std::strerror(errno)};
+    throw Error{Errc::unsupported,
+                std::string{"tenants: cannot make an event: "} + std::strerror(errno)};
   return event;
 }
 
@@ -57,9 +57,9 @@ struct Server::Guest {
   Mapping demand_memory;
   Mapping grant_memory;
   Descriptor doorbell;
-  Demand demand;      // as last read
-  Grant grant;        // as last published
-  double due = 0;     // its fair share
+  Demand demand;   // as last read
+  Grant grant;     // as last published
+  double due = 0;  // its fair share
   double arrears = 0;
   std::uint32_t limit = 0;
   std::uint64_t published_at = 0;
@@ -127,9 +127,7 @@ Server::~Server() {
   // The lender's destructor takes all units back.
 }
 
-void Server::lendable_changed() noexcept {
-  SharedPlatform::notify(bell_);
-}
+void Server::lendable_changed() noexcept { SharedPlatform::notify(bell_); }
 
 void Server::watch(int descriptor, std::uint64_t tag) {
   epoll_event event{};
@@ -192,8 +190,7 @@ void Server::serve_once() {
 
 void Server::accept() {
   for (;;) {
-    Descriptor socket{
-        ::accept4(claim_.socket(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    Descriptor socket{::accept4(claim_.socket(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
     if (!socket.open()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
@@ -204,9 +201,8 @@ void Server::accept() {
     auto peer = identify(std::move(socket));
     if (!peer) continue;
     if (connections_.size() >= most_connections) {
-      const auto silent =
-          std::find_if(connections_.begin(), connections_.end(),
-                       [](const auto& each) { return !each.second->served; });
+      const auto silent = std::find_if(connections_.begin(), connections_.end(),
+                                       [](const auto& each) { return !each.second->served; });
       if (silent == connections_.end()) continue;
       close(silent->first);
     }
@@ -215,8 +211,7 @@ void Server::accept() {
     caller->id = id;
     caller->peer = std::move(*peer);
     watch(caller->peer.socket.get(), tag_of(id, Part::socket));
-    if (caller->peer.process.open())
-      watch(caller->peer.process.get(), tag_of(id, Part::process));
+    if (caller->peer.process.open()) watch(caller->peer.process.get(), tag_of(id, Part::process));
     connections_.emplace(id, std::move(caller));
   }
 }
@@ -300,8 +295,8 @@ void Server::welcome(Connection& caller, const Hello& hello) {
   if (!send(caller.peer.socket, &reply, sizeof reply)) close(caller.id);
 }
 
-/// Gives a tenant a free slot. Its memory is new, so what an earlier tenant of the slot, or a child
-/// of it, still writes is read by nobody.
+/// Gives a tenant a free slot, with new memory: an earlier tenant of the slot, or a child of it,
+/// may still write into the old one.
 void Server::seat(Connection& caller) {
   try {
     auto guest = std::make_unique<Guest>();
@@ -314,8 +309,8 @@ void Server::seat(Connection& caller) {
     guest->doorbell = make_event();
     guest->connection = &caller;
     guest->published_at = now();
-    guest->slot = static_cast<std::uint32_t>(
-        std::find(guests_.begin(), guests_.end(), nullptr) - guests_.begin());
+    guest->slot = static_cast<std::uint32_t>(std::find(guests_.begin(), guests_.end(), nullptr) -
+                                             guests_.begin());
     watch(guest->doorbell.get(), tag_of(caller.id, Part::doorbell));
     Reply reply;
     reply.verdict = Verdict::seated;
@@ -366,7 +361,7 @@ void Server::close(Id id) {
 
 // ---- Units
 
-/// Reads all demands and decides who gets how many units.
+/// Reads all demands and decides how many units each tenant has.
 void Server::arrange() {
   changed_ = false;
   struct Order {

@@ -1,5 +1,6 @@
 // The thread by which an engine serves its tenants: slots, grants, and the status.
-// Invariant: nothing that another process sends or writes makes this thread wait, throw or trust it.
+// Invariant: nothing that another process sends or writes makes this thread wait, throw or trust
+// it.
 #pragma once
 
 #include <array>
@@ -63,9 +64,9 @@ class Server final : public engine::Lending {
   std::map<Id, std::unique_ptr<Connection>> connections_;  // in the order in which they came
   Id last_id_ = 0;
   std::array<Guest*, slots> guests_{};  // changed and, by other threads, read with the mutex
-  bool full_ = false;                   // no descriptors left: no connection is accepted for a while
-  bool short_ = false;                  // tenants take turns with a unit
-  bool changed_ = false;                // arrange() is to run
+  bool full_ = false;     // no descriptors left: no connection is accepted for a while
+  bool short_ = false;    // tenants take turns with a unit
+  bool changed_ = false;  // arrange() is to run
   std::uint64_t arranged_at_ = 0;
   std::uint64_t leases_ = 0;  // guarded by the mutex, as is all_gather_
   Samples all_gather_;

@@ -113,20 +113,20 @@ void StatusText::begin_tenants(std::uint32_t slots, std::uint32_t queued) {
 }
 
 void StatusText::add_tenant(const TenantStatus& tenant) {
-  text_ += (std::exchange(first_tenant_, false) ? "" : ", ") +
-           Object{}
-               .number("slot", tenant.slot)
-               .number("pid", tenant.pid)
-               .add("name", json_string(tenant.name))
-               .number("weight", tenant.weight)
-               .number("priority", tenant.priority)
-               .number("demand", tenant.demand)
-               .number("limit", tenant.limit)
-               .number("granted", tenant.granted)
-               .number("leases", tenant.leases)
-               .number("held_ns", tenant.held)
-               .add("gather", to_json(tenant.gather))
-               .text();
+  text_ +=
+      (std::exchange(first_tenant_, false) ? "" : ", ") + Object{}
+                                                              .number("slot", tenant.slot)
+                                                              .number("pid", tenant.pid)
+                                                              .add("name", json_string(tenant.name))
+                                                              .number("weight", tenant.weight)
+                                                              .number("priority", tenant.priority)
+                                                              .number("demand", tenant.demand)
+                                                              .number("limit", tenant.limit)
+                                                              .number("granted", tenant.granted)
+                                                              .number("leases", tenant.leases)
+                                                              .number("held_ns", tenant.held)
+                                                              .add("gather", to_json(tenant.gather))
+                                                              .text();
 }
 
 std::string StatusText::end(std::uint64_t leases, const Summary& gather) {

@@ -1,5 +1,5 @@
 // The JSON document about a shared engine. Its shape is in docs/tenants.md.
-// Invariant: it is valid JSON whatever a tenant calls itself, and short enough for one message.
+// Invariant: it is valid JSON for any name of a tenant, and short enough for one message.
 #pragma once
 
 #include <sys/types.h>

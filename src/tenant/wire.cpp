@@ -125,11 +125,11 @@ Received receive(const Descriptor& socket, void* buffer, std::size_t room,
       }
     }
   }
-  if (got > 0)
-    return {.what = Received::What::message, .bytes = static_cast<std::size_t>(got)};
+  if (got > 0) return {.what = Received::What::message, .bytes = static_cast<std::size_t>(got)};
   // An empty message looks like the end.
   pollfd hung{.fd = socket.get(), .events = POLLRDHUP, .revents = 0};
-  const bool over = ::poll(&hung, 1, 0) > 0 && (hung.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+  const bool over =
+      ::poll(&hung, 1, 0) > 0 && (hung.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
   return {.what = over ? Received::What::end : Received::What::message};
 }
 

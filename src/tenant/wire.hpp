@@ -95,7 +95,8 @@ struct SharedPlatform {
 using Futex = SharedPlatform::Atomic<std::uint32_t>;
 static_assert(sizeof(Futex) == sizeof(std::uint32_t));
 /// Sleeps while the word is `seen`, until `deadline` of cpu::now(). May return earlier.
-void sleep_on(const Futex& word, std::uint32_t seen, std::optional<std::uint64_t> deadline) noexcept;
+void sleep_on(const Futex& word, std::uint32_t seen,
+              std::optional<std::uint64_t> deadline) noexcept;
 
 using Demand = protocol::Demand;
 using Grant = protocol::Grant<cpu_words>;
@@ -122,7 +123,7 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Who may still write to shared memory.
+/// Which processes can still write to shared memory.
 enum class Writers : std::uint8_t {
   every_process,
   mapped_already,  ///< only through mappings that exist when it is sealed
@@ -140,7 +141,7 @@ bool send(const Descriptor& socket, const void* message, std::size_t bytes,
 /// A message that has come.
 struct Received {
   enum class What : std::uint8_t { nothing, message, end } what = What::nothing;
-  std::size_t bytes = 0;  ///< its size, which may exceed that of the buffer
+  std::size_t bytes = 0;  ///< its size; larger than the buffer if the rest was cut off
 };
 /// Receives one message without blocking. Descriptors that come with it are put into `descriptors`
 /// or closed.

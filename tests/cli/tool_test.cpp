@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cohort/tenant.hpp"
+
 namespace {
 
 using nlohmann::json;
@@ -17,6 +19,7 @@ using testing::MatchesRegex;
 using testing::Not;
 
 namespace fs = std::filesystem;
+using cohort::Tenant;
 using cohort::tests::Result;
 using cohort::tests::Tool;
 
@@ -277,6 +280,28 @@ TEST_F(Tool, RefusesOptionsThatItWouldIgnore) {
   expect_refused("run k.cl --input grid:5x5", {"--input is for apps"});
   expect_refused("run k.cl --verify", {"--verify is for apps"});
   expect_refused("check bfs --seed 3 --replay a", {"--replay"});
+  expect_refused("run bfs --engine mpi --share", {"--share does not work with --engine mpi"});
+  expect_refused("run bfs --input grid:5x5 --share=a/b", {"'a/b': a name has 1 to 64 letters"});
+}
+
+TEST_F(Tool, LendsWorkersWhileItRuns) {
+  ::setenv("XDG_RUNTIME_DIR", in_folder("").c_str(), 1);
+  std::filesystem::permissions(in_folder(""), std::filesystem::perms{0700});
+  const Tenant tenant{{.engine = "shared"}};
+  Result result;
+  std::jthread run{[&] {
+    result =
+        cohort("run bfs --input grid:200x200 --capacity 3 --repeat 500 --verify --share=shared");
+  }};
+  ASSERT_TRUE(tenant.wait_connected(std::chrono::minutes{1}));
+  std::uint32_t leases = 0;
+  while (tenant.connected()) leases += tenant.lease({.units = 2}).units() != 0 ? 1 : 0;
+  run.join();
+  EXPECT_GT(leases, 0U);
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("shared as shared\n"), HasSubstr("verified")));
+  EXPECT_THAT(cohort("run bfs --input grid:5x5 --share").out, HasSubstr("shared as pid"));
+  ::unsetenv("XDG_RUNTIME_DIR");
 }
 
 TEST_F(Tool, SaysWhatIsWrongWithAnInput) {

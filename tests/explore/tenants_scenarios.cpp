@@ -80,16 +80,17 @@ class TenantsRun {
     }
     if (story_.late_write) {
       world_.spawn(
-          1 + story_.tenants, "child",
-          [](void* self) { static_cast<TenantsRun*>(self)->child(); }, this);
+          1 + story_.tenants, "child", [](void* self) { static_cast<TenantsRun*>(self)->child(); },
+          this);
     }
     world_.go();
     may_die = nullptr;
     if (!world_.failure().empty()) return;
-    const std::uint32_t expected =
-        (story_.tenants - (tenant_died_ ? 1 : 0)) * static_cast<std::uint32_t>(story_.leases.size());
+    const std::uint32_t expected = (story_.tenants - (tenant_died_ ? 1 : 0)) *
+                                   static_cast<std::uint32_t>(story_.leases.size());
     if (met_ < expected) world_.fail("a lease was never met");
   }
+  [[nodiscard]] bool died() const { return tenant_died_ || engine_died_; }
 
  private:
   struct Start {
@@ -181,6 +182,7 @@ class TenantsRun {
 
   void arrange(Life& life, Seat& seat, std::uint32_t& used) {
     seat.demand = protocol::look(seat.pages->demand, story_.units);
+    if (seat.demand.units > story_.units) world_.fail("the engine believes a demand too large");
     std::uint32_t limit = seat.demand.units;
     const auto held = static_cast<std::uint32_t>(std::popcount(seat.grant.cpus[0]));
     const auto free = story_.units - static_cast<std::uint32_t>(std::popcount(used));
@@ -248,8 +250,8 @@ class TenantsRun {
   void borrow(Life& life, std::uint32_t number, std::uint32_t& done) {
     Socket& socket = life.sockets[number];
     const auto gone = [&] { return socket.gone.load(Order::acquire) != 0; };
-    explore::Platform::await(
-        socket.answered, [&] { return socket.seated.load(Order::acquire) != 0 || gone(); });
+    explore::Platform::await(socket.answered,
+                             [&] { return socket.seated.load(Order::acquire) != 0 || gone(); });
     if (gone()) return;
     Socket& pages = *page_of_[number];
     for (std::uint32_t serial = 0; done < story_.leases.size();) {
@@ -259,6 +261,8 @@ class TenantsRun {
       explore::Platform::await(pages.answered, [&] {
         grant = protocol::read(pages.grant);
         if (grant && !known(pages, *grant)) world_.fail("an answer was read that was never given");
+        if (grant && grant->serial > serial)
+          world_.fail("a demand was answered before it was made");
         return (grant && grant->answers(serial) && grant->units != 0 && grant->settled()) || gone();
       });
       if (!grant || !grant->answers(serial) || grant->units == 0) return;  // the engine is gone
@@ -304,6 +308,7 @@ std::ostream& operator<<(std::ostream& out, const TenantsStory& story) { return 
 const std::vector<TenantsStory>& tenants_stories() {
   static const std::vector<TenantsStory> stories{
       {.name = "one tenant", .tenants = 1, .slots = 1, .leases = {1, 2}},
+      {.name = "more than there is", .tenants = 1, .slots = 1, .leases = {9, ~0U}},
       {.name = "two slots", .tenants = 2, .slots = 2, .leases = {1, 1}},
       {.name = "units are taken back", .tenants = 1, .slots = 1, .leases = {2, 2}, .revokes = true},
       {.name = "a slot is handed over", .tenants = 3, .slots = 1, .leases = {2}},
@@ -321,6 +326,7 @@ const std::vector<TenantsStory>& tenants_stories() {
 explore::Result explore_tenants(const TenantsStory& story, const explore::Options& options) {
   explore::Result result;
   World world{options};
+  std::uint64_t deaths = 0;
   for (bool more = true; more && result.schedules < options.schedules;) {
     world.begin();
     TenantsRun run{world, story};
@@ -333,7 +339,12 @@ explore::Result explore_tenants(const TenantsStory& story, const explore::Option
       result.replay = world.schedule();
       return result;
     }
+    deaths += run.died() ? 1 : 0;
     more = world.next();
+  }
+  if ((story.tenant_dies || story.engine_dies) && deaths < result.schedules / 10) {
+    result.ok = false;
+    result.failure = "only " + std::to_string(deaths) + " processes died";
   }
   return result;
 }

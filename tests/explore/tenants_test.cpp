@@ -37,16 +37,15 @@ INSTANTIATE_TEST_SUITE_P(Stories, Tenants, testing::ValuesIn(tenants_stories()),
                          });
 
 TEST(TenantsOfOneSlot, MustNotShareItsPages) {
-  const explore::Result result = explore_tenants({.name = "pages are reused",
-                                                  .tenants = 2,
-                                                  .slots = 1,
-                                                  .leases = {1, 2},
-                                                  .tenant_dies = true,
-                                                  .late_write = true,
-                                                  .reuses_pages = true},
-                                                 {.schedules = 4000,
-                                                  .weak_memory = true,
-                                                  .waiting = Waiting::notified});
+  const explore::Result result =
+      explore_tenants({.name = "pages are reused",
+                       .tenants = 2,
+                       .slots = 1,
+                       .leases = {1, 2},
+                       .tenant_dies = true,
+                       .late_write = true,
+                       .reuses_pages = true},
+                      {.schedules = 4000, .weak_memory = true, .waiting = Waiting::notified});
   EXPECT_FALSE(result.ok);
   std::cout << "  found in schedule " << result.schedules << ": " << result.failure << '\n';
 }

@@ -66,8 +66,8 @@ bool killed(std::size_t most) {
   for (const TenantsStory& story : tenants_stories()) {
     for (const Waiting waiting : {Waiting::notified, Waiting::polled}) {
       limit_time();
-      const Result result = explore_tenants(
-          story, {.schedules = 1000, .weak_memory = true, .waiting = waiting});
+      const Result result =
+          explore_tenants(story, {.schedules = 1000, .weak_memory = true, .waiting = waiting});
       if (result.ok) continue;
       std::cout << story.name << ": " << result.failure << '\n';
       return true;

@@ -1,8 +1,8 @@
 // A process for the tests of tenants:
-//   tenant_child engine NAME CAPACITY      shares an engine with a job; prints "ready"; until killed
-//   tenant_child hold NAME UNITS           prints "held N" and keeps a lease until killed or told
-//   tenant_child leases NAME COUNT UNITS   takes and gives back COUNT leases; prints "leases N"
-//   tenant_child fork NAME UNITS           the same as hold, with a child that outlives it
+//   tenant_child engine NAME CAPACITY      shares an engine with a job; prints "ready"; until
+//   killed tenant_child hold NAME UNITS           prints "held N" and keeps a lease until killed or
+//   told tenant_child leases NAME COUNT UNITS   takes and gives back COUNT leases; prints "leases
+//   N" tenant_child fork NAME UNITS           the same as hold, with a child that outlives it
 //   tenant_child intrude USER SOCKET       connects as another user; prints "refused" or "served"
 //   tenant_child folder USER               opens the rendezvous folder as another user
 // A lease that does not come within a minute ends it with status 3.

@@ -2,6 +2,8 @@
 // COHORT_TEST_SCALE=34 kills a thousand of each.
 #include <gmock/gmock.h>
 
+#include <iostream>
+
 #include "conformance/scale.hpp"
 #include "tenants/processes.hpp"
 
@@ -16,13 +18,19 @@ TEST_F(Deaths, OfTenantsGiveTheirUnitsBack) {
   cpu::Engine engine{{.capacity = 4, .share = "e"}};
   const EndlessJob job{engine};
   const std::uint32_t deaths = scaled(30, 5);
+  Samples cleared;
   for (std::uint32_t i = 0; i < deaths; ++i) {
     Child child{{i % 3 == 2 ? "fork" : "hold", "e", std::to_string(1 + i % 4)}};
     ASSERT_EQ(child.line(), "held " + std::to_string(std::min(1 + i % 4, 3U)));
     EXPECT_EQ(seated(), 1U);
+    const std::uint64_t before = cpu::now();
     child.kill();
     ASSERT_TRUE(eventually([] { return seated() == 0; })) << "after " << i << " deaths";
+    cleared.add(cpu::now() - before);
   }
+  const Summary took = cleared.summary();  // not judged: other programs may use this machine
+  std::cout << "  demands of killed tenants were gone after " << took.p50 / 1000 << " us (p50), "
+            << took.max / 1000 << " us (max)\n";
   EXPECT_TRUE(eventually([&] { return job.groups() == 4; }));
   EXPECT_EQ(number("\"leases\": "), deaths);
   const Tenant tenant;
@@ -49,7 +57,7 @@ TEST_F(Deaths, OfEnginesAreSurvivedByTenants) {
     ASSERT_TRUE(tenant.wait_connected(1min));
     const auto lease = tenant.lease_for(1min, {.units = 2});
     ASSERT_EQ(lease.units(), 1U);
-    std::jthread waiting{[&] {  // for units that nobody can have
+    std::jthread waiting{[&] {  // for more units than there are
       EXPECT_FALSE(tenant.lease_for(1min, {.units = 4096}).units() > 1);
     }};
     if (i % 2 == 0) std::this_thread::sleep_for(1ms);
@@ -84,7 +92,7 @@ TEST_F(Deaths, OfTenantsThatAreBeingSeatedLoseNoSlot) {
   cpu::Engine engine{{.capacity = 2, .share = "e"}};
   for (std::uint32_t i = 0; i < scaled(60, 10); ++i) {
     Child child{{"hold", "e", "1"}};
-    std::this_thread::sleep_for(std::chrono::microseconds{300 * i});  // at any moment
+    std::this_thread::sleep_for(std::chrono::microseconds{300 * (i % 60)});  // at any moment
     child.kill();
   }
   ASSERT_TRUE(eventually([] { return seated() == 0; }));

@@ -1,4 +1,4 @@
-// A job that runs until it is told to stop, and offers its groups all the time.
+// A job that runs until the test ends it. Its groups offer to leave all the time.
 #pragma once
 
 #include <atomic>

@@ -71,7 +71,7 @@ TEST_F(Leases, MakeWayForJobsAndTasksOfTheEngine) {
 }
 
 TEST_F(Leases, AreEmptyWithoutAnEngine) {
-  const Tenant tenant{{.engine = "nobody"}};
+  const Tenant tenant{{.engine = "missing"}};
   EXPECT_FALSE(tenant.connected());
   const auto lease = tenant.lease({.units = 2});
   EXPECT_FALSE(lease);
@@ -136,7 +136,7 @@ TEST_F(Leases, WaitOnlyUntilTheirDeadline) {
 
 TEST_F(Leases, AreTriedWithoutWaiting) {
   const Tenant tenant;
-  // Idle workers may still have to come from their beds, so a try may fail; but not for ever.
+  // On a busy machine an idle worker may come too late for a try.
   EXPECT_TRUE(eventually([&] { return tenant.try_lease({.units = 1}).units() == 1; }));
 }
 
@@ -180,9 +180,9 @@ TEST_F(Leases, AreSharedByWeight) {
   EXPECT_TRUE(eventually([&] { return job.groups() == 1; }));
   leases[0].give_back();  // its unit goes to others
   EXPECT_TRUE(eventually([&] {
-    return std::accumulate(leases.begin(), leases.end(), 0U, [](std::uint32_t sum, const auto& each) {
-             return sum + each.units();
-           }) == 18;
+    return std::accumulate(
+               leases.begin(), leases.end(), 0U,
+               [](std::uint32_t sum, const auto& each) { return sum + each.units(); }) == 18;
   }));
 }
 
@@ -200,14 +200,15 @@ TEST_F(Leases, TakeTurnsWhereUnitsAreShort) {
 
 TEST_F(Leases, QueueForASlot) {
   std::vector<std::unique_ptr<Tenant>> tenants;
-  for (std::uint32_t i = 0; i < tenant::slots + 2; ++i) tenants.push_back(std::make_unique<Tenant>());
+  for (std::uint32_t i = 0; i < tenant::slots + 2; ++i)
+    tenants.push_back(std::make_unique<Tenant>());
   ASSERT_TRUE(eventually([&] { return tenants.back()->connected(); }));
   EXPECT_EQ(seated(), tenant::slots);
   EXPECT_EQ(number("\"queued\": "), 2U);
   EXPECT_FALSE(tenants.back()->lease_for(20ms));
   EXPECT_FALSE(tenants.back()->try_lease());
-  std::future<bool> later = std::async(
-      std::launch::async, [&] { return tenants.back()->lease_for(1min).units() == 1; });
+  std::future<bool> later =
+      std::async(std::launch::async, [&] { return tenants.back()->lease_for(1min).units() == 1; });
   tenants[3].reset();
   tenants[5].reset();
   EXPECT_TRUE(later.get());

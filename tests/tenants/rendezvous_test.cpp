@@ -117,7 +117,7 @@ TEST_F(Rendezvous, RefusesAnotherUsersFolder) {
     EXPECT_THAT(child.line(), HasSubstr("belongs to user 0, not to you"));
     EXPECT_EQ(child.wait(), 2);
   }
-  // Without one: a folder of its own, which somebody else may have made before.
+  // Without one: a folder in /tmp, which another user may have made before.
   ::unsetenv("XDG_RUNTIME_DIR");
   const std::string fallback = std::string{"/tmp/cohort-"} + other_user;
   std::filesystem::remove_all(fallback);

@@ -443,5 +443,34 @@ TEST_F(JobsLife, EndsWithTheEngine) {
   EXPECT_THROW(launch(1), Error);
 }
 
+// ---- Tenants
+
+TEST_F(JobsLife, LendsWhatJobsAndTasksCanSpare) {
+  struct Counted final : Lending {
+    Counted(Dispatcher& its, int& its_changes) : dispatcher(its), changes(its_changes) {}
+    ~Counted() override { EXPECT_FALSE(dispatcher.stopping()) << "it still needs the dispatcher"; }
+    void lendable_changed() noexcept override { ++changes; }
+    Dispatcher& dispatcher;
+    int& changes;
+  };
+  int changes = 0;
+  EXPECT_EQ(dispatcher->lendable(), 4U);
+  dispatcher->share(std::make_unique<Counted>(*dispatcher, changes));
+  EXPECT_EQ(changes, 1);
+  const auto first = launch(4);
+  EXPECT_EQ(dispatcher->lendable(), 3U);
+  const auto second = launch(4);
+  EXPECT_EQ(second->status, Status::pending);
+  EXPECT_EQ(dispatcher->lendable(), 2U) << "also a job that has not started";
+  const auto task = submit(2);
+  EXPECT_EQ(dispatcher->lendable(), 0U) << "also a task that waits";
+  backend->leave(*first, 2);
+  EXPECT_EQ(task->status, Status::running);
+  EXPECT_EQ(dispatcher->lendable(), 0U);
+  backend->all_leave(*task);
+  EXPECT_EQ(dispatcher->lendable(), 2U);
+  EXPECT_EQ(changes, 5);
+}
+
 }  // namespace
 }  // namespace cohort::engine

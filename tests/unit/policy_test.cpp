@@ -261,7 +261,7 @@ TEST(Lend, GivesEachTenantItsWeightsPartOrItsDemand) {
     for (std::size_t i = 0; i < tenants.size(); ++i) {
       lent += loans[i].units;
       ASSERT_LE(loans[i].units, tenants[i].demand) << "seed " << seed;
-      // Whatever the others want, its part is safe.
+      // The other tenants' demands do not touch its part.
       const double part = units * tenants[i].weight / weights;
       ASSERT_GE(loans[i].due + 1e-6, std::min<double>(tenants[i].demand, part)) << "seed " << seed;
       ASSERT_LT(std::abs(loans[i].units - loans[i].due), 1) << "seed " << seed;

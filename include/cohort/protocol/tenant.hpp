@@ -1,7 +1,7 @@
 // The words by which a process asks the engine of another process for units, and the engine's
 // answers. Written once, over any platform: shared memory, and the explorer.
-// Invariant: each page has one writer, and no reader trusts it. A tenant may write anything into its
-// page, and an engine may die between any two of its stores.
+// Invariant: each page has one writer, and no reader trusts it. A tenant may write anything into
+// its page, and an engine may die between any two of its stores.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace cohort::protocol {
 
-/// `serial:32 | units:32`: the units that a tenant wants. The serial number changes with each demand,
-/// so that an answer to an earlier one is not taken for an answer to this one. The units are the low
-/// half, which a GPU's stream can write alone.
+/// `serial:32 | units:32`: the units that a tenant wants. The serial number changes with each
+/// demand, so that an answer to an earlier one is not taken for an answer to this one. The units
+/// are the low half, which a GPU's stream can write alone.
 struct Demand {
   std::uint32_t units = 0;
   std::uint32_t serial = 0;
@@ -90,13 +90,14 @@ void publish(GrantPage<P, cpu_words>& page, const Grant<cpu_words>& grant, Event
   page.limit.store(grant.limit, Order::release);
   page.units.store(grant.units, Order::release);
   for (std::uint32_t i = 0; i < cpu_words; ++i) page.cpus[i].store(grant.cpus[i], Order::release);
-  // Pairs with read(): also, the groups that have left happen before the tenant's use of their units.
+  // Pairs with read(): also, the groups that have left happen before the tenant's use of their
+  // units.
   page.version.store(version + 2, Order::release);
   P::notify(event);
 }
 
-/// Tenant: the engine's latest answer. Empty while the engine changes it, and for ever if the engine
-/// died there. The version changes after that.
+/// Tenant: the engine's latest answer. Empty while the engine changes it, and for ever if the
+/// engine died there. The version changes after that.
 template <class P, std::uint32_t cpu_words>
 std::optional<Grant<cpu_words>> read(const GrantPage<P, cpu_words>& page) {
   const std::uint32_t version = page.version.load(Order::acquire);  // pairs with publish()
