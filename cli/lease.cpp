@@ -132,7 +132,7 @@ class Keeper {
       const std::string name = tenant_.engine();
       const auto engine = name.empty() ? std::nullopt : find_engine(name);
       if (engine && engine->kind == "cpu") follow(name, units_of(options_.how, engine->capacity));
-      std::this_thread::sleep_for(look);
+      std::this_thread::sleep_for(engine && engine->kind != "cpu" ? 100 * look : look);
     }
   }
 

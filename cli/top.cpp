@@ -14,8 +14,10 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -203,7 +205,7 @@ class Screen {
     const std::size_t rows = known ? size.ws_row : 24;
     std::string all = "\033[H";
     for (std::size_t i = 0; i < std::min(rows, lines.size()); ++i)
-      all += (i == 0 ? "" : "\r\n") + cut(lines[i], known ? size.ws_col : 80) + "\033[K";
+      all += (i == 0 ? "" : "\n") + cut(lines[i], known ? size.ws_col : 80) + "\033[K";
     std::cout << all << "\033[J" << std::flush;
   }
 
@@ -324,7 +326,9 @@ int serve(const Options& options, const std::stop_token& stop) {
 // ---- the commands
 
 std::string as_json(const std::vector<json>& all, int indent) {
-  return json{{"engines", all}}.dump(indent, ' ', false, json::error_handler_t::replace);
+  json document;
+  document["engines"] = all;
+  return document.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 int top(const Options& options, Interrupt& interrupt) {
