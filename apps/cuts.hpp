@@ -45,6 +45,7 @@ struct Cuts {
   std::uint32_t num_pieces;
   std::uint32_t most_edges;  // of a node that is not a hub
   Node num_nodes;
+  bool uneven;  // some node has more than a few edges
 
   [[nodiscard]] COHORT_FN std::size_t items() const {
     return num_pieces + (first != nullptr ? std::size_t{num_blocks} : num_nodes);
@@ -142,7 +143,8 @@ class CutsMemory {
             .num_blocks = static_cast<std::uint32_t>(cut ? first_.size() - 1 : 0),
             .num_pieces = static_cast<std::uint32_t>(pieces_.size()),
             .most_edges = most_edges_,
-            .num_nodes = num_nodes_};
+            .num_nodes = num_nodes_,
+            .uneven = first_.size() > 0};
   }
 
  private:

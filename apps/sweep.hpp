@@ -14,7 +14,9 @@ namespace cohort::apps {
 enum class Verdict : std::uint32_t {
   decided,
   open,
-  together,  ///< all threads of the group should look at it; never said by a group of one thread
+  /// All threads of the group should look at it. Only for groups of many threads, on graphs that
+  /// are uneven.
+  together,
 };
 
 struct Sweep {
@@ -75,8 +77,7 @@ struct Sweep {
         if (verdict == Verdict::open) nodes[kept++] = node;
         continue;
       }
-      if (cuts.first != nullptr || cuts.num_pieces > 0)
-        settle_together(group, node, verdict, decide_together);
+      if (cuts.uneven) settle_together(group, node, verdict, decide_together);
       // All threads have read their node before the scan ends, and none writes beyond the nodes
       // read.
       const std::uint32_t keep = verdict == Verdict::open ? 1 : 0;

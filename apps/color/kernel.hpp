@@ -184,7 +184,7 @@ struct LargestFirst {
     const OpenNode its = group.view(static_cast<const OpenNode*>(open))[node];
     const ColourWord own{group.atomic(words[node]).load()};
     if (waits(group, its, own)) return Verdict::open;
-    if (!group.alone() && its.listed > longest_list) return Verdict::together;
+    if (!group.alone() && sweep.cuts.uneven && its.listed > longest_list) return Verdict::together;
     const auto list = group.view(lists + graph.first_edge(node));
     Palette palette{.base = own.least(), .closed = own.closed(), .its = {0}};
     std::uint32_t kept = its.listed;

@@ -21,8 +21,9 @@ struct EagerMis {
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
+    // After the first sweep, most hubs have a neighbour in the set, which ends the visit early.
     return sweep.step(
-        group, state, true, [&](const HubPiece& piece) { visit_piece(group, piece); },
+        group, state, state.turn > 0, [&](const HubPiece& piece) { visit_piece(group, piece); },
         [&](Node node) { return decide(group, node) ? Verdict::decided : Verdict::open; },
         [](Node) { return false; });
   }

@@ -218,8 +218,8 @@ const std::vector<RanksStory>& ranks_stories() {
        .asks = {{Ask::leave, 1}, {Ask::resize, 2}},
        .spawns_fail = true,
        .most = {.left = 1, .joined = 1, .spawns = 1}},
-      // The call of the seat of the first leaver, which may not have read its last parcels yet: their
-      // places are those of the first parcels for the next rank of the seat.
+      // The call of the seat of the first leaver, which may not have read its last parcels yet:
+      // their places are those of the first parcels for the next rank of the seat.
       {.name = "a seat is called again",
        .ranks = 3,
        .seats = 3,
