@@ -89,11 +89,11 @@ struct RankedPages {
     group.atomic(sum).fetch_add(share);
   }
 
-  /// A node without edges keeps its rank.
+  /// A node without edges of its own also gives its rank to itself.
   template <class Group>
   void turn(Group& group, Part& part, Node index) const {
     const double old = part.values[index];
-    const double sum = part.degree(index) == 0 ? old : std::exchange(part.sums[index], 0);
+    const double sum = std::exchange(part.sums[index], 0) + (part.degree(index) == 0 ? old : 0.0);
     part.values[index] = 1 - damping + damping * sum;
     if (std::abs(part.values[index] - old) > tolerance) tally.add(group, 1);
   }

@@ -11,6 +11,7 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -291,6 +292,19 @@ fs::path fresh_folder() {
   fs::path folder = fs::path{testing::TempDir()} / (std::to_string(::getpid()) + test->name());
   fs::remove_all(folder);
   return folder;
+}
+
+TEST(Ranks, AgreeOnGraphsWhoseEdgesGoOneWay) {
+  const fs::path folder = fresh_folder();
+  fs::create_directories(folder);
+  const std::string file = folder / "graph.el";
+  std::ofstream{file} << "0 1\n1 2\n2 0\n3 4\n4 5\n1 5\n";
+  for (const char* app : {"bfs", "cc", "l-sssp", "pagerank"}) {
+    const RankedOutcome outcome =
+        run_app(2, 1, {.app = app, .input = file, .options = {.shards = 4}, .verify = true});
+    EXPECT_EQ(outcome.verified, true) << app << ": " << outcome.difference;
+  }
+  fs::remove_all(folder);
 }
 
 TEST(Ranks, ASuspendedJobGoesOnOnAnotherNumberOfRanks) {
