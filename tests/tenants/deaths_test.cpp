@@ -54,6 +54,7 @@ TEST_F(Deaths, OfEnginesAreSurvivedByTenants) {
   EXPECT_FALSE(tenant.connected());
   for (std::uint32_t i = 0; i < scaled(30, 5); ++i) {
     Child child{{"engine", "e", "2"}};
+    ASSERT_EQ(child.line(), "ready");  // its job keeps one worker
     ASSERT_TRUE(tenant.wait_connected(1min));
     const auto lease = tenant.lease_for(1min, {.units = 2});
     ASSERT_EQ(lease.units(), 1U);
