@@ -126,7 +126,7 @@ Csr csr(const std::vector<std::vector<Node>>& lists) {
 TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
   const bool small = test::scale() < 1;
   const auto size = static_cast<Node>(small ? 500 : 1500);
-  const std::vector<NamedGraph> graphs = {
+  const std::vector<TestGraph> graphs = {
       {"grid", grid(size / 25, 25)},
       {"rmat", with_weights(rmat(small ? 8 : 10))},
       {"road", road(size)},
@@ -138,7 +138,7 @@ TEST(GraphApps, AreRightWhileGroupsComeAndGoOnEveryKindOfGraph) {
   };
   cpu::Engine engine{{.capacity = 4}};
   for (const GraphApp& app : graph_apps()) {
-    for (const NamedGraph& each : graphs) {
+    for (const TestGraph& each : graphs) {
       const auto run = [&](std::uint32_t seed) {
         RunOptions options = resized_at_random(4, seed);
         options.launch.local_size = seed % 2 == 0 ? 7 : 1;
@@ -210,7 +210,7 @@ TEST(GraphApps, TakeTheLargestGroupsThereAre) {
 }
 
 TEST(GraphApps, TakeOddGraphs) {
-  const std::vector<NamedGraph> graphs = {
+  const std::vector<TestGraph> graphs = {
       {"one node", csr({{}})},
       {"a self loop", csr({{0}})},
       {"self loops and duplicates", csr({{0, 1, 1}, {0, 0, 2}, {1, 2, 2}, {}})},
@@ -218,7 +218,7 @@ TEST(GraphApps, TakeOddGraphs) {
   };
   cpu::Engine engine{{.capacity = 2}};
   for (const GraphApp& app : graph_apps()) {
-    for (const NamedGraph& each : graphs) {
+    for (const TestGraph& each : graphs) {
       for (const std::uint32_t local_size : {1U, 7U}) {
         RunOptions options;
         options.launch.local_size = local_size;
