@@ -155,7 +155,8 @@ class Job {
   void checkpoint(const std::filesystem::path& file) const;
 
   /// Fixes the job's target, the number of groups it should have, as far as the machine has room: 1
-  /// to max_groups, or 0 with may_all_leave. For tests and experts; otherwise the engine decides.
+  /// to max_groups, or 0 with may_all_leave. A pending job starts with at most so many groups, and
+  /// with a target of 0 not at all. For tests and experts; otherwise the engine decides.
   void set_target(std::uint32_t groups) const;
   /// Lets the engine decide the target again.
   void reset_target() const;

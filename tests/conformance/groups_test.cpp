@@ -69,6 +69,8 @@ void set_up_and_shrink(Site& site, Shape shape) {
   for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(5)); ++i) {
     const PreparedWords words{site, shape.groups};
     site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
+      site.until_started(job);  // a job that still waits would start with its target
+      ASSERT_EQ(job.report().start_groups, shape.groups);
       job.set_target(1);  // so that groups leave at their first offer
       site.until([&] { return job.report().leaves >= shape.groups - 1; });
       words.stop = 1;

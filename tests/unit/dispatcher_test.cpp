@@ -174,6 +174,18 @@ TEST_F(JobsLife, WaitsForUnits) {
   EXPECT_EQ(second->status, Status::running);
 }
 
+TEST_F(JobsLife, StartsWithTheTargetSetWhileItWaited) {
+  const auto first = launch(4, {.resizable = false});
+  const auto second = launch(4);
+  second->body->may_all_leave = true;
+  second->set_target(0);
+  backend->all_leave(*first);
+  EXPECT_EQ(second->status, Status::pending);
+  second->set_target(1);
+  EXPECT_EQ(second->status, Status::running);
+  EXPECT_EQ(second->report().start_groups, 1U);
+}
+
 TEST_F(JobsLife, SharesTheUnits) {
   const auto first = launch(4);
   const auto second = launch(4);
