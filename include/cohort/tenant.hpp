@@ -118,9 +118,9 @@ class Tenant {
 /// answers.
 [[nodiscard]] std::string engine_status(const std::string& engine = {});
 
-/// Sets the capacity of a shared engine from outside, as the engine's own set_capacity() does, while
-/// its jobs run. Throws Error{bad_options} for a capacity that it cannot have, Error{engine_gone} if
-/// no such engine answers.
+/// Sets the capacity of a shared engine from outside, as the engine's own set_capacity() does,
+/// while its jobs run. Throws Error{bad_options} for a capacity that it cannot have,
+/// Error{engine_gone} if no such engine answers.
 void set_engine_capacity(const std::string& engine, std::uint32_t units);
 
 }  // namespace cohort

@@ -449,8 +449,8 @@ std::vector<std::string> shared_engines() {
 namespace tenant {
 namespace {
 
-/// Sends a request to an engine. Returns its answer, of at most `room` bytes, and the engine's name.
-/// `what` begins the messages of errors.
+/// Sends a request to an engine. Returns its answer, of at most `room` bytes, and the engine's
+/// name. `what` begins the messages of errors.
 std::pair<std::string, std::string> request(const std::string& what, const std::string& engine,
                                             const Hello& hello, std::size_t room) {
   const std::string named = wanted_engine(engine);
