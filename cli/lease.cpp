@@ -63,6 +63,7 @@ struct Options {
 struct KeeperOptions {
   Options how;
   pid_t command = 0;
+  std::uint64_t started = 0;  // the command's process, for its id may be given out again
   std::string mark;
   std::string name;
 };
@@ -114,7 +115,7 @@ class Keeper {
  public:
   explicit Keeper(const KeeperOptions& options)
       : options_(options),
-        tree_(options.command, std::string{variable} + "=" + options.mark),
+        tree_(options.command, options.started, std::string{variable} + "=" + options.mark),
         own_(CpuSet::of(options.command).value_or(CpuSet{})),
         bound_(own_),
         tenant_({.engine = options.how.engine, .name = options.name}) {}
@@ -215,10 +216,13 @@ class Keeper {
   void watch() {
     const int process = static_cast<int>(::syscall(SYS_pidfd_open, options_.command, 0));
     pollfd wait{.fd = process, .events = POLLIN, .revents = 0};
-    while (process >= 0 && ::poll(&wait, 1, -1) <= 0) {
+    while (ProcessTree::start_of(options_.command) == options_.started) {
+      if (process < 0) {  // an old system
+        std::this_thread::sleep_for(look);
+      } else if (::poll(&wait, 1, -1) > 0) {
+        break;
+      }
     }
-    while (process < 0 && CpuSet::of(options_.command))  // an old system
-      std::this_thread::sleep_for(look);
     const std::lock_guard lock{mutex_};
     tree_.bind(bound_, own_);
     ::_exit(fine);
@@ -253,8 +257,14 @@ int keep(const KeeperOptions& options) {
 /// Starts the keeper as a process that is no child of this one, which will be the command. Returns
 /// the pipe on which the keeper reports.
 Descriptor start_keeper(const Options& options, const std::string& mark, const std::string& name) {
-  std::vector<std::string> words{"cohort", "lease-keeper", std::to_string(::getpid()),
-                                 mark,     "--called",     name};
+  const std::uint64_t started = ProcessTree::start_of(::getpid()).value_or(0);
+  std::vector<std::string> words{"cohort",
+                                 "lease-keeper",
+                                 std::to_string(::getpid()),
+                                 std::to_string(started),
+                                 mark,
+                                 "--called",
+                                 name};
   const auto add = [&words](const char* option, const std::string& value) {
     words.insert(words.end(), {option, value});
   };
@@ -306,6 +316,7 @@ std::string hear(const Descriptor& keeper, const std::string& engine) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     said.append(buffer.data(), static_cast<std::size_t>(got));
+    if (said.ends_with('\n')) break;  // another process may have a copy of the keeper's end
   }
   if (said.empty()) return "the lease failed; the command runs without one";
   said.pop_back();
@@ -414,6 +425,7 @@ void add_keeper(CLI::App& tool, Action& chosen) {
   CLI::App* const command = tool.add_subcommand("lease-keeper")->group("");
   const auto options = std::make_shared<KeeperOptions>();
   command->add_option("pid", options->command)->required();
+  command->add_option("started", options->started)->required();
   command->add_option("mark", options->mark)->required();
   command->add_option("--called", options->name);
   add_amounts(*command, options->how);

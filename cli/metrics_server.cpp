@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -22,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_connections = 16;
 constexpr std::size_t longest_request = 8192;
 constexpr std::chrono::seconds patience{2};
+constexpr std::chrono::milliseconds pause{100};  // without descriptors
 
 std::string http(std::string_view status, std::string_view headers, const std::string& body) {
   std::string text = "HTTP/1.1 ";
@@ -64,10 +66,23 @@ MetricsServer::~MetricsServer() {
   ::close(listening_);
 }
 
+/// How many connections may be accepted: a new one may replace one that has not sent its request.
+std::size_t MetricsServer::room() const {
+  const auto answering = std::ranges::count(connections_, true, &Connection::answering);
+  return most_connections - static_cast<std::size_t>(answering);
+}
+
 void MetricsServer::accept_all() {
-  while (connections_.size() < most_connections) {
+  for (std::size_t left = room(); left > 0; --left) {  // so that no fresh one is replaced
     const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    starved_ = socket < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR &&
+               errno != ECONNABORTED;
     if (socket < 0) return;
+    if (connections_.size() == most_connections) {
+      const auto oldest = std::ranges::find(connections_, false, &Connection::answering);
+      ::close(oldest->socket);
+      connections_.erase(oldest);
+    }
     connections_.push_back(
         {.socket = socket, .deadline = Clock::now() + patience, .request = {}, .answer = {}});
   }
@@ -117,7 +132,12 @@ bool MetricsServer::attend(Connection& connection, const std::function<std::stri
 
 void MetricsServer::serve_until(Clock::time_point when, const std::function<std::string()>& page) {
   for (;;) {
-    Clock::time_point next = when;
+    Clock::time_point next = starved_ ? std::min(when, Clock::now() + pause) : when;
+    std::optional<std::string> made;  // engines that do not answer take seconds
+    const auto page_once = [&] {
+      if (!made) made = page();
+      return *made;
+    };
     std::vector<pollfd> waits;
     for (const Connection& each : connections_) {
       next = std::min(next, each.deadline);
@@ -125,13 +145,13 @@ void MetricsServer::serve_until(Clock::time_point when, const std::function<std:
                        .events = static_cast<std::int16_t>(each.answering ? POLLOUT : POLLIN),
                        .revents = 0});
     }
-    if (connections_.size() < most_connections)
+    if (room() > 0 && !starved_)
       waits.push_back({.fd = listening_, .events = POLLIN, .revents = 0});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
     ::poll(waits.data(), waits.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000)));
     const Clock::time_point now = Clock::now();
     std::erase_if(connections_, [&](Connection& each) {
-      const bool over = now >= each.deadline || !attend(each, page);
+      const bool over = now >= each.deadline || !attend(each, page_once);
       if (over) ::close(each.socket);
       return over;
     });

@@ -20,7 +20,7 @@ class MetricsServer {
   ~MetricsServer();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// Answers requests until then. `page` is called for each `GET /metrics`.
+  /// Answers requests until then. `page` is called at most once for all that are there at a time.
   void serve_until(std::chrono::steady_clock::time_point when,
                    const std::function<std::string()>& page);
 
@@ -33,6 +33,7 @@ class MetricsServer {
     bool answering = false;
   };
 
+  [[nodiscard]] std::size_t room() const;
   void accept_all();
   /// Reads and writes what is possible now. False: the connection is over.
   static bool attend(Connection& connection, const std::function<std::string()>& page);
@@ -42,7 +43,8 @@ class MetricsServer {
 
   int listening_ = -1;
   std::uint16_t port_ = 0;
-  std::vector<Connection> connections_;
+  std::vector<Connection> connections_;  // in the order in which they came
+  bool starved_ = false;                 // no descriptors left: none is accepted for a while
 };
 
 }  // namespace cohort::cli

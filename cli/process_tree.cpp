@@ -1,6 +1,7 @@
 #include "cli/process_tree.hpp"
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <fstream>
@@ -67,30 +68,38 @@ std::string CpuSet::text() const {
   return result;
 }
 
-ProcessTree::ProcessTree(pid_t root, std::string mark) : mark_(std::move(mark)) {
-  const auto all = all_processes();
-  const auto found = all.find(root);
-  if (found == all.end()) return;
-  first_ = found->second.started;
-  members_[root] = first_;
+ProcessTree::ProcessTree(pid_t root, std::uint64_t started, std::string mark)
+    : mark_(std::move(mark)), first_(started) {
+  if (start_of(root) == started) members_[root] = started;
+}
+
+std::optional<std::uint64_t> ProcessTree::start_of(pid_t process) {
+  const auto found = read(process);
+  return found ? std::optional{found->started} : std::nullopt;
+}
+
+/// Empty if it has ended.
+std::optional<ProcessTree::Process> ProcessTree::read(pid_t id) {
+  std::ifstream file{proc(id, "stat")};
+  std::string line;
+  std::getline(file, line);
+  // The name of the program is in parentheses, and may have any characters.
+  const std::size_t name_ends = line.rfind(')');
+  if (name_ends == std::string::npos) return {};
+  std::istringstream fields{line.substr(name_ends + 1)};
+  std::string state;
+  Process process;
+  fields >> state >> process.parent;
+  std::string skipped;
+  for (int field = 5; field < 22; ++field) fields >> skipped;
+  if (!(fields >> process.started) || state == "Z") return {};
+  return process;
 }
 
 std::map<pid_t, ProcessTree::Process> ProcessTree::all_processes() {
   std::map<pid_t, Process> all;
   for (const pid_t id : numbers_in("/proc")) {
-    std::ifstream file{proc(id, "stat")};
-    std::string line;
-    std::getline(file, line);
-    // The name of the program is in parentheses, and may have any characters.
-    const std::size_t name_ends = line.rfind(')');
-    if (name_ends == std::string::npos) continue;  // it has ended meanwhile
-    std::istringstream fields{line.substr(name_ends + 1)};
-    std::string state;
-    Process process;
-    fields >> state >> process.parent;
-    std::string skipped;
-    for (int field = 5; field < 22; ++field) fields >> skipped;
-    if (fields >> process.started && state != "Z") all[id] = process;
+    if (const auto process = read(id)) all[id] = *process;
   }
   return all;
 }
@@ -104,6 +113,7 @@ bool ProcessTree::has_mark(pid_t process) const {
 }
 
 void ProcessTree::look() {
+  const pid_t own = ::getpid();
   const auto all = all_processes();
   std::erase_if(members_, [&all](const auto& member) {
     const auto found = all.find(member.first);
@@ -113,7 +123,8 @@ void ProcessTree::look() {
   for (bool more = true; more;) {
     more = false;
     for (const auto& [id, process] : all) {
-      if (process.started < first_ || members_.contains(id)) continue;
+      // A command with the id 1 becomes the parent of its keeper.
+      if (id == own || process.started < first_ || members_.contains(id)) continue;
       if (!members_.contains(process.parent) && !has_mark(id)) continue;
       members_[id] = process.started;
       more = true;

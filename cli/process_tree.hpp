@@ -48,11 +48,16 @@ class CpuSet {
   cpu_set_t mask_;
 };
 
-/// A command's process, its descendants, and those of them whose parents have ended.
+/// A command's process, its descendants, and those of them whose parents have ended; without the
+/// calling process.
 class ProcessTree {
  public:
   /// Descendants are known by their parents, and by `mark`, an entry of their environment.
-  ProcessTree(pid_t root, std::string mark);
+  /// `started`: start_of() the root, as it was when its id was certain.
+  ProcessTree(pid_t root, std::uint64_t started, std::string mark);
+
+  /// When a process started, in the system's ticks. Empty if it has ended.
+  [[nodiscard]] static std::optional<std::uint64_t> start_of(pid_t process);
 
   /// Lets all threads use `now`. A thread that has bound itself to a part of `now` stays there,
   /// unless it is bound to `before`, what bind() gave it last.
@@ -68,6 +73,7 @@ class ProcessTree {
 
   /// Looks for new processes, and forgets those that have ended.
   void look();
+  [[nodiscard]] static std::optional<Process> read(pid_t id);
   [[nodiscard]] static std::map<pid_t, Process> all_processes();
   [[nodiscard]] bool has_mark(pid_t process) const;
 

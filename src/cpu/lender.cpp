@@ -69,6 +69,8 @@ void WorkerLender::lend(std::uint32_t slot, std::uint32_t units, int priority) {
   {
     const std::lock_guard lock{loans->mutex};
     auto& its = slots_[slot];
+    back.reserve(its.size());  // nothing may throw once a unit is released
+    its.reserve(units);
     // Those that still wait for a worker go first.
     std::stable_partition(its.begin(), its.end(), [](const auto& unit) { return unit->parked; });
     while (its.size() > units) {
@@ -76,10 +78,8 @@ void WorkerLender::lend(std::uint32_t slot, std::uint32_t units, int priority) {
       back.push_back(std::move(its.back()));
       its.pop_back();
     }
-    while (its.size() < units) {
-      its.push_back(std::make_shared<Unit>(loans, slot));
-      fresh.push_back(its.back());
-    }
+    while (its.size() + fresh.size() < units) fresh.push_back(std::make_shared<Unit>(loans, slot));
+    its.insert(its.end(), fresh.begin(), fresh.end());
   }
   for (const auto& unit : back) {
     const auto task = std::move(unit->task);  // it refers to the unit
@@ -88,6 +88,7 @@ void WorkerLender::lend(std::uint32_t slot, std::uint32_t units, int priority) {
   for (const auto& unit : fresh) {
     if (launch(unit, priority)) continue;
     const std::lock_guard lock{loans->mutex};
+    unit->release();  // a worker may have it nevertheless
     std::erase(slots_[slot], unit);
   }
 }

@@ -62,6 +62,15 @@ void Workers::resize(std::uint32_t units) {
   const bool first = workers_.empty();
   hire(units);
   if (first) std::reverse(idle_.begin(), idle_.end());  // so that worker 0 is sent first
+  for (std::uint32_t index = 0; index < units; ++index) {
+    Worker& worker = *workers_[index];
+    if (!worker.spare) continue;
+    worker.spare = false;  // the capacity has reached it
+    worker.demotion.restore();
+    pin(index);
+    if (std::erase(idle_, index) != 0) add_idle(index);
+  }
+  hire_spare(units);
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) set_patience(*job, units);
 }
 
@@ -75,19 +84,27 @@ void Workers::hire(std::uint32_t workers, bool spare) {
       auto worker = std::make_unique<Worker>();
       worker->spare = spare;
       worker->thread = std::thread{[this, index] { work(index); }};
-      if (!cpus_.empty() && !spare) {
-        cpu_set_t mask;
-        CPU_ZERO(&mask);
-        CPU_SET(cpus_[index % cpus_.size()], &mask);
-        ::pthread_setaffinity_np(worker->thread.native_handle(), sizeof mask, &mask);
-      }
       workers_.push_back(std::move(worker));
       add_idle(index);
+      if (!spare) pin(index);
     }
   } catch (const std::system_error& error) {
     throw Error{Errc::unsupported, "engine: cannot start " + std::to_string(workers) +
                                        " worker threads: " + error.what()};
   }
+}
+
+/// Hires what tasks that are or may become overdue need beyond the capacity, and `more`.
+void Workers::hire_spare(std::uint32_t units, std::uint32_t more) {
+  hire(units + dispatcher_.due_groups(overdue_ + more, units), true);
+}
+
+void Workers::pin(std::uint32_t index) {
+  if (cpus_.empty()) return;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(cpus_[index % cpus_.size()], &mask);
+  ::pthread_setaffinity_np(workers_[index]->thread.native_handle(), sizeof mask, &mask);
 }
 
 void Workers::stop() {
@@ -267,8 +284,7 @@ void Workers::add_idle(std::uint32_t index) {
 /// Prepares threads for a task that may become overdue, and the thread that notices.
 bool Workers::accept(JobRecord& job) {
   if (!job.due) return true;
-  const std::uint32_t units = dispatcher_.units();
-  hire(units + dispatcher_.due_groups(overdue_ + job.body->max_groups, units), true);
+  hire_spare(dispatcher_.units(), job.body->max_groups);
   static_cast<void>(demotion_way());
   if (!clock_.joinable()) clock_ = std::thread{[this] { keep_time(); }};
   due_changed_.notify_one();

@@ -65,6 +65,8 @@ class Workers final : public engine::Backend {
   };
 
   void hire(std::uint32_t workers, bool spare = false);
+  void hire_spare(std::uint32_t units, std::uint32_t more = 0);
+  void pin(std::uint32_t index);
   void add_idle(std::uint32_t index);
   void keep_time();
   void demote_late(std::uint32_t soon);

@@ -149,7 +149,7 @@ void Dispatcher::enqueue(JobRecord& job) {
     const std::uint32_t units = job.units_for(job.body->max_groups);
     const bool first = tasks_.push(job.shared_from_this(), *job.priority, units, job.body->guest);
     if (job.due) due_.emplace(*job.due, &job);
-    job.metered = meter_.used();
+    job.metered = meter_.used() && !job.body->guest;
     if (job.metered) meter_.submitted(job.kind, units, view());
     if (!first) return;
   } else if (!resumed) {
@@ -296,9 +296,8 @@ bool Dispatcher::begin(JobRecord& job, std::uint32_t units) {
   if (job.priority) {
     tasks_.start(job);
     if (job.due) due_.erase({*job.due, &job});
-  } else {
-    meter_.jobs_changed();
   }
+  if (!job.priority || job.body->guest) meter_.jobs_changed();
   job.status = Status::running;
   job.owed = false;
   job.has_units = false;
@@ -436,10 +435,10 @@ void Dispatcher::rest(JobRecord& job, Status status) {
   job.units = job.share = 0;
   job.demand_at = 0;
   job.suspending = false;  // the request has been served, or came too late
-  if (job.priority) {
+  if (job.priority && !job.body->guest) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
-  if (!job.priority) meter_.jobs_changed();
+  if (!job.priority || job.body->guest) meter_.jobs_changed();
   if (ended(status)) {
     backend_->ended(job);
     effects_.drop(job.shared_from_this());  // the kernel's destructor may call this dispatcher

@@ -36,7 +36,7 @@ class TaskMeter {
   void started(const Jobs& jobs);
   /// A task has come to rest, whether it has run or not.
   void ended(bool finished, const Jobs& jobs);
-  /// A job has started or come to rest, so its progress begins anew.
+  /// A job or a tenant's unit has come or gone, so what the jobs pass per second changes.
   void jobs_changed();
   /// Called when units have moved.
   void look(const Jobs& jobs);

@@ -108,6 +108,9 @@ class OwnNames {
     const std::lock_guard lock{mutex_};
     return names_.contains(key);
   }
+  /// Held while locks of other engines are tried: an engine of this process that takes such a name
+  /// in the meantime would seem dead, since record locks do not hold within a process.
+  std::mutex claiming;
   static OwnNames& get() {
     static OwnNames* const names = new OwnNames;  // outlives engines that are static
     return *names;
@@ -224,8 +227,11 @@ Claim::Claim(std::string name)
                                        "another one"};
   }
   try {
-    sweep(folder_);
-    lock();
+    {
+      const std::lock_guard claiming{OwnNames::get().claiming};
+      sweep(folder_);
+      lock();
+    }
     listen();
   } catch (...) {
     if (lock_.open()) remove_files(folder_, name_);
@@ -242,6 +248,7 @@ Claim::~Claim() {
 }
 
 void Claim::lock() {
+  constexpr std::uint32_t most_tries = 1000;  // a millisecond each
   const std::string file = name_ + std::string{lock_suffix};
   for (std::uint32_t tries = 1;; ++tries) {
     Descriptor open{::openat(folder_.get(), file.c_str(),
@@ -249,15 +256,18 @@ void Claim::lock() {
     if (!open.open()) fail("cannot create " + folder_path() + "/" + file);
     switch (lock_file(folder_, file, open)) {
       case Locked::yes: lock_ = std::move(open); return;
-      case Locked::replaced: continue;
+      case Locked::replaced:
       case Locked::no: break;
     }
     const auto holder = holder_of(open);
-    if (!holder) continue;  // it has just ended
-    // An engine that is starting, or one that removes what a dead one has left.
-    if (tries < 1000 && !connect(folder_, name_)) {
+    // An engine that is starting, or one that removes what a dead one has left, or has just ended.
+    if (tries < most_tries && (!holder || !connect(folder_, name_))) {
       ::poll(nullptr, 0, 1);
       continue;
+    }
+    if (!holder) {
+      distrust(folder_path() + "/" + file,
+               "cannot be locked; set XDG_RUNTIME_DIR to a folder of a file system with locks");
     }
     throw Error{Errc::bad_options, "engine: share = '" + name_ + "': process " +
                                        std::to_string(*holder) +

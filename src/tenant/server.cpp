@@ -22,10 +22,11 @@ namespace {
 
 using engine::now;
 
-constexpr std::size_t most_connections = 512;
+constexpr std::size_t most_connections = 352;  // two descriptors each, of the usual 1024
 constexpr std::size_t most_queued = 256;
-constexpr int turn_ms = 50;    // how often it is decided whose turn it is
-constexpr int pause_ms = 100;  // without descriptors
+constexpr int most_accepted = 64;  // before others have their turn
+constexpr int turn_ms = 50;        // how often it is decided whose turn it is
+constexpr int pause_ms = 100;      // without descriptors
 
 /// What an event of epoll is about: a connection's number and one of its descriptors.
 enum class Part : std::uint8_t { socket, doorbell, process };
@@ -33,11 +34,6 @@ constexpr std::uint64_t listener_tag = 0;
 constexpr std::uint64_t bell_tag = 1;
 constexpr std::uint64_t tag_of(std::uint64_t id, Part part) {
   return id << 2U | static_cast<std::uint64_t>(part);
-}
-
-void drain(const Descriptor& event) {
-  std::uint64_t count = 0;
-  static_cast<void>(!::read(event.get(), &count, sizeof count));
 }
 
 Descriptor make_event() {
@@ -62,6 +58,7 @@ struct Server::Guest {
   double due = 0;  // its fair share
   double arrears = 0;
   std::uint32_t limit = 0;
+  std::uint32_t lent = 0;  // what the lender was told last
   std::uint64_t published_at = 0;
   std::uint64_t rise_at = 0;  // when a demand was seen that is not met yet
   std::uint64_t leases = 0;
@@ -96,7 +93,7 @@ Server::Server(engine::Dispatcher& dispatcher, std::unique_ptr<Lender> lender,
   if (!poll_.open())
     throw Error{Errc::unsupported, std::string{"tenants: cannot poll: "} + std::strerror(errno)};
   watch(claim_.socket(), listener_tag);
-  watch(bell_.get(), bell_tag);
+  watch(bell_.get(), bell_tag, EPOLLET);
   loans_->came = [this](std::uint32_t slot) {
     if (guests_[slot] != nullptr) publish(*guests_[slot]);
   };
@@ -129,9 +126,9 @@ Server::~Server() {
 
 void Server::lendable_changed() noexcept { SharedPlatform::notify(bell_); }
 
-void Server::watch(int descriptor, std::uint64_t tag) {
+void Server::watch(int descriptor, std::uint64_t tag, std::uint32_t trigger) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP;
+  event.events = EPOLLIN | EPOLLRDHUP | trigger;
   event.data.u64 = tag;
   if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0)
     throw Error{Errc::unsupported, std::string{"tenants: cannot watch: "} + std::strerror(errno)};
@@ -161,7 +158,10 @@ void Server::serve_once() {
   const int count = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()),
                                  changed_ ? 0 : patience());
   changed_ = changed_ || short_;
-  if (std::exchange(full_, false)) watch(claim_.socket(), listener_tag);
+  if (full_) {
+    watch(claim_.socket(), listener_tag);
+    full_ = false;  // watch() has not thrown
+  }
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
     if (tag == listener_tag) {
@@ -169,7 +169,6 @@ void Server::serve_once() {
       continue;
     }
     if (tag == bell_tag) {
-      drain(bell_);
       changed_ = true;
       continue;
     }
@@ -178,10 +177,9 @@ void Server::serve_once() {
     Connection& caller = *found->second;
     switch (static_cast<Part>(tag & 3U)) {
       case Part::socket: hear(caller); break;
-      case Part::doorbell:
-        drain(caller.guest->doorbell);
-        changed_ = true;
-        break;
+      // It is never read: the tenant shares it, and could let a read() block. Each write is an
+      // edge.
+      case Part::doorbell: changed_ = true; break;
       case Part::process: close(caller.id); break;
     }
   }
@@ -189,23 +187,20 @@ void Server::serve_once() {
 }
 
 void Server::accept() {
-  for (;;) {
+  for (int i = 0; i < most_accepted; ++i) {
     Descriptor socket{::accept4(claim_.socket(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
     if (!socket.open()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+      // A tenant needs five descriptors, and a connection has two.
+      if ((errno == EMFILE || errno == ENFILE) && drop_callers(3)) continue;
       full_ = true;
       ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, claim_.socket(), nullptr);
       return;
     }
     auto peer = identify(std::move(socket));
     if (!peer) continue;
-    if (connections_.size() >= most_connections) {
-      const auto silent = std::find_if(connections_.begin(), connections_.end(),
-                                       [](const auto& each) { return !each.second->served; });
-      if (silent == connections_.end()) continue;
-      close(silent->first);
-    }
+    if (connections_.size() >= most_connections && !drop_callers(1)) continue;
     const Id id = ++last_id_;
     auto caller = std::make_unique<Connection>();
     caller->id = id;
@@ -214,6 +209,24 @@ void Server::accept() {
     if (caller->peer.process.open()) watch(caller->peer.process.get(), tag_of(id, Part::process));
     connections_.emplace(id, std::move(caller));
   }
+}
+
+/// Closes connections of callers that are no tenants: the oldest ones that have asked for nothing,
+/// then the oldest others. False if there are none.
+bool Server::drop_callers(int count) {
+  bool any = false;
+  for (; count > 0; --count) {
+    auto oldest = std::find_if(connections_.begin(), connections_.end(),
+                               [](const auto& each) { return !each.second->served; });
+    if (oldest == connections_.end()) {
+      oldest = std::find_if(connections_.begin(), connections_.end(),
+                            [](const auto& each) { return !each.second->hello; });
+    }
+    if (oldest == connections_.end()) break;
+    close(oldest->first);
+    any = true;
+  }
+  return any;
 }
 
 /// Reads one message of a caller. It closes the connection of one that sends anything else.
@@ -276,9 +289,7 @@ void Server::welcome(Connection& caller, const Hello& hello) {
   caller.hello = hello;
   caller.hello->weight = std::clamp(hello.weight, 1U, 1000U);
   caller.hello->priority = std::clamp(hello.priority, -100, 100);
-  const auto seated = std::count_if(guests_.begin(), guests_.end(),
-                                    [](const Guest* guest) { return guest != nullptr; });
-  if (seated < slots) {
+  if (has_free_slot()) {
     seat(caller);
     return;
   }
@@ -311,7 +322,7 @@ void Server::seat(Connection& caller) {
     guest->published_at = now();
     guest->slot = static_cast<std::uint32_t>(std::find(guests_.begin(), guests_.end(), nullptr) -
                                              guests_.begin());
-    watch(guest->doorbell.get(), tag_of(caller.id, Part::doorbell));
+    watch(guest->doorbell.get(), tag_of(caller.id, Part::doorbell), EPOLLET);
     Reply reply;
     reply.verdict = Verdict::seated;
     reply.slot = guest->slot;
@@ -330,11 +341,19 @@ void Server::seat(Connection& caller) {
   }
 }
 
+bool Server::has_free_slot() const {
+  return std::find(guests_.begin(), guests_.end(), nullptr) != guests_.end();
+}
+
+/// If one cannot be seated, its connection ends, and the next one is tried.
 void Server::seat_next() {
-  const auto next = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
-    return each.second->hello && each.second->guest == nullptr;
-  });
-  if (next != connections_.end()) seat(*next->second);
+  while (has_free_slot()) {
+    const auto next = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
+      return each.second->hello && each.second->guest == nullptr;
+    });
+    if (next == connections_.end()) return;
+    seat(*next->second);
+  }
 }
 
 /// Ends a connection. A tenant's units go back, and the next one in the queue gets its slot.
@@ -406,18 +425,19 @@ void Server::arrange() {
     short_ = false;
     for (std::size_t i = 0; i < guests.size(); ++i) {
       Guest& guest = *guests[i];
-      const std::uint32_t before = std::exchange(guest.limit, loans[i].units);
+      guest.limit = loans[i].units;
       guest.due = loans[i].due;
       short_ = short_ || loans[i].due > loans[i].units + 1e-6;
       publish(guest);
-      if (guest.limit != before)
-        orders.push_back({guest.slot, guest.limit, claims[i].priority, guest.limit < before});
+      if (guest.limit != guest.lent)
+        orders.push_back({guest.slot, guest.limit, claims[i].priority, guest.limit < guest.lent});
     }
   }
   // Units come back before others ask for them.
   std::stable_partition(orders.begin(), orders.end(), [](const Order& each) { return each.fewer; });
   for (const Order& each : orders) {
     lender_->lend(each.slot, each.units, each.priority);
+    guests_[each.slot]->lent = each.units;
     if (!each.fewer) continue;
     const std::lock_guard lock{loans_->mutex};
     publish(*guests_[each.slot]);  // its CPUs are fewer now

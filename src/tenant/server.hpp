@@ -40,18 +40,20 @@ class Server final : public engine::Lending {
   void serve();
   void serve_once();
   void accept();
+  bool drop_callers(int count);
   void hear(Connection& caller);
   void welcome(Connection& caller, const Hello& hello);
   void set_capacity(Connection& caller, std::uint32_t units);
   void seat(Connection& caller);
   void seat_next();
+  [[nodiscard]] bool has_free_slot() const;
   void refuse(Connection& caller, const std::string& why);
   void close(Id id);
   void arrange();
   void publish(Guest& guest);
   [[nodiscard]] std::string status();
   [[nodiscard]] int patience() const;
-  void watch(int descriptor, std::uint64_t tag);
+  void watch(int descriptor, std::uint64_t tag, std::uint32_t trigger = 0);
 
   engine::Dispatcher& dispatcher_;
   const std::unique_ptr<Lender> lender_;

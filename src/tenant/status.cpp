@@ -62,13 +62,13 @@ std::string to_json(const engine::JobRecord& job) {
 std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char each : text) {
+    const auto byte = static_cast<unsigned char>(each);  // char may or may not have a sign
     if (each == '"' || each == '\\') {
       result += '\\';
       result += each;
-    } else if (each < ' ' || each == '\x7f') {  // also all bytes of other alphabets
+    } else if (byte < 0x20 || byte >= 0x7f) {  // also all bytes of other alphabets
       std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\u%04x",
-                    static_cast<unsigned>(static_cast<unsigned char>(each)));
+      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(byte));
       result += code.data();
     } else {
       result += each;

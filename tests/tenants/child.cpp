@@ -3,8 +3,10 @@
 //   killed tenant_child hold NAME UNITS           prints "held N" and keeps a lease until killed or
 //   told tenant_child leases NAME COUNT UNITS   takes and gives back COUNT leases; prints "leases
 //   N" tenant_child fork NAME UNITS           the same as hold, with a child that outlives it
-//   tenant_child intrude USER SOCKET       connects as another user; prints "refused" or "served"
-//   tenant_child folder USER               opens the rendezvous folder as another user
+//   tenant_child connect NAME COUNT [status]   opens connections that may ask for the status;
+//   prints "connected N"; until killed or told tenant_child intrude USER SOCKET       connects as
+//   another user; prints "refused" or "served" tenant_child folder USER               opens the
+//   rendezvous folder as another user
 // A lease that does not come within a minute ends it with status 3.
 #include <grp.h>
 #include <poll.h>
@@ -78,6 +80,24 @@ int run(const std::vector<std::string>& arguments) {
   if (what == "intrude") {
     become(arguments.at(1));
     return intrude(arguments.at(2));
+  }
+  if (what == "connect") {
+    const auto count = std::stoul(arguments.at(2));
+    std::vector<cohort::Descriptor> sockets;
+    while (sockets.size() < count) {
+      auto peer = cohort::tenant::connect(cohort::tenant::open_folder(), arguments.at(1));
+      if (!peer) {  // the engine's backlog is full
+        std::this_thread::sleep_for(1ms);
+        continue;
+      }
+      cohort::tenant::Hello hello;
+      hello.kind = cohort::tenant::Kind::status;
+      if (arguments.size() > 3) cohort::tenant::send(peer->socket, &hello, sizeof hello);
+      sockets.push_back(std::move(peer->socket));
+    }
+    say("connected " + std::to_string(count));
+    stay();
+    return 0;
   }
   if (what == "folder") {
     become(arguments.at(1));

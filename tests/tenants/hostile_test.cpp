@@ -186,19 +186,67 @@ TEST_F(Hostile, NumbersInAHelloAreClamped) {
   EXPECT_THAT(engine_status(), HasSubstr(R"("weight": 1000, "priority": -100)"));
 }
 
-TEST_F(Hostile, SilentConnectionsDoNotLockOthersOut) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_max < 4096) GTEST_SKIP() << "needs 4096 descriptors";
-  limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, 4096);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  std::vector<tenant::Peer> silent;
-  for (int i = 0; i < 600; ++i) {
-    if (auto peer = tenant::connect(tenant::open_folder(), "e")) silent.push_back(std::move(*peer));
+TEST_F(Hostile, ADoorbellThatBlocksDoesNotStopTheEngine) {
+  const EndlessJob job{engine};
+  const Seat hostile = seat();
+  // Both processes have one open file, so its flags are shared too.
+  const int bell = hostile.descriptors[2].get();
+  ASSERT_EQ(::fcntl(bell, F_SETFL, 0), 0);
+  std::atomic<bool> over{false};
+  std::jthread reader{[&] {
+    while (!over.load()) {
+      pollfd rung{.fd = bell, .events = POLLIN, .revents = 0};
+      std::uint64_t count = 0;
+      if (::poll(&rung, 1, 1) <= 0) continue;
+      EXPECT_EQ(::read(bell, &count, sizeof count), 8);
+    }
+  }};
+  for (std::uint32_t i = 1; i <= scaled(300, 30); ++i)
+    hostile.write(Demand{.units = i % 2, .serial = i}.word());
+  const Tenant tenant;
+  EXPECT_EQ(tenant.lease_for(std::chrono::minutes{1}, {.units = 1}).units(), 1U);
+  over = true;
+}
+
+/// The number of descriptors that most processes may have.
+class Crowded : public Hostile {
+ protected:
+  Crowded() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    limit(1024);
   }
-  Tenant tenant;
-  EXPECT_TRUE(tenant.wait_connected(std::chrono::minutes{1}));
+  ~Crowded() override { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  void limit(rlim_t descriptors) const {
+    rlimit now = before_;
+    now.rlim_cur = std::min(now.rlim_cur, descriptors);
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(Crowded, SilentConnectionsDoNotLockOthersOut) {
+  Child crowd{{"connect", "e", "600"}};
+  ASSERT_EQ(crowd.line(), "connected 600");
+  const Tenant tenant;
   EXPECT_EQ(tenant.lease_for(std::chrono::minutes{1}).units(), 1U);
+}
+
+TEST_F(Crowded, ConnectionsThatHaveAskedDoNotLockOthersOut) {
+  Child crowd{{"connect", "e", "600", "status"}};
+  ASSERT_EQ(crowd.line(), "connected 600");
+  const Tenant tenant;
+  EXPECT_EQ(tenant.lease_for(std::chrono::minutes{1}).units(), 1U);
+}
+
+TEST_F(Crowded, ConnectionsGiveWayWhenDescriptorsRunOut) {
+  Child crowd{{"connect", "e", "300", "status"}};
+  ASSERT_EQ(crowd.line(), "connected 300");
+  Child holder{{"hold", "e", "1"}};
+  limit(200);  // likely before it has connected
+  EXPECT_EQ(holder.line(), "held 1");
 }
 
 TEST_F(Hostile, DescriptorsThatComeUnaskedAreClosed) {

@@ -131,6 +131,14 @@ class JobsLife : public testing::Test {
     return dispatcher->launch(std::move(body), {.resizable = false}, 0, false, terms);
   }
 
+  /// A tenant's unit.
+  std::shared_ptr<JobRecord> lend() {
+    auto body = std::make_unique<FakeBody>(1);
+    body->suspendable = false;
+    body->guest = true;
+    return dispatcher->launch(std::move(body), {.resizable = false}, 0, false);
+  }
+
   std::shared_ptr<Dispatcher> dispatcher = std::make_shared<Dispatcher>(nullptr);
   FakeBackend* backend = nullptr;
 };
@@ -485,6 +493,36 @@ TEST_F(JobsLife, LendsWhatJobsAndTasksCanSpare) {
   backend->all_leave(*task);
   EXPECT_EQ(dispatcher->lendable(), 2U);
   EXPECT_EQ(changes, 5);
+}
+
+TEST_F(JobsLife, LearnsFromTasksWhileATenantHasAUnit) {
+  const auto job = launch(4);
+  EXPECT_EQ(dispatcher->choose_groups("k", 2, {}), 2U);  // from now on tasks are measured
+  const auto unit = lend();
+  backend->leave(*job, 1);
+  ASSERT_EQ(unit->status, Status::running);
+  for (std::uint32_t i = 0; i < scheduler::PreemptionPolicy::trials; ++i) {
+    EXPECT_EQ(dispatcher->choose_groups("k", 2, {}), 2U);
+    const auto task = submit(2, {.kind = "k"});
+    backend->leave(*job, 2);
+    ASSERT_EQ(task->status, Status::running);
+    backend->all_leave(*task, {Status::finished});
+    EXPECT_EQ(job->inside, 3U);
+  }
+  EXPECT_EQ(dispatcher->choose_groups("k", 2, {}), 1U) << "enough is known of two";
+  backend->all_leave(*unit);
+}
+
+TEST_F(JobsLife, ThatWaitsDoesNotGoBeforeTasksWhenATenantLeaves) {
+  const auto unit = lend();
+  const auto first = launch(3, {.resizable = false});
+  const auto pending = launch(4, {.resizable = false});
+  ASSERT_EQ(pending->status, Status::pending);
+  backend->all_leave(*unit);
+  EXPECT_FALSE(pending->owed);
+  const auto task = submit(1);
+  backend->all_leave(*task);
+  EXPECT_TRUE(pending->owed);
 }
 
 TEST_F(JobsLife, AnOverdueTaskStartsNextToGroupsThatHaveNotLeft) {

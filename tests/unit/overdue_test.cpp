@@ -130,6 +130,21 @@ TEST(Overdue, TasksMoreThanTheEngineHasUnitsTakeTurns) {
   EXPECT_LE(most, 2U);
 }
 
+TEST(Overdue, ALargerCapacityTakesNoThreadFromATaskThatWaits) {
+  Scene scene{1};
+  std::atomic<bool> go{false};
+  const auto rest = [&go] {
+    while (!go) std::this_thread::sleep_for(100us);
+  };
+  const Task first = scene.engine.submit(rest, {.priority = 1});
+  const Task second = scene.engine.submit(rest, {.priority = 1});
+  const Task due = scene.engine.submit([] {}, {.start_within = 100ms});
+  scene.engine.set_capacity(3);  // for the other two
+  EXPECT_TRUE(due.wait_for(60s));
+  go = true;
+  for (const Task& each : {first, second, due}) EXPECT_EQ(each.wait().status, Status::finished);
+}
+
 TEST(Overdue, ACancelledTaskDoesNotStart) {
   Scene scene{1};
   std::atomic<bool> ran{false};
