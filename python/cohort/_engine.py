@@ -15,7 +15,7 @@ import time
 from typing import Any, Callable, Optional
 
 from . import _library
-from ._errors import TIMED_OUT, BadHandle, BadOptions, BadState, EngineGone, Error
+from ._errors import BAD_HANDLE, OK, TIMED_OUT, BadHandle, BadOptions, BadState, EngineGone, Error
 from ._memory import Buffer
 from ._timeline import Timeline
 
@@ -94,27 +94,37 @@ def timeline_handle(timeline: Optional[Timeline]) -> Any:
 class _JobState:
     """A job's handle, and what the job uses."""
 
-    def __init__(self, handle: _library.Handle, keeps: Any) -> None:
-        self.handle = handle
+    def __init__(self, keeps: Any) -> None:
+        self.handle = _library.Handle()  # null until it has been launched
         self.keeps = keeps
 
     def status(self) -> Status:
         status = ctypes.c_int()
+        if not self.handle:
+            return Status.pending
         _library.call("job_status", self.handle, ctypes.byref(status))
         return Status(status.value)
 
     def __del__(self) -> None:
-        _library.code("job_destroy", self.handle)
+        if self.handle:
+            _library.code("job_destroy", self.handle)
 
 
 class Job:
     """A launched kernel or app."""
 
-    def __init__(self, engine: "Engine", handle: _library.Handle, keeps: Any, timeline: Optional[Timeline]) -> None:
+    def __init__(self, engine: "Engine", keeps: Any, timeline: Optional[Timeline], function: str, *arguments: Any) -> None:
+        """Launches it by a function of the C API, which returns the handle by its last parameter."""
         self._engine = engine
-        self._state = _JobState(handle, keeps)
+        self._state = _JobState(keeps)
         self._timeline = timeline
-        engine._uses(self._state)
+        engine._uses(self._state)  # first: an exception by a signal may come as soon as the job runs
+        try:
+            _library.call(function, *arguments, ctypes.byref(self._state.handle))
+        except BaseException:
+            if not self._state.handle:
+                engine._forgets(self._state)
+            raise
 
     def wait(self, timeout: Optional[float] = None) -> Report:
         """Waits until the job is at rest: finished, left, cancelled or suspended. Raises what it failed with, and TimedOut after
@@ -186,10 +196,13 @@ class Job:
 
     def verify(self) -> None:
         """Compares an app's result with a sequential computation. Raises Error with the first difference."""
-        right = ctypes.c_int32()
-        _library.interruptible(lambda: _library.call("job_verify", self._handle, ctypes.byref(right)))
-        if not right.value:
-            raise Error("the result is wrong")
+        def wrong() -> str:
+            right = ctypes.c_int32()
+            _library.call("job_verify", self._handle, ctypes.byref(right))
+            return "" if right.value else _library.message() or "the result is wrong"  # the message is this thread's
+
+        if why := _library.interruptible(wrong):
+            raise Error(why)
 
     @property
     def _handle(self) -> _library.Handle:
@@ -204,7 +217,7 @@ class Task:
 
     _all: "dict[int, Task]" = {}  # those that may still be called, by number
     _made = 0
-    _lock = threading.Lock()
+    _lock = threading.RLock()  # the collector of garbage may close an engine while it is held
     running: "dict[int, int]" = {}  # threads in functions of tasks, with how many
 
     def __init__(self, engine: "Engine", function: Callable[..., Any], groups: int) -> None:
@@ -251,8 +264,9 @@ class Task:
 
     def wait(self, timeout: Optional[float] = None) -> TaskReport:
         """Waits until the task is finished or cancelled. Raises what the function raised, and TimedOut after `timeout` seconds."""
-        found = _library.wait("task_wait", self._handle, timeout, None)
-        if found != TIMED_OUT:
+        status = ctypes.c_int()
+        found = _library.wait("task_wait", self._handle, timeout, ctypes.byref(status))
+        if Status(status.value).over:
             self._forget()
             if self._error is not None:
                 raise self._error
@@ -293,7 +307,7 @@ class Engine:
         if Engine._exiting:
             raise EngineGone("the interpreter is exiting: no more engines")
         for value in [value for value, states in list(Engine._open.items()) if states is not None]:
-            if _library.code("engine_close", _library.Handle(value), 0) != TIMED_OUT:
+            if Engine._gone(_library.code("engine_close", _library.Handle(value), 0)):
                 Engine._open.pop(value, None)
         self._handle = _library.created("engine_create", self.kind.encode(), ctypes.byref(options))
         self._closed = False
@@ -339,8 +353,15 @@ class Engine:
         the engine can be closed again then."""
         if self._closed:
             return
-        _library.raise_code(_library.wait("engine_close", self._handle, timeout))
+        found = _library.wait("engine_close", self._handle, timeout)
+        if not Engine._gone(found):
+            _library.raise_code(found)
         self._ended()
+
+    @staticmethod
+    def _gone(found: int) -> bool:
+        """Whether an engine has been closed, now or before. Any other code of engine_close leaves its work running."""
+        return found in (OK, BAD_HANDLE)
 
     def _ended(self) -> None:
         self._closed = True
@@ -376,7 +397,7 @@ class Engine:
         # What still runs is cancelled, and has its memory until it has ended; the exit of the interpreter waits for it.
         if getattr(self, "_closed", True):
             return
-        if _library.code("engine_close", self._handle, 0) != TIMED_OUT:
+        if Engine._gone(_library.code("engine_close", self._handle, 0)):
             Engine._open.pop(self._handle.value or 0, None)
         else:
             Engine._open[self._handle.value or 0] = self._states
@@ -393,21 +414,37 @@ def _close_all() -> None:
     begun = time.monotonic()
     interrupted: set[int] = set()
     for value in reversed(list(Engine._open)):
-        while _library.code("engine_close", _library.Handle(value), int(_library.SLICE * 1e9)) == TIMED_OUT:
-            waited = time.monotonic() - begun
-            with Task._lock:
-                threads = list(Task.running)
-            if waited > _GRACE:
-                for ident in threads:
-                    if ident not in interrupted:
-                        interrupted.add(ident)
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(SystemExit))
-            if waited > _GRACE + _PATIENCE and threads:
-                sys.stderr.write("cohort: the function of a task does not end; the process exits without it\n")
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(1)
+        while value in Engine._open:
+            try:
+                if not _close_at_exit(value, begun, interrupted):
+                    break
+            except KeyboardInterrupt:  # what runs still uses memory of this interpreter
+                pass
+
+
+def _close_at_exit(value: int, begun: float, interrupted: "set[int]") -> bool:
+    """Tries for a moment. False if the engine cannot be closed."""
+    found = _library.code("engine_close", _library.Handle(value), int(_library.SLICE * 1e9))
+    if Engine._gone(found):
         Engine._open.pop(value, None)
+    if found != TIMED_OUT:
+        return False
+    waited = time.monotonic() - begun
+    with Task._lock:
+        threads = list(Task.running)
+    if waited > _GRACE:
+        for other in list(Engine._open):  # a function may wait for work of another engine
+            _library.code("engine_close", _library.Handle(other), 0)
+        for ident in threads:
+            if ident not in interrupted:
+                interrupted.add(ident)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(SystemExit))
+    if waited > _GRACE + _PATIENCE and threads:
+        sys.stderr.write("cohort: the function of a task does not end; the process exits without it\n")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+    return True
 
 
 atexit.register(_close_all)

@@ -58,4 +58,6 @@ OF_CODE: dict[int, type[Error]] = {
     1: BadOptions, 2: BadState, 3: NotSuspendable, 4: EngineGone, 5: BrokenContract, 6: BadFile, 7: Unsupported, 8: OutOfMemory,
     9: DeviceLost, 10: BadHandle, 11: TimedOut, 12: KernelFailed, 13: Error,
 }
+OK = 0
+BAD_HANDLE = 10
 TIMED_OUT = 11

@@ -74,7 +74,7 @@ class Graph:
         for view, name in zip(views, names):
             setattr(options, name, view.address)
             setattr(options, name[:-1] + "_bytes", 4 if view.element.endswith("32") else 8)
-        self._handle = _library.interruptible(lambda: _library.created("graph_create", ctypes.byref(options)))
+        self._handle = _library.interruptible(lambda _keeps=views: _library.created("graph_create", ctypes.byref(options)))
         self.nodes, self.edges = counts[0] - 1, counts[1]
         self.weighted = len(views) == 3
 

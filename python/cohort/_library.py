@@ -147,11 +147,15 @@ def code(function: str, *arguments: Any) -> int:
     return getattr(library, "cohort_" + function)(*arguments)
 
 
+def message() -> str:
+    """Why the last failing call of this thread failed."""
+    return library.cohort_message().decode(errors="replace")
+
+
 def raise_code(found: int) -> None:
     """Raises the exception of a code that is no success."""
     if found != 0:
-        message = library.cohort_message().decode(errors="replace")
-        raise _errors.OF_CODE.get(found, _errors.Error)(message)
+        raise _errors.OF_CODE.get(found, _errors.Error)(message())
 
 
 def call(function: str, *arguments: Any) -> None:
@@ -178,6 +182,8 @@ def text(function: str, *arguments: Any) -> str:
 
 def wait(function: str, handle: Handle, timeout: Optional[float], *more: Any) -> int:
     """Calls a waiting function in slices. Returns its code, TIMED_OUT after `timeout` seconds."""
+    if timeout is None and threading.get_ident() != threading.main_thread().ident:
+        return code(function, handle, -1, *more)  # Ctrl-C is not seen here; an endless wait of a task is refused if it cannot end
     end = None if timeout is None else time.monotonic() + max(timeout, 0)
     while True:
         left = SLICE if end is None else min(SLICE, max(end - time.monotonic(), 0))

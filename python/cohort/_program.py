@@ -114,10 +114,9 @@ class Kernel:
                 if len(sizes) != 2:
                     raise BadOptions("range: pass (global sizes, local sizes)")
                 _library.call("kernel_set_range", handle, *sizes)
-            job = _library.created("kernel_launch", handle, engine._handle, ctypes.byref(options))
+            return Job(engine, keeps, timeline, "kernel_launch", handle, engine._handle, ctypes.byref(options))
         finally:
             _library.code("kernel_destroy", handle)
-        return Job(engine, job, keeps, timeline)
 
     @staticmethod
     def _sizes(sizes: Sequence[int]) -> list[int]:

@@ -37,9 +37,8 @@ def launch(engine: Engine, app: str, graph: Any = None, *, input: Optional[str] 
     encoded = _library.encoded
     how = _library.AppOptions(settings=texts, input=encoded(input, "input"), launch=ctypes.pointer(options), movable=bool(movable),
                               restore=encoded(restore, "restore"))
-    handle = _library.created("app_launch", engine._handle, encoded(app, "app"), graph._handle if graph is not None else None,
-                              ctypes.byref(how))
-    return Job(engine, handle, graph, timeline)
+    return Job(engine, graph, timeline, "app_launch", engine._handle, encoded(app, "app"),
+               graph._handle if graph is not None else None, ctypes.byref(how))
 
 
 def _run(engine: Engine, app: str, graph: Any, weighted: bool, settings: Mapping[str, Any], options: Mapping[str, Any]) -> Any:

@@ -435,8 +435,13 @@ cohort_code cohort_job_wait(cohort_job* job, int64_t timeout_ns, cohort_status* 
   return guarded(
       [&] {
         const auto object = object_of(job);
-        if (status != nullptr) *status = COHORT_FAILED;
-        const auto found = object->wait(deadline_of(timeout_ns));
+        std::optional<Status> found;
+        try {
+          found = object->wait(deadline_of(timeout_ns));
+        } catch (...) {  // it has failed, or this thread may not wait
+          give(status, object->report().status);
+          throw;
+        }
         give(status, found.value_or(Status::running));
         if (!found) refuse_time();
       },
@@ -543,9 +548,13 @@ cohort_code cohort_task_wait(cohort_task* task, int64_t timeout_ns, cohort_statu
       [&] {
         const auto object = object_of(task);
         const Deadline deadline = deadline_of(timeout_ns);
-        if (status != nullptr) *status = COHORT_FAILED;
-        const auto report =
-            deadline ? object->task().wait_until(*deadline) : std::optional{object->task().wait()};
+        std::optional<TaskReport> report;
+        try {
+          report = deadline ? object->task().wait_until(*deadline) : object->task().wait();
+        } catch (...) {  // it has failed, or this thread may not wait
+          give(status, object->task().report().status);
+          throw;
+        }
         give(status, report ? report->status : Status::running);
         if (!report) refuse_time();
       },

@@ -66,13 +66,15 @@ cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std:
     use->visit([&]<class Engine>(Engine& its) {
       if constexpr (std::is_same_v<std::remove_const_t<Engine>, cuda::Engine>) {
         const cudaStream_t stream = given ? *given : make_stream(its.device());
+        std::shared_ptr<LeaseObject> object;
         try {
-          out = handle_of<cohort_lease>(std::make_shared<LeaseObject>(
-              use.object(), its.lease(stream, {.sms = sms}), stream, its.device(), !given));
+          object = std::make_shared<LeaseObject>(use.object(), its.lease(stream, {.sms = sms}),
+                                                 stream, its.device(), !given);
         } catch (...) {
           if (!given) static_cast<void>(cudaStreamDestroy(stream));
           throw;
         }
+        out = handle_of<cohort_lease>(std::move(object));  // the stream is the object's now
       } else {
         refuse(COHORT_UNSUPPORTED,
                "lease: SMs are leased from the engine cuda; this engine is on the CPU");

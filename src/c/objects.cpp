@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <new>
 #include <utility>
 
@@ -97,36 +96,41 @@ void EngineObject::Use::adds(const std::shared_ptr<Work>& work) const {
   object_->forget_at_ = 2 * object_->work_.size() + 4;
 }
 
+/// Cancels the work that there is now, and waits for it. False at the deadline.
+bool EngineObject::end_work(const Deadline& deadline) {
+  std::vector<std::shared_ptr<Work>> all;  // a copy: another thread that closes waits for it too
+  {
+    const std::lock_guard lock{table_mutex()};
+    closing_ = true;
+    all = work_;
+  }
+  for (const auto& each : all) each->cancel();
+  const auto left =
+      std::ranges::find_if_not(all, [&](const auto& each) { return each->wait_ended(deadline); });
+  std::sort(all.begin(), left);
+  const std::lock_guard lock{table_mutex()};  // `all` is destroyed without it
+  std::erase_if(work_,
+                [&](const auto& each) { return std::binary_search(all.begin(), left, each); });
+  return left == all.end();
+}
+
 bool EngineObject::close(const Deadline& deadline) {
   if (process_ != ::getpid()) {  // its threads do not run here
     static_cast<void>(engine_.release());
     return true;
   }
-  std::unique_lock lock{table_mutex()};
-  closing_ = true;
   for (;;) {
-    std::vector<std::shared_ptr<Work>> left = std::exchange(work_, {});
-    lock.unlock();
-    std::exception_ptr thrown;  // this thread may not wait
-    try {
-      for (const auto& each : left) each->cancel();
-      while (!left.empty() && left.back()->wait_ended(deadline)) left.pop_back();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    lock.lock();
-    work_.insert(work_.end(), left.begin(), left.end());
-    if (thrown) std::rethrow_exception(thrown);
-    if (!left.empty()) return false;
+    if (!end_work(deadline)) return false;
+    std::unique_lock lock{table_mutex()};
     const auto unused = [this] { return uses_ == 0; };
     if (deadline ? !unused_.wait_until(lock, *deadline, unused)
                  : (unused_.wait(lock, unused), false))
       return false;
-    if (work_.empty()) break;
+    if (!work_.empty()) continue;
+    const auto engine = std::move(engine_);  // null if another thread closed it meanwhile
+    lock.unlock();
+    return true;
   }
-  const auto engine = std::move(engine_);  // null if another thread closed it meanwhile
-  lock.unlock();
-  return true;
 }
 
 Tracer& TimelineObject::task(const std::string& name) {

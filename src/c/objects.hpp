@@ -93,6 +93,8 @@ class EngineObject final : public Object {
   };
 
  private:
+  bool end_work(const Deadline& deadline);
+
   std::unique_ptr<AnyEngine> engine_;
   const pid_t process_ = ::getpid();
   // Guarded by the table's mutex:

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 namespace cohort::cpu {
@@ -17,7 +18,8 @@ bool can_leave_idle_policy() {
     const sched_param none = {};
     can = ::pthread_getschedparam(::pthread_self(), &policy, &before) == 0 &&
           ::pthread_setschedparam(::pthread_self(), SCHED_IDLE, &none) == 0 &&
-          ::pthread_setschedparam(::pthread_self(), policy, &before) == 0;
+          ::pthread_setschedparam(::pthread_self(), policy == SCHED_IDLE ? SCHED_OTHER : policy,
+                                  &before) == 0;
   }}.join();
   return can;
 }
@@ -39,13 +41,15 @@ cpu_set_t last_cpus(const cpu_set_t& all, std::uint32_t without) {
   return result;
 }
 
-}  // namespace
-
-DemotionWay demotion_way() {
-  static const DemotionWay way =
-      can_leave_idle_policy() ? DemotionWay::idle_policy : DemotionWay::fewer_cpus;
+std::atomic<DemotionWay>& known_way() {
+  static std::atomic<DemotionWay> way{can_leave_idle_policy() ? DemotionWay::idle_policy
+                                                              : DemotionWay::fewer_cpus};
   return way;
 }
+
+}  // namespace
+
+DemotionWay demotion_way() { return known_way().load(std::memory_order_relaxed); }
 
 void take_short_slices() {
   struct Attributes {  // struct sched_attr of Linux, which glibc 2.36 does not have
@@ -62,6 +66,16 @@ void take_short_slices() {
   if (attributes.policy != SCHED_OTHER) return;
   attributes.runtime = 100'000;  // nanoseconds, the least that Linux accepts
   ::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+Scheduling::Scheduling()
+    : known_(::pthread_getschedparam(::pthread_self(), &policy_, &priority_) == 0 &&
+             ::pthread_getaffinity_np(::pthread_self(), sizeof cpus_, &cpus_) == 0) {}
+
+void Scheduling::apply(pthread_t thread) const {
+  if (!known_) return;
+  static_cast<void>(::pthread_setschedparam(thread, policy_, &priority_));
+  static_cast<void>(::pthread_setaffinity_np(thread, sizeof cpus_, &cpus_));
 }
 
 void Demotion::demote(pthread_t thread, std::uint32_t busy_cpus, DemotionWay way) {
@@ -81,14 +95,18 @@ void Demotion::demote(pthread_t thread, std::uint32_t busy_cpus, DemotionWay way
   thread_ = thread;
 }
 
-void Demotion::restore() {
-  if (!thread_) return;
+bool Demotion::restore() {
+  if (!thread_) return true;
   if (way_ == DemotionWay::idle_policy) {
-    ::pthread_setschedparam(*thread_, policy_, &priority_);
-  } else {
-    ::pthread_setaffinity_np(*thread_, sizeof cpus_, &cpus_);
+    if (::pthread_setschedparam(*thread_, policy_, &priority_) != 0) {
+      known_way().store(DemotionWay::fewer_cpus, std::memory_order_relaxed);  // for all others
+      return false;
+    }
+  } else if (::pthread_setaffinity_np(*thread_, sizeof cpus_, &cpus_) != 0) {
+    return false;
   }
   thread_.reset();
+  return true;
 }
 
 }  // namespace cohort::cpu

@@ -24,12 +24,27 @@ enum class DemotionWay : std::uint8_t {
 /// slice of another one when it wakes. Since Linux 6.12; ignored before.
 void take_short_slices();
 
+/// The CPUs and the policy of the thread that makes this object, for threads that others start.
+class Scheduling {
+ public:
+  Scheduling();
+  void apply(pthread_t thread) const;
+
+ private:
+  int policy_ = SCHED_OTHER;
+  sched_param priority_ = {};
+  cpu_set_t cpus_ = {};
+  bool known_;
+};
+
 /// One thread, which must live as long as this object demotes it.
 class Demotion {
  public:
   /// `busy_cpus`: how many CPUs the preferred threads need.
   void demote(pthread_t thread, std::uint32_t busy_cpus, DemotionWay way = demotion_way());
-  void restore();
+  /// False if the system refuses it, as where the process has given up its rights meanwhile: the
+  /// thread stays recorded, so that a later call tries again.
+  bool restore();
   [[nodiscard]] bool demoted() const { return thread_.has_value(); }
 
  private:

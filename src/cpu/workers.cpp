@@ -84,6 +84,7 @@ void Workers::hire(std::uint32_t workers, bool spare) {
       auto worker = std::make_unique<Worker>();
       worker->spare = spare;
       worker->thread = std::thread{[this, index] { work(index); }};
+      scheduling_.apply(worker->thread.native_handle());
       workers_.push_back(std::move(worker));
       add_idle(index);
       if (!spare) pin(index);
@@ -136,6 +137,7 @@ void Workers::work(std::uint32_t index) {
     lock.unlock();
     const detail::Stay stay = visit(self, *job);
     lock.lock();
+    self.demotion.restore();  // others wait for the mutex
     // The tracer gets its events before the return counts, so the job is not at rest earlier.
     ++job->telling;
     do {
@@ -148,7 +150,8 @@ void Workers::work(std::uint32_t index) {
     job->offers.merge(self.visit.offers);
     if (job->overdue) --overdue_;
     self.visited = nullptr;
-    add_idle(index);  // before other threads see the job at rest
+    self.demotion.restore();  // the tracer was told without the mutex
+    add_idle(index);          // before other threads see the job at rest
     dispatcher_.news(*job);
     dispatcher_.rebalance();
     job.reset();  // the dispatcher still holds a reference
@@ -285,14 +288,20 @@ void Workers::add_idle(std::uint32_t index) {
 bool Workers::accept(JobRecord& job) {
   if (!job.due) return true;
   hire_spare(dispatcher_.units(), job.body->max_groups);
-  static_cast<void>(demotion_way());
-  if (!clock_.joinable()) clock_ = std::thread{[this] { keep_time(); }};
+  try {
+    static_cast<void>(demotion_way());
+    if (!clock_.joinable()) clock_ = std::thread{[this] { keep_time(); }};
+  } catch (const std::system_error& error) {
+    throw Error{Errc::unsupported,
+                std::string{"submit: start_within: cannot start a thread: "} + error.what()};
+  }
   due_changed_.notify_one();
   return true;
 }
 
 /// Has tasks started when they are due.
 void Workers::keep_time() {
+  scheduling_.apply(::pthread_self());
   take_short_slices();  // late groups may occupy all CPUs
   engine::Dispatcher::Locked locked{dispatcher_, "engine"};
   while (!dispatcher_.stopping()) {
@@ -324,27 +333,26 @@ void Workers::demote_late(std::uint32_t soon) {
   std::uint32_t surplus = used > dispatcher_.units() ? used - dispatcher_.units() : 0;
   surplus = std::min(surplus, overdue_);
   for (const auto& job : dispatcher_.jobs()) {
-    std::vector<Worker*> its;
+    std::vector<std::pair<std::uint32_t, Worker*>> its;  // by id, read once: it may change
     for (const auto& worker : workers_) {
-      if (worker->visited == job.get()) its.push_back(worker.get());
+      if (worker->visited != job.get()) continue;
+      const std::atomic_ref id{worker->visit.group};
+      its.emplace_back(id.load(std::memory_order_relaxed), worker.get());
     }
     std::uint32_t late = std::min(surplus, job->inside - std::min(job->inside, job->share));
     surplus -= late;
-    const auto id = [](Worker* worker) {
-      return std::atomic_ref{worker->visit.group}.load(std::memory_order_relaxed);
-    };
-    std::ranges::sort(its, std::greater{}, id);
-    for (Worker* const each : its) {
+    std::ranges::sort(its, std::greater{});
+    for (const auto& [id, each] : its) {
       if (late > 0) {
         --late;
         any_demoted_ = true;
         each->demotion.demote(each->thread.native_handle(), overdue_);
       } else {
-        each->demotion.restore();
+        any_demoted_ |= !each->demotion.restore();
       }
     }
   }
-  for (const std::uint32_t index : idle_) workers_[index]->demotion.restore();
+  for (const std::uint32_t index : idle_) any_demoted_ |= !workers_[index]->demotion.restore();
 }
 
 Census Workers::census(const JobRecord& job) const {

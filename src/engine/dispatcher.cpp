@@ -151,7 +151,7 @@ void Dispatcher::enqueue(JobRecord& job) {
     if (job.due) due_.emplace(*job.due, &job);
     job.metered = meter_.used() && !job.body->guest;
     if (job.metered) meter_.submitted(job.kind, units, view());
-    if (!first) return;
+    if (!first && !job.due) return;  // it may be due before the backend looks at the time again
   } else if (!resumed) {
     job.number = ++launches_;
     jobs_.push_back(job.shared_from_this());

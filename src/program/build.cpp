@@ -55,13 +55,23 @@ class Hash {
 };
 
 /// The shared library that this code is in; empty if it is in the program itself.
-fs::path own_library() {
-  static const char here = 0;
-  Dl_info found{};
-  void* object = nullptr;
-  if (::dladdr1(&here, &found, &object, RTLD_DL_LINKMAP) == 0 || object == nullptr) return {};
-  return static_cast<const link_map*>(object)->l_name;
+const fs::path& own_library() {
+  static const auto& path = *[] {
+    static const char here = 0;
+    Dl_info found{};
+    void* object = nullptr;
+    auto* const own = new fs::path;
+    if (::dladdr1(&here, &found, &object, RTLD_DL_LINKMAP) == 0 || object == nullptr) return own;
+    *own = static_cast<const link_map*>(object)->l_name;
+    std::error_code error;
+    if (own->is_relative() && !own->empty()) *own = fs::absolute(*own, error);
+    return own;
+  }();
+  return path;
 }
+
+/// At load: a relative path is one from the folder of that time.
+[[maybe_unused]] const fs::path& at_load = own_library();
 
 /// The folders that may have bin/ and include/ of this build in them: those above the running
 /// program and above the library.
@@ -69,7 +79,7 @@ std::vector<fs::path> installations() {
   std::error_code error;
   std::vector<fs::path> result{
       fs::read_symlink("/proc/self/exe", error).parent_path().parent_path()};
-  if (const fs::path library = own_library(); !library.empty()) {
+  if (const fs::path& library = own_library(); !library.empty()) {
     const fs::path folder = fs::weakly_canonical(library, error).parent_path();
     result = {folder.parent_path(), folder.parent_path().parent_path()};
   }
@@ -278,7 +288,7 @@ Built build(const fs::path& source, const ProgramOptions& options) {
   add_compiler(hash, command);
   add_headers(hash);
   // A program finds the engine's functions in the program that loads it, or in this library.
-  const fs::path library = own_library();
+  const fs::path& library = own_library();
   hash.add(library.filename().string());
   fs::path kept = cache / (source.stem().string() + "-" + hash.text() + ".so");
   if (!fs::exists(kept)) {

@@ -1,5 +1,6 @@
 /* The C API as a program in C11 uses it. */
 #include <cohort/c.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,16 @@ static void close_engine(void* user, uint32_t group, uint32_t groups) {
   if (group == 0) CHECK(cohort_engine_close(engine, COHORT_FOREVER) == COHORT_BAD_STATE);
 }
 
+static void wait_for_itself(void* user, uint32_t group, uint32_t groups) {
+  (void)group;
+  (void)groups;
+  cohort_task* self = NULL;
+  while ((self = atomic_load((_Atomic(cohort_task*)*)user)) == NULL) continue;
+  cohort_status status = COHORT_FAILED;
+  CHECK(cohort_task_wait(self, COHORT_FOREVER, &status) == COHORT_BAD_STATE);
+  CHECK(status == COHORT_RUNNING);
+}
+
 static void check_tasks(cohort_engine* engine, cohort_timeline* timeline) {
   uint32_t marks[3] = {0};
   cohort_task* task = NULL;
@@ -36,6 +47,10 @@ static void check_tasks(cohort_engine* engine, cohort_timeline* timeline) {
   CHECK(cohort_task_wait(task, 0, NULL) == COHORT_BAD_HANDLE);
 
   OK(cohort_task_submit(engine, close_engine, &engine, NULL, &task));
+  OK(cohort_task_wait(task, COHORT_FOREVER, NULL));
+  _Atomic(cohort_task*) self = NULL;
+  OK(cohort_task_submit(engine, wait_for_itself, (void*)&self, NULL, &task));
+  atomic_store(&self, task);
   OK(cohort_task_wait(task, COHORT_FOREVER, NULL));
   CHECK(cohort_task_submit(engine, NULL, NULL, NULL, &task) == COHORT_BAD_OPTIONS);
   CHECK(cohort_task_submit(engine, mark, marks, &(cohort_task_options){.size = 3}, &task) ==

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import cohort
 import numpy
@@ -86,6 +87,83 @@ def test_closing_gives_up_after_a_time(engine):
     engine.close()
 
 
+def test_engines_can_be_closed_by_several_threads(engine):
+    started, go = threading.Event(), threading.Event()
+    engine.submit(lambda group, groups: (started.set(), go.wait(60)))
+    started.wait()
+    closers = [threading.Thread(target=engine.close) for _ in range(2)]
+    for each in closers:
+        each.start()
+    for _ in range(5):
+        with pytest.raises(cohort.TimedOut):
+            engine.close(timeout=0.02)
+    go.set()
+    for each in closers:
+        each.join()
+
+
+def test_an_engine_dropped_in_its_task_stays_until_the_jobs_have_ended(program):
+    engine = cohort.cpu.Engine(workers=2)
+    memory = numpy.zeros(1, numpy.uint32)
+    seen, value = weakref.ref(memory), engine._handle.value
+    program.kernel("endless").launch(engine, memory, numpy.zeros(1, numpy.uint32), max_groups=1)
+    del memory
+    task = engine.submit(lambda group, groups: engine.__del__())  # as the collector of garbage may
+    task.wait()
+    assert cohort._engine.Engine._open[value] and seen() is not None
+    engine.close()
+    assert value not in cohort._engine.Engine._open and seen() is None
+
+
+def test_a_task_cannot_wait_for_itself(engine):
+    tasks, ready = [], threading.Event()
+    tasks.append(engine.submit(lambda *_: (ready.wait(), tasks[0].wait())))
+    ready.set()
+    with pytest.raises(cohort.BadState):
+        tasks[0].wait(timeout=60)
+
+
+def test_an_interrupted_launch_keeps_its_memory(engine, program, monkeypatch):
+    memory = numpy.zeros(1, numpy.uint32)
+    seen = weakref.ref(memory)
+    call = cohort._library.call
+
+    def interrupted(function, *arguments):
+        call(function, *arguments)
+        if function == "kernel_launch":
+            raise KeyboardInterrupt
+    monkeypatch.setattr(cohort._library, "call", interrupted)
+    try:
+        program.kernel("endless").launch(engine, memory, numpy.zeros(1, numpy.uint32))
+    except KeyboardInterrupt:
+        pass
+    del memory
+    gc.collect()
+    assert seen() is not None
+    engine.close()
+    assert seen() is None
+
+
+def test_an_interrupted_graph_keeps_its_arrays(monkeypatch):
+    copies = []
+
+    def interrupted(function):
+        copies.append(function)
+        raise KeyboardInterrupt
+    offsets = numpy.array([0, 0], numpy.uint32)
+    seen = weakref.ref(offsets)
+    monkeypatch.setattr(cohort._library, "interruptible", interrupted)
+    try:
+        cohort.Graph((offsets, numpy.array([], numpy.uint32)))
+    except KeyboardInterrupt:
+        pass
+    del offsets
+    gc.collect()
+    assert seen() is not None
+    cohort._library.code("graph_destroy", copies.pop()())
+    assert seen() is None
+
+
 def test_dropped_engines_end(program):
     for _ in range(3):
         engine = cohort.cpu.Engine(workers=2)
@@ -130,6 +208,19 @@ except KeyboardInterrupt:
     time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     assert child.communicate(timeout=60)[0] == "finished\n" and child.returncode == 0
+
+
+def test_interrupts_do_not_end_the_exit(run):
+    text = """
+import atexit, os, signal
+engine = cohort.cpu.Engine(workers=2)
+started = threading.Event()
+engine.submit(lambda *_: (started.set(), time.sleep(0.5), print("end", flush=True)))
+started.wait()
+threading.Thread(target=lambda: [time.sleep(0.1) or os.kill(os.getpid(), signal.SIGINT) for _ in range(2)], daemon=True).start()
+"""
+    done = run(text)
+    assert done.returncode == 0 and done.stdout == "end\n", done
 
 
 ENDLESS = """

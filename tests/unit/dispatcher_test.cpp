@@ -125,10 +125,11 @@ class JobsLife : public testing::Test {
   std::shared_ptr<JobRecord> launch(std::uint32_t groups, const LaunchOptions& options = {}) {
     return dispatcher->launch(std::make_unique<FakeBody>(groups), options, {}, false);
   }
-  std::shared_ptr<JobRecord> submit(std::uint32_t groups, const TaskTerms& terms = {}) {
+  std::shared_ptr<JobRecord> submit(std::uint32_t groups, const TaskTerms& terms = {},
+                                    int priority = 0) {
     auto body = std::make_unique<FakeBody>(groups);
     body->suspendable = false;
-    return dispatcher->launch(std::move(body), {.resizable = false}, 0, false, terms);
+    return dispatcher->launch(std::move(body), {.resizable = false}, priority, false, terms);
   }
 
   /// A tenant's unit.
@@ -550,6 +551,16 @@ TEST_F(JobsLife, AnOverdueTaskOvertakesOthersAndSuspendsIfItHasTo) {
   backend->all_leave(*whole, {Status::finished});
   backend->all_leave(*job, kept);
   EXPECT_EQ(first->status, Status::running);
+}
+
+TEST_F(JobsLife, AnOverdueTaskStartsAtOnceBehindOneOfHigherPriority) {
+  backend->spare_threads = true;
+  const auto job = launch(4);
+  const auto first = submit(3, {}, 1);
+  const auto due = submit(1, {.start_within = std::chrono::nanoseconds{0}});
+  EXPECT_EQ(first->status, Status::pending);
+  EXPECT_EQ(due->status, Status::running);
+  backend->all_leave(*due, {Status::finished});
 }
 
 TEST_F(JobsLife, ATaskThatIsNotDueWaits) {

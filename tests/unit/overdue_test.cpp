@@ -91,6 +91,29 @@ TEST(Overdue, TasksStartNextToGroupsThatDoNotOffer) {
   }
 }
 
+// SCHED_BATCH stands for all policies: leaving it takes no rights.
+TEST(Overdue, ThreadsAreScheduledAsTheEnginesMakerNotAsTheSubmitter) {
+  Scene scene{2};
+  const auto of_this_thread = [] {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    EXPECT_EQ(::sched_getaffinity(0, sizeof cpus, &cpus), 0);
+    return std::pair{::sched_getscheduler(0), CPU_COUNT(&cpus)};
+  };
+  std::optional<std::pair<int, int>> seen;
+  std::thread submitter{[&] {
+    const sched_param none = {};
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    EXPECT_EQ(::sched_setscheduler(0, SCHED_BATCH, &none), 0);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    scene.engine.submit([&] { seen = of_this_thread(); }, {.start_within = 1ms}).wait();
+  }};
+  submitter.join();
+  EXPECT_EQ(seen, of_this_thread());
+}
+
 TEST(Overdue, OthersWaitForAnOffer) {
   Scene scene{2};
   const Task task = scene.engine.submit([] {});
