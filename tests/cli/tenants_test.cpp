@@ -187,6 +187,13 @@ TEST_F(Tenants, UseTheCpusThatAreLentUntilTheEngineDies) {
   ::kill(child, SIGKILL);
 }
 
+TEST_F(Tenants, HaveNoKeeperOnceTheirIdBelongsToAnotherProcess) {
+  const std::string another_start = "1";
+  const auto keeper = tool("lease-keeper " + std::to_string(::getpid()) + " " + another_start +
+                           " mark 3>/dev/null");
+  EXPECT_EQ(keeper.status, 0);
+}
+
 TEST_F(Tenants, GiveBackWhatTheyDoNotUse) {
   start_engine();
   const std::string file = in_folder("go");

@@ -5,6 +5,9 @@
 #include <sys/socket.h>
 
 #include <fstream>
+#include <latch>
+#include <optional>
+#include <thread>
 
 #include "tenants/processes.hpp"
 
@@ -64,6 +67,29 @@ TEST_F(Rendezvous, RefusesANameThatIsTaken) {
   EXPECT_THAT(shared_engines(), ElementsAre("e"));
   EXPECT_EQ(child.end(), 0);
   EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(Rendezvous, OfEnginesThatStartAtOnceInOneProcessIsKept) {
+  const std::vector<std::string> names{"a", "b", "c", "d"};
+  for (int round = 0; round < 150; ++round) {
+    static_cast<void>(tenant::open_folder());
+    for (const std::string& name : names)
+      std::ofstream{folder() / (name + ".lock")};  // of the dead
+    std::latch ready{static_cast<std::ptrdiff_t>(names.size())};
+    std::vector<std::optional<cpu::Engine>> engines(names.size());
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        threads.emplace_back([&, i] {
+          ready.arrive_and_wait();
+          engines[i].emplace(cpu::EngineOptions{.capacity = 1, .share = names[i]});
+        });
+      }
+    }
+    ASSERT_THAT(shared_engines(), ElementsAre("a", "b", "c", "d"));
+    for (const std::string& name : names)
+      ASSERT_TRUE(std::filesystem::exists(folder() / (name + ".lock"))) << name;
+  }
 }
 
 TEST_F(Rendezvous, ReplacesTheSocketOfADeadEngine) {
