@@ -34,10 +34,10 @@ using namespace std::chrono_literals;
 
 void say(const std::string& line) { std::cout << line << std::endl; }  // NOLINT: must get out now
 
-/// Until the parent closes the pipe, or for a minute.
-void stay() {
+/// Until the parent closes the pipe, or that long.
+void stay(std::chrono::milliseconds time = 1min) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  ::poll(&input, 1, 60'000);
+  ::poll(&input, 1, static_cast<int>(time.count()));
 }
 
 void become(const std::string& user) {
@@ -96,7 +96,7 @@ int run(const std::vector<std::string>& arguments) {
       sockets.push_back(std::move(peer->socket));
     }
     say("connected " + std::to_string(count));
-    stay();
+    stay(3min);  // longer than others wait for a lease
     return 0;
   }
   if (what == "folder") {

@@ -71,7 +71,7 @@ TEST_F(Rendezvous, RefusesANameThatIsTaken) {
 
 TEST_F(Rendezvous, OfEnginesThatStartAtOnceInOneProcessIsKept) {
   const std::vector<std::string> names{"a", "b", "c", "d"};
-  for (int round = 0; round < 50; ++round) {
+  for (int round = 0; round < 150; ++round) {
     static_cast<void>(tenant::open_folder());
     for (const std::string& name : names)
       std::ofstream{folder() / (name + ".lock")};  // of the dead
