@@ -89,7 +89,7 @@ class Workers final : public engine::Backend {
   bool any_demoted_ = false;
   std::thread clock_;  // wakes when the next task is due
   std::condition_variable due_changed_;
-  Scheduling scheduling_;          // of all threads, whoever starts them: the constructor's
+  Scheduling scheduling_;          // of the thread that made the engine
   std::uint32_t usable_cpus_;      // as of the engine's construction
   std::vector<std::size_t> cpus_;  // to bind workers to; empty: not bound
   static thread_local const JobRecord*

@@ -212,15 +212,23 @@ except KeyboardInterrupt:
 
 def test_interrupts_do_not_end_the_exit(run):
     text = """
-import atexit, os, signal
+import os, signal
 engine = cohort.cpu.Engine(workers=2)
-started = threading.Event()
-engine.submit(lambda *_: (started.set(), time.sleep(0.5), print("end", flush=True)))
+started, over = threading.Event(), threading.Event()
+engine.submit(lambda *_: (started.set(), over.wait(60), print("end", flush=True)))
 started.wait()
-threading.Thread(target=lambda: [time.sleep(0.1) or os.kill(os.getpid(), signal.SIGINT) for _ in range(2)], daemon=True).start()
+def interrupt():
+    while not cohort._engine.Engine._exiting:
+        time.sleep(0.01)
+    for _ in range(2):
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.2)
+    over.set()
+threading.Thread(target=interrupt, daemon=True).start()
 """
     done = run(text)
-    assert done.returncode == 0 and done.stdout == "end\n", done
+    assert done.returncode == 0 and done.stdout == "end\n" and "Interrupt" not in done.stderr, done
 
 
 ENDLESS = """

@@ -125,11 +125,10 @@ class JobsLife : public testing::Test {
   std::shared_ptr<JobRecord> launch(std::uint32_t groups, const LaunchOptions& options = {}) {
     return dispatcher->launch(std::make_unique<FakeBody>(groups), options, {}, false);
   }
-  std::shared_ptr<JobRecord> submit(std::uint32_t groups, const TaskTerms& terms = {},
-                                    int priority = 0) {
+  std::shared_ptr<JobRecord> submit(std::uint32_t groups, const TaskTerms& terms = {}) {
     auto body = std::make_unique<FakeBody>(groups);
     body->suspendable = false;
-    return dispatcher->launch(std::move(body), {.resizable = false}, priority, false, terms);
+    return dispatcher->launch(std::move(body), {.resizable = false}, 0, false, terms);
   }
 
   /// A tenant's unit.
@@ -553,14 +552,15 @@ TEST_F(JobsLife, AnOverdueTaskOvertakesOthersAndSuspendsIfItHasTo) {
   EXPECT_EQ(first->status, Status::running);
 }
 
-TEST_F(JobsLife, AnOverdueTaskStartsAtOnceBehindOneOfHigherPriority) {
+TEST_F(JobsLife, ATaskThatIsDueStartsBehindOneWithoutRoom) {
   backend->spare_threads = true;
-  const auto job = launch(4);
-  const auto first = submit(3, {}, 1);
+  const auto running = submit(4);
+  const auto first = submit(3);
   const auto due = submit(1, {.start_within = std::chrono::nanoseconds{0}});
   EXPECT_EQ(first->status, Status::pending);
   EXPECT_EQ(due->status, Status::running);
   backend->all_leave(*due, {Status::finished});
+  backend->all_leave(*running, {Status::finished});
 }
 
 TEST_F(JobsLife, ATaskThatIsNotDueWaits) {
