@@ -25,7 +25,6 @@ struct Stubborn {
   std::atomic<bool>* stop;
   std::atomic<std::uint32_t>* inside;
   std::atomic<pid_t>* threads;  // by group
-  std::atomic<std::uint32_t>* joined_demoted;
 
   struct State {
     std::uint64_t token = 42;
@@ -34,7 +33,6 @@ struct Stubborn {
   template <class Group>
   COHORT_FN void run(Group& group, State& state) const {
     if (threads != nullptr) threads[group.group_id()] = ::gettid();
-    if (::sched_getscheduler(0) == SCHED_IDLE) ++*joined_demoted;
     ++*inside;
     while (!stop->load()) {
       if (offering->load() && group.offer(state)) {
@@ -51,7 +49,7 @@ struct Stubborn {
 struct Scene {
   explicit Scene(std::uint32_t units, bool pin = false)
       : engine{{.capacity = units, .pin_workers = pin}},
-        job{engine.launch(Stubborn{&offering, &stop, &inside, threads, &joined_demoted})} {
+        job{engine.launch(Stubborn{&offering, &stop, &inside, threads})} {
     until([&] { return inside == units; });
   }
   ~Scene() {
@@ -70,7 +68,6 @@ struct Scene {
   std::atomic<bool> stop{false};
   std::atomic<std::uint32_t> inside{0};
   std::atomic<pid_t> threads[8] = {};
-  std::atomic<std::uint32_t> joined_demoted{0};
   cpu::Engine engine;
   Job job;
 };
@@ -129,8 +126,11 @@ TEST(Overdue, TheJobGoesOnWithAllItsGroups) {
     scene.offering = i % 3 == 0;
     if (scene.offering) Scene::until([&] { return scene.inside == 2; });
   }
+  scene.offering = false;
+  Scene::until([&] { return scene.inside == 2; });
   EXPECT_EQ(scene.job.status(), Status::running);
-  EXPECT_EQ(scene.joined_demoted, 0U);
+  for (const pid_t thread : {scene.threads[0].load(), scene.threads[1].load()})
+    Scene::until([&] { return ::sched_getscheduler(thread) != SCHED_IDLE; });
 }
 
 TEST(Overdue, TasksMoreThanTheEngineHasUnitsTakeTurns) {
