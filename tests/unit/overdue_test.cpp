@@ -184,7 +184,7 @@ TEST(Overdue, TheEngineEndsWhileATaskWaits) {
   std::optional<Task> task;
   {
     cpu::Engine engine{{.capacity = 1}};
-    const Job job = engine.launch(Stubborn{&stop, &stop, &inside, nullptr, &inside});
+    const Job job = engine.launch(Stubborn{&stop, &stop, &inside, nullptr});
     task = engine.submit([] {}, {.start_within = 10min});
     job.cancel();
     stop = true;
