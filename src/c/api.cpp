@@ -42,6 +42,26 @@ void give(cohort_status* to, Status status) {
   if (to != nullptr) *to = static_cast<cohort_status>(status);
 }
 
+/// A function of the host as a task: each group's first thread calls it.
+struct HostTask {
+  cohort_task_function function;
+  void* user;
+  std::weak_ptr<EngineObject> engine;
+
+  void operator()(auto& group) const {
+    if (group.local_id() != 0) return;
+    const auto its_engine = engine.lock();  // which waits for this task before it goes
+    if (its_engine == nullptr) return;
+    const EngineObject::InTask in_task{*its_engine};
+    function(user, group.group_id(), group.num_groups());
+  }
+};
+
+// Clang 14 leaves out what is first named in a lambda that is a template.
+std::shared_ptr<TaskObject> task_object(Task task) {
+  return std::make_shared<TaskObject>(std::move(task));
+}
+
 [[noreturn]] void refuse_time() { refuse(COHORT_TIMED_OUT, "wait: not yet at rest"); }
 
 constexpr const char* code_names[] = {"ok",
@@ -524,16 +544,10 @@ cohort_code cohort_task_submit(cohort_engine* engine, cohort_task_function funct
       with.tracer = &timeline->task(text_or(options.name, "task"));
       with.keeps = timeline;
     }
-    const auto run = [function, user, its = std::weak_ptr{use.object()}](auto& group) {
-      if (group.local_id() != 0) return;
-      const auto its_engine = its.lock();  // which waits for this task before it goes
-      if (its_engine == nullptr) return;
-      const EngineObject::InTask in_task{*its_engine};
-      function(user, group.group_id(), group.num_groups());
-    };
+    const HostTask run{function, user, use.object()};
     auto submitted = use->visit([&]<class Its>(Its& its) -> std::shared_ptr<TaskObject> {
       if constexpr (std::is_same_v<std::remove_const_t<Its>, cpu::Engine>) {
-        return std::make_shared<TaskObject>(its.submit(run, with));
+        return task_object(its.submit(run, with));
       } else {
         refuse(COHORT_UNSUPPORTED, "submit: functions of the host run on the engine cpu only");
       }

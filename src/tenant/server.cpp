@@ -309,36 +309,39 @@ void Server::welcome(Connection& caller, const Hello& hello) {
 /// Gives a tenant a free slot, with new memory: an earlier tenant of the slot, or a child of it,
 /// may still write into the old one.
 void Server::seat(Connection& caller) {
-  try {
-    auto guest = std::make_unique<Guest>();
-    const Descriptor demand = make_memory("cohort-demand", sizeof(DemandPage));
-    const Descriptor grant = make_memory("cohort-grant", sizeof(GrantPage));
-    guest->demand_memory = Mapping{demand, sizeof(DemandPage), false};
-    guest->grant_memory = Mapping{grant, sizeof(GrantPage), true};
-    seal(demand, Writers::every_process);
-    seal(grant, Writers::mapped_already);
-    guest->doorbell = make_event();
-    guest->connection = &caller;
-    guest->published_at = now();
-    guest->slot = static_cast<std::uint32_t>(std::find(guests_.begin(), guests_.end(), nullptr) -
-                                             guests_.begin());
-    watch(guest->doorbell.get(), tag_of(caller.id, Part::doorbell), EPOLLET);
-    Reply reply;
-    reply.verdict = Verdict::seated;
-    reply.slot = guest->slot;
-    reply.type = lender_->type();
-    reply.capacity = dispatcher_.capacity();
-    put(reply.engine, claim_.name());
-    const std::array descriptors{demand.get(), grant.get(), guest->doorbell.get()};
-    {
-      const std::lock_guard lock{loans_->mutex};
-      guests_[guest->slot] = guest.get();
+  for (bool again = true;; again = false) try {
+      auto guest = std::make_unique<Guest>();
+      const Descriptor demand = make_memory("cohort-demand", sizeof(DemandPage));
+      const Descriptor grant = make_memory("cohort-grant", sizeof(GrantPage));
+      guest->demand_memory = Mapping{demand, sizeof(DemandPage), false};
+      guest->grant_memory = Mapping{grant, sizeof(GrantPage), true};
+      seal(demand, Writers::every_process);
+      seal(grant, Writers::mapped_already);
+      guest->doorbell = make_event();
+      guest->connection = &caller;
+      guest->published_at = now();
+      guest->slot = static_cast<std::uint32_t>(std::find(guests_.begin(), guests_.end(), nullptr) -
+                                               guests_.begin());
+      watch(guest->doorbell.get(), tag_of(caller.id, Part::doorbell), EPOLLET);
+      Reply reply;
+      reply.verdict = Verdict::seated;
+      reply.slot = guest->slot;
+      reply.type = lender_->type();
+      reply.capacity = dispatcher_.capacity();
+      put(reply.engine, claim_.name());
+      const std::array descriptors{demand.get(), grant.get(), guest->doorbell.get()};
+      {
+        const std::lock_guard lock{loans_->mutex};
+        guests_[guest->slot] = guest.get();
+      }
+      caller.guest = std::move(guest);
+      if (!send(caller.peer.socket, &reply, sizeof reply, descriptors)) close(caller.id);
+      return;
+    } catch (const Error& error) {  // most likely, descriptors have run out
+      if (again && drop_callers(3)) continue;
+      refuse(caller, error.what());
+      return;
     }
-    caller.guest = std::move(guest);
-    if (!send(caller.peer.socket, &reply, sizeof reply, descriptors)) close(caller.id);
-  } catch (const Error& error) {
-    refuse(caller, error.what());
-  }
 }
 
 bool Server::has_free_slot() const {
