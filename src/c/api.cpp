@@ -58,8 +58,9 @@ struct HostTask {
 };
 
 // Clang 14 leaves out what is first named in a lambda that is a template.
-std::shared_ptr<TaskObject> task_object(Task task) {
-  return std::make_shared<TaskObject>(std::move(task));
+std::shared_ptr<TaskObject> submitted_to(cpu::Engine& engine, const HostTask& task,
+                                         const TaskOptions& options) {
+  return std::make_shared<TaskObject>(engine.submit(task, options));
 }
 
 [[noreturn]] void refuse_time() { refuse(COHORT_TIMED_OUT, "wait: not yet at rest"); }
@@ -547,7 +548,7 @@ cohort_code cohort_task_submit(cohort_engine* engine, cohort_task_function funct
     const HostTask run{function, user, use.object()};
     auto submitted = use->visit([&]<class Its>(Its& its) -> std::shared_ptr<TaskObject> {
       if constexpr (std::is_same_v<std::remove_const_t<Its>, cpu::Engine>) {
-        return task_object(its.submit(run, with));
+        return submitted_to(its, run, with);
       } else {
         refuse(COHORT_UNSUPPORTED, "submit: functions of the host run on the engine cpu only");
       }

@@ -309,7 +309,8 @@ void Server::welcome(Connection& caller, const Hello& hello) {
 /// Gives a tenant a free slot, with new memory: an earlier tenant of the slot, or a child of it,
 /// may still write into the old one.
 void Server::seat(Connection& caller) {
-  for (bool again = true;; again = false) try {
+  for (bool again = true;; again = false) {
+    try {
       auto guest = std::make_unique<Guest>();
       const Descriptor demand = make_memory("cohort-demand", sizeof(DemandPage));
       const Descriptor grant = make_memory("cohort-grant", sizeof(GrantPage));
@@ -342,6 +343,7 @@ void Server::seat(Connection& caller) {
       refuse(caller, error.what());
       return;
     }
+  }
 }
 
 bool Server::has_free_slot() const {
