@@ -150,7 +150,7 @@ class Caller {
   void make_engine() {
     if (random_() % 4 != 0) return;
     const cohort_engine_options options{
-        .size = random_() % 16 == 0 ? random_() % 64 : sizeof options,
+        .size = random_() % 16 == 0 ? random_() % sizeof options : sizeof options,
         .capacity = number(4),
         .pin_workers = 0,
         .device = nullptr};

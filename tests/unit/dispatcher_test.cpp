@@ -550,6 +550,7 @@ TEST_F(JobsLife, AnOverdueTaskOvertakesOthersAndSuspendsIfItHasTo) {
   backend->all_leave(*whole, {Status::finished});
   backend->all_leave(*job, kept);
   EXPECT_EQ(first->status, Status::running);
+  backend->all_leave(*first, {Status::finished});
 }
 
 TEST_F(JobsLife, ATaskThatIsDueStartsBehindOneWithoutRoom) {
@@ -561,6 +562,7 @@ TEST_F(JobsLife, ATaskThatIsDueStartsBehindOneWithoutRoom) {
   EXPECT_EQ(due->status, Status::running);
   backend->all_leave(*due, {Status::finished});
   backend->all_leave(*running, {Status::finished});
+  backend->all_leave(*first, {Status::finished});
 }
 
 TEST_F(JobsLife, ATaskThatIsNotDueWaits) {
