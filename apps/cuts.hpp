@@ -1,5 +1,5 @@
-// A graph cut into parts of about as much work each, whatever the degrees of its nodes: blocks of
-// consecutive nodes, and pieces of the edges of hubs, which groups share.
+// Cuts a graph into parts with similar amounts of work, also where degrees differ: into blocks of
+// consecutive nodes, and pieces of the edge lists of hubs. So groups share the edges of a hub.
 // Invariant: every node is in one block, and every edge of a hub is in one piece. A block's nodes
 // have at most about `block` edges together, if no hub has more than `hub` edges.
 #pragma once
@@ -26,7 +26,7 @@ struct CutSizes {
 /// For inputs of a few nodes.
 inline constexpr CutSizes tiny_sizes{.hub = 2, .piece = 2, .block = 4, .list = 0};
 
-/// Consecutive edges of a hub: those from `begin` on.
+/// `count` consecutive edges of a hub, from `begin` on.
 struct HubPiece {
   std::uint64_t begin;
   Node hub;

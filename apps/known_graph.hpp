@@ -59,7 +59,7 @@ class KnownGraph {
 /// A graph that the apps running on it share.
 using GraphInput = std::shared_ptr<const KnownGraph>;
 
-/// The cuts of a graph; those of the default sizes are computed once.
+/// The cuts of a graph. Cuts of the default sizes are computed once.
 [[nodiscard]] inline HostCuts cuts_of(const KnownGraph& graph, const CutSizes& sizes) {
   return sizes == CutSizes{} ? graph.get(&default_cuts) : cut(graph.csr(), sizes);
 }

@@ -59,7 +59,7 @@ struct Options {
   std::vector<std::string> before_dashes;
 };
 
-/// What a keeper is told about its command.
+/// What a keeper knows about its command.
 struct KeeperOptions {
   Options how;
   pid_t command = 0;
@@ -256,8 +256,8 @@ int keep(const KeeperOptions& options) {
 
 /// Starts the keeper as a process that is no child of this one, which will be the command. Returns
 /// the pipe on which the keeper reports.
-Descriptor start_keeper(const Options& options, const std::string& mark, const std::string& name) {
-  const std::uint64_t started = ProcessTree::start_of(::getpid()).value_or(0);
+Descriptor start_keeper(const Options& options, std::uint64_t started, const std::string& mark,
+                        const std::string& name) {
   std::vector<std::string> words{"cohort",
                                  "lease-keeper",
                                  std::to_string(::getpid()),
@@ -358,13 +358,19 @@ int cannot_start(const std::string& program, int error) {
   return not_executable;
 }
 
+/// Marks the processes of a command. The start time tells it from a later one of the same id.
+std::string mark_of(pid_t command, std::uint64_t started) {
+  return std::to_string(command) + "-" + std::to_string(started);
+}
+
 /// Whether this process runs under a lease already.
 bool leased() {
   const char* const mark = std::getenv(variable);
   pid_t command = 0;
   if (mark == nullptr) return false;
   static_cast<void>(std::from_chars(mark, mark + std::string_view{mark}.size(), command));
-  return command > 0 && ::kill(command, 0) == 0;
+  const auto started = ProcessTree::start_of(command);
+  return started && mark == mark_of(command, *started);
 }
 
 int lease(const Options& options, std::vector<std::string> command, Interrupt& interrupt) {
@@ -385,9 +391,9 @@ int lease(const Options& options, std::vector<std::string> command, Interrupt& i
   } else {
     const auto engine = find_engine(options.engine);
     if (engine) check(options, *engine);
-    const std::string mark = std::to_string(::getpid()) + "-" +
-                             std::to_string(steady_clock::now().time_since_epoch().count());
-    const Descriptor keeper = start_keeper(options, mark, program.substr(0, 63));
+    const std::uint64_t started = ProcessTree::start_of(::getpid()).value_or(0);
+    const std::string mark = mark_of(::getpid(), started);
+    const Descriptor keeper = start_keeper(options, started, mark, program.substr(0, 63));
     ::setenv(variable, mark.c_str(), 1);
     if (!engine) {
       std::cerr << "cohort: no engine "

@@ -48,8 +48,8 @@ class CpuSet {
   cpu_set_t mask_;
 };
 
-/// A command's process, its descendants, and those of them whose parents have ended; without the
-/// calling process.
+/// A command's process and its descendants, also those whose parents have ended. The calling
+/// process is never among them.
 class ProcessTree {
  public:
   /// Descendants are known by their parents, and by `mark`, an entry of their environment.

@@ -2,7 +2,7 @@
 // 1993), with one resizing barrier a sweep. A node takes the least colour that no neighbour of
 // higher priority has. It does so as soon as no such neighbour that is still open could take that
 // colour, which is mostly long before all of them are coloured (Alabandi, Powers and Burtscher,
-// PPoPP 2020). The colours are those of the sequential greedy algorithm in this order.
+// PPoPP 2020). The result equals that of the sequential greedy algorithm in this order.
 // Invariant: a colour is set once. The colours that an open node's word excludes are never its own.
 #pragma once
 
@@ -241,8 +241,8 @@ struct LargestFirst {
     return group.broadcast(decided, rival == 0 ? 0 : rival - 1);
   }
 
-  /// After a look, of which `kept` neighbours are left in the list: colours the node, or leaves it
-  /// open and tells the neighbours of lower priority which colours it cannot take.
+  /// Ends a look at a node: colours it, or leaves it open. The neighbours of lower priority learn
+  /// which colours it cannot take. The list now holds the `kept` neighbours that still matter.
   template <class Group>
   COHORT_FN bool conclude(const Group& group, Node node, Palette& palette,
                           std::uint32_t kept) const {

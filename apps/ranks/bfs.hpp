@@ -26,7 +26,7 @@ struct RankedBfs {
     to_nodes,  // bits become a list
     down,      // from the nodes of the list to their targets
     to_bits,   // the list becomes bits
-    up,        // from the unreached nodes to those of the bits
+    up,        // from the unreached nodes to nodes whose bit is set
     tell,      // the bits to all ranks
   };
 

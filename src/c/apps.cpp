@@ -237,6 +237,14 @@ class AppJob final : public JobObject {
   apps::AppRun run_;
 };
 
+/// What the app found for each node. Throws for a job without such a result.
+apps::NodeValues result_of(JobObject& job) {
+  const auto& values = job.run().values;
+  if (!values)
+    refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
+  return values();
+}
+
 }  // namespace
 
 #endif
@@ -299,10 +307,7 @@ cohort_code cohort_app_launch(cohort_engine* engine, const char* app, cohort_gra
 cohort_code cohort_job_result_size(cohort_job* job, const char** element, uint64_t* count) {
   return guarded([&] {
     const auto object = object_of(job);
-    const auto& values = object->run().values;
-    if (!values)
-      refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
-    const apps::NodeValues found = values();
+    const apps::NodeValues found = result_of(*object);
     const std::size_t size = found.element == "uint32" ? 4 : 8;
     if (element != nullptr) *element = found.element.data();
     if (count != nullptr) *count = found.bytes.size() / size;
@@ -312,10 +317,7 @@ cohort_code cohort_job_result_size(cohort_job* job, const char** element, uint64
 cohort_code cohort_job_result(cohort_job* job, void* to, uint64_t bytes) {
   return guarded([&] {
     const auto object = object_of(job);
-    const auto& values = object->run().values;
-    if (!values)
-      refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
-    const apps::NodeValues found = values();
+    const apps::NodeValues found = result_of(*object);
     if (bytes < found.bytes.size()) {
       refuse(COHORT_BAD_OPTIONS, "result: room for " + std::to_string(bytes) + " bytes; it has " +
                                      std::to_string(found.bytes.size()));
