@@ -11,12 +11,14 @@ HostCuts cut(const Csr& graph, const CutSizes& sizes) {
   HostCuts cuts{.first = {}, .pieces = {}, .sizes = sizes};
   if (max_degree(graph) <= std::min(sizes.hub, most_few_edges)) return cuts;
   std::uint32_t hubs = 0;
-  std::uint64_t work = sizes.block;  // of the block so far; full: the first node begins a block
+  // Work in the current block; starts full, so the first node begins a block.
+  std::uint64_t work = sizes.block;
   for (Node node = 0; node < graph.num_nodes(); ++node) {
     const std::uint64_t begin = graph.offsets[node];
     const std::uint64_t degree = graph.offsets[node + 1] - begin;
     const bool hub = degree > sizes.hub;
-    const std::uint64_t its = 1 + std::min<std::uint64_t>(degree, sizes.hub);  // color lists hubs
+    // A hub counts too, because color visits it in its block.
+    const std::uint64_t its = 1 + std::min<std::uint64_t>(degree, sizes.hub);
     if (work + its > sizes.block) {
       cuts.first.push_back(node);
       work = 0;
@@ -50,7 +52,7 @@ std::vector<std::uint32_t> pieces_of_hubs(const HostCuts& cuts) {
 HostCuts default_cuts(const Csr& graph) { return cut(graph, {}); }
 
 HostCuts default_incoming_cuts(const Csr& graph) {
-  Csr rows;  // without edges: only degrees matter
+  Csr rows;  // contains no edges: only degrees matter
   rows.offsets.resize(graph.offsets.size());
   for (const Node target : graph.targets) ++rows.offsets[target + 1];
   std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());

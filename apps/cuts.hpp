@@ -1,5 +1,6 @@
-// Cuts a graph into parts with similar amounts of work, also where degrees differ: into blocks of
-// consecutive nodes, and pieces of the edge lists of hubs. So groups share the edges of a hub.
+// Cuts a graph into parts with similar amounts of work, even if degrees differ widely. The parts
+// are blocks of consecutive nodes, and pieces of the edge lists of hubs, so that several groups
+// share the edges of a hub.
 // Invariant: every node is in one block, and every edge of a hub is in one piece. A block's nodes
 // have at most about `block` edges together, if no hub has more than `hub` edges.
 #pragma once
@@ -16,14 +17,14 @@ namespace cohort::apps {
 /// Where a graph is cut. The defaults suit all engines; tests choose smaller sizes.
 struct CutSizes {
   std::uint32_t hub = 128;     ///< a node with more edges is a hub
-  std::uint32_t piece = 1024;  ///< most edges of a piece
-  std::uint32_t block = 2048;  ///< nodes and edges of a block
-  std::uint32_t list = 32;     ///< a longer list of neighbours is worth all threads of a group
+  std::uint32_t piece = 1024;  ///< maximum number of edges in a piece
+  std::uint32_t block = 2048;  ///< maximum number of nodes plus edges in a block
+  std::uint32_t list = 32;     ///< longer lists of neighbours are visited by all threads of a group
 
   friend bool operator==(const CutSizes&, const CutSizes&) = default;
 };
 
-/// For inputs of a few nodes.
+/// Cut sizes for inputs of a few nodes.
 inline constexpr CutSizes tiny_sizes{.hub = 2, .piece = 2, .block = 4, .list = 0};
 
 /// `count` consecutive edges of a hub, from `begin` on.
@@ -31,32 +32,32 @@ struct HubPiece {
   std::uint64_t begin;
   Node hub;
   std::uint32_t count;
-  std::uint32_t number;  ///< of the hub among the hubs
+  std::uint32_t number;  ///< index of the hub among all hubs
 
   [[nodiscard]] COHORT_FN std::uint64_t end() const { return begin + count; }
 };
 
-/// The cuts as kernels see them. The items of a phase are first the pieces, then the blocks; or the
-/// nodes, if they are not cut into blocks.
+/// The cuts as kernels see them. A phase visits its items in this order: first the pieces, then the
+/// blocks, or single nodes if there are no blocks.
 struct Cuts {
-  const Node* first;  // node of each block, and one more; null: there are no blocks
+  // First node of each block, then the number of nodes; null if there are no blocks.
+  const Node* first;
   const HubPiece* pieces;
   std::uint32_t num_blocks;
   std::uint32_t num_pieces;
-  std::uint32_t most_edges;  // of a node that is not a hub
+  std::uint32_t most_edges;  // maximum degree of a node that is not a hub
   Node num_nodes;
   bool uneven;  // some node has more than a few edges
 
   [[nodiscard]] COHORT_FN std::size_t items() const {
     return num_pieces + (first != nullptr ? std::size_t{num_blocks} : num_nodes);
   }
-  /// Of the items after the pieces, the first node of item `i`.
+  /// Item `i` of the items after the pieces: its first node.
   [[nodiscard]] COHORT_FN Node node(std::size_t i) const {
     return first != nullptr ? first[i] : static_cast<Node>(i);
   }
-  /// The next of `count` items, which are pieces and blocks, or nodes. Steps over pieces and blocks
-  /// are short by default: the next resizing point is never far, and a barrier costs little next to
-  /// that many edges.
+  /// The next of `count` items. A step over pieces and blocks is short by default, so that the next
+  /// resizing point is never far away. A barrier costs little compared with that many edges.
   template <class Group>
   [[nodiscard]] COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
                                           std::uint64_t chunk) const {
@@ -76,20 +77,20 @@ struct Cuts {
     for (std::size_t i = now.begin + group.group_id(); i < end; i += group.num_groups())
       visit(pieces[i]);
   }
-  /// The items of a portion that are not pieces, counted without the pieces.
+  /// The part of a portion that comes after the pieces. Its indices do not count the pieces.
   [[nodiscard]] COHORT_FN Portion after_pieces(const Portion& now) const {
     return {now.begin - least(now.begin, num_pieces), now.end - least(now.end, num_pieces),
             now.last};
   }
-  /// Calls `visit(node)` for this thread's nodes of such items.
+  /// Calls `visit(node)` for this thread's nodes of such a part.
   template <class Group, class Visit>
   COHORT_FN void for_nodes(const Group& group, const Portion& now, Visit visit) const {
     if (first == nullptr) {
       for_items(group, now.begin, now.end, visit);
       return;
     }
-    // A group's blocks lie together, but in eight places, so that groups end at about the same
-    // time.
+    // A group takes consecutive blocks from eight places instead of one, so that groups end at
+    // about the same time.
     const std::size_t count = now.end - now.begin;
     const std::size_t stretches = std::size_t{group.num_groups()} * 8;
     for (std::size_t i = group.group_id(); i < stretches; i += group.num_groups()) {
@@ -118,7 +119,7 @@ struct HostCuts {
 };
 [[nodiscard]] HostCuts cut(const Csr& graph, const CutSizes& sizes);
 [[nodiscard]] HostCuts default_cuts(const Csr& graph);
-/// Those of the graph with every edge reversed.
+/// The default cuts of the graph with every edge reversed.
 [[nodiscard]] HostCuts default_incoming_cuts(const Csr& graph);
 /// The number of pieces of each hub.
 [[nodiscard]] std::vector<std::uint32_t> pieces_of_hubs(const HostCuts& cuts);
@@ -126,7 +127,7 @@ struct HostCuts {
 /// The cuts in an engine's memory.
 class CutsMemory {
  public:
-  /// `chunk`: nodes per group and step. If the user gives that number, there are no blocks.
+  /// `chunk`: nodes per group and step. If the user sets it, there are no blocks.
   template <class Engine>
   CutsMemory(Engine& engine, const HostCuts& cuts, Node num_nodes, std::uint64_t chunk)
       : first_(engine.upload(cuts.first)),

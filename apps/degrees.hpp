@@ -7,7 +7,7 @@
 namespace cohort::apps {
 
 enum class Degrees : std::uint8_t {
-  few,   ///< at most most_few_edges per node; for groups of many threads
+  few,   ///< at most most_few_edges per node; only for groups of many threads
   some,  ///< anything in between
   many,  ///< has_many_edges(): a single node may have very many
 };

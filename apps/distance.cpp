@@ -7,7 +7,7 @@ namespace cohort::apps {
 
 Distance longest_path(const Csr& graph) {
   if (graph.num_nodes() == 0) return 0;
-  const Distance edges = graph.num_nodes();  // edges of a path through all nodes, plus one
+  const Distance edges = graph.num_nodes();  // upper bound on the edges of a path, plus one
   if (graph.weights.empty()) return edges;
   const Weight heaviest = *std::max_element(graph.weights.begin(), graph.weights.end());
   const Distance bound = edges * heaviest;

@@ -33,7 +33,7 @@ class GraphMemory {
   Node num_nodes_;
 };
 
-/// A worklist with room for every node. Groups of one thread get slots if `slots` is set, unless
+/// A worklist with room for every node. If `slots` is set, groups of one thread get slots, unless
 /// the job is movable.
 class WorklistMemory {
  public:
@@ -44,7 +44,7 @@ class WorklistMemory {
                        : 0),
         slots_(engine.template allocate<Node>(std::size_t{num_slots_} * room)),
         spill_(options.movable
-                   // Initialised, because checkpoints contain it.
+                   // Filled with a value, because checkpoints contain this memory.
                    ? engine.template fill<Node>(num_nodes, 0)
                    : engine.template allocate<Node>(num_nodes)),
         counts_(engine.template fill<Count>(num_slots_ + 1, Count{})) {}

@@ -29,7 +29,7 @@ inline std::uint64_t number_in(std::string_view spec, const SpecKind& kind, cons
   return arguments.number(what, least, most);
 }
 
-/// The shared input with that key. Calls load() to make it if no user holds it any more.
+/// Returns the shared input with that key, and calls load() if no user holds it any more.
 /// Thread-safe.
 template <class T, class Load>
 std::shared_ptr<const T> shared_input(const std::string& key, Load load) {

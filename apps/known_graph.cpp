@@ -12,8 +12,7 @@ namespace cohort::apps {
 
 namespace {
 
-/// The graphs of every NamedGraph, by spec. As the apps want their edges they are made once each,
-/// and kept.
+/// The graphs of every NamedGraph, by spec. Each variant that the apps want is made once and kept.
 struct NamedGraphs {
   using Forms = std::array<GraphInput, 3>;
   std::mutex mutex;
@@ -21,7 +20,8 @@ struct NamedGraphs {
   std::uint64_t made = 0;
 };
 NamedGraphs& named_graphs() {
-  static auto& graphs = *new NamedGraphs;  // NamedGraphs may be destroyed as the process exits
+  // Leaked: a NamedGraph may be destroyed as late as process exit.
+  static auto& graphs = *new NamedGraphs;
   return graphs;
 }
 
@@ -62,7 +62,8 @@ GraphInput known_graph(const std::string& spec, Edges edges) {
       if (form == nullptr) {
         const Csr& given = found->second[0]->csr();
         const bool fits =
-            edges != Edges::undirected || is_symmetric(given);  // without weights: 1 each
+            // Without weights, each edge has weight 1.
+            edges != Edges::undirected || is_symmetric(given);
         form =
             fits ? found->second[0] : std::make_shared<const KnownGraph>(with_edges(given, edges));
       }

@@ -71,11 +71,11 @@ enum class Edges : std::uint8_t {
   undirected,  ///< missing opposite edges are added
 };
 
-/// The graph that `spec` names, loaded once as long as it has a user. Throws the same errors as
-/// load_graph.
+/// The graph that `spec` names. It is loaded once and shared as long as it has a user. Throws the
+/// same errors as load_graph.
 [[nodiscard]] GraphInput known_graph(const std::string& spec, Edges edges = Edges::as_they_are);
 
-/// A graph that is in memory, as the input of apps: known_graph() finds it by its spec.
+/// A graph in memory that apps can use as their input: known_graph() finds it by its spec.
 class NamedGraph {
  public:
   explicit NamedGraph(Csr graph);
@@ -110,8 +110,8 @@ struct AppOnGraph {
   [[nodiscard]] static std::uint32_t threads_per_sm() { return 1024; }
 };
 
-/// A square with a tail, and an unreachable node. One way round the square is shorter. Small enough
-/// to be explored.
+/// A square with a tail, and one unreachable node. One way round the square is shorter than the
+/// other. Small enough to be explored.
 [[nodiscard]] GraphInput tiny_graph();
 
 }  // namespace cohort::apps

@@ -4,14 +4,14 @@
 #include "apps/share.hpp"
 #include "graph/csr.hpp"
 
-/// Attribute for lambdas passed to for_neighbours(). It uses them in two places, so compilers would
-/// not inline them on their own.
+/// Attribute for lambdas passed to for_neighbours(), which uses them in two places. Without the
+/// attribute, compilers would not inline them.
 #define COHORT_APPS_INLINE __attribute__((always_inline))
 
 namespace cohort::apps {
 
-/// Calls `visit(other, words[other])` for those of `count` nodes that `wants` accepts, until it
-/// returns false. `visit` may overwrite the nodes up to its own. Relaxed.
+/// Calls `visit(other, words[other])` for each of `count` nodes that `wants` accepts, until `visit`
+/// returns false. `visit` may overwrite the entries up to its current node. Relaxed.
 template <class Group, class Nodes, class Word, class Wants, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_words(const Group& group, Nodes nodes, std::size_t count,
                                               Word* words, Wants wants, Visit visit) {
@@ -22,7 +22,7 @@ COHORT_DETAIL_INLINE COHORT_FN void for_words(const Group& group, Nodes nodes, s
     }
     return;
   }
-  // On a GPU loads take long, so several are issued at a time.
+  // On a GPU a load takes long, so the loop issues several at a time.
   constexpr std::uint32_t at_once = 4;
   for (std::size_t i = 0; i < count; i += at_once) {
     const auto left = static_cast<std::uint32_t>(least(count - i, at_once));

@@ -1,4 +1,4 @@
-// The order of priorities, for the verifiers, which share no code with the kernels.
+// The order of priorities as the verifiers compute it. They share no code with the kernels.
 #pragma once
 
 #include <vector>

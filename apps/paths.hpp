@@ -16,11 +16,12 @@
 namespace cohort::apps {
 
 struct SsspResult {
-  std::vector<Distance> distances;  ///< by node; `infinite` where there is no path
+  std::vector<Distance> distances;  ///< indexed by node; `infinite` if there is no path
   Report report;
 };
 
-/// Distances at the start: 0 for the source, else the largest `Length`, which means infinite.
+/// Initial distances: 0 for the source, and for other nodes the largest `Length`, which means
+/// infinite.
 template <class Length, class Engine>
 Buffer<Length> distances_from(Engine& engine, Node nodes, Node source) {
   auto distances = engine.template fill<Length>(nodes, static_cast<Length>(infinite));
@@ -51,7 +52,7 @@ struct SsspApp : AppOnGraph {
   Node source;
 
   [[nodiscard]] static const auto& by_node(const SsspResult& result) { return result.distances; }
-  /// The largest distance, the sum of all, and how many nodes have one.
+  /// The largest finite distance, the sum of all finite distances, and their number.
   [[nodiscard]] static Numbers numbers(const SsspResult& result);
   [[nodiscard]] std::optional<std::string> difference(const SsspResult& result) const {
     return check_paths(graph->csr(), source, result.distances);

@@ -19,10 +19,10 @@ inline constexpr std::uint32_t no_task = ~0U;
 inline constexpr std::uint32_t all_done = ~0U - 1;  ///< no more tasks will come
 inline constexpr std::uint32_t most_pushed = 8;     ///< maximum number of tasks per push
 
-/// Lock-free: the deque of Chase and Lev (2005), of fixed size. Its races are settled by the order
-/// in which `top` changes, instead of by fences: the owner lowers `bottom`, then reads `top` by a
-/// read-modify-write. So it sees earlier thieves. A later thief sees the lower `bottom` before it
-/// gets to the last task, or loses its swap.
+/// Lock-free: the deque of Chase and Lev (2005), with a fixed size. The order in which `top`
+/// changes settles its races; no fence is needed. The owner lowers `bottom`, then reads `top` by a
+/// read-modify-write, and so sees all earlier thieves. A later thief sees the lower `bottom` before
+/// it gets to the last task, or loses its swap.
 struct DequePools {
   static constexpr bool anybody_pushes = false;
 
@@ -58,7 +58,7 @@ struct DequePools {
     const std::uint64_t end = bottom.load();
     if (top.load() >= end) return no_task;
     const std::uint64_t last = end - 1;
-    bottom.store(last, Order::release);  // as in push
+    bottom.store(last, Order::release);  // pairs with steal, as in push
     // Release: pairs with steal's load of `top`. Acquire: with the thieves' swaps.
     std::uint64_t first = top.fetch_add(0, Order::acq_rel);
     if (first > last) {   // thieves were quicker
@@ -68,7 +68,8 @@ struct DequePools {
     const std::uint32_t task = group.atomic(place(pool, last)).load();
     if (first < last) return task;
     const bool ours = top.compare_exchange(first, end);  // the last task: thieves may be taking it
-    // As above. If a thief won, this store may formally be read before the task, as in push.
+    // Release as in push. If a thief won, this store may formally be ordered before the read of the
+    // task.
     bottom.store(end, ours ? Order::relaxed : Order::release);
     return ours ? task : no_task;
   }

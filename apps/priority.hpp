@@ -7,11 +7,11 @@
 
 namespace cohort::apps {
 
-/// Hashed priorities give few long rounds; ids give many short ones. By degree, nodes with more
-/// edges rank higher, and equals are hashed.
+/// Hashed priorities lead to few rounds that are long; ids lead to many that are short. By degree,
+/// nodes with more edges rank higher, and equal degrees are ordered by a hash.
 enum class Priority : std::uint8_t { hashed, id, degree };
 
-/// Priorities of nodes. All are distinct: each step of the hashes can be undone.
+/// Priorities of nodes. They are distinct, because each step of the hashes is invertible.
 class Ranking {
  public:
   COHORT_FN constexpr Ranking(Priority priority, const CsrView& graph)

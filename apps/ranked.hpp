@@ -24,7 +24,7 @@ struct RankedApp : AppOnGraph {
 
   RankedOptions how = {};
 
-  /// `ours` is the name of our algorithm, with priorities by `usual` if the user gives none.
+  /// `ours` is the name of our algorithm, and `usual` its default priority.
   static RankedApp from(const std::string& input, Settings& settings, std::string_view ours,
                         Priority usual) {
     RankedOptions how;

@@ -39,9 +39,10 @@ struct NodeValues {
 /// One run of an app.
 struct AppRun {
   Report report;
-  /// The results by node, of an app that has such. Valid as long as this function.
+  /// The results indexed by node, if the app has such results. Valid as long as this function
+  /// object.
   std::function<NodeValues()> values;
-  /// These functions are empty if the job did not finish, or results were not requested.
+  /// Both functions are empty if the job did not finish, or if no results were requested.
   std::function<Numbers()> numbers;
   /// Describes the first difference from a sequential computation.
   std::function<std::optional<std::string>()> difference;
@@ -64,8 +65,8 @@ struct Ready {
   const AppInfo* info;
   std::shared_ptr<const void> app;
   std::string input;             ///< a description, e.g. "1000000 nodes, 3996000 edges"
-  std::uint32_t threads_per_sm;  ///< recommended on a GPU
-  std::uint64_t edges;           ///< of a graph; 0: the input is none
+  std::uint32_t threads_per_sm;  ///< recommended number on a GPU
+  std::uint64_t edges;           ///< number of edges; 0 if the input is not a graph
 };
 
 /// One app.
@@ -76,7 +77,7 @@ struct AppInfo {
   std::string_view algorithm;  ///< name of our algorithm
   std::string_view paper;      ///< options that select the paper's algorithm; empty: none
   std::span<const std::string_view> examples;  ///< inputs to test it on
-  /// Options that the app's dialect kernel has; empty: there is no such kernel.
+  /// Options that the app's dialect kernel accepts; empty if the app has no dialect kernel.
   std::optional<std::string_view> dialect_options;
   /// Throws Error{bad_options} for a spec or an option that the app cannot use.
   Ready (*prepare)(const std::string& input, Settings settings);

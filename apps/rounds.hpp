@@ -22,7 +22,7 @@ struct Rounds {
   std::uint64_t chunk;  // nodes per group and step; 0: all
 
   /// `visit(node, edge, target)` returns whether to push the target. `ahead(target)` prefetches the
-  /// memory that `visit` will read.
+  /// memory that `visit` reads later.
   template <class Group, class Ahead, class Visit>
   COHORT_FN Next step(Group& group, State& state, Ahead ahead, Visit visit) const {
     const Worklist& in = lists[state.round % 2];

@@ -29,11 +29,11 @@ struct JobTrace {
 
   TraceLog log;
   TraceRules rules;
-  std::optional<Status> status = {};  ///< final status; nothing if the job failed
+  std::optional<Status> status = {};  ///< the job's final status; empty if the job failed
 };
 
-/// Whether the paper's algorithms, pools and barriers are compiled for an engine, in addition to
-/// ours. Each takes a compilation, which is slow for some engines.
+/// Whether an engine gets the paper's algorithms, pools and barriers in addition to ours. Each
+/// needs a compilation, which is slow for some engines.
 template <class Engine>
 inline constexpr bool has_paper_variants = true;
 template <>
@@ -53,7 +53,7 @@ struct RunOptions {
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   /// Waits for the job's end; may resize it meanwhile.
   std::function<Report(const Job&)> drive = [](const Job& job) { return job.wait(); };
-  /// Whether to read back the result. If not, there is only the report.
+  /// Whether to read back the result. If not, the outcome is only the report.
   bool results = true;
   /// Gives the job's memory the same layout for every engine and any number of groups, so that its
   /// checkpoint can be continued elsewhere.
@@ -96,7 +96,8 @@ inline Report drive(const Job& job, const RunOptions& options) {
     return options.drive(job);
   } catch (...) {
     job.cancel();
-    while (job.status() == Status::running) std::this_thread::yield();  // wait() might throw again
+    // Not wait(), which might throw again.
+    while (job.status() == Status::running) std::this_thread::yield();
     throw;
   }
 }
@@ -144,7 +145,7 @@ Report run_with(Engine& engine, const Kernel& kernel, const RunOptions& options)
   return see_through(engine, With<Kernel, traits>{kernel}, options);
 }
 
-/// Whether a kernel is also compiled with the paper's barriers. Each barrier takes a compilation.
+/// Whether a kernel is also compiled with the paper's barriers. Each barrier needs a compilation.
 template <class Kernel>
 concept PaperBarriers = requires {
   requires Kernel::paper_barriers;

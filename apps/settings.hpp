@@ -29,15 +29,15 @@ class Settings {
   /// Like number(), but for a 32-bit number, and empty if the key is not given.
   [[nodiscard]] std::optional<std::uint32_t> number_if_given(const std::string& key);
   [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise);
-  /// Call it after all options were read: throws Error{bad_options} if any option is left.
+  /// Throws Error{bad_options} if any option is left. Call it after all options were read.
   void check_all_used() const;
   /// Throws Error{bad_options} if a key is given that is not among `keys`.
   void check_only(const std::vector<std::string>& keys) const;
-  /// Everything that was given, as one text.
+  /// All given options, as one text.
   [[nodiscard]] std::string all() const;
 
  private:
-  /// The value, or null.
+  /// Returns the value of the key and marks it as used. Returns null if the key is not given.
   const std::string* take(const std::string& key);
 
   std::map<std::string, std::string> given_;

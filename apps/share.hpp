@@ -9,7 +9,8 @@
 
 #include "cohort/kernel.hpp"
 
-/// For loops that mostly run once. Unrolling them would cost a GPU extra instruction fetches.
+/// Pragma for loops that mostly run once. Unrolling them would cost a GPU extra instruction
+/// fetches.
 #ifdef __CUDA_ARCH__
 #define COHORT_APPS_ROLLED _Pragma("unroll 1")
 #else
@@ -43,7 +44,7 @@ COHORT_FN inline void prefetch(const void* memory) {
 struct Portion {
   std::size_t begin;
   std::size_t end;
-  bool last;  ///< the last portion of this phase
+  bool last;  ///< whether this is the last portion of the phase
 };
 
 /// An adaptive chunk: steps are whole while at least a quarter of the groups is active. Otherwise
@@ -51,8 +52,8 @@ struct Portion {
 /// group waits at most one full step, or one such chunk.
 inline constexpr std::uint64_t even_chunk = ~std::uint64_t{0};
 
-/// Chunk size for `count` items; 0: all. `work`: the work per item relative to the usual. With more
-/// work per item, fewer items are worth a barrier.
+/// Chunk size for `count` items; 0: all. `work` is the work per item, relative to the usual amount.
+/// With more work per item, fewer items are worth a barrier.
 template <class Group>
 COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint64_t chunk,
                                 std::uint32_t work = 1) {
@@ -62,14 +63,14 @@ COHORT_FN std::size_t chunk_for(const Group& group, std::size_t count, std::uint
   return most(most(worth_a_barrier, 1), count / group.max_groups());
 }
 
-/// The chunk of a kernel of the paper, whose steps are whole by default.
+/// Chunk size for a kernel of the paper, whose steps are whole by default.
 constexpr std::uint64_t chunk_in_paper(std::uint64_t chunk) {
   return chunk != even_chunk ? chunk : 0;
 }
 
-/// The next items of a phase: those from `at` on, of `count` in total, but at most `chunk` per
-/// group unless `chunk` is 0. Every group gets the same result, so `at` may be kept in the State.
-/// `work`: see chunk_for.
+/// The next items of a phase: at most `chunk` per group, starting at item `at` of `count`; 0: no
+/// limit. Every group gets the same result, so the caller may keep `at` in the State. `work`: see
+/// chunk_for.
 template <class Group>
 COHORT_FN Portion portion(const Group& group, std::size_t at, std::size_t count,
                           std::uint64_t chunk, std::uint32_t work = 1) {
@@ -90,8 +91,8 @@ struct TurnFlags {
 
   COHORT_FN std::uint32_t& of(std::uint32_t turn) const { return at[std::size_t{turn % 2} * 16]; }
 
-  /// Ends a turn or a portion of it. `left`: this thread has left work for the next turn. Halts
-  /// after a turn in which no thread of the group and no earlier portion has left work.
+  /// Ends a turn or a portion of it. `left`: this thread has work for the next turn. Halts after a
+  /// turn in which neither a thread of the group nor an earlier portion has left work.
   template <class Group, class State>
   COHORT_FN Next conclude(const Group& group, State& state, const Portion& now, bool left) const {
     state.at = now.last ? 0 : now.end;
@@ -123,7 +124,7 @@ template <class Group, class Visit>
 COHORT_DETAIL_INLINE COHORT_FN void for_items(const Group& group, std::size_t begin,
                                               std::size_t end, Visit visit) {
   for_blocks(group, begin, end, [&](std::size_t first, std::size_t last) {
-    if (group.alone()) {  // a loop that compilers can vectorise
+    if (group.alone()) {  // a simple loop, which compilers can vectorise
       for (std::size_t i = first; i < last; ++i) visit(i);
     } else {
       for (const std::size_t i : group.local_stride(last - first)) visit(first + i);

@@ -1,5 +1,5 @@
-// The node at which searches start: `source=NODE` or `source=hub`. Default: the hub for R-MAT
-// graphs, otherwise node 0.
+// The source of a search: `source=NODE` or `source=hub`. Default: the hub for R-MAT graphs,
+// otherwise node 0.
 #pragma once
 
 #include <charconv>

@@ -1,5 +1,5 @@
 // Sweeps: each step visits the open nodes and drops the decided ones, until no node is open. Needs
-// one resizing barrier per sweep and no shared counter. Nodes are kept in blocks of fixed places;
+// one resizing barrier per sweep and no shared counter. Nodes are kept in blocks at fixed places;
 // the group that visits a block closes its gaps.
 // Invariant: a block belongs to one group for the duration of a step.
 #pragma once
@@ -10,31 +10,31 @@
 
 namespace cohort::apps {
 
-/// What a sweep finds out about a node.
+/// The outcome of a visit to a node.
 enum class Verdict : std::uint32_t {
   decided,
   open,
-  /// All threads of the group should look at it. Only for groups of many threads, on graphs that
-  /// are uneven.
+  /// All threads of the group should visit the node together. Only for groups of many threads, on
+  /// graphs with uneven degrees.
   together,
 };
 
 struct Sweep {
   struct State {
     std::uint32_t turn = 0;
-    std::uint64_t at = 0;  // pieces and blocks of the sweep done, if steps are short
+    std::uint64_t at = 0;  // pieces and blocks of the sweep already done, if steps are short
   };                       // all that a joining group receives
 
   Node* open;            // block by block; the first `count` places of a block are open nodes
   std::uint32_t* count;  // open nodes per block; not yet set in the first sweep
   TurnFlags flags;
   Cuts cuts;
-  std::uint32_t block_size;  // of blocks that are not cut
+  std::uint32_t block_size;  // nodes per block, if the graph has no cuts
   std::uint64_t chunk;       // nodes per group and step; 0: all
 
-  /// Before the nodes, `visit_piece(piece)` visits pieces of hubs, if `pieces`. `decide(node)`
-  /// returns a verdict. All threads of a group call `decide_together(node)`, which returns whether
-  /// the node is decided now.
+  /// Visits pieces of hubs first if `pieces` is set, then nodes. `visit_piece(piece)` visits a
+  /// piece. `decide(node)` returns a verdict. All threads of a group call `decide_together(node)`,
+  /// which returns whether the node is now decided.
   template <class Group, class VisitPiece, class Decide, class DecideTogether>
   COHORT_FN Next step(Group& group, State& state, bool pieces, VisitPiece visit_piece,
                       Decide decide, DecideTogether decide_together) const {
@@ -78,7 +78,7 @@ struct Sweep {
         continue;
       }
       if (cuts.uneven) settle_together(group, node, verdict, decide_together);
-      // All threads have read their node before the scan ends, and none writes beyond the nodes
+      // Every thread has read its node before the scan ends, and no thread writes beyond the nodes
       // read.
       const std::uint32_t keep = verdict == Verdict::open ? 1 : 0;
       const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
@@ -91,7 +91,7 @@ struct Sweep {
     return kept;
   }
 
-  /// The nodes that threads have left to the whole group, one after the other.
+  /// Visits the nodes that single threads have left to the whole group, one after the other.
   template <class Group, class DecideTogether>
   COHORT_FN static void settle_together(Group& group, Node node, Verdict& verdict,
                                         DecideTogether decide_together) {

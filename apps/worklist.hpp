@@ -20,27 +20,27 @@ struct alignas(64) Count {
 /// Entry for a place that was claimed but not needed.
 inline constexpr Node empty_place = ~Node{0};
 
-/// The nodes of a list that a group visits, and which part of their edges.
+/// Which nodes of a list a group visits, and which part of their edges.
 struct Part {
-  std::uint32_t stride;  ///< from one node to the next
+  std::uint32_t stride;  ///< distance from one visited node to the next
   std::uint32_t index;   ///< which part of each node's edges
   std::uint32_t count;   ///< number of parts
 };
 /// Stands for all nodes and all their edges. A constant, so that it takes no registers in kernels
-/// that never share edges of a node.
+/// that never share a node's edges.
 struct Whole {
   static constexpr std::uint32_t stride = 1;
   static constexpr std::uint32_t index = 0;
   static constexpr std::uint32_t count = 1;
 };
 
-/// Work per node if some nodes have very many edges, for portion().
+/// Work per node, for portion(), if some nodes have very many edges.
 inline constexpr std::uint32_t work_of_hubs = 16;
 
 struct Worklist {
-  static constexpr std::uint32_t short_block = 64;  ///< block size of a short list, for each group
+  static constexpr std::uint32_t short_block = 64;  ///< block size for each group in a short list
 
-  Node* slots;              ///< num_slots times `room`; only groups of one thread use them
+  Node* slots;              ///< num_slots times `room` entries; only groups of one thread use them
   Node* spill;              ///< room for every node
   Count* counts;            ///< counts of the slots, then of the spill
   std::uint32_t num_slots;  ///< 0, or the maximum number of groups
@@ -76,8 +76,8 @@ struct Worklist {
   }
 
   /// Whether threads may, and should, claim places of an empty list before they know what they
-  /// find. They may if `size` nodes with `few` edges each fit into the room for `nodes`. They
-  /// should if there are so few nodes that only latency matters.
+  /// find. They may, if `size` nodes with `few` edges each fit into the room for `nodes`. They
+  /// should, if there are so few nodes that only latency matters.
   template <class Group>
   [[nodiscard]] COHORT_FN static bool claims_early(const Group& group, std::size_t size,
                                                    std::uint32_t few, std::size_t nodes) {
@@ -151,8 +151,8 @@ struct Worklist {
       for_range(group, i, least(i + block, end), visit);
   }
 
-  /// The same for graphs in which a node may have very many edges. Groups of many threads take
-  /// nodes round robin, because hubs are found together. With fewer nodes than groups, several
+  /// Like for_part(), for graphs in which a node may have very many edges. Groups of many threads
+  /// take nodes round robin, because hubs are found together. With fewer nodes than groups, several
   /// groups share the edges of a node. Calls `visit(nodes, count, part)`.
   template <class Group, class Visit>
   COHORT_FN void for_edges(const Group& group, std::size_t begin, std::size_t end,
@@ -181,7 +181,8 @@ class Sink {
  public:
   COHORT_FN Sink(const Group& group, const Worklist& into)
       : group_(group), into_(into), nodes_(group.view(static_cast<Node*>(nullptr))) {
-    if (!group.alone()) return;  // nothing points into this: a device keeps it in registers
+    // No pointer into this object escapes, so a device keeps it in registers.
+    if (!group.alone()) return;
     if (into.num_slots == 0) {
       room_ = batch_room;
       nodes_ = group.view(batch_);
@@ -224,7 +225,8 @@ class Sink {
       flush();
     }
   }
-  /// close() for kernels that count edges. `edges`: this thread's share of the pushed nodes' edges.
+  /// Like close(), for kernels that count edges. `edges`: this thread's share of the pushed nodes'
+  /// edges.
   COHORT_FN void close(std::uint64_t edges) {
     close();
     if (!group_.alone())
@@ -249,7 +251,7 @@ class Sink {
 
   using Nodes = decltype(std::declval<const Group&>().view(static_cast<Node*>(nullptr)));
 
-  Group group_;  // by value: a device keeps it in registers then
+  Group group_;  // a copy, which a device keeps in registers
   const Worklist& into_;
   Node batch_[batch_room];
   Nodes nodes_;
@@ -263,12 +265,12 @@ class Sink {
 struct ChunkOfNodes {
   static constexpr std::uint32_t room = 1024;  // maximum number of threads in a group
   std::uint64_t first_edge[room];
-  std::uint32_t before[room];  // number of edges of the nodes before
+  std::uint32_t before[room];  // total number of edges of the preceding nodes of the chunk
   std::uint32_t value[room];
   std::uint32_t edges;
 };
 
-/// Returned by `value` for a node whose edges should not be visited.
+/// Returned by `value` for a node whose edges the kernel skips.
 inline constexpr std::uint32_t skipped = ~0U;
 
 COHORT_FN inline void graph_ahead(const CsrView& graph, std::uint64_t edge) {
@@ -291,7 +293,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
   if (group.alone()) {
     constexpr std::size_t far = 8;
     constexpr std::size_t near = 4;
-    constexpr std::uint64_t later = 12;  // edges of the same node
+    constexpr std::uint64_t later = 12;  // how many edges of the same node to look ahead
     const CsrView edges = graph;  // a copy, or it would be loaded again after each atomic access
     for (std::size_t i = 0; i < count; ++i) {
       if (i + far < count) prefetch(edges.offsets() + list[i + far]);
@@ -328,7 +330,7 @@ COHORT_FN void expand(const Group& group, const CsrView& graph, ChunkOfNodes& ch
         degree = static_cast<std::uint32_t>(end - begin);
       }
     }
-    // All threads meet in the scan, so none still reads the chunk before.
+    // All threads meet in the scan, so no thread still reads the previous chunk.
     const std::uint32_t before = group.exclusive_scan(degree, std::uint32_t{0}, plus);
     chunk.value[me] = its;
     chunk.first_edge[me] = first_edge;

@@ -19,10 +19,11 @@ struct BfsOptions {
   enum class Direction : std::uint8_t { automatic, both, down };
 
   Algorithm algorithm = Algorithm::one_barrier;
-  /// For the one-barrier algorithm. `automatic` is `both` for graphs with at least eight edges per
-  /// node, else `down`.
+  /// The direction of the one-barrier algorithm. `automatic` selects `both` for graphs with at
+  /// least eight edges per node, else `down`.
   Direction direction = Direction::automatic;
-  /// For the paper's algorithm with groups of one thread: each group has a part of the list.
+  /// For the paper's algorithm with groups of one thread: gives each group its own part of the
+  /// list.
   bool slots = true;
   /// Nodes per group and step; 0: a whole level.
   std::uint64_t chunk = even_chunk;
@@ -32,12 +33,12 @@ struct BfsOptions {
 };
 
 struct BfsResult {
-  std::vector<std::uint32_t> levels;  ///< by node; Levels::unreached where there is no path
+  std::vector<std::uint32_t> levels;  ///< indexed by node; Levels::unreached if there is no path
   Report report;
 };
 
-/// Compares with a sequential search that shares no code with the kernels. Returns the first
-/// difference in words, or nothing.
+/// Compares with a sequential search that shares no code with the kernels. Describes the first
+/// difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_bfs(const Csr& graph, Node source,
                                                    const std::vector<std::uint32_t>& levels);
 
@@ -71,7 +72,7 @@ struct App : AppOnGraph {
     const GraphInput graph = known_graph(input);
     return {{graph}, chosen.of(*graph), how};
   }
-  /// Every group takes part, even in levels as small as these.
+  /// `solo = 0`, because every level of so small a graph would otherwise run on group 0 alone.
   static App tiny() { return {{tiny_graph()}, 0, {.solo = 0}}; }
 
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }

@@ -11,7 +11,8 @@
 
 namespace cohort::apps {
 
-/// With many edges per node it may search upwards; with few, a list entry holds where they are.
+/// Depends on the degrees: with many edges per node the search may go upwards; with few, a list
+/// entry says where the node's edges are.
 template <Degrees degrees>
 struct Bfs {
   static constexpr bool paper_barriers = true;
@@ -20,7 +21,7 @@ struct Bfs {
   enum class Mode : std::uint32_t {
     down,      // from the nodes of a list to their targets
     to_bits,   // the list becomes a bitmap
-    up,        // from unreached nodes to those of the bitmap
+    up,        // from the unreached nodes to nodes of the bitmap
     to_nodes,  // the bitmap becomes a list
   };
   /// Group 0's instructions for the next step. No padding: nvcc copies padded structs byte by byte.
@@ -33,7 +34,7 @@ struct Bfs {
   struct alignas(8) Outlook {
     std::uint64_t edges_left = 0;  // edges of nodes not yet in a frontier
     std::uint64_t frontier = 0;    // nodes of the last level, when going up
-    std::uint64_t was_up = 0;      // 1: the last level went up
+    std::uint64_t was_up = 0;      // 1 if the last level went up
   };
   struct State {
     std::uint32_t turn = 0;  // number of steps, not counting portions
@@ -42,13 +43,13 @@ struct Bfs {
   using Local = std::conditional_t<few_edges, Nothing, ChunkOfNodes>;
 
   CsrView graph;
-  CsrView incoming;        // the graph with every edge reversed; for going up
+  CsrView incoming;        // the graph with every edge reversed, for going up
   Worklist lists[3];       // by turn modulo 3: one is read, the next filled, the last cleared
-  std::uint64_t* bits[3];  // likewise; a bit for each node
+  std::uint64_t* bits[3];  // by turn modulo 3, as above; one bit per node
   Directive* plans;        // by turn modulo 2
-  Outlook* outlooks;       // likewise
+  Outlook* outlooks;       // by turn modulo 2
   Levels levels;
-  std::uint64_t chunk;  // nodes per group and step; 0: all; or even_chunk
+  std::uint64_t chunk;  // nodes per group and step; 0: a whole level; or even_chunk
   std::uint32_t solo;   // one direction: frontiers up to this size run on group 0 alone
 
   /// A node's entry in the lists.
@@ -91,7 +92,8 @@ struct Bfs {
   }
 
  private:
-  /// Goes down until the frontier has a large part of the edges left, and up while it is large.
+  /// Switches to going up when the frontier has a large part of the remaining edges, and back to
+  /// going down when the frontier is small.
   template <class Group>
   COHORT_FN Next either_way(Group& group, State& state, Directive& plan, const Count& all) const {
     Outlook outlook = group.view(outlooks)[state.turn % 2];
@@ -114,7 +116,7 @@ struct Bfs {
     return Next::halt;
   }
 
-  /// The end of a turn, or of a portion of it.
+  /// Ends a turn, or a portion of it.
   template <class Group>
   COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Directive& next,
                           const Outlook& outlook) const {
@@ -200,7 +202,7 @@ struct Bfs {
   COHORT_FN Next alone(Group& group, State& state, Directive& plan, std::size_t size) const {
     const std::uint32_t turn = state.turn;
     ++state.turn;
-    state.at = 0;  // it may have been begun by groups of another size
+    state.at = 0;  // a group of another size may have begun this level
     if (group.group_id() != 0) return Next::halt;
     const Worklist& one = lists[(turn + 1) % 3];
     const Worklist& other = lists[(turn + 2) % 3];
@@ -264,7 +266,7 @@ struct Bfs {
     });
     plan.mode = Mode::up;
     outlook.was_up = 1;
-    outlook.frontier = 0;  // so that the first turn goes up, whatever its size
+    outlook.frontier = 0;  // makes the first turn go up, whatever its size
     conclude(group, state, all, plan, outlook);
     return Next::again;
   }

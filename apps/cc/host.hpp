@@ -20,11 +20,12 @@ struct CcOptions {
 };
 
 struct CcResult {
-  std::vector<Node> component;  ///< by node: the least node of its component
+  std::vector<Node> component;  ///< indexed by node: the least node of its component
   Report report;
 };
 
-/// Compares with what a sequential search finds. Returns the first difference in words, or nothing.
+/// Compares with the result of a sequential search. Describes the first difference, or returns
+/// nothing.
 [[nodiscard]] std::optional<std::string> check_cc(const Csr& graph,
                                                   const std::vector<Node>& component);
 
@@ -46,7 +47,7 @@ struct App : AppOnGraph {
     settings.check_all_used();
     return {{known_graph(input)}, how};
   }
-  /// Its nodes of more than two edges are hubs.
+  /// In this graph, every node with more than two edges is a hub.
   static App tiny() { return {{tiny_graph()}, {.sizes = tiny_sizes}}; }
 
   template <class Engine>

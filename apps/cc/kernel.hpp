@@ -27,11 +27,11 @@ struct Components {
   static constexpr Node no_node = ~Node{0};
 
   CsrView graph;
-  Node* parent;         // at first each node's own
-  Node* frequent;       // the component whose nodes need not be linked further; no_node at first
-  Cuts cuts;            // for the remaining edges
+  Node* parent;         // initially the node itself
+  Node* frequent;       // the component whose nodes need no more links; no_node if not known yet
+  Cuts cuts;            // of the graph, for linking the remaining edges
   std::uint64_t chunk;  // nodes per group and step; 0: all
-  bool both_ways;       // every edge exists in both directions, so that one may be skipped
+  bool both_ways;  // every edge exists in both directions, so the kernel may skip one of the two
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -87,8 +87,8 @@ struct Components {
         link(group, node, graph.target(edge));
     });
   }
-  /// Hangs the higher of two roots below the lower. Relaxed: parents only decrease, and a root
-  /// changes only by compare-and-swap.
+  /// Makes the lower of two roots the parent of the higher. Relaxed: parents only decrease, and a
+  /// root changes only by compare-and-swap.
   template <class Group>
   COHORT_FN void link(Group& group, Node a, Node b) const {
     Node one = group.atomic(parent[a]).load();
@@ -118,8 +118,8 @@ struct Components {
     });
   }
 
-  /// A component that has most of a few sampled nodes, if there is one (Boyer and Moore's vote).
-  /// Any answer is correct; a good one saves work.
+  /// Returns the component that contains most of a few sampled nodes, if there is one (Boyer and
+  /// Moore's vote). Any answer is correct; a good one saves work.
   template <class Group>
   COHORT_FN Node sample(Group& group) const {
     constexpr std::uint64_t samples = 256;

@@ -6,7 +6,7 @@ namespace cohort::apps {
 
 std::optional<std::string> check_cc(const Csr& graph, const std::vector<Node>& component) {
   const Node nodes = graph.num_nodes();
-  std::vector<std::vector<Node>> neighbours(nodes);  // both ways
+  std::vector<std::vector<Node>> neighbours(nodes);  // with both directions of every edge
   for (Node node = 0; node < nodes; ++node) {
     for (std::uint64_t edge = graph.offsets[node]; edge < graph.offsets[node + 1]; ++edge) {
       neighbours[node].push_back(graph.targets[edge]);

@@ -16,30 +16,30 @@ namespace cohort::apps {
 
 using ColorOptions = RankedOptions;
 
-/// What a colour follows from.
+/// How the colours of a node's neighbours determine its own.
 struct ColorRule {
   enum class Choice : std::uint8_t {
-    least,    ///< the least that no neighbour of higher priority has
-    highest,  ///< one more than the highest of those neighbours; 0 if there are none (the paper's)
+    least,    ///< the least colour that no neighbour of higher priority has
+    highest,  ///< the paper's: 1 + the highest colour of a neighbour of higher priority, or 0
   };
   Choice choice = Choice::least;
   Priority priority = Priority::degree;
 };
 
 struct ColorResult {
-  std::vector<std::uint32_t> colours;  ///< by node
+  std::vector<std::uint32_t> colours;  ///< indexed by node
   Report report;
   ColorRule rule;
 };
 
-/// Checks that no edge has the same colour at both ends, and that every colour is the one that the
-/// rule says. Returns the first difference, or nothing.
+/// Checks that the ends of every edge differ in colour, and that every colour follows the rule.
+/// Describes the first difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_color(const Csr& graph, const ColorRule& rule,
                                                      const std::vector<std::uint32_t>& colours);
 
 namespace color {
 
-/// Colours an undirected graph: each edge must be there in both directions. The colours are
+/// Colours an undirected graph, in which each edge must exist in both directions. The colours are
 /// complete only when the job has finished.
 struct App : RankedApp {
   static constexpr std::string_view name = "color";
@@ -53,7 +53,7 @@ struct App : RankedApp {
   static App from(const std::string& input, Settings& settings) {
     return {RankedApp::from(input, settings, algorithm, Priority::degree)};
   }
-  /// Its nodes of more than two edges are hubs.
+  /// In this graph, every node with more than two edges is a hub.
   static App tiny() {
     return {{{tiny_graph()}, {.priority = Priority::degree, .sizes = tiny_sizes}}};
   }

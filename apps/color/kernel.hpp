@@ -1,8 +1,8 @@
 // Graph colouring, largest degree first (Welsh and Powell 1967, in parallel: Jones and Plassmann
 // 1993), with one resizing barrier a sweep. A node takes the least colour that no neighbour of
-// higher priority has. It does so as soon as no such neighbour that is still open could take that
-// colour, which is mostly long before all of them are coloured (Alabandi, Powers and Burtscher,
-// PPoPP 2020). The result equals that of the sequential greedy algorithm in this order.
+// higher priority has. It need not wait until all these neighbours are coloured: it takes the
+// colour as soon as no open one of them can take it (Alabandi, Powers and Burtscher, PPoPP 2020).
+// The result equals that of the sequential greedy algorithm in this order.
 // Invariant: a colour is set once. The colours that an open node's word excludes are never its own.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace cohort::apps {
 
-/// A node's colour; or, while that is open, the colours that it cannot be: those below `least`, and
-/// of those from `least` on the set bits of `closed`.
+/// The colour of a node. While the node is open, the word instead holds the colours that the node
+/// cannot have: all colours below `least`, and colour `least` + i for each set bit i of `closed`.
 struct ColourWord {
-  static constexpr std::uint32_t window = 32;  // bits of `closed`
+  static constexpr std::uint32_t window = 32;  // number of bits in `closed`
   static constexpr std::uint64_t open_bit = std::uint64_t{1} << 63U;
 
   std::uint64_t bits = open_bit;
@@ -24,14 +24,14 @@ struct ColourWord {
     return {open_bit | std::uint64_t{least} << 32U | closed};
   }
   [[nodiscard]] COHORT_FN constexpr bool is_open() const { return (bits & open_bit) != 0; }
-  /// The colour; or the least that is not excluded, or below it.
+  /// The node's colour, or for an open node a lower bound on the colours that it may still take.
   [[nodiscard]] COHORT_FN constexpr std::uint32_t least() const {
     return static_cast<std::uint32_t>(is_open() ? (bits & ~open_bit) >> 32U : bits);
   }
   [[nodiscard]] COHORT_FN constexpr std::uint32_t closed() const {
     return static_cast<std::uint32_t>(bits);
   }
-  /// The colours from `base` on that an open node may take, as bits.
+  /// The set of colours that an open node may take: bit i stands for colour `base` + i.
   [[nodiscard]] COHORT_FN constexpr std::uint32_t may_take(std::uint32_t base) const {
     const std::uint32_t first = least();
     if (first >= base) return first - base < window ? ~closed() << (first - base) : 0;
@@ -42,13 +42,13 @@ struct ColourWord {
 
 /// What a node has learned about its neighbours of higher priority.
 struct Palette {
-  std::uint32_t base = 0;    // the node's colour is not below
-  std::uint32_t closed = 0;  // colours from `base` on that it cannot take
-  std::uint32_t wanted = 0;  // those that an open neighbour may take
-  Node rival = 0;            // the last seen that may take the colour which looked best then
-  ColourWord its;            // the rival's word; a colour: there is no rival
+  std::uint32_t base = 0;    // the node's colour is at least this
+  std::uint32_t closed = 0;  // bit i: the node cannot take colour base + i
+  std::uint32_t wanted = 0;  // bit i: an open neighbour may take colour base + i
+  Node rival = 0;            // last neighbour seen that may take the best colour known at that time
+  ColourWord its;            // the rival's word; if it holds a colour, there is no rival
 
-  /// Takes note of a neighbour. Returns whether it has to be seen again.
+  /// Records a neighbour's word. Returns whether the node has to look at this neighbour again.
   COHORT_FN bool see(Node other, ColourWord word) {
     if (word.is_open()) {
       const std::uint32_t bits = word.may_take(base);
@@ -65,19 +65,21 @@ struct Palette {
     closed |= 1U << (colour - base);
     return false;
   }
-  /// Besides the closed colours, its neighbours take at most `more` others, so it needs none above.
+  /// Its neighbours take at most `more` colours in addition to the closed ones, so the node needs
+  /// no colour above that.
   COHORT_FN void limit(std::uint32_t more) {
     const std::uint32_t most_taken = num_bits(closed) + more;
     if (most_taken < ColourWord::window - 1) closed |= ~0U << (most_taken + 1);
   }
-  /// Whether all colours of the window are taken: then the neighbours must be seen again.
+  /// Whether all colours of the window are taken. The node then has to look at its neighbours
+  /// again.
   [[nodiscard]] COHORT_FN bool full() const { return closed == ~0U; }
   COHORT_FN void move_on() {
     base += ColourWord::window;
     closed = wanted = 0;
     its = {0};
   }
-  /// Makes `base` the least colour that is not excluded. Returns whether it is the node's.
+  /// Makes `base` the least colour that is not excluded. Returns whether it is the node's colour.
   COHORT_FN bool settle() {
     while ((closed & 1U) != 0) {
       closed >>= 1U;
@@ -88,7 +90,8 @@ struct Palette {
   }
 };
 
-/// An open node: another one to wait for, if any, and how many neighbours are in its list.
+/// What is stored about an open node: a rival to wait for, if any, and the number of neighbours in
+/// its list.
 struct alignas(8) OpenNode {
   static constexpr Node no_node = ~Node{0};
 
@@ -101,15 +104,16 @@ struct LargestFirst {
 
   CsrView graph;
   Ranking ranking;
-  std::uint64_t* words;  // ColourWord of each node
+  std::uint64_t* words;  // one ColourWord per node
   OpenNode* open;
-  Node* lists;  // of each node, in place of its edges: neighbours of higher priority to be seen
+  Node* lists;  // stored where the node's edges are: neighbours of higher priority to look at again
   Sweep sweep;
-  std::uint32_t longest_list;  // that one thread looks at, in groups of many
+  // In groups of many threads: the longest list that one thread goes through alone.
+  std::uint32_t longest_list;
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    // The first sweep only lists the neighbours of hubs.
+    // The first sweep only lists those neighbours of hubs that have a higher priority.
     const bool first = state.turn == 0;
     return sweep.step(
         group, state, first, [&](const HubPiece& piece) { list(group, piece); },
@@ -121,7 +125,7 @@ struct LargestFirst {
   }
 
  private:
-  /// Lists a hub's neighbours of higher priority. There are few: they are hubs too.
+  /// Lists a hub's neighbours of higher priority. They are few, because they are hubs too.
   template <class Group>
   COHORT_FN void list(Group& group, const HubPiece& piece) const {
     const std::uint64_t own = ranking.of(piece.hub);
@@ -134,7 +138,7 @@ struct LargestFirst {
       }
       return;
     }
-    constexpr std::uint32_t room = 64;  // claimed at a time
+    constexpr std::uint32_t room = 64;  // number of places that a thread claims at a time
     Node found[room];
     std::uint32_t count = 0;
     const auto flush = [&] {
@@ -151,15 +155,15 @@ struct LargestFirst {
     if (count > 0) flush();
   }
 
-  /// A node's first look, at all its neighbours.
+  /// A node's first visit: looks at all its neighbours.
   template <class Group>
   COHORT_FN Verdict look(Group& group, Node node) const {
     const std::uint64_t own = ranking.of(node);
     const auto list = group.view(lists + graph.first_edge(node));
     Palette palette{.its = {0}};
     std::uint32_t kept = 0;
-    // Relaxed, here and below: only the word itself is read, and what it excludes stays excluded.
-    // Neighbours of lower priority are skipped, and so is the node itself in a self loop.
+    // Relaxed, here and below: only the word itself is read, and a colour that it excludes stays
+    // excluded. Skips neighbours of lower priority, and in a self loop the node itself.
     for_neighbours(
         group, graph, node, words,
         [&](Node other) COHORT_APPS_INLINE { return ranking.of(other) > own; },
@@ -170,7 +174,7 @@ struct LargestFirst {
     return conclude(group, node, palette, kept) ? Verdict::decided : Verdict::open;
   }
 
-  /// Whether an open node still waits for another one, which may take the colour that it wants.
+  /// Whether an open node still waits for its rival, which may take the colour that the node wants.
   template <class Group>
   COHORT_FN bool waits(const Group& group, const OpenNode& its, ColourWord own) const {
     if (its.waits_for == OpenNode::no_node) return false;
@@ -178,7 +182,7 @@ struct LargestFirst {
     return other.is_open() && (other.may_take(own.least()) & 1U) != 0;
   }
 
-  /// A later look, at the listed neighbours.
+  /// A later visit: looks only at the listed neighbours.
   template <class Group>
   COHORT_FN Verdict look_again(Group& group, Node node) const {
     const OpenNode its = group.view(static_cast<const OpenNode*>(open))[node];
@@ -203,7 +207,7 @@ struct LargestFirst {
     return conclude(group, node, palette, kept) ? Verdict::decided : Verdict::open;
   }
 
-  /// The same by all threads of the group.
+  /// The same, done by all threads of the group.
   template <class Group>
   COHORT_FN bool look_together(Group& group, Node node) const {
     const ColourWord own{group.atomic(words[node]).load()};
@@ -221,7 +225,8 @@ struct LargestFirst {
         const Node other = i < count ? Node{list[i]} : 0;
         const std::uint32_t keep =
             i < count && palette.see(other, {group.atomic(words[other]).load()}) ? 1 : 0;
-        // As in Sweep: all threads have read before the scan ends, and none writes beyond.
+        // As in Sweep: every thread has read its entries before the scan ends, and no thread writes
+        // beyond the entries read.
         const std::uint32_t before = group.exclusive_scan(keep, std::uint32_t{0}, plus);
         if (keep != 0) list[kept + before] = other;
         kept += group.broadcast(before + keep, group.local_size() - 1);
@@ -231,7 +236,8 @@ struct LargestFirst {
       if (!palette.full()) break;
       palette.move_on();
     }
-    // The threads have read the word and the number of listed nodes. Any of their rivals will do.
+    // All threads have read the word and the number of listed nodes. The threads may have found
+    // different rivals; any of them will do.
     const std::uint32_t rival =
         group.reduce(palette.its.is_open() ? group.local_id() + 1 : 0,
                      [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
@@ -241,12 +247,12 @@ struct LargestFirst {
     return group.broadcast(decided, rival == 0 ? 0 : rival - 1);
   }
 
-  /// Ends a look at a node: colours it, or leaves it open. The neighbours of lower priority learn
-  /// which colours it cannot take. The list now holds the `kept` neighbours that still matter.
+  /// Ends a visit: colours the node, or leaves it open. Publishes the colours that it cannot take
+  /// to its neighbours of lower priority. The list keeps the `kept` neighbours that still matter.
   template <class Group>
   COHORT_FN bool conclude(const Group& group, Node node, Palette& palette,
                           std::uint32_t kept) const {
-    // A node with a full window has to look again.
+    // If the window is full, the node has to look again.
     const bool full = palette.full();
     if (full) palette.move_on();
     palette.limit(kept);

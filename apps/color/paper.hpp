@@ -23,8 +23,8 @@ struct PaperColor {
   CsrView graph;
   Ranking ranking;
   std::uint32_t* colour_of;
-  Node* rival;          // the uncoloured neighbour of highest priority; the node itself: none
-  TurnFlags flags;      // some node has a rival
+  Node* rival;      // uncoloured neighbour of highest priority; the node itself if there is none
+  TurnFlags flags;  // some node has a rival
   std::uint64_t chunk;  // nodes per group and step; 0: all
 
   template <class Group>

@@ -1,4 +1,4 @@
-// Groups of an app per SM.
+// The number of an app's groups per SM.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace cohort::apps {
 
-/// Groups of `local_size` that make up `threads` on an SM, within the limit of groups for `sms`
+/// How many groups of `local_size` make up `threads` on an SM, within the limit on groups for `sms`
 /// SMs.
 constexpr std::uint32_t groups_on_sm(std::uint32_t threads, std::uint32_t local_size,
                                      std::uint32_t sms) {

@@ -46,7 +46,7 @@ class Timer {
     cudaEventDestroy(last_);
   }
 
-  /// Report of a run of `blocks` blocks; its sizes are by the device's clock.
+  /// The report of a run of `blocks` blocks. Its times come from the device's clock.
   [[nodiscard]] Report end(std::uint32_t blocks) const {
     check(cudaEventRecord(last_, stream_.get()), "an event");
     stream_.wait();

@@ -20,7 +20,7 @@ namespace cohort::apps {
 enum class PlainWay : std::uint8_t {
   grid_sync,          ///< one persistent kernel, with cooperative groups' grid.sync()
   grid_sync_bounded,  ///< the same, with the launch bounds of our engine's kernels
-  launch_per_step,    ///< a launch per step; the host reads whether another follows
+  launch_per_step,    ///< a launch per step; the host reads whether another step follows
   graph,              ///< a launch per step, by a conditional node of a CUDA graph
 };
 
@@ -154,14 +154,15 @@ template <class Kernel>
 __global__ void run_all(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
   run_to_end(kernel, votes);
 }
-/// The same with launch bounds: knowing the register budget may help or hurt the compiler.
+/// The same with launch bounds, because the known register budget may help or hurt the compiler.
 template <class Kernel>
 __global__ void __launch_bounds__(Contract<Kernel>::traits.max_local_size, 1)
     run_all_bounded(const __grid_constant__ Kernel kernel, std::uint32_t* votes) {
   run_to_end(kernel, votes);
 }
 
-/// Runs one step. The last block to finish tells the host, or the graph, whether another follows.
+/// Runs one step. The last block to finish tells the host, or the graph, whether another step
+/// follows.
 template <class Kernel>
 __global__ void run_step(const __grid_constant__ Kernel kernel, Progress<StateOf<Kernel>>* progress,
                          std::uint32_t* host_word, cudaGraphConditionalHandle handle) {
@@ -198,9 +199,9 @@ class PlainEngine {
 
   /// Facts about the last kernel, from the compiler and the device.
   struct Facts {
-    int registers = 0;         ///< of this kernel
-    int cohort_registers = 0;  ///< of the same kernel on our engine
-    std::uint32_t steps = 0;   ///< launches, if each step is one
+    int registers = 0;         ///< used by this kernel
+    int cohort_registers = 0;  ///< used by the same kernel on our engine
+    std::uint32_t steps = 0;   ///< number of launches, if each step is one
   };
   [[nodiscard]] const Facts& facts() const { return facts_; }
 

@@ -21,7 +21,7 @@ std::filesystem::path sources() {
 Program dialect_program(std::string_view file, const std::string& engine) {
   ProgramOptions how;
   how.engine = engine;
-  how.optimise = "-O3";  // the C++ apps use the same
+  how.optimise = "-O3";  // as the C++ apps do
   return Program::from_file(sources() / (std::string{file} + ".cl"), how);
 }
 

@@ -10,7 +10,7 @@ namespace cohort::apps {
 /// Loads a file of compiler/apps for the engine with that name. Throws the same errors as
 /// Program::from_file.
 [[nodiscard]] Program dialect_program(std::string_view file, const std::string& engine);
-/// The kernel in the file that has the file's name.
+/// The kernel that is named like the file.
 [[nodiscard]] ProgramKernel dialect_kernel(std::string_view file, const std::string& engine);
 /// The dialect kernel of an app. Throws Error{bad_options} if it has none.
 [[nodiscard]] ProgramKernel dialect_kernel(const AppInfo& app, const std::string& engine);

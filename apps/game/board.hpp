@@ -67,7 +67,8 @@ struct Board {
 #endif
   }
   static COHORT_FN void add_runs(Runs& sum, std::uint64_t stones, std::uint32_t step) {
-    const std::uint64_t two = stones & ~(stones << step) & (stones >> step);  // a run begins here
+    // Bits where a run begins.
+    const std::uint64_t two = stones & ~(stones << step) & (stones >> step);
     const std::uint64_t four = two & (stones >> 2 * step) & (stones >> 3 * step);
     sum.short_ones += count(two) - count(four);
     sum.four |= four != 0;

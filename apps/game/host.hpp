@@ -17,14 +17,14 @@ namespace cohort::apps {
 struct GameOptions {
   PoolOptions pools = {};
   std::uint32_t depth = 6;
-  /// Levels below a task that it evaluates itself; 0: none, as in the paper. Default: 2, or 4 for
-  /// groups of many threads, which share them.
+  /// A task evaluates this many levels below it by itself; 0: none, as in the paper. Default: 2, or
+  /// 4 for groups of many threads, whose threads share these levels.
   std::optional<std::uint32_t> grain = {};
   std::uint32_t positions = 0;  ///< maximum number of positions; 0: every possible one
 };
 
 struct GameResult {
-  /// Values of x's first moves; empty: move not possible.
+  /// Values of x's first moves; empty if the move is not possible.
   std::vector<std::optional<std::int32_t>> values;
   std::uint64_t positions = 0;  ///< number of positions evaluated
   Report report;
@@ -86,7 +86,7 @@ struct App {
         how.grain.value_or(threads_per_group<Engine>(run_options) == 1 ? 2 : 4);
     if (how.depth == 0 || grain > Game<DequePools, KillOrder::any>::max_grain)
       throw Error{Errc::bad_options, "game: the depth must be 1 or more, the grain 16 at most"};
-    std::uint64_t needed = 7;  // number of positions that become tasks: those above the grain
+    std::uint64_t needed = 7;  // number of positions that become tasks: the levels above the grain
     for (std::uint32_t level = 1; level + grain < how.depth && needed < (1U << 28U); ++level)
       needed = 7 + needed * 7;
     const auto room = how.positions != 0 ? how.positions : static_cast<std::uint32_t>(needed);

@@ -33,7 +33,8 @@ struct Game {
   std::uint32_t num_positions;  // maximum number of positions
   std::uint64_t* counted;       // number of positions evaluated that were not tasks
   std::uint32_t depth;
-  std::uint32_t grain;  // levels below a task that it evaluates itself; 0: none, as in the paper
+  // A task evaluates this many levels below it by itself; 0: none, as in the paper.
+  std::uint32_t grain;
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -70,7 +71,7 @@ struct Game {
     } else if (group.local_id() == 0) {
       add_children(group, task, here);
     }
-    group.barrier();  // no thread takes the next task while this one is written
+    group.barrier();  // keeps threads from taking the next task while this one is being written
   }
 
   template <class Group>
@@ -164,7 +165,7 @@ struct Game {
       if (board.can_play(i)) best = better(level, best, local.value[i]);
     }
     if (group.local_id() == 0) group.atomic(*counted).fetch_add(std::uint64_t{local.counted});
-    group.barrier();  // before the local memory is used again
+    group.barrier();  // before a thread uses the local memory again
     return best;
   }
 

@@ -13,7 +13,7 @@ Board start_board() {
 
 namespace {
 
-/// A board as rows of characters (x, o or '.'), the top row first.
+/// A board as six strings of x, o and '.', the top row first.
 using Rows = std::array<std::string, 6>;
 
 Rows as_rows(const Board& board) {

@@ -16,19 +16,21 @@ struct ListSsspOptions {
   enum class Algorithm : std::uint8_t { delta, paper };
 
   Algorithm algorithm = Algorithm::delta;
-  /// Paper's algorithm, groups of one thread: a part of the list for each group.
+  /// For the paper's algorithm with groups of one thread: gives each group its own part of the
+  /// list.
   bool slots = true;
   /// Nodes per group and step; 0: a whole list.
   std::uint64_t chunk = even_chunk;
-  /// Delta-stepping: width of a bucket (default: by weights, degrees and threads).
+  /// Width of a bucket in delta-stepping. Default: depends on weights, degrees and threads.
   std::optional<Distance> delta = {};
-  /// Nodes of its own queue that a group expands in a step (default: 2048; none if nodes have many
-  /// edges, since it would expand many of them again).
+  /// Number of nodes that a group expands from its own queue in a step. Default: 2048; 0 if nodes
+  /// have many edges, since the group would expand many of them again.
   std::optional<std::uint32_t> budget = {};
-  std::uint32_t piles = 16;  ///< buckets with a pile of their own, from 1 to 16
+  std::uint32_t piles = 16;  ///< number of buckets with a pile of their own, 1 to 16
 };
 
-/// A delta that suits groups of one thread: large if weights are large and nodes have few edges.
+/// A good bucket width for groups of one thread: large if weights are large and nodes have few
+/// edges.
 [[nodiscard]] inline Distance fitting_delta(const Csr& graph) {
   if (graph.num_edges() == 0) return 1;
   double weight = 0;
@@ -36,8 +38,8 @@ struct ListSsspOptions {
   const auto edges = static_cast<double>(graph.num_edges());
   const double average = graph.weights.empty() ? 1 : weight / edges;
   const double degree = std::max(1.0, edges / graph.num_nodes());
-  // Found by experiment: 2 to 4 is best for R-MAT graphs with weights to 255, about 8000 for New
-  // York.
+  // Found by experiment: 2 to 4 is best for R-MAT graphs with weights up to 255, and about 8000 for
+  // the roads of New York.
   return static_cast<Distance>(std::max(1.0, 96 * average / std::pow(degree, 2.5)));
 }
 
@@ -65,13 +67,12 @@ struct App : SsspApp {
     const GraphInput graph = known_graph(input, Edges::weighted);
     return {{{graph}, chosen.of(*graph)}, how};
   }
-  /// So few piles that some nodes go to the rest pile.
+  /// `piles` is so small that some nodes go to the rest pile.
   static App tiny() { return {{{tiny_graph()}, 0}, {.delta = 1, .piles = 2}}; }
 
   [[nodiscard]] std::uint32_t threads_per_sm() const { return threads_for_search(graph->csr()); }
 
-  /// Throws Error{bad_options} when there is no such source, or for a number of piles that cannot
-  /// be.
+  /// Throws Error{bad_options} if the source is not a node, or `piles` is out of range.
   template <class Engine>
   SsspResult run(Engine& engine, const RunOptions& run_options) const {
     check_source(name, graph->csr(), source);

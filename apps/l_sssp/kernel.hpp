@@ -1,8 +1,8 @@
 // Shortest paths by delta-stepping (Meyer and Sanders 2003): buckets of width `delta` are finished
 // in order. A turn expands the nodes of the current bucket, with one resizing barrier. A group of
-// one thread also expands the nodes that it finds for that bucket before it comes to the barrier
-// (bucket fusion, Zhang et al. 2020). A window of buckets has a pile for each. Nodes beyond it
-// share one pile, the rest, until the window gets there (Davidson et al. 2014).
+// one thread also expands nodes that it finds for the current bucket itself, before it goes to the
+// barrier (bucket fusion, Zhang et al. 2020). Each bucket of a window has a pile of its own. Nodes
+// beyond the window share one pile, the rest, until the window reaches them (Davidson et al. 2014).
 // Invariant: a node of the current bucket whose distance has not been expanded is in the near list
 // or in a group's own queue. A node of another bucket is in the pile of its bucket, or in the rest.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace cohort::apps {
 
-/// `Length` is the type of path lengths: 32 bits if no path is longer, so that more distances fit a
-/// cache. In graphs with many edges, several groups share the edges of a node.
+/// `Length` is the type of path lengths. It has 32 bits if no path is longer, so that more
+/// distances fit into a cache. In graphs with many edges, several groups share the edges of a node.
 template <class Length, Degrees degrees>
 struct DeltaSssp {
   static constexpr bool many_edges = degrees == Degrees::many;
@@ -27,8 +27,8 @@ struct DeltaSssp {
   /// Group 0's instructions for the next turn. Buckets have 64 bits, so that sums do not wrap. No
   /// padding: nvcc copies padded structs byte by byte.
   struct alignas(8) Directive {
-    std::uint64_t bucket = 0;  // of the turn before
-    std::uint64_t end = 0;     // of the window
+    std::uint64_t bucket = 0;  // bucket of the previous turn
+    std::uint64_t end = 0;     // end of the window
     std::uint32_t epoch = 0;   // how often the rest has been split
     std::uint32_t clean = 0;   // 1: the bucket's pile has been cleared
   };
@@ -44,17 +44,17 @@ struct DeltaSssp {
 
   CsrView graph;
   Worklist near[3];           // by turn modulo 3: one is read, the next filled, the last cleared
-  Worklist piles[num_piles];  // by bucket modulo their number
-  Worklist rest[3];           // by epoch modulo 3, likewise
+  Worklist piles[num_piles];  // by bucket, modulo the number of piles
+  Worklist rest[3];           // by epoch modulo 3, used like `near`
   Length* least;  // lower bound of the distances in each rest; three words, cache lines apart
   Length* distance;
-  Length* expanded;           // the distance a node was last expanded with; unused with few_edges
+  Length* expanded;           // distance at which a node was last expanded; unused with few_edges
   std::uint32_t* near_stamp;  // the last turn that pushed the node
   Directive* plans;           // by turn modulo 2
   Length delta;
   std::uint64_t chunk;   // nodes per group and step; 0: all
-  std::uint32_t window;  // buckets; at most num_piles
-  std::uint32_t budget;  // nodes of its own queue that a group expands in a step
+  std::uint32_t window;  // number of buckets, at most num_piles
+  std::uint32_t budget;  // number of nodes that a group expands from its own queue in a step
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -66,8 +66,8 @@ struct DeltaSssp {
     const std::size_t size = in_first + list.size(group, 1);
     if (size > 0) return relax(group, state, plan, plan.bucket, list, size);
 
-    // No group fills these piles in this turn: nodes are pushed only into buckets behind the chosen
-    // one.
+    // No group fills these piles in this turn, because nodes are pushed only into buckets after the
+    // chosen one.
     for (std::uint64_t next = plan.bucket + 1; next < plan.end; ++next) {
       const std::size_t waiting = pile(next).size(group);
       if (waiting > 0) return relax(group, state, plan, next, pile(next), waiting);
@@ -76,8 +76,8 @@ struct DeltaSssp {
     if (beyond == unreached) return Next::halt;
     if (plan.clean != 0 && plan.end == plan.bucket + 1) return split(group, state, plan);
     // The new window begins in the next step, for one of two reasons. Either the last pile must be
-    // cleared first. Or the window was empty because its nearest node has come nearer, and other
-    // groups may still read its piles.
+    // cleared first, or the window was empty because its nearest node has come nearer, and other
+    // groups may still read the window's piles.
     const std::uint64_t first = beyond / delta;
     conclude(group, state, {0, 0, true},
              {.bucket = first - 1, .end = first, .epoch = plan.epoch, .clean = 1}, plan);
@@ -90,9 +90,9 @@ struct DeltaSssp {
     return least[std::size_t{epoch % 3} * 16];
   }
 
-  /// A node's distance has become `now` instead of `before`: pushes the node to the pile of its
-  /// bucket. Only the thread that moved it into that bucket pushes it, so it enters once. Lowers
-  /// `nearest` to the distances that go to the rest.
+  /// Handles a node whose distance fell from `before` to `now`: pushes it to the pile of its new
+  /// bucket. Only the thread that moved the node into that bucket pushes it, so it enters once. If
+  /// the node goes to the rest, lowers `nearest` to its distance.
   template <class Group>
   COHORT_FN void put_off(const Group& group, Node node, Length before, Length now,
                          const Directive& plan, Length& nearest) const {
@@ -105,7 +105,8 @@ struct DeltaSssp {
     if (before == unreached) rest[plan.epoch % 3].push(group, node);
   }
 
-  /// Expands the nodes of `in`, which are of that bucket or have been expanded before.
+  /// Expands the nodes of `in`. Each node belongs to the current bucket, or has been expanded
+  /// before.
   template <class Group>
   COHORT_FN Next relax(Group& group, State& state, const Directive& plan, std::uint64_t bucket,
                        const Worklist& in, std::size_t size) const {
@@ -120,8 +121,8 @@ struct DeltaSssp {
     return Next::again;
   }
 
-  /// Whether this thread is the first to push the node in this turn. `mostly`: the answer is mostly
-  /// yes, so testing before the exchange does not pay.
+  /// Whether this thread is the first to push the node in this turn. `mostly`: the answer is
+  /// usually yes, so a test before the exchange does not pay.
   template <class Group>
   COHORT_FN static bool fresh(const Group& group, std::uint32_t& stamp, std::uint32_t turn,
                               bool mostly = false) {
@@ -139,7 +140,8 @@ struct DeltaSssp {
     [[nodiscard]] COHORT_FN std::uint64_t end() const { return last; }
   };
 
-  /// For groups of many threads, which mostly wait: here few loads depend on one another.
+  /// For groups of many threads, which spend most time waiting for memory: here few loads depend on
+  /// one another.
   template <class Group>
   COHORT_FN void relax_few(Group& group, const State& state, const Directive& plan,
                            std::uint64_t bucket, const Worklist& in, const Portion& now) const {
@@ -153,8 +155,8 @@ struct DeltaSssp {
       expand_few(
           group, graph, nodes, count,
           [group, distance = distance, graph = graph, least_here](Node node) {
-            // Relaxed, here and below: a stale distance is still that of a path, and the thread
-            // that lowers it pushes its node.
+            // Relaxed, here and below: a stale distance still belongs to a path, and the thread
+            // that lowers the distance pushes its node.
             const Length its = group.atomic(distance[node]).load();
             const Reached found{its, graph.first_edge(node), graph.first_edge(node + 1)};
             // The node moved to an earlier bucket, and was expanded there.
@@ -179,7 +181,8 @@ struct DeltaSssp {
     if (nearest != unreached) group.atomic(least_of(plan.epoch)).fetch_min(nearest);
   }
 
-  /// Takes the near nodes a group finds: into its queue while there is room, else into the list.
+  /// Receives the near nodes that a group finds: puts them into its queue while there is room, else
+  /// into the list.
   template <class Group>
   struct Near {
     Sink<Group> sink;
@@ -218,13 +221,14 @@ struct DeltaSssp {
       expand(
           group, graph, group.local().chunk, nodes, count, finds,
           [group, distance = distance, expanded = expanded, whole](Node node) {
-            // Relaxed, here and below: a stale distance is still that of a path, and the thread
-            // that lowers it pushes its node.
+            // Relaxed, here and below: a stale distance still belongs to a path, and the thread
+            // that lowers the distance pushes its node.
             const Length its = group.atomic(distance[node]).load();
             const auto done = group.atomic(expanded[node]);
             if (done.load() == its) return skipped;
             // Groups that share a node do not know which distance the others used, so they do not
-            // mark it. If another list has the node too, it is expanded again, in vain.
+            // mark it. If another list also contains the node, it is expanded once more than
+            // necessary.
             if (whole) done.store(its);
             return node;
           },
@@ -252,7 +256,7 @@ struct DeltaSssp {
     for (std::uint32_t done = 0, turn = 0; finds.queued > 0; turn ^= 1U) {
       const std::uint32_t count = finds.queued;
       done += count;
-      if (done > budget) finds.room = 0;  // later nodes go to the shared list
+      if (done > budget) finds.room = 0;  // sends further nodes to the shared list
       finds.queue = queues[turn ^ 1U];
       finds.queued = 0;
       visit(queues[turn], count);
@@ -267,7 +271,7 @@ struct DeltaSssp {
                                        : static_cast<Length>((bucket + 1) * std::uint64_t{delta});
   }
 
-  /// The window is done: the next begins at the least distance in the rest.
+  /// Called when the window is done. The next window begins at the least distance in the rest.
   template <class Group>
   COHORT_FN Next split(Group& group, State& state, const Directive& plan) const {
     const Worklist& in = rest[plan.epoch % 3];
@@ -279,7 +283,7 @@ struct DeltaSssp {
       const auto list = group.view(nodes);
       for (const std::size_t i : group.local_stride(count)) {
         const Length its = group.atomic(distance[list[i]]).load();
-        // The other nodes moved into the last window meanwhile, and are done.
+        // The other nodes have moved into the last window in the meantime, and are done.
         if (its / delta >= plan.end) put_off(group, list[i], unreached, its, next, nearest);
       }
     });
@@ -298,7 +302,7 @@ struct DeltaSssp {
     if (group.local_id() == 0 && ours != unreached) group.atomic(least_of(epoch)).fetch_min(ours);
   }
 
-  /// Ends a turn, or a portion of it. No group reads or fills the pile of the turn before.
+  /// Ends a turn, or a portion of it. No group reads or fills the pile of the previous turn now.
   template <class Group>
   COHORT_FN void conclude(Group& group, State& state, const Portion& now, const Directive& next,
                           const Directive& plan) const {

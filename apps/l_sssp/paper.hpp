@@ -1,5 +1,5 @@
-// Shortest paths with worklists, as in the paper: nodes whose distance decreased are the next
-// round's list. Two resizing barriers per round.
+// Shortest paths with worklists, as in the paper: the nodes whose distance decreased form the list
+// of the next round. Two resizing barriers per round.
 // Invariant: a node enters a list at most once, because a stamp holds the round that pushed it.
 #pragma once
 
@@ -24,8 +24,8 @@ struct PaperListSssp {
         group, state, [distance = distance](Node target) { prefetch(distance + target); },
         [&group, graph = rounds.graph, distance = distance, stamp = stamp, round](
             Node node, std::uint64_t edge, Node target) {
-          // Relaxed: a stale distance is still that of a path, and the thread that lowers it pushes
-          // its node.
+          // Relaxed: a stale distance still belongs to a path, and the thread that lowers the
+          // distance pushes its node.
           const Distance through =
               group.atomic(distance[node]).load() + graph.weight(edge);  // never infinite
           return through < group.atomic(distance[target]).load() &&

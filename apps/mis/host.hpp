@@ -17,19 +17,19 @@ namespace cohort::apps {
 using MisOptions = RankedOptions;
 
 struct MisResult {
-  std::vector<std::uint32_t> marks;  ///< by node: Mark::in or Mark::out
+  std::vector<std::uint32_t> marks;  ///< indexed by node: Mark::in or Mark::out
   Report report;
 };
 
-/// Checks that the set is independent, maximal, and that of the sequential greedy algorithm.
-/// Returns the first difference, or nothing.
+/// Checks that the set is independent and maximal, and equals the result of the sequential greedy
+/// algorithm. Describes the first difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_mis(const Csr& graph, Priority priority,
                                                    const std::vector<std::uint32_t>& marks);
 
 namespace mis {
 
-/// A maximal independent set of an undirected graph: each edge must be there in both directions.
-/// The marks are complete only when the job has finished.
+/// A maximal independent set of an undirected graph, in which each edge must exist in both
+/// directions. The marks are complete only when the job has finished.
 struct App : RankedApp {
   static constexpr std::string_view name = "mis";
   static constexpr std::string_view summary = "maximal independent set by priorities";
@@ -42,7 +42,7 @@ struct App : RankedApp {
   static App from(const std::string& input, Settings& settings) {
     return {RankedApp::from(input, settings, algorithm, Priority::hashed)};
   }
-  /// Its nodes of more than two edges are hubs.
+  /// In this graph, every node with more than two edges is a hub.
   static App tiny() { return {{{tiny_graph()}, {.sizes = tiny_sizes}}}; }
 
   template <class Engine>

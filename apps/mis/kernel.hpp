@@ -1,6 +1,7 @@
 // Maximal independent set by priorities with one resizing barrier a sweep: a node is decided as
-// soon as its neighbours of lower priority are (Blelloch, Fineman and Shun 2012). The set is that
-// of the paper's algorithm. Invariant: a mark is set once, and depends only on marks that are set.
+// soon as its neighbours of lower priority are (Blelloch, Fineman and Shun 2012). The set equals
+// that of the paper's algorithm.
+// Invariant: a mark is set once, and depends only on marks that are set.
 #pragma once
 
 #include "apps/mis/paper.hpp"
@@ -15,13 +16,13 @@ struct EagerMis {
   CsrView graph;
   Ranking ranking;
   std::uint32_t* mark;
-  std::uint32_t* settled;  // of each piece: its first edges that no longer matter
-  std::uint32_t* pending;  // of each hub: pieces with edges that matter
+  std::uint32_t* settled;  // per piece: number of leading edges that no longer matter
+  std::uint32_t* pending;  // per hub: number of pieces with edges that matter
   Sweep sweep;
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
-    // After the first sweep, most hubs have a neighbour in the set, which ends the visit early.
+    // After the first sweep, most hubs have a neighbour in the set, so their visits end early.
     return sweep.step(
         group, state, state.turn > 0, [&](const HubPiece& piece) { visit_piece(group, piece); },
         [&](Node node) { return decide(group, node) ? Verdict::decided : Verdict::open; },
@@ -32,7 +33,7 @@ struct EagerMis {
   // Relaxed, here and below: only the mark itself is read, and it never changes again.
   template <class Group>
   COHORT_FN bool decide(Group& group, Node node) const {
-    if (graph.degree(node) > sweep.cuts.most_edges)  // its pieces decide
+    if (graph.degree(node) > sweep.cuts.most_edges)  // a hub is decided by its pieces
       return group.atomic(mark[node]).load() != undecided;
     std::uint32_t becomes = in;
     for_neighbours(
@@ -47,15 +48,18 @@ struct EagerMis {
     return true;
   }
 
-  /// Looks for a neighbour of lower priority that is in the set, or else undecided.
+  /// Looks for a neighbour of lower priority that is in the set; if there is none, for one that is
+  /// undecided.
   template <class Group>
   COHORT_FN void visit_piece(Group& group, const HubPiece& piece) const {
-    constexpr std::uint32_t member = 0;  // there is one in the set; else 1 + the first undecided
+    // `found` if a neighbour is in the set. Otherwise, it is 1 + the first undecided edge.
+    constexpr std::uint32_t member = 0;
     const auto first_edge = group.view(settled + (&piece - sweep.cuts.pieces));
     const std::uint32_t from = first_edge[0];
     if (from == piece.count) return;
     std::uint32_t found = piece.count + 1;
-    // If the hub is decided, it is out: this piece has not agreed to anything else.
+    // If the hub is decided already, it is out: to be in the set it would need this piece's
+    // consent, which it has not given.
     if (group.atomic(mark[piece.hub]).load() != undecided) found = member;
     for (std::uint32_t at = from + group.local_id(); at < piece.count && found != member;
          at += group.local_size()) {

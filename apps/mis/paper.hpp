@@ -1,7 +1,7 @@
 // Maximal independent set by priorities, as in the paper (after Pannotia, Che et al. 2013): three
 // resizing barriers a round.
-// Invariant: a node leaves `undecided` once, and no two neighbours are `in`; the set is that of the
-// sequential greedy algorithm in the order of priorities.
+// Invariant: a node leaves `undecided` once, and no two neighbours are `in`. The set equals that of
+// the sequential greedy algorithm in the order of priorities.
 #pragma once
 
 #include "apps/priority.hpp"
@@ -22,8 +22,8 @@ struct PaperMis {
   CsrView graph;
   Ranking ranking;
   std::uint32_t* mark;
-  Node* rival;             // the undecided neighbour of least priority; the node itself: none
-  std::uint32_t* stopped;  // a neighbour has joined in this round
+  Node* rival;  // undecided neighbour of least priority; the node itself if there is none
+  std::uint32_t* stopped;  // a neighbour joined the set in this round
   std::uint32_t* undecided_left;
   std::uint64_t chunk;  // nodes per group and step; 0: all
 

@@ -25,7 +25,7 @@ struct OctreeOptions {
 };
 
 struct OctreeResult {
-  std::vector<Box> boxes;  ///< the first is the root
+  std::vector<Box> boxes;  ///< the first box is the root
   std::vector<Particle> particles;
   Report report;
 };
@@ -45,8 +45,8 @@ struct TreeSize {
 
 [[nodiscard]] TreeSize tree_size(const OctreeResult& result);
 
-/// Compares the result, and the particles of each leaf, with a tree built sequentially by other
-/// code. Describes the first difference, or returns nothing.
+/// Compares the result, and the particles of each leaf, with a tree that independent sequential
+/// code builds. Describes the first difference, or returns nothing.
 [[nodiscard]] std::optional<std::string> check_octree(const std::vector<Particle>& particles,
                                                       const OctreeResult& result,
                                                       const OctreeOptions& how = {});

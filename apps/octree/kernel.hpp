@@ -19,8 +19,9 @@ struct Particle {
 struct Box {
   static constexpr std::uint32_t leaf = ~0U;
 
-  std::uint32_t children = leaf;  ///< the first of eight, bit 0: x, bit 1: y, bit 2: z
-  std::uint32_t begin = 0;        ///< of its particles
+  /// Index of the first of eight children; bits of the offset: 0 is x, 1 is y, 2 is z.
+  std::uint32_t children = leaf;
+  std::uint32_t begin = 0;  ///< index of its first particle
   std::uint32_t end = 0;
   std::uint32_t depth = 0;  ///< its parity selects the buffer that the task reads
   float x = 0;
@@ -85,7 +86,7 @@ struct Octree {
 
   /// A large box is divided one portion per task. First each portion is counted, then each portion
   /// is moved to the child boxes. After each portion the box becomes a task again. Until all
-  /// particles are moved, `done` of a child box is the number of its particles in place.
+  /// particles are moved, `done` of a child box is the number of particles already moved there.
   template <class Group>
   COHORT_FN void divide_a_portion(Group& group, std::uint32_t task, const Box& box) const {
     const std::uint32_t size = box.end - box.begin;
@@ -107,7 +108,7 @@ struct Octree {
       group.barrier();  // before the leader publishes the particles
       if (leader) note_places(group, box.children, end == box.end);
     }
-    if (leader) {  // the others wait for this in take(), as above
+    if (leader) {  // the other threads wait for this in take(), as above
       group.view(done)[task] = at + (end - begin);
       if (at >= size && end == box.end) {
         hand_on(group, box.children, box.depth + 1);

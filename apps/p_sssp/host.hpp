@@ -36,10 +36,10 @@ struct App : SsspApp {
     const GraphInput graph = known_graph(input, Edges::weighted);
     return {{{graph}, chosen.of(*graph)}, how};
   }
-  /// Its nodes of more than two edges are hubs.
+  /// In this graph, every node with more than two edges is a hub.
   static App tiny() { return {{{tiny_graph()}, 0}, {.sizes = tiny_sizes}}; }
 
-  /// Throws Error{bad_options} when there is no such source.
+  /// Throws Error{bad_options} if the source is not a node.
   template <class Engine>
   SsspResult run(Engine& engine, const RunOptions& run_options) const {
     check_source(name, graph->csr(), source);

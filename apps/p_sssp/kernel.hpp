@@ -1,5 +1,5 @@
 // Shortest paths by pulling over incoming edges, in place, with one resizing barrier a round.
-// Invariant: a distance never grows, and is that of a path or infinite; sums never wrap.
+// Invariant: a distance never grows; it is the length of a path, or infinite; sums never wrap.
 #pragma once
 
 #include <type_traits>
@@ -20,8 +20,9 @@ COHORT_FN constexpr Length shorter(Length least, std::type_identity_t<Length> fr
   return sum < least ? sum : least;
 }
 
-/// A round reads what it has just written, and every other one goes backwards (Yen 1970), so fewer
-/// are needed. `Length`: of paths; 32 bits if none is longer.
+/// A round reads distances that it has just written, and every other round goes backwards (Yen
+/// 1970), so fewer rounds are needed. `Length` is the type of path lengths, with 32 bits if no path
+/// is longer.
 template <class Length>
 struct PullSssp {
   struct State {
@@ -32,7 +33,7 @@ struct PullSssp {
   CsrView incoming;
   Length* distance;
   TurnFlags flags;
-  Cuts cuts;            // of the incoming edges
+  Cuts cuts;            // cuts of the incoming edges
   std::uint64_t chunk;  // nodes per group and step; 0: all
 
   template <class Group>
@@ -40,8 +41,8 @@ struct PullSssp {
     const Portion now = cuts.portion(group, state.at, chunk);
     const Portion after = cuts.after_pieces(now);
     const bool backwards = state.turn % 2 != 0;
-    // Each group takes a stretch rather than blocks: the next node of a path is then mostly this
-    // group's too.
+    // Each group takes one stretch of nodes rather than blocks, because the next node of a path is
+    // then usually in the same stretch.
     const std::size_t count = after.end - after.begin;
     const std::size_t groups = group.num_groups();
     const std::size_t id = group.group_id();
@@ -60,7 +61,7 @@ struct PullSssp {
  private:
   static constexpr Length far = static_cast<Length>(infinite);
 
-  /// Consecutive nodes, up or down.
+  /// Consecutive nodes, visited upwards or downwards.
   struct Stretch {
     Node begin;
     Node towards;
@@ -70,13 +71,13 @@ struct PullSssp {
       return begin + towards * static_cast<Node>(i);
     }
   };
-  /// A node's distance and the range of its edges. By default none: nothing to do.
+  /// A node's distance and the range of its edges. The default is an empty range: nothing to do.
   struct Row {
     Length old = 0;
     std::uint64_t first = 0;
     std::uint64_t end = 0;
   };
-  /// The first few edges of a node; if it has fewer, padded with any.
+  /// The first few edges of a node. If the node has fewer, the rest are arbitrary.
   struct Few {
     static constexpr std::uint32_t count = 4;
     Node from[count];
@@ -86,15 +87,17 @@ struct PullSssp {
     Length length[Few::count];
   };
 
-  // Relaxed, here and below: every distance is that of a path, and the last round reads the final
-  // ones. Only this thread writes the node's own distance in this step, unless the node is a hub.
+  // Relaxed, here and below: every distance is the length of a path, and the last round reads the
+  // final distances. Only this thread writes the node's own distance in this step, unless the node
+  // is a hub.
   template <class Group>
   COHORT_FN Row row(const Group& group, Node node) const {
     const Row all{.old = group.atomic(distance[node]).load(),
                   .first = incoming.first_edge(node),
                   .end = incoming.first_edge(node + 1)};
     if (all.end - all.first <= cuts.most_edges) return all;
-    return {.old = all.old, .first = all.first, .end = all.first};  // its pieces are visited
+    // A hub is visited piece by piece instead.
+    return {.old = all.old, .first = all.first, .end = all.first};
   }
 
   template <class Group>
@@ -106,7 +109,7 @@ struct PullSssp {
       least = incoming.weights() != nullptr ? through<true>(group, least, edge)
                                             : through<false>(group, least, edge);
     }
-    // Other threads have pieces of the same hub.
+    // Atomic minimum, because other threads have pieces of the same hub.
     return least < old && group.atomic(distance[piece.hub]).fetch_min(least) > least;
   }
 
@@ -135,7 +138,7 @@ struct PullSssp {
     return least;
   }
 
-  /// The lesser of a distance and the path by way of one edge.
+  /// The lesser of a distance and the length of the path by way of one edge.
   template <bool weighted, class Group>
   COHORT_FN Length through(const Group& group, Length least, std::uint64_t edge) const {
     const Length from = group.atomic(distance[incoming.target(edge)]).load();
@@ -153,8 +156,8 @@ struct PullSssp {
     return true;
   }
 
-  /// This thread's nodes of a stretch. On a GPU loads take long: those of one node's distances
-  /// overlap those of the next node's edges, and of the edge range of the node after it.
+  /// Visits this thread's nodes of a stretch. On a GPU a load takes long, so loads overlap: the
+  /// distances for one node, the edges of the next node, and the edge range of the node after that.
   template <bool weighted, class Group>
   COHORT_FN bool relax_all(const Group& group, const Stretch& stretch) const {
     bool changed = false;

@@ -1,6 +1,6 @@
 // Shortest paths by pulling over incoming edges, as in the paper (after Pannotia, Che et al. 2013):
 // three resizing barriers a round.
-// Invariant: that of kernel.hpp.
+// Invariant: the one in kernel.hpp.
 #pragma once
 
 #include "apps/p_sssp/kernel.hpp"
@@ -18,7 +18,7 @@ struct PaperPullSssp {
   CsrView incoming;
   Distance* x;
   Distance* y;
-  std::uint32_t* changed;  // an earlier portion of the comparison has found a change
+  std::uint32_t* changed;  // set if an earlier portion of the comparison has found a change
   std::uint64_t chunk;     // nodes per group and step; 0: all
 
   template <class Group>

@@ -27,7 +27,7 @@ struct App : AppOnGraph {
   static constexpr std::string_view algorithm = "pull";
   static constexpr std::string_view paper = "";
   struct Result {
-    std::vector<double> ranks;  ///< by node; 1 on average
+    std::vector<double> ranks;  ///< indexed by node; 1 on average
     Report report;
   };
 
@@ -40,7 +40,7 @@ struct App : AppOnGraph {
     settings.check_all_used();
     return {{known_graph(input)}, std::pow(10, -digits), chunk};
   }
-  /// Needs so few iterations that it can be explored.
+  /// The tolerance is so large that the run has few iterations and can be explored.
   static App tiny() { return {{tiny_graph()}, 0.25}; }
 
   template <class Engine>

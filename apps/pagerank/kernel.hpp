@@ -18,8 +18,9 @@ struct PageRank {
 
   CsrView graph;
   CsrView incoming;  // the graph with every edge reversed
-  double* rank;      // of each node; 1 on average
-  // By iteration modulo 2, read and written: what a node gives to each of its targets.
+  double* rank;      // per node; 1 on average
+  // What a node gives to each of its targets. By iteration modulo 2: one array is read, the other
+  // written.
   double* shares[2];
   TurnFlags flags;
   std::uint64_t chunk;  // nodes per group and step; 0: all

@@ -1,6 +1,6 @@
-// Breadth-first search on several ranks: a superstep is a level. Levels with few edges are searched
-// from their nodes; dense ones from the unreached nodes, once all ranks know the level's nodes
-// (direction optimisation, Beamer, Asanović and Patterson 2012).
+// Breadth-first search on several ranks: a superstep is a level. A level with few edges is searched
+// from its nodes. A dense level is searched from the unreached nodes, once all ranks know the
+// level's nodes (direction optimisation, Beamer, Asanović and Patterson 2012).
 // Invariant: a node of the next level is in a list if this level goes down, and in `bits` if it
 // goes up; `known` says which, on all ranks.
 #pragma once
@@ -21,22 +21,23 @@ struct RankedBfs {
   static constexpr std::uint32_t unreached = ~0U;
   static constexpr std::uint32_t word_size = 32;
   enum class Phase : std::uint32_t {
-    count,     // the edges of all ranks, once
-    hear,      // the messages, and how to search this level
-    to_nodes,  // bits become a list
-    down,      // from the nodes of the list to their targets
-    to_bits,   // the list becomes bits
-    up,        // from the unreached nodes to nodes whose bit is set
-    tell,      // the bits to all ranks
+    count,     // count the edges of all ranks, once
+    hear,      // read the messages, and choose how to search this level
+    to_nodes,  // convert the bits to a list
+    down,      // search from the nodes of the list to their targets
+    to_bits,   // convert the list to bits
+    up,        // search from the unreached nodes to nodes whose bit is set
+    tell,      // send the bits to all ranks
   };
 
-  /// Nodes of one word: reached, if the message is to their shard; of the level, if it is to all.
+  /// Some nodes of one word of a bitmap. A message to one shard lists nodes that were reached
+  /// there; a message to all shards lists nodes of the level.
   struct Message {
     std::uint32_t word;
     std::uint32_t bits;
   };
   struct Part : Rows {
-    std::vector<std::uint32_t> values;  // the levels
+    std::vector<std::uint32_t> values;  // level of each node
 
     template <class Visit>
     void fields(Visit& visit) {
@@ -44,29 +45,31 @@ struct RankedBfs {
       visit(values);
     }
   };
-  /// Of the rank.
+  /// Memory that all shards of a rank share.
   struct Memory {
     Memory(std::size_t threads, Node nodes) {
       for (auto& list : lists) list.resize(threads);
       for (auto* const words : {&seen, &bits[0], &bits[1]}) words->resize(nodes / word_size + 1);
     }
-    std::vector<std::vector<Node>> lists[3];  // by level modulo 3, of each thread
-    std::vector<std::uint32_t> seen;          // a bit for each node that is reached or was sent
-    std::vector<std::uint32_t> bits[2];       // of a level, by level modulo 2
+    std::vector<std::vector<Node>> lists[3];  // by level modulo 3, then by thread
+    // A bit for each node that was reached here or sent to its rank.
+    std::vector<std::uint32_t> seen;
+    std::vector<std::uint32_t> bits[2];  // a bit for each node of a level; by level modulo 2
   };
   struct State {
     std::uint32_t level = 0;
     Phase phase = Phase::count;
-    bool known = false;      // bits are of this level, and were sent to all ranks
-    bool from_list = false;  // likewise, and the level has not been searched because of that
-    double edges = 0;        // of the graph
-    double left = 0;         // of nodes that are not in a level yet
-    double frontier = 0;     // edges of the last level, nearly
+    bool known = false;  // all ranks have the bits of this level
+    // As `known`, but the bits came from a list, and the level is still to be searched.
+    bool from_list = false;
+    double edges = 0;     // number of edges of the graph
+    double left = 0;      // number of edges of nodes not yet in a level
+    double frontier = 0;  // estimated number of edges of the last level
   };
 
   NodeShards shards;
   Memory* memory;
-  bool symmetric;  // every edge is there in both directions
+  bool symmetric;  // every edge exists in both directions
   Shards<Part> parts = {};
   Inbox<Message> in = {};
   Outbox<Message> out = {};
@@ -75,7 +78,8 @@ struct RankedBfs {
   static void begin(State& state) {
     if (state.level != 0 || state.edges != 0) state.phase = Phase::hear;
   }
-  /// What was sent to all is not in a checkpoint; adopt() lists the nodes instead.
+  /// A checkpoint does not contain the bits that were sent to all ranks; adopt() lists the nodes
+  /// instead.
   static void restored(State& state) { state.known = state.from_list = false; }
 
   void adopt(const State& state, Part& part) const {
@@ -157,10 +161,11 @@ struct RankedBfs {
       state.phase = Phase::to_nodes;
       return Next::again;
     }
-    return silent ? step(group, state) : Next::again;  // nothing to wait for
+    // Without messages, there is nothing to wait for.
+    return silent ? step(group, state) : Next::again;
   }
 
-  /// Whether this level is searched from the unreached nodes. The same on all ranks.
+  /// Whether this level is searched from the unreached nodes. All ranks get the same answer.
   bool choose(State& state) const {
     const double sum = tally.sum();
     if (state.edges < 0) {
@@ -176,7 +181,7 @@ struct RankedBfs {
            sum > state.left / 15;
   }
 
-  /// A node's first visit, on its rank.
+  /// Marks a node of this rank as reached, if this is its first visit.
   template <class Group>
   void reach(Group& group, Part& part, Node node, std::uint32_t level, std::uint32_t list) const {
     const Node index = node - part.first;
@@ -192,7 +197,8 @@ struct RankedBfs {
     for (const std::size_t i : group.stride(list.size())) list[i].clear();
   }
 
-  /// This thread's blocks of the nodes of a list that are here.
+  /// Calls `see(part, node)` for this thread's share of a list, in blocks, for the nodes whose
+  /// shard is on this rank.
   template <class Group, class See>
   void for_nodes(Group& group, std::uint32_t level, See see) const {
     constexpr std::size_t block = 64;
@@ -250,7 +256,8 @@ struct RankedBfs {
     });
   }
 
-  /// This thread's words, in blocks: neighbouring words are in one cache line.
+  /// Calls `see(word)` for this thread's words in [begin, end). Works in blocks, because
+  /// neighbouring words share a cache line.
   template <class Group, class See>
   static void for_words(Group& group, std::size_t begin, std::size_t end, See see) {
     constexpr std::size_t block = 64;
@@ -272,7 +279,7 @@ struct RankedBfs {
                 [&](std::size_t word) { up_in(group, state, part, static_cast<Node>(word)); });
     }
   }
-  /// The part's nodes of one word.
+  /// The bits of a word that stand for nodes of the part.
   template <class Group>
   void up_in(Group& group, const State& state, Part& part, Node word) const {
     const std::uint32_t* const from = memory->bits[state.level % 2].data();
@@ -306,7 +313,7 @@ struct RankedBfs {
     if (end - begin == word_size) {
       next |= found;
       seen |= found;
-    } else {  // other threads may have the nodes of the next shard
+    } else {  // other threads may handle other bits of this word, for nodes of the next shard
       group.atomic(next).fetch_or(found);
       group.atomic(seen).fetch_or(found);
     }

@@ -1,5 +1,5 @@
-// PageRank on several ranks: each node pushes its rank along its edges; what goes to nodes of other
-// ranks is added up first, so that each of them gets one message from a rank and iteration.
+// PageRank on several ranks: each node pushes its rank along its edges. What goes to a node of
+// another rank is first added up, so that the node gets one message per rank and iteration.
 #pragma once
 
 #include <cmath>
@@ -17,12 +17,12 @@ struct RankedPages {
 
   struct Message {
     Node node;
-    float unused = 0;  // no padding
+    float unused = 0;  // explicit, so that the struct has no padding
     double share;
   };
   struct Part : Rows {
     std::vector<double> values;
-    std::vector<double> sums;  // received in this iteration
+    std::vector<double> sums;  // sum of the shares received in this iteration
 
     template <class Visit>
     void fields(Visit& visit) {
@@ -37,7 +37,7 @@ struct RankedPages {
   };
 
   NodeShards shards;
-  double* away;  // of the rank: shares of nodes elsewhere
+  double* away;  // shared by the rank's groups: sums for nodes of other ranks
   double tolerance;
   Shards<Part> parts = {};
   Inbox<Message> in = {};
@@ -48,7 +48,7 @@ struct RankedPages {
   Next step(Group& group, State& state) const {
     switch (state.phase) {
       case Phase::receive:
-        // The last iteration changed no node by more than the tolerance, on any rank.
+        // In the last iteration, no node changed by more than the tolerance on any rank.
         if (state.iteration >= 2 && tally.sum() == 0) return Next::halt;
         in.share(group, [&](const Message& message) { add(group, message.node, message.share); });
         state.phase = state.iteration == 0 ? Phase::push : Phase::turn;
@@ -89,7 +89,7 @@ struct RankedPages {
     group.atomic(sum).fetch_add(share);
   }
 
-  /// A node without edges of its own also gives its rank to itself.
+  /// Computes a node's new rank. A node without outgoing edges counts its old rank as received.
   template <class Group>
   void turn(Group& group, Part& part, Node index) const {
     const double old = part.values[index];

@@ -1,4 +1,4 @@
-// How an app runs on several ranks, and what comes of it.
+// The options and the outcome of an app's run on several ranks.
 #pragma once
 
 #include <functional>
@@ -25,17 +25,17 @@ struct RankedRun {
   std::function<void(RankRequests*)> control = [](RankRequests*) {};
 };
 
-/// The outcome on one rank; what is optional is on rank 0 of a finished job.
+/// The outcome on one rank. Only rank 0 of a finished job has the optional members.
 struct RankedOutcome {
   RankReport report;
-  std::string input;  ///< "1000 nodes, 4000 edges"
+  std::string input;  ///< a description, e.g. "1000 nodes, 4000 edges"
   Numbers result;
   std::optional<bool> verified;
   std::string difference;
-  double imbalance = 1;  ///< edges of the rank with most, over the average
+  double imbalance = 1;  ///< most edges of a rank, divided by the average
 };
 
-/// The apps that there are, for messages.
+/// The names of the available apps, for messages.
 inline constexpr std::string_view ranked_apps = "bfs, cc, l-sssp and pagerank";
 
 }  // namespace cohort::apps

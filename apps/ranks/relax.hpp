@@ -1,7 +1,8 @@
-// Values that only fall, on several ranks: shortest paths and connected components are the same
-// kernel with other rules. Nodes are opened by buckets of their values
-// (delta-stepping, Meyer and Sanders 2003): within a bucket a rank goes on without the others.
-// Invariant: a node whose value has fallen since it was last opened is in a list, and has a flag.
+// Shortest paths and connected components on several ranks. Both are the same kernel with different
+// rules: the value of a node only falls. Nodes are opened bucket by bucket (delta-stepping, Meyer
+// and Sanders 2003). Within a bucket, a rank continues without waiting for the others.
+// Invariant: a node whose value has fallen since it was last opened is in a list, and its flag is
+// set.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct PathRule {
   using Value = Distance;
   static Value next(Value value, Weight weight) { return value + weight; }
 };
-/// The least node of a component; one bucket for all.
+/// For connected components: a node's value is the least node of its component, and there is only
+/// one bucket.
 struct LabelRule {
   using Value = Node;
   static Value next(Value value, Weight /*weight*/) { return value; }
@@ -45,7 +47,8 @@ struct Relax {
       visit(flags);
     }
   };
-  /// Of the rank: the lists of each thread, and the least values sent to nodes elsewhere.
+  /// Shared by the groups of a rank: the lists of each thread, and the least value sent to each
+  /// node of another rank.
   struct Lists {
     Lists(std::size_t threads, Node nodes) : sent(nodes, none) {
       for (auto* const lists : {nears, fars}) {
@@ -54,14 +57,14 @@ struct Relax {
     }
     using List = std::vector<std::vector<Node>>;
     List nears[3];  // by round modulo 3: one is read, the next filled, the last cleared
-    List fars[3];   // likewise, by superstep
+    List fars[3];   // by superstep modulo 3, used like `nears`
     std::vector<Value> sent;
   };
   struct State {
     std::uint32_t round = 0;
     std::uint32_t superstep = 0;
-    bool open = false;  // the first step of a superstep
-    Value limit = 0;    // the end of the bucket
+    bool open = false;  // set in the first step of a superstep
+    Value limit = 0;    // end of the current bucket
   };
 
   NodeShards shards;
@@ -72,13 +75,13 @@ struct Relax {
   Outbox<Message> out = {};
   Tally<Message> tally = {};
 
-  /// Called in each group when a superstep begins.
+  /// Called in each group at the start of a superstep.
   static void begin(State& state) {
     ++state.superstep;
     state.open = true;
   }
 
-  /// Called before a superstep, for shards that have come: lists their nodes.
+  /// Called before a superstep for each shard that has just arrived: lists its nodes.
   void adopt(const State& state, Part& part) const {
     for (Node index = 0; index < part.nodes(); ++index) {
       if (part.flags[index] == at_rest) continue;
@@ -87,7 +90,7 @@ struct Relax {
     }
   }
 
-  /// Each node of another shard gets one message in a superstep: the last, with the least value.
+  /// Keeps one message per node and superstep: the last, which has the least value.
   void combine(std::vector<Message>& messages) const {
     std::erase_if(messages,
                   [this](const Message& each) { return each.value != lists->sent[each.node]; });
@@ -99,7 +102,7 @@ struct Relax {
         state.open ? lists->fars[state.superstep % 3] : lists->nears[state.round % 3];
     bool again = false;
     if (state.open) {
-      // No rank has a smaller value to open, and none is being sent.
+      // The least value that any rank still has to open, or that is in a message.
       const std::uint64_t least = tally.least();
       if (least != std::numeric_limits<std::uint64_t>::max() || state.superstep == 1) {
         const std::uint64_t bucket = state.superstep == 1 ? 0 : least / delta;
@@ -114,7 +117,7 @@ struct Relax {
     clear(group, lists->nears[(state.round + 2) % 3]);
     for_nodes(group, reads, [&](Node node) {
       const std::uint32_t shard = shards.shard_of(node);
-      if (!parts.here(shard)) return;  // has moved
+      if (!parts.here(shard)) return;  // the shard has moved away
       again |= state.open ? open(group, state, parts[shard], node)
                           : relax(group, state, parts[shard], node);
     });
@@ -129,7 +132,7 @@ struct Relax {
     for (const std::size_t i : group.stride(list.size())) list[i].clear();
   }
 
-  /// This thread's part of all threads' lists.
+  /// Calls `see(node)` for this thread's share of the lists of all threads.
   template <class Group, class See>
   static void for_nodes(Group& group, const typename Lists::List& list, See see) {
     std::size_t size = 0;
@@ -145,11 +148,11 @@ struct Relax {
     }
   }
 
-  /// A node that was put off: opens it, or puts it off again.
+  /// Handles a node that was put off: opens it, or puts it off again.
   template <class Group>
   bool open(Group& group, const State& state, Part& part, Node node) const {
     const Node index = node - part.first;
-    if (group.atomic(part.flags[index]).load() != far) return false;  // listed twice
+    if (group.atomic(part.flags[index]).load() != far) return false;  // the node was listed twice
     const Value value = group.atomic(part.values[index]).load();
     if (value < state.limit) return relax(group, state, part, node);
     put_off(group, state, node, value);
@@ -166,7 +169,7 @@ struct Relax {
   template <class Group>
   bool relax(Group& group, const State& state, Part& part, Node node) const {
     const Node index = node - part.first;
-    // Pairs with reach(): a value that fell before the flag was set is seen below, and one that
+    // Pairs with reach(). A value that fell before the flag was set is visible below; one that
     // falls afterwards sets the flag again.
     if (group.atomic(part.flags[index]).exchange(at_rest, Order::acq_rel) == at_rest) return false;
     const Value value = group.atomic(part.values[index]).load();

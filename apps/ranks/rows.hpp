@@ -1,4 +1,4 @@
-// A graph in shards: which nodes are in which shard, and the edges of a shard's nodes.
+// A graph in shards: the mapping from nodes to shards, and the edges of each shard's nodes.
 // Invariant: a shard has consecutive nodes, and all ranks find the same shard for a node.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace cohort::apps {
 
-/// The shards of the nodes, by a multiplication instead of a division.
+/// Maps nodes to shards, by a multiplication instead of a division.
 class NodeShards {
  public:
   NodeShards() = default;
@@ -27,7 +27,8 @@ class NodeShards {
       : shards_(shards),
         scale_((std::uint64_t{shards} << 32U) / std::max(nodes, Node{1})),
         nodes_(nodes) {
-    if (shards > nodes) scale_ = std::uint64_t{1} << 32U;  // a node for each of the first shards
+    // Each of the first shards gets one node, the others none.
+    if (shards > nodes) scale_ = std::uint64_t{1} << 32U;
   }
 
   [[nodiscard]] Node nodes() const { return nodes_; }
@@ -35,7 +36,8 @@ class NodeShards {
   [[nodiscard]] std::uint32_t shard_of(Node node) const {
     return static_cast<std::uint32_t>(node * scale_ >> 32U);
   }
-  /// The first node of a shard, or of a later one if the shard is empty.
+  /// The first node of a shard. For an empty shard, the first node of the next one that is not
+  /// empty.
   [[nodiscard]] Node first_of(std::uint32_t shard) const {
     if (shard == shards_) return nodes_;
     const std::uint64_t first = ((std::uint64_t{shard} << 32U) + scale_ - 1) / scale_;
@@ -53,7 +55,7 @@ struct Rows {
   Node first = 0;
   std::vector<std::uint64_t> offsets{0};
   std::vector<Node> targets;
-  std::vector<Weight> weights;  // empty: all are 1
+  std::vector<Weight> weights;  // if empty, all weights are 1
 
   [[nodiscard]] Node nodes() const { return static_cast<Node>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t degree(Node index) const {
@@ -74,9 +76,10 @@ class SharedGraph {
  public:
   enum class Wants : std::uint8_t { as_it_is, weights, both_directions };
 
-  /// Loads the whole graph, unless its kind can be made in parts. Throws as load_graph does.
+  /// Loads the whole graph, unless graphs of its kind can be generated in parts. Throws as
+  /// load_graph does.
   SharedGraph(std::string spec, Wants wants) : spec_(std::move(spec)), wants_(wants) {
-    // The least part there is: only its number of nodes is used.
+    // Load the smallest possible part: only its number of nodes is used.
     if (const auto part = load_edges(spec_, 0, std::numeric_limits<std::uint32_t>::max())) {
       nodes_ = static_cast<Node>(part->nodes);
       return;
@@ -88,14 +91,14 @@ class SharedGraph {
   }
 
   [[nodiscard]] Node nodes() const { return nodes_; }
-  /// Whether every edge is there in both directions. To be called before rows().
+  /// Whether every edge exists in both directions. Call it before rows().
   [[nodiscard]] bool symmetric() const { return !whole_ || is_symmetric(*whole_); }
 
-  /// The rows of this rank's shards, in ascending order. Collective, to be called once.
+  /// The rows of this rank's shards, in ascending order. Collective; call it once.
   template <protocol::Network N>
   std::vector<Rows> rows(N& network, const NodeShards& shards, const protocol::Owners& owners) {
     std::vector<Rows> rows;
-    std::vector<std::uint32_t> place(owners.size());  // of a shard in `rows`
+    std::vector<std::uint32_t> place(owners.size());  // index of each shard in `rows`
     for (std::uint32_t shard = 0; shard < owners.size(); ++shard) {
       if (owners[shard] != network.rank()) continue;
       place[shard] = static_cast<std::uint32_t>(rows.size());
@@ -113,7 +116,7 @@ class SharedGraph {
   }
 
  private:
-  /// Both directions of the edges of all ranks, at the ranks of their first nodes.
+  /// Sends both directions of all edges to the ranks that own their first nodes.
   template <protocol::Network N>
   std::vector<protocol::Bytes> traded(N& network, const NodeShards& shards,
                                       const protocol::Owners& owners) {
@@ -200,7 +203,7 @@ class SharedGraph {
   std::optional<Csr> whole_;
 };
 
-/// The node of highest degree, the first of several. Collective.
+/// The node of highest degree; the first one if there are several. Collective.
 template <protocol::Network N>
 Node hub(N& network, const std::vector<Rows>& rows) {
   protocol::Ballot mine;

@@ -1,4 +1,4 @@
-// The apps that run on several ranks: loads the input, runs, gathers the result on rank 0.
+// Runs an app on several ranks: loads the input, runs the job, and gathers the result on rank 0.
 #pragma once
 
 #include <cmath>
@@ -79,7 +79,7 @@ class RankedApps {
 
   RankedOutcome sssp() {
     const SourceChoice source{run_.input, run_.settings};
-    // Wide buckets: a superstep costs more than the work that is done twice.
+    // Wide buckets, because a superstep costs more than repeated work.
     const std::uint64_t delta = run_.settings.number("delta", 256, 1);
     load(Wants::weights);
     const auto lengths = relax<PathRule>(delta, &source);
@@ -115,11 +115,11 @@ class RankedApps {
         });
   }
 
-  /// A rank that runs something else would wait for the others for ever.
+  /// A rank with another command would leave the others waiting for ever.
   void check_same_command() {
     std::string all = run_.app + '\0' + run_.input + '\0' + std::to_string(run_.options.shards) +
                       '\0' + run_.options.checkpoint.string() + '\0' + run_.settings.all();
-    std::uint64_t sum = 14695981039346656037U;  // FNV-1a
+    std::uint64_t sum = 14695981039346656037U;  // the 64-bit FNV-1a hash
     for (const char each : all) sum = (sum ^ static_cast<unsigned char>(each)) * 1099511628211U;
     const std::uint64_t least = network_.vote({.least = sum}).least;
     const std::uint64_t most = ~network_.vote({.least = ~sum}).least;
@@ -132,7 +132,7 @@ class RankedApps {
   void load(Wants wants) {
     run_.settings.check_all_used();
     wants_ = wants;
-    // Newcomers begin with an exchange, so only they cannot tell the others.
+    // Newcomers begin with an exchange, so only they cannot report a failed load to the others.
     std::exception_ptr fault;
     try {
       graph_.emplace(run_.input, wants);
@@ -144,7 +144,7 @@ class RankedApps {
     shards_ = NodeShards{graph_->nodes(), run_.options.shards};
   }
 
-  /// One rank throws what was wrong there.
+  /// If loading failed on one rank, it throws its own error there, and the other ranks fail too.
   void check_all_loaded(const std::exception_ptr& fault) {
     const std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t first = network_.vote({.least = fault ? network_.rank() : none}).least;
@@ -153,13 +153,13 @@ class RankedApps {
     throw Error{Errc::broken_contract, "another rank has failed; its message says why"};
   }
 
-  /// Of a rank.
+  /// The number of threads of this rank.
   [[nodiscard]] std::size_t threads() const {
     return std::size_t{run_.options.launch.max_groups.value_or(engine_.capacity())} *
            run_.options.launch.local_size.value_or(1);
   }
 
-  /// Without a source, each node starts with its own number.
+  /// Sets the initial values. Without a source, each node starts with its own number.
   template <class Rule>
   std::vector<typename Rule::Value> relax(typename Rule::Value delta, const SourceChoice* source) {
     using Kernel = Relax<Rule>;
@@ -187,7 +187,7 @@ class RankedApps {
     return source;
   }
 
-  /// Runs the job. Returns the values of all nodes on rank 0, if it finished.
+  /// Runs the job. If it finished, returns the values of all nodes on rank 0.
   template <class Value, class Kernel, class MakePart>
   std::vector<Value> see_through(Kernel kernel, MakePart make_part, const SourceChoice* source) {
     RankOptions options = run_.options;
@@ -260,8 +260,8 @@ class RankedApps {
 
 }  // namespace detail
 
-/// Runs an app. Collective: all ranks call it with the same run. Throws Error{bad_options} for what
-/// cannot run.
+/// Runs an app. Collective: all ranks call it with the same run. Throws Error{bad_options} for
+/// options or inputs that it cannot run.
 template <protocol::Network N, class Engine>
 RankedOutcome run_on_ranks(N& network, Engine& engine, RankedRun run) {
   return detail::RankedApps<N, Engine>{network, engine, std::move(run)}.run();

@@ -240,8 +240,7 @@ class AppJob final : public JobObject {
 /// What the app found for each node. Throws for a job without such a result.
 apps::NodeValues result_of(JobObject& job) {
   const auto& values = job.run().values;
-  if (!values)
-    refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
+  if (!values) refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
   return values();
 }
 

@@ -6,15 +6,16 @@ namespace cohort::cuda {
 
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // or the next check would see it again
+  // Clears the error, or the next check would report it again.
+  static_cast<void>(cudaGetLastError());
   throw Error{result == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_lost,
               std::string{what} + ": " + cudaGetErrorString(result)};
 }
 
 namespace {
 
-/// A function of the driver, found through the runtime so that users need not link the driver. Null
-/// if this driver does not have it.
+/// Returns a function of the driver, found through the runtime so that users need not link the
+/// driver. Null if this driver does not have the function.
 template <class Function>
 Function driver_call(const char* name, unsigned int version = 12000) {
   void* function = nullptr;
@@ -25,7 +26,8 @@ Function driver_call(const char* name, unsigned int version = 12000) {
   return good ? reinterpret_cast<Function>(function) : nullptr;
 }
 
-/// The runtime uses the driver's numbers for the errors that the engine distinguishes.
+/// Calls a function of the driver and returns its error as one of the runtime's. For the errors
+/// that the engine distinguishes, both use the same numbers.
 template <class Function, class... Arguments>
 cudaError_t call(Function function, Arguments... arguments) {
   if (function == nullptr) return cudaErrorNotSupported;
@@ -36,7 +38,7 @@ cudaError_t call(Function function, Arguments... arguments) {
 
 OnDevice::OnDevice(int device) {
   if (cudaGetDevice(&before_) != cudaSuccess) before_ = device;
-  // The driver's own calls need a current context; in a new thread there is none.
+  // The driver's own calls need a current context, which a new thread does not have.
   static const auto current = driver_call<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
   CUcontext context = nullptr;
   static_cast<void>(call(current, &context));

@@ -27,7 +27,8 @@ class BesideCaptures {
   ~BesideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
 
  private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // later: the thread's previous mode
+  // After the constructor: the thread's previous mode.
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 /// Makes `device` the calling thread's device until the end of the scope.
@@ -50,8 +51,8 @@ cudaError_t stream_write(cudaStream_t stream, const void* word, std::uint32_t va
 /// Makes the rest of a stream wait until a word of pinned host memory is at least `value`.
 cudaError_t stream_wait(cudaStream_t stream, const void* word, std::uint32_t value) noexcept;
 
-/// The code of a kernel on the current device: the driver's calls, since it may come from a module
-/// that the CUDA runtime does not know.
+/// The code of a kernel on the current device. Uses the driver's calls, since the kernel may come
+/// from a module that the CUDA runtime does not know.
 class Code {
  public:
   explicit Code(CUfunction function) : function_(function) {}
@@ -59,7 +60,8 @@ class Code {
   [[nodiscard]] int attribute(CUfunction_attribute which) const;
   void allow_shared_memory(std::size_t bytes) const;
   [[nodiscard]] std::uint32_t blocks_on_an_sm(std::uint32_t threads, std::size_t memory) const;
-  /// The size of a parameter. 0 if there are fewer; empty if the driver cannot tell.
+  /// The size of a parameter. 0 if the kernel has fewer parameters; empty if the driver cannot
+  /// tell.
   [[nodiscard]] std::optional<std::size_t> parameter(std::size_t index) const;
   [[nodiscard]] cudaError_t launch(std::uint32_t blocks, std::uint32_t threads, std::size_t memory,
                                    cudaStream_t stream, void** parameters) const;

@@ -17,7 +17,7 @@ void load_eagerly() {
   static_cast<void>(once);
 }
 
-/// A plain message for errors whose driver text requires knowledge of the driver.
+/// A plain message for errors whose driver text only an expert understands.
 std::string in_words(cudaError_t error) {
   switch (error) {
     case cudaSuccess:

@@ -1,12 +1,11 @@
-// Jobs of __global__ functions: what the engine's handle adds for them, and their order with a
-// stream.
+// Jobs of __global__ functions: their launch, and their order with a stream.
 #include "cuda/grids.hpp"
 
 namespace cohort::cuda {
 namespace detail {
 namespace {
 
-/// As large as the States of any Grid.
+/// A State with the size and alignment of the largest State of any Grid.
 struct alignas(max_grid_state_alignment) AnyState {
   std::byte bytes[max_grid_state];
 };
@@ -35,8 +34,8 @@ namespace {
 enum Gate : std::uint32_t {
   closed,
   open,    ///< the job has ended
-  passed,  ///< the stream has gone on, so the word can serve another job
-  unused,  ///< the stream does not wait yet
+  passed,  ///< the stream has passed the gate, so the word can serve another job
+  unused,  ///< the stream does not yet wait for the word
 };
 
 void set(std::uint32_t& word, Gate value) {
@@ -85,11 +84,11 @@ Job Engine::start_body(std::unique_ptr<detail::FunctionBody> body, const GridOpt
   return *job;
 }
 
-// ---- A job between the work of a stream. Before the job, the agent looks at an event of the
-// stream. After it, the stream waits for a word. So nothing is queued behind a grid, and no grid
-// behind the stream's work. While a stream waits, other streams may be stuck behind it where the
-// driver puts several into one hardware queue. So what the job needs has to be in streams that are
-// not stuck.
+// ---- A job in stream order. Before the job starts, the agent polls an event of the stream. While
+// the job runs, the stream waits for a word. So the stream's work never queues behind a grid, and
+// no grid queues behind the stream's work. The driver may put several streams into one hardware
+// queue; then a waiting stream blocks the others. So the job may only use streams that are not
+// blocked.
 
 /// Called before the job is launched.
 std::shared_ptr<detail::StreamOrder> Grids::order_after(cudaStream_t stream) {
@@ -125,12 +124,13 @@ std::shared_ptr<detail::StreamOrder> Grids::order_after(cudaStream_t stream) {
   return order;
 }
 
-/// After the job has been launched: later work of the stream waits for its end.
+/// Called after the job has been launched. Makes later work of the stream wait for the job's end.
 void Grids::hold_up(cudaStream_t stream, detail::StreamOrder& order) {
   const OnDevice here{device_};
   const engine::Dispatcher::Locked locked{dispatcher_, "launch"};
-  if (order.gate == nullptr) return;   // the job has ended already
-  static_cast<void>(moves(control_));  // the pending writes of the control stream are done
+  if (order.gate == nullptr) return;  // the job has ended already
+  // Waits until the pending writes of the control stream are done.
+  static_cast<void>(moves(control_));
   std::uint32_t& gate = *order.gate;
   set(gate, Gate::closed);
   check(stream_wait(stream, &gate, Gate::open), "launch: the stream");
@@ -144,7 +144,7 @@ void Grids::hold_up(cudaStream_t stream, detail::StreamOrder& order) {
               "streams, or set CUDA_DEVICE_MAX_CONNECTIONS=32"};
 }
 
-/// The job has ended, or was not launched.
+/// Called when the job has ended, or was not launched. Lets the stream continue.
 void Grids::let_go(detail::StreamOrder& order) {
   const engine::Dispatcher::Locked locked{dispatcher_, "launch"};
   open_gate(order);
@@ -160,8 +160,7 @@ void Grids::open_gate(detail::StreamOrder& order) {
   order.gate = nullptr;
 }
 
-/// Whether work that is added to a stream now is done soon: the stream is not stuck behind a
-/// waiting one.
+/// Whether a write in this stream is done soon, so the stream is not blocked by a waiting one.
 bool Grids::moves(cudaStream_t stream) {
   check(stream_write(stream, canary_, 0), "a stream's write");
   const std::uint64_t until = now() + 20'000'000;
@@ -178,7 +177,7 @@ bool Grids::gated() const {
                      [](const std::uint32_t* gate) { return seen(*gate) == Gate::closed; });
 }
 
-/// Returns a stream for a grid.
+/// Returns a stream for a grid, if possible one that is not blocked.
 cudaStream_t Grids::take_stream(Streams& streams) {
   if (!gated()) {
     for (const auto& [kind, stream] : stuck_) kind->give(stream);

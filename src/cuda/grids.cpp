@@ -15,7 +15,7 @@ constexpr const char* control_write = "a write of a control word";
 
 std::uint32_t keeps(const JobRecord& job, std::uint32_t share, std::uint32_t sms,
                     std::uint32_t others) {
-  Recorder own;  // so that the target is computed as on the device
+  Recorder own;  // computes the target in the same way as the device
   own.bundle = job.body->groups_per_unit;
   return own.target(share, sms, others);
 }
@@ -107,7 +107,7 @@ std::chrono::microseconds Grids::look() {
   std::erase(retired_, nullptr);
   free_slots();
   dispatcher_.rebalance();
-  const auto under_way = [this](const auto& job) {  // a change is still due
+  const auto under_way = [this](const auto& job) {  // the host still expects a change
     if (job->status != Status::running) return body_of(*job).order != nullptr;
     return job->demand_at != 0 || job->cancelled || job->suspending || job->inside != target(*job);
   };
@@ -117,7 +117,7 @@ std::chrono::microseconds Grids::look() {
   return hurry ? 3us : 40us;
 }
 
-/// Tells the watchdog which jobs run, and suspends them for a call that waits for them.
+/// Tells the watchdog since when jobs run. Suspends the jobs if a call waits for them.
 void Grids::watch() {
   std::uint64_t oldest = 0;
   const bool suspend = suspends_for_calls_ && watchdog_->blocked();
@@ -136,13 +136,13 @@ void Grids::observe(JobRecord& job) {
   const std::uint32_t joined = run.joined;
   const std::uint32_t left = run.left;
   const std::uint32_t refused = run.refused;
-  reap(run);  // first: once a grid has ended, all its lines can be read
+  reap(run);  // comes first: once a grid has ended, all its lines can be read
   run.catch_up();
   job.inside = run.in - run.out;
   job.count(job.inside, run.joined - joined);
   job.leaves += run.left - left;
   if (!job.kept) job.start_groups = run.in - run.joined;
-  if (run.refused != refused) run.refill_after = now() + 50'000;  // do not retry at once
+  if (run.refused != refused) run.refill_after = now() + 50'000;  // wait before the next try
   if (job.demand_at != 0 && !own.gather_range) own.gather_range.emplace("gather from a job");
   if (job.demand_at == 0 && !job.priority) own.gather_range.reset();
   if (job.has_units && job.priority) own.gather_range.reset();
@@ -167,7 +167,7 @@ void Grids::reap(Run& run) {
   }
 }
 
-/// SMs that leases want now.
+/// The number of SMs that leases want now.
 std::uint32_t Grids::demanded() const {
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < demand_slots; ++i) sum += seen(leased_[i]);
@@ -188,7 +188,7 @@ Census Grids::census(const JobRecord& job) const {
           .over = run.empty() || run.grids.empty()};
 }
 
-/// Usually the log shows that all groups have returned, and the roster need not be copied.
+/// In most cases the log shows that all groups have returned, so the roster need not be copied.
 std::optional<Ending> Grids::ending(JobRecord& job) {
   const Run& run = *on_device(job).run;
   const bool returned = run.empty() && run.finished > 0 && run.finished + run.left == run.out;
@@ -231,7 +231,8 @@ std::uint32_t Grids::startable(const JobRecord& job, std::uint32_t groups) const
 void Grids::start(JobRecord& job, std::uint32_t groups) {
   const OnDevice here{device_};
   detail::DeviceJob& own = on_device(job);
-  own.run = std::make_unique<Run>();  // also retired if the start fails
+  // Stored before the start, so that a failed start retires it too.
+  own.run = std::make_unique<Run>();
   try {
     furnish(*own.run, job, groups);
     own.range.emplace(job.priority ? "task" : "job");
@@ -246,7 +247,7 @@ void Grids::publish(JobRecord& job) {
   Run& run = *on_device(job).run;
   if (run.thin_to != 0 && job.inside <= target(job)) {
     run.thin_to = 0;
-    run.refill_after = now() + 50'000;  // until the grids of the groups that left have ended
+    run.refill_after = now() + 50'000;  // leave time for the grids of the departed groups to end
   }
   std::uint32_t word = job.suspending ? 0 : job.share;
   if (run.thin_to != 0) word = std::min(word, run.thin_to);
@@ -257,14 +258,14 @@ void Grids::publish(JobRecord& job) {
   if (word == run.share_word && !suspends) return;
   const OnDevice here{device_};
   const auto* const shared = run.arguments.shared;
-  if (suspends)  // before the target
+  if (suspends)  // written before the target
     check(stream_write(control_, shared->flags.address(), protocol::suspend_flag), control_write);
   check(stream_write(control_, shared->share.address(), word), control_write);
   run.share_word = word;
 }
 
-/// The order in which jobs give SMs to leases: the lowest weight first and, among equals, the
-/// youngest.
+/// Publishes the order in which jobs give SMs to leases: the lowest weight first and, among equal
+/// weights, the youngest first.
 void Grids::published_all() {
   std::vector<const JobRecord*> order;
   for (const auto& job : dispatcher_.jobs()) {
@@ -287,9 +288,9 @@ void Grids::published_all() {
   }
 }
 
-/// Where groups leave in any order, a job ends up as many grids of one block each, and then no grid
-/// is left for refills. So half of the groups leave, then half of the rest if that was not enough.
-/// All of them return as one grid.
+/// If groups leave in any order, a job ends up as many grids of one block each, until no grid is
+/// left for refills. So half of the groups leave, then half of the rest if that was not enough. All
+/// of them return as one grid.
 void Grids::refill(JobRecord& job) {
   Run& run = *on_device(job).run;
   if (now() < run.refill_after) return;
@@ -309,8 +310,9 @@ void Grids::refill(JobRecord& job) {
   }
 }
 
-/// At first the waiting thread polls: many a job is over before the agent would wake a thread. It
-/// polls less and less often, so that the delay stays small compared with the time that has passed.
+/// At first the waiting thread polls itself: many jobs end sooner than the agent could wake a
+/// thread. It polls less and less often, so that the delay stays small compared with the time that
+/// has passed.
 void Grids::await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
                   const std::function<bool()>& done) {
   using Clock = std::chrono::steady_clock;

@@ -45,8 +45,8 @@ class Streams {
   std::vector<cudaStream_t> idle_;
 };
 
-/// One run of a job, from a start to its rest. The counts are as of the host's last look at the
-/// log.
+/// One run of a job, from a start until the job is at rest. The counts are as of the host's last
+/// look at the log.
 struct Run {
   detail::RunArguments arguments;
   std::uint32_t* lines = nullptr;  // the log; null: the run could not be started
@@ -55,21 +55,22 @@ struct Run {
   std::uint32_t in = 0;    // groups checked in or admitted
   // Groups that came in other than by a first run's check-in.
   std::uint32_t joined = 0;
-  std::uint32_t out = 0;                       // groups that are out
-  std::uint32_t left = 0;                      // groups that were killed
-  std::uint32_t finished = 0;                  // groups that returned
-  std::uint32_t refused = 0;                   // blocks that were not admitted
-  std::uint32_t gone = 0;                      // blocks that do nothing more
-  bool closed = false;                         // the job admits no more groups
-  std::vector<std::vector<std::byte>> images;  // of its memory, until the copies are done
+  std::uint32_t out = 0;       // groups that are out
+  std::uint32_t left = 0;      // groups that were killed
+  std::uint32_t finished = 0;  // groups that returned
+  std::uint32_t refused = 0;   // blocks that were not admitted
+  std::uint32_t gone = 0;      // blocks that have reported that they are done
+  bool closed = false;         // the job admits no more groups
+  // Initial contents of the run's memory, kept until they are copied.
+  std::vector<std::vector<std::byte>> images;
   std::size_t states_size = 0;
   std::vector<std::uint64_t> heard;  // when each group was out, by the host's clock; only if traced
-  std::uint32_t launched = 0;        // blocks
+  std::uint32_t launched = 0;        // number of blocks launched
   std::uint32_t gone_before = 0;     // as of the last check of the grids
   std::uint32_t looks = 0;           // polls since the last check of the grids
   std::vector<cudaStream_t> grids;
   bool high = false;
-  std::uint32_t thin_to = 0;      // shrink to this many groups, then return with fewer grids
+  std::uint32_t thin_to = 0;      // first shrink to this many groups, then return with fewer grids
   std::uint32_t share_word = 0;   // as published
   std::uint32_t before_word = 0;  // as published
   std::uint64_t refill_after = 0;
@@ -91,8 +92,9 @@ class StreamOrder {
   StreamOrder& operator=(const StreamOrder&) = delete;
   ~StreamOrder();
 
-  cudaEvent_t reached = nullptr;  // the stream has done what comes before the job
-  std::uint32_t* gate = nullptr;  // pinned: later work of the stream waits for it; null: no more
+  cudaEvent_t reached = nullptr;  // recorded in the stream before the job: its earlier work is done
+  // Pinned word for which later work of the stream waits; null when no longer needed.
+  std::uint32_t* gate = nullptr;
 };
 
 /// The engine's data of a job, in addition to its record.
@@ -101,8 +103,8 @@ struct DeviceJob {
   std::uint32_t threads = 32;  // per block
   std::size_t memory = 0;      // shared memory allocated by the launch
   std::unique_ptr<Run> run;
-  std::optional<Range> range;         // in a profiler: its run
-  std::optional<Range> gather_range;  // in a profiler: a demand
+  std::optional<Range> range;         // the run, as shown by a profiler
+  std::optional<Range> gather_range;  // a demand, as shown by a profiler
 };
 
 }  // namespace detail
@@ -148,12 +150,12 @@ class Grids final : public engine::PolledBackend {
   std::chrono::microseconds look() override;
 
  private:
-  /// The maximum number of grids that run or wait at a time. With about 40, each in its own stream,
-  /// a call of CUDA may not return before one of them has ended.
+  /// The maximum number of grids that run or wait at a time. With about 40 grids, each in its own
+  /// stream, a CUDA call may not return before one of them has ended.
   static constexpr std::size_t most_grids = 24;
-  /// Number of those that are reserved for tasks.
+  /// How many of these grids are reserved for tasks.
   static constexpr std::size_t task_grids = 8;
-  /// How many streams are tried for a grid while streams wait for jobs.
+  /// How many streams to try for a grid while other streams wait for jobs.
   static constexpr std::size_t most_stuck = 8;
 
   enum class Slot : std::uint8_t { free, open, closing, captured };
@@ -187,25 +189,26 @@ class Grids final : public engine::PolledBackend {
 
   const int device_;
   const bool exclusive_;
-  std::unique_ptr<Watchdog> watchdog_;  // null: not wanted
+  std::unique_ptr<Watchdog> watchdog_;  // null if the user does not want it
   const bool suspends_for_calls_;
   std::uint32_t sms_ = 0;
-  std::size_t sm_memory_ = 0;      // shared memory of an SM
-  std::size_t block_memory_ = 0;   // the most that one block can have
-  std::size_t block_reserve_ = 0;  // what the system takes per block
+  std::size_t sm_memory_ = 0;      // bytes of shared memory of an SM
+  std::size_t block_memory_ = 0;   // maximum of one block, in bytes
+  std::size_t block_reserve_ = 0;  // reserved by the system per block, in bytes
   int low_ = 0;
   int high_ = 0;
   ControlMemory control_memory_;
   PinnedMemory pinned_memory_;
-  std::vector<std::unique_ptr<Run>> retired_;  // at rest, but a grid has not ended yet
+  std::vector<std::unique_ptr<Run>> retired_;  // runs that have ended, but not all of their grids
   std::size_t grids_ = 0;
 
   cudaStream_t control_ = nullptr;  // for writes of control words
   cudaEvent_t written_ = nullptr;   // recorded in `control_` after the memory of all runs so far
   Streams low_streams_;
   Streams high_streams_;
-  std::vector<std::uint32_t*> gates_;                     // pinned, see StreamOrder
-  std::vector<std::pair<Streams*, cudaStream_t>> stuck_;  // behind a stream that waits for a job
+  std::vector<std::uint32_t*> gates_;  // pinned words, see StreamOrder
+  // Streams blocked by a stream that waits for a job.
+  std::vector<std::pair<Streams*, cudaStream_t>> stuck_;
   // pinned, for writes whose value is never read
   std::uint32_t* canary_ = nullptr;
   Demands* demands_ = nullptr;           // on the device

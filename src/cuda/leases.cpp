@@ -3,7 +3,7 @@
 
 namespace cohort::cuda {
 
-/// Frees the slots whose stream has passed the end of their lease.
+/// Frees the slots of leases whose end their stream has passed.
 void Grids::free_slots() {
   for (std::uint32_t i = 0; i < demand_slots; ++i) {
     if (slots_[i] == Slot::closing && seen(lease_ends_[i]) == slot_serial_[i]) {

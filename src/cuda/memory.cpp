@@ -29,7 +29,8 @@ class DeviceMemory final : public cohort::detail::Memory {
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device_;
     check(cudaMemPoolCreate(&pool_, &properties), "memory: a pool");
-    std::uint64_t keep_all = ~std::uint64_t{0};  // giving memory back may wait for kernels
+    // Otherwise giving memory back might wait for kernels.
+    std::uint64_t keep_all = ~std::uint64_t{0};
     check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all),
           "memory: the pool's threshold");
     // The pattern is allocated now, not when it is needed: while kernels run, allocating it may
@@ -70,7 +71,7 @@ class DeviceMemory final : public cohort::detail::Memory {
   void read(void* to, const void* from, std::size_t bytes) override {
     copy(to, from, bytes, cudaMemcpyDeviceToHost);
   }
-  /// Copies from the host: a memset may be a kernel, which would wait for a free SM.
+  /// Fills by copies from the host. A memset may be a kernel, which would wait for a free SM.
   void fill(void* to, const void* value, std::size_t size, std::size_t count) override {
     auto* const bytes = static_cast<std::byte*>(to);
     if (size > pattern_size) {

@@ -12,8 +12,8 @@ namespace cohort::cuda {
 
 [[nodiscard]] std::shared_ptr<cohort::detail::Memory> device_memory(int device);
 
-/// Pieces of memory that are not freed before the end, since freeing would wait for running
-/// kernels. A piece that is given back is kept for reuse.
+/// Pieces of memory that stay allocated until the end, since freeing would wait for running
+/// kernels. A returned piece is kept for reuse.
 class Pieces {
  public:
   void give(void* memory);  // `memory` may be null
@@ -31,7 +31,7 @@ class Pieces {
   std::vector<Piece> pieces_;
 };
 
-/// Device memory in which streams may write single words. In a pool's memory they cannot.
+/// Device memory in which streams can write single words. They cannot do so in a pool's memory.
 class ControlMemory : public Pieces {
  public:
   /// At least `bytes`, on the current device. Throws Error{out_of_memory}.

@@ -1,5 +1,5 @@
-// The host's activity for profilers: NVTX ranges in the domain "cohort". Without a profiler, each
-// costs one pointer check.
+// Shows the host's activity in profilers: NVTX ranges in the domain "cohort". Without a profiler,
+// each costs one pointer check.
 #pragma once
 
 #include <nvtx3/nvtx3.hpp>

@@ -59,7 +59,7 @@ void check_form(const detail::GridBody& body, const Code& code) {
 /// Chooses the size of a job's blocks, and how many of them share an SM.
 void Grids::admit(JobRecord& job) {
   detail::GridBody& body = body_of(job);
-  if (body.on_device != nullptr) return;  // resumed
+  if (body.on_device != nullptr) return;  // the job is being resumed
   const OnDevice here{device_};
   body.on_device = std::make_shared<detail::DeviceJob>();
   detail::DeviceJob& shape = *body.on_device;
@@ -137,8 +137,8 @@ void Run::catch_up() {
   }
 }
 
-/// Writes memory that the blocks of a run will read. Later writes of control words come after it,
-/// and the run's grids wait for it.
+/// Writes memory that the blocks of a run will read. Later writes of control words are ordered
+/// after it, and the run's grids wait for it.
 void Grids::write(Run& run, void* to, std::vector<std::byte> bytes) {
   const auto& kept = run.images.emplace_back(std::move(bytes));
   check(cudaMemcpyAsync(to, kept.data(), kept.size(), cudaMemcpyHostToDevice, control_),
@@ -165,7 +165,8 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   const std::size_t free_ids_at = place(words * sizeof(std::uint64_t));
   const std::size_t resting_at = place(words * sizeof(std::uint64_t));
   const std::size_t places_at = place(groups * sizeof(std::uint32_t));
-  const std::size_t filled = size;  // by the host; the rest is written before it is read
+  // The host fills this part; the rest is written before it is read.
+  const std::size_t filled = size;
   const std::size_t box_states_at = place(groups * body.box_state_size);
 
   run.states_size = states.size();
@@ -191,8 +192,8 @@ void Grids::furnish(Run& run, const JobRecord& job, std::uint32_t quorum) {
   shared.max_groups = groups;
   protocol::reset_words(shared, quorum, job.kept, Order::relaxed);
   shared.share.store(job.share, Order::relaxed);
-  // A static launch needs all its groups. Other jobs begin with the groups that a busy device
-  // admits.
+  // A static launch needs all its groups. Any other job begins with the groups that a busy device
+  // starts in time.
   shared.start_deadline = job.resizable() ? 1'000'000 : 0;
   shared.offer_wait =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.options.offer_wait.count()));

@@ -32,7 +32,8 @@ __global__ void arrive(std::uint32_t* begun) {
   if (threadIdx.x == 0) atomicAdd(begun, 1U);
 }
 
-/// Polls pinned memory. Calls the runtime meanwhile: otherwise it may not submit a launch.
+/// Polls a word in pinned memory until it is `value`. Calls the runtime meanwhile, which might
+/// otherwise not submit a launch.
 bool comes_to(const volatile std::uint32_t* word, std::uint32_t value, cudaStream_t stream,
               std::chrono::microseconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
@@ -61,7 +62,7 @@ Seen look(int device) {
   check(cudaFuncSetAttribute(arrive, cudaFuncAttributeMaxDynamicSharedMemorySize, memory),
         "self-test");
 
-  // These are not freed: that would wait for whatever else runs on a busy device.
+  // These are not freed: on a busy device, freeing would wait for other kernels.
   std::uint32_t* words = nullptr;  // 0: started at low priority, 1: started at high priority
   std::uint32_t* target = nullptr;
   cudaStream_t low = nullptr;
@@ -106,7 +107,7 @@ void try_hand_over(int device) {
     for (int more = 2; more > 0 && seen == Seen::keeps; --more) seen = look(device);
     found = results.insert_or_assign(device, seen).first;
   }
-  if (found->second != Seen::keeps) return;  // a busy device proves nothing
+  if (found->second != Seen::keeps) return;  // on a busy device, the result proves nothing
   throw Error{Errc::unsupported,
               "device " + std::to_string(device) +
                   " does not hand freed SMs to kernels of higher priority, which jobs rely on"};

@@ -20,26 +20,27 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
-/// A function that may wait for all kernels, and what to do instead.
+/// A function that may wait for all kernels, and its replacement, for the message.
 struct Function {
   std::uint32_t id;
   const char* name;
   const char* advice;
 };
 
-/// A call in progress. `since` is 0 in a free one, and `taken` while it is filled in.
+/// A call in progress. `since` is 0 in a free entry, and `taken` while a thread fills the entry in.
 struct Call {
   static constexpr std::uint64_t taken = 1;
   std::atomic<std::uint64_t> since{0};
   std::atomic<const Function*> function{nullptr};
 };
-std::array<Call, 64> calls;  // what does not fit is not watched
+std::array<Call, 64> calls;  // further calls at the same time are not watched
 
 #ifdef COHORT_WITH_CUPTI
 
 constexpr const char* own_stream = "use a stream made with cudaStreamNonBlocking, and a lease";
 
-// Not the first launch of a lazily loaded kernel: it waits where no callback reports it.
+// Missing here: the first launch of a lazily loaded kernel, since it waits where no callback
+// reports it.
 constexpr Function functions[] = {
     {CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, "cudaFree", "free with cudaFreeAsync"},
     {CUPTI_RUNTIME_TRACE_CBID_cudaFreeHost_v3020, "cudaFreeHost",
@@ -59,7 +60,7 @@ void enter(const CUpti_CallbackData& data, CUpti_CallbackId id) {
                                             [id](const Function& each) { return each.id == id; });
   if (function == std::end(functions)) return;
   if (id == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020) {
-    // The parameters of the function are a struct with its parameters.
+    // The callback's parameters point to a struct of the function's parameters.
     const auto stream = *static_cast<const cudaStream_t*>(data.functionParams);
     if (stream != nullptr && stream != cudaStreamLegacy) return;
   }
@@ -140,7 +141,8 @@ void Watchdog::watch(const std::stop_token& stop) {
       const Function* const function = call.function.load();
       const std::uint64_t launched = launched_at_.load();
       if (since <= Call::taken || since + patience > cpu::now()) continue;
-      if (launched == 0 && !blocked_) continue;  // it waits for something else
+      // Without a running job, the call waits for something else.
+      if (launched == 0 && !blocked_) continue;
       any = true;
       if (launched == 0 || !reported.insert(function->name).second) continue;
       report_(std::string{function->name} + " has waited for " +

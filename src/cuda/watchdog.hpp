@@ -17,7 +17,8 @@ class Watchdog {
   /// Starts watching. Throws Error{unsupported} without CUPTI, or if a profiler uses it.
   explicit Watchdog(Report report);
 
-  /// Called by the engine while jobs run, with the launch time of the oldest of them; 0: none runs.
+  /// Called by the engine while jobs run, with the launch time of the oldest running job, or 0 if
+  /// none runs.
   void running_since(std::uint64_t launched_at) { launched_at_.store(launched_at); }
   /// Whether a call waits. Stays true until it has returned, even if no job runs any more.
   [[nodiscard]] bool blocked() const { return blocked_.load(); }
@@ -28,7 +29,7 @@ class Watchdog {
   const Report report_;
   std::atomic<std::uint64_t> launched_at_{0};
   std::atomic<bool> blocked_{false};
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last member: the thread uses the others
 };
 
 }  // namespace cohort::cuda

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t line = 128;
 /// The number of events kept for a job with a tracer; later events are dropped.
 constexpr std::uint32_t event_limit = 1U << 20U;
-/// Approximate time of one poll of the roster by a group. Known to protocol.cl too.
+/// Approximate time of one poll of the roster by a group. protocol.cl uses the same value.
 constexpr std::int64_t nanoseconds_per_poll = 10;
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
@@ -59,7 +59,8 @@ void JobMemory::replay(Tracer& tracer) {
       std::min(job.event_count.load(std::memory_order_acquire), job.event_limit);
   for (; replayed_ < recorded; ++replayed_) {
     const Event& event = job.events[replayed_];
-    // The device has no clock that the host knows: all events get this time, in their order.
+    // The device has no clock that the host knows, so all events get this time. Their order is
+    // right.
     tracer.record({.nanoseconds = cpu::now(),
                    .what = static_cast<Trace>(event.what),
                    .group = event.group,

@@ -1,5 +1,5 @@
-// A job of the OpenCL engine: a kernel of the megakernel with its arguments, and the memory that
-// the job's groups share with each other and the host.
+// A job of the OpenCL engine: a kernel of the megakernel, its arguments, and the memory that the
+// job's groups share with each other and the host.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace cohort::opencl {
 struct BoundKernel {
   KernelOf kernel;
   std::vector<std::byte> arguments;
-  std::uint32_t more_local = 0;     // bytes of its local parameters
-  std::optional<Shape> shape = {};  // of the range that it runs over
+  std::uint32_t more_local = 0;     // bytes of the kernel's local parameters
+  std::optional<Shape> shape = {};  // the range over which it runs
 
   [[nodiscard]] const KernelInfo& info() const { return kernel.info(); }
 };
@@ -52,8 +52,8 @@ class WorkgroupBody final : public cohort::detail::JobBody {
   const Shape shape;
   std::optional<JobMemory> memory;  // set once the kernel is compiled
   std::uint64_t fault_at = 0;       // when a fault was first seen
-  /// With a scheduler group: the number of the job's context while it runs, whether its start is
-  /// still pending, and the counts last read there.
+  /// Only with a scheduler group. While the job runs: the number of its context, whether its start
+  /// is still pending, and the counts last read there.
   std::optional<std::uint32_t> context;
   bool ordered = false;
   std::uint32_t joins_seen = 0;

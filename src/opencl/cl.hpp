@@ -1,5 +1,5 @@
-// OpenCL's C++ bindings as the engine uses them: errors are exceptions, which are translated to
-// Error where they are caught.
+// OpenCL's C++ bindings. They report errors by exceptions, which the engine translates to Error
+// where it catches them.
 #pragma once
 
 #define CL_HPP_ENABLE_EXCEPTIONS

@@ -13,7 +13,7 @@ struct Found {
   Device info;
 };
 
-/// "OpenCL 3.0 PoCL HSTR: ..." is 30.
+/// The version as a number: 30 for "OpenCL 3.0 PoCL HSTR: ...".
 int version_of(const std::string& version) {
   const std::string_view text{version};
   constexpr std::string_view prefix = "OpenCL ";
@@ -27,13 +27,13 @@ Features features_of(const cl::Device& device) {
   result.compiler = device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>() != 0;
   result.wide = device.getInfo<CL_DEVICE_ADDRESS_BITS>() == 64;
   result.little_endian = device.getInfo<CL_DEVICE_ENDIAN_LITTLE>() != 0;
-  if (result.version < 20) return result;  // older versions do not know these queries
+  if (result.version < 20) return result;  // these queries need OpenCL 2
   const auto svm = device.getInfo<CL_DEVICE_SVM_CAPABILITIES>();
   result.shared_memory = (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
   result.shared_atomics = (svm & CL_DEVICE_SVM_ATOMICS) != 0;
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
   result.wide_atomics = extensions.find("cl_khr_int64_base_atomics") != std::string::npos;
-  result.ordered_atomics = result.host_atomics = true;  // part of OpenCL 2
+  result.ordered_atomics = result.host_atomics = true;  // both are part of OpenCL 2
   if (result.version < 30) return result;
   const auto atomics = device.getInfo<CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES>();
   result.ordered_atomics = (atomics & CL_DEVICE_ATOMIC_ORDER_ACQ_REL) != 0;
@@ -46,14 +46,14 @@ std::vector<Found> find_all() {
   std::vector<cl::Platform> platforms;
   try {
     cl::Platform::get(&platforms);
-  } catch (const cl::Error&) {  // no platform
+  } catch (const cl::Error&) {  // there is no platform
     return result;
   }
   for (const cl::Platform& platform : platforms) {
     std::vector<cl::Device> all;
     try {
       platform.getDevices(CL_DEVICE_TYPE_ALL, &all);
-    } catch (const cl::Error&) {  // a platform without devices
+    } catch (const cl::Error&) {  // the platform has no devices
       continue;
     }
     for (const cl::Device& each : all) {
@@ -141,7 +141,8 @@ Chosen choose_device(const std::string& wanted) {
                 .most_groups = units,
                 .usual_groups = units,
                 .standard = version_of(found->info.version) >= 30 ? "CL3.0" : "CL2.0"};
-  // A CPU device may have more threads than this process has CPUs: these would wait for each other.
+  // A CPU device may have more threads than this process has CPUs. The extra threads would only
+  // wait for each other.
   if (found->info.is_cpu) result.usual_groups = std::min(units, cpu::usable_cpus());
   return result;
 }

@@ -1,6 +1,5 @@
-// The words that host and device share, as declared by protocol.cl and pool.cl.
-// Invariant: before anything is shared, the offsets are compared with those of the device's
-// compiler (Megakernel).
+// The words that host and device share, as declared by protocol.cl and pool.cl. Invariant: the host
+// compares the offsets with those of the device's compiler before it shares anything (Megakernel).
 #pragma once
 
 #include <atomic>
@@ -35,7 +34,7 @@ struct Event {
 
 enum Trait : std::uint32_t { kill_any = 1, may_all_leave = 2, fixed = 4 };
 
-/// protocol::Shared, and the data that is typed on the host.
+/// protocol::Shared, and the host's typed data.
 struct Words {
   alignas(128) std::atomic<std::uint64_t> roster;
   Word vote[4];  // unused: kernels of the dialect have no steps
@@ -50,8 +49,8 @@ struct Words {
   Word departing;
   Word deposit_gen;
   Word settled;
-  Word kept;                         // called kept_flag in protocol.cl
-  std::atomic<std::uint64_t> fault;  // protocol::FaultRecord::word
+  Word kept;                         // named kept_flag in protocol.cl
+  std::atomic<std::uint64_t> fault;  // a protocol::FaultRecord::word
 
   alignas(128) std::uint32_t which;
   std::uint32_t traits;
@@ -64,7 +63,7 @@ struct Words {
   Box* boxes;
   std::atomic<std::uint64_t>* free_ids;
   std::byte* deposit;
-  std::byte* kept_state;  // called kept in protocol.cl
+  std::byte* kept_state;  // named kept in protocol.cl
   std::byte* box_states;
   std::byte* arguments;
   Event* events;
@@ -88,7 +87,7 @@ struct Desk {
   std::uint32_t serial;
   Words* job;
   std::byte* state;
-  std::uint32_t visit;  // owned by the scheduler group, like the next two members
+  std::uint32_t visit;  // this member and the next two belong to the scheduler group
   std::uint32_t at;
   std::uint32_t in;
 
@@ -122,7 +121,7 @@ struct Pool {
   Word limit;
 };
 
-/// Ends the job for all groups, as protocol::raise does.
+/// Ends the job for all groups, in the same way as protocol::raise.
 inline void raise(Words& words, Fault fault) {
   std::uint64_t none = 0;
   const bool first = words.fault.compare_exchange_strong(none, protocol::FaultRecord{fault}.word,

@@ -11,7 +11,7 @@
 namespace cohort::opencl {
 namespace {
 
-/// In the order in which cohort_layout in pool.cl writes them.
+/// The offsets in the order in which cohort_layout in pool.cl writes them.
 constexpr std::array<std::uint32_t, 22> our_layout{offsetof(Words, roster),
                                                    offsetof(Words, share),
                                                    offsetof(Words, serial),

@@ -24,7 +24,7 @@ struct KernelOf {
   friend bool operator==(const KernelOf&, const KernelOf&) = default;
 };
 
-/// The sources that it consists of, from the .cl files in this folder.
+/// The sources that every megakernel consists of, from the .cl files in this folder.
 extern const char* const protocol_source;
 extern const char* const collectives_source;
 extern const char* const pool_source;

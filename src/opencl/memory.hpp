@@ -21,7 +21,7 @@ class SharedMemory final : public cpu::HostMemory {
   [[nodiscard]] bool owns(const void* pointer) const;
   /// All allocations, for a kernel that reaches them by pointers in memory.
   [[nodiscard]] std::vector<void*> all() const;
-  /// From now on nothing is released: the device may still use it.
+  /// After this call no memory is released, because the device may still use it.
   void abandon();
 
  private:

@@ -10,8 +10,8 @@
 namespace cohort::opencl {
 namespace {
 
-// Word 0: groups that have come. Word 1: the gate is closed, and every group may exit. A group that
-// starts later is not counted.
+// Word 0 counts the groups that have started. Word 1 is 1 when the gate is closed: every group may
+// exit, and groups that start later are not counted.
 constexpr const char* census = R"(
 __kernel void cohort_census(__global atomic_uint* words) {
   if (atomic_load_explicit(&words[1], memory_order_acquire, memory_scope_all_svm_devices) != 0) return;
@@ -21,7 +21,7 @@ __kernel void cohort_census(__global atomic_uint* words) {
 }
 )";
 
-/// If no new group comes for this long, no other will come.
+/// If no further group starts for this long, none will.
 constexpr std::chrono::milliseconds quiet{100};
 /// Time limit for enqueuing a kernel, since some drivers compile it then.
 constexpr std::chrono::seconds enqueuing{10};
@@ -49,14 +49,16 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
     count->kernel.setArg(0, static_cast<void*>(count->block.data()));
     count->queue = cl::CommandQueue{context, device.device};
   });
-  // Some devices run a kernel in the thread that enqueues it: then only another thread can end it.
+  // Some devices run a kernel in the thread that enqueues it. Then only another thread can end the
+  // kernel.
   std::atomic<bool> late{false};
   std::jthread gatekeeper{[&](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any told;
     std::unique_lock lock{mutex};
     late = !told.wait_for(lock, stop, enqueuing, [&] { return stop.stop_requested(); });
-    words[1].store(1, std::memory_order_release);  // pairs with the kernel: groups may exit
+    // Pairs with the acquire in the kernel; groups may exit.
+    words[1].store(1, std::memory_order_release);
   }};
   checked_call("counting the work-groups that run at a time", [&] {
     count->queue.enqueueNDRangeKernel(count->kernel, cl::NullRange, cl::NDRange{groups},
@@ -72,7 +74,8 @@ std::uint32_t occupancy(const cl::Context& context, const Chosen& device, std::u
   std::uint32_t here = 0;
   for (auto since = Clock::now(); here < groups;) {
     std::this_thread::sleep_for(std::chrono::microseconds{100});
-    const std::uint32_t now = words[0].load(std::memory_order_acquire);  // pairs with the kernel
+    // Pairs with the release in the kernel.
+    const std::uint32_t now = words[0].load(std::memory_order_acquire);
     const auto waited = Clock::now() - since;
     if (now != here) {
       here = now;

@@ -1,4 +1,4 @@
-// How many work-groups a device runs at a time, measured by letting them check in.
+// Measures how many work-groups a device runs at a time, by letting them check in.
 #pragma once
 
 #include "opencl/device.hpp"
@@ -6,7 +6,7 @@
 
 namespace cohort::opencl {
 
-/// The number of the `groups` work-groups that run at a time. Throws Error{device_lost} if none
+/// Returns how many of `groups` work-groups run at the same time. Throws Error{device_lost} if none
 /// starts in time.
 [[nodiscard]] std::uint32_t occupancy(const cl::Context& context, const Chosen& device,
                                       std::uint32_t groups,

@@ -13,14 +13,15 @@ enum { cohort_refused, cohort_has_left, cohort_has_finished, cohort_has_ended };
 // One worker's orders and answers. Visits are numbered from 1. The orders come from the scheduler: the host or the
 // scheduler group.
 typedef struct {
-  atomic_uint order __attribute__((aligned(128)));  // the visit to make; written after the next fields
-  uint first;  // to the check-in, not to the lobby
+  // Number of the visit to make; written after the next fields.
+  atomic_uint order __attribute__((aligned(128)));
+  uint first;  // 1: enter by the check-in; 0: by the lobby
   uint serial;
   __global cohort_job* job;
-  __global uchar* state;  // room for any State
+  __global uchar* state;  // memory for any State
   uint visit;  // owned by the scheduler group, like the next two fields
-  uint at;  // 1 + the number of its context; 0: idle
-  uint in;                // inside the kernel
+  uint at;  // 1 + the index of its context; 0: idle
+  uint in;                // 1: inside the kernel
 
   atomic_uint answer __attribute__((aligned(128)));  // 4 * visit + progress; written by the worker, after the next fields
   uint stay;
@@ -29,13 +30,15 @@ typedef struct {
 
 // A job or a task as the scheduler group knows it (section 4.2 of the paper): the host's requests, and their progress.
 typedef struct {
-  atomic_uint start __attribute__((aligned(128)));  // first groups, to be sent all at once; written after the next fields; then 0
+  // Number of first groups, to be sent all at once; written after the next fields; 0 once sent.
+  atomic_uint start __attribute__((aligned(128)));
   atomic_uint wanted;  // number of workers wanted once it has started
   uint serial;
   __global cohort_job* job;
 
-  atomic_uint inside __attribute__((aligned(128)));  // workers sent and not yet back; written by the scheduler, like the rest
-  atomic_uint over;  // the last worker has come back
+  // Workers sent and not yet back; the scheduler writes this and the following fields.
+  atomic_uint inside __attribute__((aligned(128)));
+  atomic_uint over;  // 1: the last worker has come back
   atomic_uint members;  // workers inside the kernel
   atomic_uint joins;
   atomic_uint leaves;
@@ -46,7 +49,7 @@ typedef struct {
   uint desk_count;
   __global cohort_desk* desks;
   __global cohort_context* contexts;
-  uint context_count;  // 0: the host schedules; else the first group to check in does
+  uint context_count;  // 0: the host schedules; otherwise the first group to check in schedules
   atomic_uint limit;  // maximum number of busy workers
 } cohort_pool;
 
@@ -54,7 +57,7 @@ typedef struct {
 static __global cohort_desk* cohort_sign_on(__global cohort_pool* pool, uint* unit) {
   uint count = COHORT_LOAD(pool->gate, relaxed);
   do {
-    if (count >= pool->desk_count) return 0;  // COHORT_GATE_CLOSED too
+    if (count >= pool->desk_count) return 0;  // also true if COHORT_GATE_CLOSED is set
   } while (!COHORT_SWAP(pool->gate, count, count + 1, acq_rel));  // pairs with the host's acquire: this group has come
   *unit = count;
   return &pool->desks[count];
@@ -71,7 +74,8 @@ static bool cohort_go_in(cohort_group* group, __global cohort_desk* desk, uint u
   desk->joined = group->joined;
   if (in) {
     const uint how = group->joined ? cohort_in_joined : cohort_in_first;
-    COHORT_STORE(desk->answer, 4 * visit + how, release);  // pairs with the host's acquire
+    // Pairs with the host's acquire, which sees this worker's progress.
+    COHORT_STORE(desk->answer, 4 * visit + how, release);
   }
   return in;
 }
@@ -93,7 +97,8 @@ static void cohort_come_out(cohort_group* group, __global cohort_desk* desk, boo
 // ---- The scheduler group
 
 static uint cohort_here(__global cohort_pool* pool) {
-  return COHORT_LOAD(pool->gate, acquire) & ~COHORT_GATE_CLOSED;  // pairs with their check-in
+  // Pairs with the release of the workers' check-in.
+  return COHORT_LOAD(pool->gate, acquire) & ~COHORT_GATE_CLOSED;
 }
 
 // Processes workers that have entered or come back. Only this group changes these words of a context, so loads and
@@ -128,7 +133,7 @@ static uint cohort_collect(__global cohort_pool* pool, uint here, bool* moved) {
 
 static void cohort_dispatch(__global cohort_pool* pool, uint here, uint which, uint count, uint first) {
   __global cohort_context* context = &pool->contexts[which];
-  COHORT_ADD(context->inside, count, acq_rel);  // before any of them can be back
+  COHORT_ADD(context->inside, count, acq_rel);  // before any of these workers can be back
   for (uint i = 1; i < here && count > 0; ++i) {
     __global cohort_desk* desk = &pool->desks[i];
     if (desk->at != 0) continue;
@@ -142,8 +147,8 @@ static void cohort_dispatch(__global cohort_pool* pool, uint here, uint which, u
   }
 }
 
-// Sends idle workers where they are wanted: first to jobs that are to start, then to jobs with fewer than they should
-// have.
+// Sends idle workers: first to jobs that are about to start, then to jobs with fewer workers than
+// wanted.
 static bool cohort_hand_out(__global cohort_pool* pool, uint here, uint busy) {
   const uint limit = min(here - 1, COHORT_LOAD(pool->limit, relaxed));
   uint idle = limit > busy ? limit - busy : 0;
@@ -185,7 +190,8 @@ static void cohort_schedule(__global cohort_pool* pool) {
   for (uint i = 1; i < here; ++i) COHORT_STORE(pool->desks[i].order, COHORT_GO_HOME, release);
 }
 
-// `scratch`: a word per thread, and one more. `more_local`: for parameters of kernels; aligned for any type.
+// `scratch` has a word per thread, and one more. `more_local` is memory for parameters of kernels,
+// aligned for any type.
 __kernel void cohort_megakernel(__global cohort_pool* pool, __local ulong* scratch, __local ulong16* more_local) {
   __local cohort_member member;
   __local cohort_locals locals;

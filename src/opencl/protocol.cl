@@ -1,8 +1,8 @@
-// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork, barrier, in this order, each as
-// in that header. Template parameters become fields of the job. Host and device share these words by fine-grained SVM.
-// Invariant: thread 0 of a group acts for it, between two meetings of the group. Everything atomic is visible to the
-// host.
-// This text is also C++, for the explorer, which supplies its own atomics, waiting and watched memory
+// The protocol of include/cohort/protocol in OpenCL C 3.0: roster, lobby, kill, fork and barrier,
+// in this order, each written like its header. Template parameters become fields of the job. Host
+// and device share these words by fine-grained SVM. Invariant: thread 0 acts for its group, between
+// two meetings of the group. Every atomic is visible to the host. This text is also C++ for the
+// explorer, which supplies its own atomics, waiting and watched memory
 // (tests/opencl/protocol_test.cpp).
 
 #if !defined(COHORT_EXPLORED)
@@ -37,8 +37,8 @@ static ulong cohort_nanoseconds(void) {
   __asm__ volatile("syscall" : "=a"(result) : "a"(228l), "D"(1l), "S"(time) : "rcx", "r11", "memory");  // clock_gettime
   return (ulong)time[0] * 1000000000ul + (ulong)time[1];
 }
-// The number of polls after one more. Other threads may run for long between two: from then on time counts, 10 ns a poll
-// (nanoseconds_per_poll in body.cpp).
+// Counts one more poll. Other threads may run for long between two polls, so from then on elapsed
+// time counts instead, 10 ns per poll (nanoseconds_per_poll in body.cpp).
 static ulong cohort_poll(ulong polls, ulong* since) {
   if (polls < 500) return polls + 1;
   cohort_relax(500);
@@ -51,7 +51,8 @@ static void cohort_relax(uint polls) {}
 static void cohort_doze(uint polls) {}
 static ulong cohort_poll(ulong polls, ulong* since) { return polls + 1; }
 #endif
-// Waits until `done`, an expression that loads words; at most a given number of times.
+// Waits until `done`, an expression that loads words, is true. The second form gives up after a
+// number of polls.
 #define COHORT_AWAIT(done) \
   for (uint polls = 0; !(done); ++polls) cohort_relax(polls)
 #define COHORT_AWAIT_FOR(looks, done) \
@@ -59,7 +60,8 @@ static ulong cohort_poll(ulong polls, ulong* since) { return polls + 1; }
   }
 #endif
 
-#if defined(COHORT_ALONE)  // groups of one thread have no meetings, and the compiler has less to do
+// A group of one thread has no meetings, which also saves the compiler work.
+#if defined(COHORT_ALONE)
 #define barrier(...)
 #define work_group_barrier(...)
 #endif
@@ -97,8 +99,8 @@ static cohort_roster cohort_released(cohort_roster roster, uint active) {
 
 // ---- shared.hpp
 
-enum { cohort_plain, cohort_resizing };  // Kind
-enum {                                   // Fault
+enum { cohort_plain, cohort_resizing };  // protocol::Kind
+enum {                                   // protocol::Fault
   cohort_no_fault,
   cohort_cancelled,
   cohort_exception,
@@ -109,9 +111,9 @@ enum {                                   // Fault
   cohort_used_after_leaving,
   cohort_lost_group
 };
-enum { cohort_empty, cohort_waiting, cohort_claimed, cohort_admitted };  // Seat
-enum { cohort_stay, cohort_leave, cohort_halt, cohort_gone };            // Verdict
-enum {                                                                   // Trace
+enum { cohort_empty, cohort_waiting, cohort_claimed, cohort_admitted };  // protocol::Seat
+enum { cohort_stay, cohort_leave, cohort_halt, cohort_gone };            // protocol::Verdict
+enum {                                                                   // protocol::Trace
   cohort_t_start,
   cohort_t_join,
   cohort_t_offer,
@@ -124,7 +126,8 @@ enum {                                                                   // Trac
   cohort_t_finish,
   cohort_t_fault
 };
-enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };  // traits, as written by the host
+// Protocol::Traits, as the host writes them.
+enum { cohort_kill_any = 1, cohort_may_all_leave = 2, cohort_fixed = 4 };
 
 #define COHORT_SUSPEND 1u
 #define COHORT_NO_ID 0xffffffffu
@@ -162,15 +165,15 @@ typedef struct {
   atomic_uint deposit_gen;
   atomic_uint settled;
   atomic_uint kept_flag;
-  atomic_ulong fault;  // FaultRecord of shared.hpp: gen:32 | group + 1:24 | fault:8
+  atomic_ulong fault;  // protocol::FaultRecord: gen:32 | group + 1:24 | fault:8
 
   uint which __attribute__((aligned(128)));  // index of the kernel in the megakernel
   uint traits;
   uint state_size;
-  uint state_stride;  // from one State to the next
+  uint state_stride;  // distance between two States, in bytes
   uint max_groups;
   uint quorum;
-  ulong offer_polls;  // how often a surplus group polls for its turn, in one offer
+  ulong offer_polls;  // how often a surplus group polls for its turn in one offer
   uint restarted;
   __global cohort_box* boxes;
   __global atomic_ulong* free_ids;
@@ -184,17 +187,18 @@ typedef struct {
   atomic_uint event_count __attribute__((aligned(128)));
 } cohort_job;
 
-// A range of work-items that a kernel without resizing points runs over; its work-groups are numbered.
+// A range of work-items over which a kernel without resizing points runs. Its work-groups are
+// numbered.
 typedef struct {
   atomic_ulong next;  // number of the work-group that is taken next
   uint groups[3];
-  uint dimensions;    // 0: there is no range
+  uint dimensions;    // 0 if there is no range
 } cohort_range;
 
 // One group's own view, in local memory. Only thread 0 changes it, inside a primitive.
 typedef struct {
   __global cohort_job* job;
-  __global uchar* state;  // what the kernel starts with
+  __global uchar* state;  // State with which the kernel starts
   uint unit;
   uint id;
   uint active;
@@ -205,8 +209,8 @@ typedef struct {
   uint answer;  // result of the last primitive, for all threads
   __local ulong* scratch;  // a word per thread, and one more
   __local uchar* more_local;  // local memory for parameters of kernels
-  __global const cohort_range* range;  // null, or the range that it works on
-  ulong work;                          // and which work-group of it
+  __global const cohort_range* range;  // range on which the group works, or null
+  ulong work;                          // number of its current work-group in that range
 } cohort_member;
 typedef __local cohort_member cohort_group;
 
@@ -287,7 +291,8 @@ static uint cohort_take_id(__global cohort_job* job) {
 }
 
 static void cohort_free_id(__global cohort_job* job, uint id) {
-  // Release pairs with cohort_take_id's acquire: the next holder of the id comes after everything the last one did.
+  // Release pairs with cohort_take_id's acquire: everything that the last holder of the id did
+  // happens before the next one takes the id.
   COHORT_OR(job->free_ids[id / 64], 1ul << (id % 64), acq_rel);
 }
 
@@ -305,7 +310,8 @@ static bool cohort_check_in(cohort_group* group) {
       next &= ~COHORT_GATHER;
       COHORT_STORE(job->settled, job->quorum, relaxed);  // published by the swap below
     }
-    // Pairs with the acquire below: the first groups start after everything that led to the launch.
+    // Release pairs with the acquire below: everything that led to the launch happens before the
+    // first groups start.
   } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
   group->id = cohort_active_of(old);
   cohort_roster now;
@@ -315,7 +321,8 @@ static bool cohort_check_in(cohort_group* group) {
     return false;
   }
   group->gen = cohort_gen_of(now);
-  // Not from the roster: a quick group may have left again, and the first set works with one M.
+  // Not the roster's count: a quick group may have left again, but all first groups must work with
+  // the same M.
   group->active = COHORT_LOAD(job->settled, relaxed);
   group->joined = job->restarted;
   cohort_copy(group->state, job->kept, job->state_size);
@@ -323,7 +330,8 @@ static bool cohort_check_in(cohort_group* group) {
   return true;
 }
 
-// Whether a group in the lobby should leave: no group will admit it, or its unit is wanted elsewhere.
+// Whether a group in the lobby should leave, because no group will admit it, or because its unit is
+// wanted elsewhere.
 static bool cohort_unwanted(__global cohort_job* job, uint serial) {
   if (COHORT_LOAD(job->closed, acquire) != 0 || COHORT_LOAD(job->serial, acquire) != serial) return true;
   const cohort_roster now = cohort_look_acquire(job);
@@ -331,7 +339,8 @@ static bool cohort_unwanted(__global cohort_job* job, uint serial) {
   return cohort_draining(now) || active + COHORT_LOAD(job->waiting, acquire) > COHORT_LOAD(job->share, acquire);
 }
 
-// Returns true if admitted, with the group filled in. Returns false if not wanted; then nothing was changed.
+// Returns true if admitted; `group` is then filled in. Returns false if not wanted; then nothing
+// has changed.
 static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
   __global cohort_job* job = group->job;
   uint seat = hint % job->max_groups;
@@ -342,7 +351,8 @@ static bool cohort_wait_in_lobby(cohort_group* group, uint serial, uint hint) {
     if (COHORT_SWAP(job->boxes[seat].seat, empty, cohort_waiting, acq_rel)) break;
     seat = seat + 1 == job->max_groups ? 0 : seat + 1;
   }
-  COHORT_ADD(job->waiting, 1u, acq_rel);  // after the box, so that a fork that sees the count finds the box
+  // After the box is filled in, so that a fork that sees the count finds the box.
+  COHORT_ADD(job->waiting, 1u, acq_rel);
 
   __global cohort_box* box = &job->boxes[seat];
   for (;;) {
@@ -390,7 +400,8 @@ static void cohort_unclaim(__global cohort_job* job, __global cohort_box* box) {
   COHORT_ADD(job->waiting, 1u, acq_rel);
 }
 
-// Admits every claimed group, with ids from `id` on or, with kill order any, with the ids they have been given.
+// Admits every claimed group. Their ids count up from `id`; with kill order any, each keeps the id
+// that it has been given.
 static void cohort_admit(cohort_group* group, __global const uchar* deposited, const void* state, uint gen, uint id) {
   __global cohort_job* job = group->job;
   const bool any = (job->traits & cohort_kill_any) != 0;
@@ -422,7 +433,8 @@ static bool cohort_take_away(cohort_group* group, cohort_roster* old) {
     next = cohort_released(*old, active);
     // Published by the swap. Every other group is waiting in the barrier, so this is the only writer.
     COHORT_STORE(job->settled, active, relaxed);
-    COHORT_STORE(job->deposit_gen, COHORT_NO_DEPOSIT, relaxed);  // no resize takes it
+    // Marks the deposit as used, so that no resize takes it.
+    COHORT_STORE(job->deposit_gen, COHORT_NO_DEPOSIT, relaxed);
   }
   // Release: the groups that this swap releases, and the next holder of this id, see what this group did. Acquire: this
   // is the group's last access to the roster, and pairs with the arrivals that the swap may complete.
@@ -466,8 +478,9 @@ static uint cohort_offer_kill_led(cohort_group* group, const void* state) {
       if (cohort_take_away(group, &old)) return cohort_leave;
       continue;
     }
-    // Wait in the offer for this group's turn. Not if another group waits for it in a barrier or has returned, and
-    // never for long: the group whose turn it is may itself be waiting for something that this one has yet to do.
+    // Wait in the offer for this group's turn, unless another group waits for this one in a barrier
+    // or has returned. Never wait long: the group whose turn it is may itself be waiting for
+    // something that this one has yet to do.
     if (waited || cohort_arrived_of(old) != 0) return cohort_stay;
     waited = true;
     cohort_roster now;
@@ -506,16 +519,18 @@ static void cohort_finish(cohort_group* group) {
 
 // ---- fork.hpp
 
-// No growth after a group has returned: new groups would never meet it. None under a suspend. None while a group
-// removed at an earlier barrier has yet to notice: it would take the new M for its own.
+// Whether M may grow now. Not after a group has returned: new groups would never meet it. Not under
+// a suspend. Not while a group removed at an earlier barrier has yet to notice: it would take the
+// new M for its own.
 static bool cohort_may_grow(__global cohort_job* job, cohort_roster roster) {
   return !cohort_draining(roster) && !cohort_faulted(roster) &&
          cohort_active_of(roster) < COHORT_LOAD(job->share, relaxed) && !cohort_suspending(job) &&
-         COHORT_LOAD(job->departing, acquire) == 0;  // pairs with the leavers' release
+         // Pairs with the release of the groups that leave.
+         COHORT_LOAD(job->departing, acquire) == 0;
 }
 
-// Gives ids to the claimed groups (kill order any). A group goes back to waiting if a leaver has yet to free the id
-// that it needs.
+// Gives ids to the claimed groups (kill order any). A group goes back to waiting if the id that it
+// needs is still held by a group that is leaving.
 static uint cohort_name_claimed(__global cohort_job* job) {
   uint named = 0;
   for (uint i = 0; i < job->max_groups; ++i) {
@@ -556,7 +571,8 @@ static void cohort_fork_locked(cohort_group* group, const void* state, uint gen)
       return;
     }
     next = cohort_with_active(old, cohort_active_of(old) + claimed);
-    // Acquire: the new holders of these ids come after the last ones, which left by a release of this word.
+    // Acquire: pairs with the release by which the previous holders of these ids left, so the new
+    // holders come after them.
   } while (!COHORT_SWAP(job->roster, old, next, acq_rel));
   group->active = cohort_active_of(next);
   cohort_trace(group, cohort_t_fork, claimed);
@@ -580,9 +596,11 @@ static uint cohort_request_fork_led(cohort_group* group, const void* state) {
   return cohort_stay;
 }
 
-// ---- barrier.hpp, for kernels whose M may change meanwhile: the group that completes the count takes the next step
+// ---- barrier.hpp, for kernels whose M may change: the group that completes the count decides what
+// happens next
 
-// Group 0 announces the kind of the barrier; the result is what it adds to the roster. 0 for the others.
+// Group 0 announces the kind of the barrier. Returns what group 0 adds to the roster for that, and
+// 0 for the other groups.
 static ulong cohort_announcement(cohort_group* group, uint kind) {
   if (group->id != 0) return 0;
   const uint bit = group->gen & 1u;
@@ -605,7 +623,8 @@ static uint cohort_pass(cohort_group* group, cohort_roster now, uint kind) {
     cohort_trace(group, cohort_t_shed, COHORT_LOAD(job->kept_flag, relaxed));
     group->left = 1;
     group->id = COHORT_NO_ID;
-    COHORT_SUB(job->departing, 1u, release);  // pairs with may_grow and resize: ids may be given again
+    // Pairs with may_grow and resize: they may give this id again.
+    COHORT_SUB(job->departing, 1u, release);
     return cohort_leave;
   }
   if (cohort_kind_of(now, group->gen) != kind) return cohort_break_contract(group, cohort_divergent_barrier);
@@ -642,7 +661,8 @@ static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
     // that is released here may fork at once, and would take the boxes claimed here for its own.
     COHORT_EXCHANGE(job->fork_lock, 1u, acq_rel);  // pairs with the unlock
     next = active + cohort_claim(job, min(target, job->max_groups) - active);
-    if (next == active) COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder
+    // Pairs with the acquire of the next holder.
+    if (next == active) COHORT_STORE(job->fork_lock, 0u, release);
   }
   group->active = next;
   cohort_trace(group, cohort_t_resize, active);  // before another group can act on it
@@ -651,7 +671,7 @@ static cohort_roster cohort_resize(cohort_group* group, cohort_roster now) {
   COHORT_ADD(job->roster, released - now, acq_rel);  // pairs with the waiters' acquire
   if (next > active) {
     cohort_admit(group, deposited, 0, cohort_gen_of(released), active);
-    COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the next holder
+    COHORT_STORE(job->fork_lock, 0u, release);  // pairs with the acquire of the next holder
   }
   if (next == 0) cohort_close(job);
   return released;
@@ -676,7 +696,8 @@ static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state
     COHORT_STORE(job->deposit_gen, gen, relaxed);  // published by the arrival that follows
   }
   const ulong add = COHORT_ONE_ARRIVAL + cohort_announcement(group, kind);
-  // Release: publishes this group's writes. Acquire: shows those of all earlier arrivals, in case this one is the last.
+  // Release: publishes this group's writes. Acquire: shows the writes of all earlier arrivals, in
+  // case this one is the last.
   const cohort_roster old = COHORT_ADD(job->roster, add, acq_rel);
   if (cohort_faulted(old)) {
     cohort_abandon(group);
@@ -698,7 +719,8 @@ static uint cohort_barrier_led(cohort_group* group, uint kind, const void* state
   return cohort_pass(group, now, kind);
 }
 
-// ---- group.hpp: what kernels call. `state` is in every thread's private memory; thread 0's is used.
+// ---- group.hpp: the functions that kernels call. `state` is in every thread's private memory;
+// only thread 0's copy is used.
 
 static bool cohort_passes(const cohort_group* group, uint skip) {
   return skip != 0 || (group->job->traits & cohort_fixed) != 0;
@@ -716,7 +738,8 @@ uint cohort_num_groups(const cohort_group* group, uint dimension) {
   return dimension == 0 ? group->active : 1;
 }
 
-// `skip` is not 0 in a group that has joined and is on its way to the point where it continues: it passes.
+// `skip` is nonzero in a group that has joined and is on its way to the point where it continues.
+// Such a group passes without waiting.
 
 bool cohort_offer_kill(cohort_group* group, const void* state, uint skip) {
   COHORT_MEET();
@@ -778,7 +801,7 @@ uint cohort_query(cohort_group* group) {
   return group->answer;
 }
 
-// Whether the job has ended under this group: the function that called a barrier then returns.
+// Whether the job has ended for this group. If so, the function that called a barrier returns.
 bool cohort_is_gone(const cohort_group* group) { return group->left != 0; }
 
 #if !defined(COHORT_EXPLORED)
@@ -793,8 +816,8 @@ size_t cohort_global_linear_id(const cohort_group* group) {
 uint cohort_work_dim(const cohort_group* group) { return group->range != 0 ? group->range->dimensions : get_work_dim(); }
 __local uchar* cohort_more_local(const cohort_group* group) { return group->more_local; }
 
-// Whether a kernel without resizing points runs now, and, over a range, on which work-group of it. Groups come and go
-// between work-groups.
+// Whether a kernel without resizing points has work to do now and, over a range, in which
+// work-group. Groups come and go between work-groups.
 bool cohort_next_work(cohort_group* group, __global const cohort_range* range, const void* state, bool again) {
   if (range->dimensions == 0) return !again;
   if (again && cohort_offer(group, state, 0)) return false;

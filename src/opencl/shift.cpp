@@ -10,7 +10,7 @@ constexpr std::chrono::minutes build_limit{10};
 
 std::size_t lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-/// As few dimensions as the shape needs, since kernels can query them.
+/// The least number of dimensions that the shape needs, since kernels can query it.
 int dimensions(const Shape& shape) { return shape[2] > 1 ? 3 : shape[1] > 1 ? 2 : 1; }
 
 cl::NDRange range(const Shape& shape, int dimensions) {
@@ -27,7 +27,7 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
              const std::shared_ptr<SharedMemory>& memory, std::uint32_t groups, Shape shape,
              std::uint32_t more_local, std::uint32_t contexts)
     : shape_(shape), more_local_(more_local) {
-  if (contexts != 0) ++groups;  // the scheduler group
+  if (contexts != 0) ++groups;  // one more for the scheduler group
   const std::size_t state_room = lines(megakernel.state_room());
   memory_ = Block{memory, lines(sizeof(Pool)) + contexts * sizeof(Context) +
                               groups * (sizeof(Desk) + state_room)};
@@ -64,7 +64,7 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
                                          std::to_string(local) + ", and the device has " +
                                          std::to_string(most_local)};
     }
-    // All other memory is reached by pointers in memory.
+    // The kernel reaches all other memory by pointers in memory, so the driver must be told of it.
     const std::vector<void*> reached = memory->all();
     clSetKernelExecInfo(kernel_(), CL_KERNEL_EXEC_INFO_SVM_PTRS, reached.size() * sizeof(void*),
                         static_cast<const void*>(reached.data()));
@@ -88,7 +88,7 @@ Shift::Shift(const cl::Context& context, const cl::Device& device, const Megaker
 }
 
 std::uint32_t Shift::here() const {
-  // Pairs with the check-in: from then on the worker polls its desk.
+  // Acquire pairs with the check-in: from then on, the worker polls its desk.
   const std::uint32_t all = pool().gate.load(std::memory_order_acquire) & ~Pool::gate_closed;
   return schedules_itself() && all > 0 ? all - 1 : all;
 }
@@ -96,7 +96,8 @@ std::uint32_t Shift::here() const {
 void Shift::dismiss() {
   const std::uint32_t here =
       pool().gate.fetch_or(Pool::gate_closed, std::memory_order_acq_rel) & ~Pool::gate_closed;
-  // The scheduler group sends the others home: its orders must not conflict with the host's.
+  // With a scheduler group, that group sends the others home: otherwise its orders could conflict
+  // with the host's.
   for (std::uint32_t i = 0; i < (schedules_itself() ? std::min(here, 1U) : here); ++i)
     desk(i).order.store(Desk::go_home, std::memory_order_release);  // pairs with the worker's poll
 }

@@ -1,4 +1,4 @@
-// Megakernels and their shifts, and where workers are sent.
+// Starts and ends megakernels, and sends workers to jobs and tasks.
 #include "opencl/workgroups.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ using cpu::now;
 
 /// How long the megakernel stays without work, so that the next launch finds its workers waiting.
 constexpr std::uint64_t linger = 20'000'000;
-/// How often the agent polls the desks: while a thread waits for groups, and otherwise.
+/// How often the agent polls the desks: `hurried` while a thread waits for groups, `calm`
+/// otherwise.
 constexpr std::chrono::microseconds hurried{20};
 constexpr std::chrono::microseconds calm{200};
 /// Jobs and tasks that a scheduler group serves at a time. Further ones wait.
@@ -88,14 +89,14 @@ bool Workgroups::is_open_for(const BoundKernel& bound, Shape shape) const {
                                      ": all that run at a time have the same shape"};
 }
 
-/// The kernels of a megakernel that is started for this kernel.
+/// The kernels of the megakernel that is started to run this kernel.
 std::vector<KernelOf> Workgroups::kernels_with(const KernelOf& kernel) const {
   std::vector<KernelOf> kernels = loaded_;
   if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
   return kernels;
 }
 
-/// Null if it has yet to be built.
+/// Returns a built megakernel that serves this kernel. Null if it has yet to be built.
 std::shared_ptr<Megakernel> Workgroups::find_built(const KernelOf& kernel, Shape shape) const {
   const std::vector<KernelOf> kernels = kernels_with(kernel);
   const bool alone = threads_of(shape) == 1;
@@ -105,7 +106,8 @@ std::shared_ptr<Megakernel> Workgroups::find_built(const KernelOf& kernel, Shape
   return found != built_.end() ? *found : nullptr;
 }
 
-/// A megakernel that serves this kernel. Called without the mutex: compiling takes seconds.
+/// Builds a megakernel that serves this kernel. Called without the mutex, because compiling takes
+/// seconds.
 std::shared_ptr<Megakernel> Workgroups::build(const BoundKernel& bound, Shape shape) {
   const KernelOf& kernel = bound.kernel;
   const std::lock_guard building{building_};
@@ -144,7 +146,7 @@ std::optional<std::uint32_t> Workgroups::open_shift(const BoundKernel& bound, Sh
   return *megakernel_->find(kernel);
 }
 
-/// All workers must be idle.
+/// Ends the shift. All workers must be idle.
 void Workgroups::close_shift() {
   if (!shift_) return;
   collect();  // some workers may have checked in late
@@ -171,10 +173,10 @@ void Workgroups::admit(JobRecord& job) {
 bool Workgroups::accept(JobRecord& job) {
   WorkgroupBody& body = body_of(job);
   const auto which = open_shift(body.bound, body.shape);
-  if (!which) return false;  // other kernels were loaded meanwhile
+  if (!which) return false;  // another thread loaded kernels meanwhile
   body.words().which = *which;
-  // Not left to the agent, which would see no change: a task behind another one is queued without
-  // it.
+  // Plans here, not on the agent's thread: the agent would see no change, because a task behind
+  // another one is queued without a plan.
   if (collect()) dispatcher_.rebalance();
   return true;
 }
@@ -225,9 +227,10 @@ bool Workgroups::look_at_contexts() {
     if (!body.context) continue;
     Context& context = shift_->context(*body.context);
     if (context.start.load(std::memory_order_acquire) == 0)
-      body.ordered = false;  // it has been sent
+      body.ordered = false;  // the scheduler group has sent the first groups
     if (body.ordered) continue;
-    const bool over = context.over.load(std::memory_order_acquire) != 0;  // pairs with its release
+    // Pairs with the scheduler group's release.
+    const bool over = context.over.load(std::memory_order_acquire) != 0;
     const std::uint32_t inside = context.inside.load(std::memory_order_acquire);
     const std::uint32_t joins = context.joins.load(std::memory_order_relaxed);
     const std::uint32_t leaves = context.leaves.load(std::memory_order_relaxed);
@@ -288,7 +291,7 @@ void Workgroups::watch() {
   const std::uint64_t at = now();
   const std::uint64_t patience = nanoseconds(options_.patience);
   auto watched = dispatcher_.jobs_and_running_tasks();
-  const auto front = dispatcher_.tasks().front();  // the tasks behind this one wait for it
+  const auto front = dispatcher_.tasks().front();  // the tasks behind the first one wait for it
   if (front) watched.push_back(front.get());
   for (JobRecord* const job : watched) {
     if (job->concluding) continue;
@@ -312,14 +315,14 @@ void Workgroups::watch() {
                                              std::to_string(body.max_groups) +
                                              " groups, of which the device has started " +
                                              std::to_string(workers_.size())});
-      dispatcher_.rebalance();  // others waited for it
+      dispatcher_.rebalance();  // other jobs may have waited for it
     }
   }
   const auto here = static_cast<std::uint32_t>(workers_.size());
   if (here > expected_) expected_ = here;
   if (here == expected_ || at - opened_at_ <= patience) return;
   if (here > 0) {
-    expected_ = here;  // later shifts do not wait for more
+    expected_ = here;  // later shifts do not wait for more workers than these
     dispatcher_.rebalance();
   } else if (dispatcher_.has_work()) {
     dispatcher_.lose("opencl: no work-group of the megakernel has started within " +
@@ -329,7 +332,7 @@ void Workgroups::watch() {
 
 // ---- Requests of the dispatcher
 
-/// Whether all workers of the shift have checked in, or have had the time to.
+/// Whether all workers of the shift have checked in, or have had enough time to do so.
 bool Workgroups::complete(std::uint32_t units) const {
   return workers_.size() >= std::min(units, expected_) ||
          now() - opened_at_ > nanoseconds(options_.patience);
@@ -362,7 +365,7 @@ std::optional<std::uint32_t> Workgroups::free_context() const {
 
 std::uint32_t Workgroups::startable(const JobRecord& job, std::uint32_t groups) const {
   if (!shift_ || (shift_->schedules_itself() && !free_context())) return 0;
-  // Only a kernel with points where groups join would ever get the workers that come later.
+  // The workers that come later are of use only to a kernel with points where groups can join.
   if (job.resizable() && !complete(dispatcher_.units())) return 0;
   // A scheduler group waits for all workers itself, but not for workers that the device has not
   // started.
@@ -387,7 +390,8 @@ void Workgroups::order(JobRecord& job, std::uint32_t count) {
   WorkgroupBody& body = body_of(job);
   body.context = free_context();
   Context& context = shift_->context(*body.context);
-  constexpr auto relaxed = std::memory_order_relaxed;  // `start` publishes all of it
+  // The release of `start` publishes all of them.
+  constexpr auto relaxed = std::memory_order_relaxed;
   context.job = &body.words();
   context.serial = body.words().serial.load(relaxed);
   for (Word* each : {&context.over, &context.members, &context.joins, &context.leaves})
@@ -400,7 +404,7 @@ void Workgroups::order(JobRecord& job, std::uint32_t count) {
                       std::memory_order_release);  // pairs with the scheduler group's acquire
 }
 
-/// Groups poll these words.
+/// Writes the words that the job's groups poll.
 void Workgroups::publish(JobRecord& job) {
   const WorkgroupBody& body = body_of(job);
   Words& words = body.words();
@@ -411,7 +415,8 @@ void Workgroups::publish(JobRecord& job) {
   // Groups that have returned count in M but use no unit, so the target has to include them.
   const std::uint32_t returned = roster.draining() && job.share > 0 ? roster.arrived() : 0;
   words.share.store(job.share + returned,
-                    std::memory_order_release);  // after the flags; pairs with the offers
+                    // After the flags; pairs with the acquire in the offers.
+                    std::memory_order_release);
   if (body.context)  // after the share; pairs with the scheduler group's acquire
     shift_->context(*body.context).wanted.store(job.share, std::memory_order_release);
 }
@@ -455,7 +460,7 @@ Ending Workgroups::conclude(JobRecord& job) {
   WorkgroupBody& body = body_of(job);
   if (job.options.tracer != nullptr) body.memory->replay(*job.options.tracer);
   const Words& words = body.words();
-  constexpr auto relaxed = std::memory_order_relaxed;  // published by the desks and contexts
+  constexpr auto relaxed = std::memory_order_relaxed;  // the desks and contexts publish it
   const Roster roster = words.look();
   return engine::ending_of(roster, protocol::FaultRecord{words.fault.load(relaxed)},
                            words.kept.load(relaxed) != 0);

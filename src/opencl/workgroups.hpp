@@ -77,12 +77,12 @@ class Workgroups final : public engine::PolledBackend {
   const cl::Context context_;
   const std::shared_ptr<SharedMemory> memory_;
   std::uint32_t most_groups_;
-  std::uint32_t expected_ = 0;  // workers that come to a shift, by experience
+  std::uint32_t expected_ = 0;  // number of workers that come to a shift, as seen in earlier shifts
 
   std::mutex building_;           // one build at a time; locked before the dispatcher's mutex
   std::vector<KernelOf> loaded_;  // part of every later megakernel
   std::vector<std::shared_ptr<Megakernel>> built_;
-  std::shared_ptr<Megakernel> megakernel_;  // of the current shift
+  std::shared_ptr<Megakernel> megakernel_;  // the megakernel of the current shift
   std::unique_ptr<Shift> shift_;
   std::uint64_t opened_at_ = 0;
   std::uint64_t idle_since_ = 0;
