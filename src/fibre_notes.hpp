@@ -1,6 +1,5 @@
-// What a switch between stacks has to announce: to the sanitizers, and to the C++ runtime's
-// exception handling.
-// Invariant: without sanitizers it costs nothing but the copy of two words.
+// What a program has to announce when it switches between stacks: to the sanitizers, and to the C++
+// runtime's exception handling. Invariant: without sanitizers it costs only the copy of two words.
 #pragma once
 
 #include <cxxabi.h>
@@ -19,7 +18,8 @@
 
 namespace cohort {
 
-/// Tells the sanitizers which stack runs. There is one for the conductor and one for each fibre.
+/// Tells the sanitizers which stack is running. The conductor has one such object, and so has each
+/// fibre.
 class FibreNotes {
  public:
   FibreNotes() {  // NOLINT(modernize-use-equals-default): not under the thread sanitizer
@@ -41,9 +41,9 @@ class FibreNotes {
 #endif
   }
 
-  /// Called before a fibre starts on these bytes, which end at `top`. The previous fibre on this
-  /// stack may have ended without returning from its first functions, so the marks it left are
-  /// void.
+  /// Called before a fibre starts on a stack of this size that ends at `top`. The previous fibre on
+  /// this stack may have ended without returning from its first functions, so the sanitizer's marks
+  /// of it are cleared.
   void begin_on(void* top, std::size_t bytes) {
     bottom_ = static_cast<char*>(top) - bytes;
     size_ = bytes;
@@ -51,7 +51,7 @@ class FibreNotes {
     __asan_unpoison_memory_region(bottom_, bytes);
 #endif
   }
-  /// Called just before this side switches to `other`. `ends`: this side will not run again.
+  /// Called just before this stack switches to `other`. `ends`: this stack will not run again.
   void before_switch_to([[maybe_unused]] FibreNotes& other, [[maybe_unused]] bool ends = false) {
 #if COHORT_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, other.bottom_, other.size_);
@@ -60,8 +60,8 @@ class FibreNotes {
     __tsan_switch_to_fiber(other.tsan_, 0);
 #endif
   }
-  /// Called just after this side has got control. If `from` did not know the bounds of its stack,
-  /// it learns them.
+  /// Called just after control has come back to this stack. Learns the bounds of the stack of
+  /// `from` if they are not known yet.
   void after_switch_from([[maybe_unused]] FibreNotes& from) {
 #if COHORT_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.size_);

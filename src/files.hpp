@@ -1,4 +1,5 @@
-// Files by descriptor: closed at the end of the scope, read and written completely.
+// File descriptors that are closed at the end of their scope. Reads and writes are complete or
+// fail.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +10,7 @@
 
 namespace cohort {
 
-/// A file descriptor. A failing call leaves its reason in errno.
+/// A file descriptor. After a failed call, errno holds the reason.
 class Descriptor {
  public:
   explicit Descriptor(int value = -1) : value_(value) {}
@@ -20,7 +21,7 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);  // closed by the other one
+    std::swap(value_, other.value_);  // the other object now closes the old descriptor
     return *this;
   }
 

@@ -1,4 +1,4 @@
-// Fills host-writable memory with copies of a value.
+// Fills memory that the host can write with copies of a value.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline void repeat(void* to, const void* value, std::size_t size, std::size_t to
   if (total == 0) return;
   auto* const bytes = static_cast<std::byte*>(to);
   std::memcpy(bytes, value, size);
-  for (std::size_t done = size; done < total;) {  // each copy doubles the part that is done
+  for (std::size_t done = size; done < total;) {  // each copy doubles the filled part
     const std::size_t more = std::min(done, total - done);
     std::memcpy(bytes + done, bytes, more);
     done += more;

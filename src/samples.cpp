@@ -1,5 +1,5 @@
-// Samples: reservoir sampling (Vitter's algorithm R), so that the kept values are uniform over all
-// values seen.
+// Samples by reservoir sampling (Vitter's algorithm R): the kept values are a uniform selection of
+// all values seen.
 #include "cohort/samples.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace cohort {
 
 std::uint64_t Samples::random() {
-  random_ ^= random_ << 13U;  // xorshift64: speed matters here, quality hardly does
+  random_ ^= random_ << 13U;  // xorshift64, because speed matters more here than quality
   random_ ^= random_ >> 7U;
   random_ ^= random_ << 17U;
   return random_;
@@ -35,8 +35,8 @@ void Samples::merge(const Samples& other) {
   if (all_kept && kept_.size() + other.kept_.size() <= capacity) {
     kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
   } else {
-    // How likely a place is filled from either side depends on how many values that side has seen,
-    // not on how many it has kept.
+    // Each place of the merged sample is drawn from one of the two sides. The probability depends
+    // on how many values each side has seen, not on how many it has kept.
     const std::vector<std::uint64_t> mine = std::exchange(kept_, {});
     const std::uint64_t seen = count_ + other.count_;
     for (std::size_t i = 0; i < capacity; ++i) {

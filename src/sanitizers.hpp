@@ -1,4 +1,4 @@
-// Which sanitizer this code is compiled with. GCC defines a macro for each; Clang has
+// Detects the sanitizer with which this code is compiled. GCC defines a macro for each; Clang has
 // __has_feature.
 #pragma once
 

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Engine = EngineObject::Use;
 
-/// Texts of users need not be UTF-8.
+/// Converts to text. Strings from users may be invalid UTF-8, which is replaced.
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -42,7 +42,7 @@ void give(cohort_status* to, Status status) {
   if (to != nullptr) *to = static_cast<cohort_status>(status);
 }
 
-/// A function of the host as a task: each group's first thread calls it.
+/// A function of the host as a task: the first thread of each group calls it.
 struct HostTask {
   cohort_task_function function;
   void* user;
@@ -50,14 +50,15 @@ struct HostTask {
 
   void operator()(auto& group) const {
     if (group.local_id() != 0) return;
-    const auto its_engine = engine.lock();  // which waits for this task before it goes
+    // Not expired: the engine waits for this task before it is destroyed.
+    const auto its_engine = engine.lock();
     if (its_engine == nullptr) return;
     const EngineObject::InTask in_task{*its_engine};
     function(user, group.group_id(), group.num_groups());
   }
 };
 
-// Clang 14 leaves out what is first named in a lambda that is a template.
+// A function of its own, because Clang 14 drops code that is first named in a generic lambda.
 std::shared_ptr<TaskObject> submitted_to(cpu::Engine& engine, const HostTask& task,
                                          const TaskOptions& options) {
   return std::make_shared<TaskObject>(engine.submit(task, options));
@@ -109,7 +110,7 @@ const Parameter& parameter_of(const ProgramKernel& kernel, const char* name) {
                                  text_or(name, "") + "'; there is " + known);
 }
 
-/// Throws unless `bytes` bytes at `memory` can be the argument.
+/// Throws unless the `bytes` bytes at `memory` are a valid argument.
 void check_memory(const ProgramKernel& kernel, const Parameter& parameter, const void* memory,
                   std::uint64_t bytes) {
   const std::string what = "parameter '" + parameter.name + "' of kernel " + kernel.info().name;
@@ -122,7 +123,7 @@ void check_memory(const ProgramKernel& kernel, const Parameter& parameter, const
                                    " bytes are not whole elements of " + std::to_string(element) +
                                    " bytes");
   }
-  // A vector of OpenCL C is aligned to its size, as far as this is a power of two.
+  // A vector type of OpenCL C is aligned to its size, if that is a power of two.
   const std::uint64_t alignment = std::min<std::uint64_t>(element & (~element + 1), 128);
   if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) {
     refuse(COHORT_BAD_OPTIONS,
@@ -459,7 +460,7 @@ cohort_code cohort_job_wait(cohort_job* job, int64_t timeout_ns, cohort_status* 
         std::optional<Status> found;
         try {
           found = object->wait(deadline_of(timeout_ns));
-        } catch (...) {  // it has failed, or this thread may not wait
+        } catch (...) {  // the job has failed, or this thread must not wait for it
           give(status, object->report().status);
           throw;
         }
@@ -515,7 +516,7 @@ cohort_code cohort_job_report(cohort_job* job, char** json) {
     if (report["status"] == "finished") {
       try {
         for (const auto& [name, number] : object->run().numbers()) report["numbers"][name] = number;
-      } catch (const Refusal&) {  // no app
+      } catch (const Refusal&) {  // the job is not an app's
       }
     }
 #endif
@@ -566,7 +567,7 @@ cohort_code cohort_task_wait(cohort_task* task, int64_t timeout_ns, cohort_statu
         std::optional<TaskReport> report;
         try {
           report = deadline ? object->task().wait_until(*deadline) : object->task().wait();
-        } catch (...) {  // it has failed, or this thread may not wait
+        } catch (...) {  // the task has failed, or this thread must not wait for it
           give(status, object->task().report().status);
           throw;
         }

@@ -1,5 +1,5 @@
 // The C API: graphs, and apps by name. An app runs on a thread of its own, which prepares the
-// input, launches the job and reads the result; the job's handle is there from the beginning.
+// input, launches the job and reads the result. The handle of the job exists from the beginning.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
@@ -50,7 +50,7 @@ std::vector<T> integers(const char* what, const void* from, std::uint32_t bytes,
       result[i] = static_cast<T>(value);
     }
   };
-  // A negative number of four bytes is a large one here, and then no valid offset or node.
+  // A negative number of four bytes turns into a large one, which is no valid offset or node.
   bytes == 4 ? copy(std::uint32_t{}) : copy(std::uint64_t{});
   return result;
 }
@@ -86,7 +86,7 @@ constexpr bool has_apps<cuda::Engine> = true;
 
 class AppJob final : public JobObject {
  public:
-  /// Runs the app on the calling thread, whose last access to the engine this is.
+  /// Runs the app on the calling thread. The thread does not access the engine afterwards.
   void live(const apps::AppInfo& info, const std::string& input, const apps::Settings& settings,
             apps::RunOptions options, const AnyEngine& engine) {
     options.drive = [this](const Job& job) { return drive(job); };
@@ -143,7 +143,7 @@ class AppJob final : public JobObject {
     std::unique_lock lock{mutex_};
     if (!wait_for(lock, deadline, [this] { return done_ || job_; })) return std::nullopt;
     if (!done_) {
-      // The engine knows whether this thread may wait for the job.
+      // Waiting on the job lets the engine check whether this thread may wait for it.
       const Job its = *job_;
       lock.unlock();
       std::optional<Report> report;
@@ -165,7 +165,7 @@ class AppJob final : public JobObject {
     const std::lock_guard lock{mutex_};
     if (!done_) {
       Report report = job_ ? job_->report() : Report{};
-      // Finished only when the result is there.
+      // Report `finished` only when the result has been read.
       if (job_ && report.status == Status::finished) report.status = Status::running;
       return report;
     }
@@ -210,7 +210,7 @@ class AppJob final : public JobObject {
     return true;
   }
 
-  /// Waits for the job's end. A suspended job ends when it has been resumed or cancelled.
+  /// Waits for the job's end. A suspended job ends only after it has been resumed or cancelled.
   Report drive(const Job& job) {
     bool late = false;
     {
@@ -224,7 +224,7 @@ class AppJob final : public JobObject {
       const Report report = job.wait();
       if (report.status != Status::suspended) return report;
       std::unique_lock lock{mutex_};
-      changed_.wait_for(lock, std::chrono::milliseconds{2});  // resume() does not tell
+      changed_.wait_for(lock, std::chrono::milliseconds{2});  // a resume does not notify, so poll
     }
   }
 
@@ -237,7 +237,7 @@ class AppJob final : public JobObject {
   apps::AppRun run_;
 };
 
-/// What the app found for each node. Throws for a job without such a result.
+/// The result of an app for each node. Throws if the job has no such result.
 apps::NodeValues result_of(JobObject& job) {
   const auto& values = job.run().values;
   if (!values) refuse(COHORT_UNSUPPORTED, "result: this app has no result by node; see its report");
@@ -288,7 +288,8 @@ cohort_code cohort_app_launch(cohort_engine* engine, const char* app, cohort_gra
     run.restore = text_or(options.restore, "");
     const auto launched = std::make_shared<AppJob>();
     // The engine's end waits for the job, so the thread can use the engine without counting as a
-    // call.
+    // The engine waits for this job before it is destroyed, so the thread can use the engine
+    // without counting as a call.
     use.adds(launched);
     try {
       std::thread{[launched, &info, input, settings, run, keeps, &its = *use] {

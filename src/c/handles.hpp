@@ -1,5 +1,5 @@
-// Handles of the C API: numbers dressed as pointers, never followed.
-// Invariant: a handle is given out once, so a closed one is recognised for ever.
+// Handles of the C API: numbers cast to pointers, which are never followed. Invariant: a handle
+// value is used once, so a closed handle is always recognised.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace cohort::c {
 
-/// A failure that is no cohort::Error.
+/// A failure that is not a cohort::Error.
 struct Refusal {
   cohort_code code;
   std::string message;
@@ -24,7 +24,7 @@ struct Refusal {
   throw Refusal{code, std::move(message)};
 }
 
-/// What a handle stands for.
+/// Base class of everything to which a handle can refer.
 class Object {
  public:
   Object() = default;
@@ -33,19 +33,19 @@ class Object {
   virtual ~Object() = default;
 };
 
-/// Guards the table of handles and the engines' bookkeeping. Never held during a call of the
-/// library, and not across fork(): a child finds it free.
+/// Guards the table of handles and the engines' bookkeeping. Not held during a call of the library.
+/// Not held across fork() either, so a child finds it unlocked.
 [[nodiscard]] std::mutex& table_mutex();
 
 class Table {
  public:
-  /// A new handle for the object. With the table's mutex held.
+  /// Returns a new handle for the object. Call it with the table's mutex held.
   std::uint64_t add(std::shared_ptr<Object> object, unsigned kind) {
     const std::uint64_t handle = (++made_ << kind_bits) | kind;
     objects_.emplace(handle, std::move(object));
     return handle;
   }
-  /// With the mutex held; null if there is none.
+  /// Returns null if there is no such object. Call it with the mutex held.
   [[nodiscard]] std::shared_ptr<Object> find(std::uint64_t handle) const {
     const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second;
@@ -84,7 +84,7 @@ template <class Handle>
   refuse(COHORT_BAD_HANDLE, "no " + name + ": it has been closed, or this is no handle of one");
 }
 
-/// The object of a handle. Throws Refusal{COHORT_BAD_HANDLE}.
+/// The object to which a handle refers. Throws Refusal{COHORT_BAD_HANDLE}.
 template <class Handle>
 std::shared_ptr<typename Kind<Handle>::Type> object_of(const Handle* handle) {
   if ((number_of(handle) & ((1U << Table::kind_bits) - 1)) == Kind<Handle>::number) {
@@ -95,7 +95,7 @@ std::shared_ptr<typename Kind<Handle>::Type> object_of(const Handle* handle) {
   refuse_handle(handle);
 }
 
-/// A handle for the object.
+/// Returns a new handle for the object.
 template <class Handle>
 Handle* handle_of(std::shared_ptr<typename Kind<Handle>::Type> object) {
   const std::lock_guard lock{table_mutex()};
@@ -103,7 +103,7 @@ Handle* handle_of(std::shared_ptr<typename Kind<Handle>::Type> object) {
   return reinterpret_cast<Handle*>(table().add(std::move(object), Kind<Handle>::number));
 }
 
-/// Forgets the handle. The object is destroyed without the mutex.
+/// Removes the handle from the table. Destroys the object without holding the mutex.
 template <class Handle>
 std::shared_ptr<typename Kind<Handle>::Type> forget(const Handle* handle) {
   auto found = object_of(handle);
@@ -112,11 +112,11 @@ std::shared_ptr<typename Kind<Handle>::Type> forget(const Handle* handle) {
   return found;
 }
 
-/// Keeps the message of a failure for cohort_message().
+/// Stores the message of a failure for cohort_message().
 void keep_message(const char* text) noexcept;
 [[nodiscard]] const char* kept_message() noexcept;
 
-/// The code of the exception that is being handled, whose message is kept. `foreign`: the code of
+/// Returns the code of the exception being handled, and stores its message. `foreign`: the code for
 /// an exception that is not the library's.
 [[nodiscard]] cohort_code code_of_exception(cohort_code foreign);
 
@@ -138,8 +138,8 @@ T& checked_out(T* out, const char* name) {
   return *out;
 }
 
-/// The options, or the defaults. Of a newer caller's structure the known part is read, if the rest
-/// is 0.
+/// The options, or the defaults if there are none. If a newer caller passes a larger structure,
+/// reads the known part and requires the rest to be 0.
 template <class Options>
 Options options_or_default(const Options* options, const char* name) {
   Options result{};

@@ -1,4 +1,5 @@
-// The C API: leases of SMs. Without CUDA, and on other engines, each is refused.
+// The C API: leases of SMs. Every lease is refused in a build without CUDA, and on engines other
+// than CUDA.
 #include "c/objects.hpp"
 #include "cohort/c.h"
 
@@ -8,7 +9,7 @@ namespace cohort::c {
 
 class LeaseObject final : public Object {
  public:
-  /// `owned`: the stream is this object's.
+  /// `owned`: the stream to destroy with this object, if it made one.
   LeaseObject(std::shared_ptr<EngineObject> engine, cuda::Lease lease, cudaStream_t stream,
               int device, bool owned)
       : engine_(std::move(engine)),
@@ -17,12 +18,12 @@ class LeaseObject final : public Object {
         device_(device),
         owned_(owned) {}
   ~LeaseObject() override {
-    lease_.reset();  // in stream order, so before the stream goes
+    lease_.reset();  // ends the lease in stream order, before the stream is destroyed
     if (!owned_) return;
     int before = 0;
     if (cudaGetDevice(&before) != cudaSuccess || cudaSetDevice(device_) != cudaSuccess) return;
     static_cast<void>(
-        cudaStreamDestroy(stream_));  // the driver waits for its work, this thread does not
+        cudaStreamDestroy(stream_));  // returns at once; the driver finishes the stream's work
     static_cast<void>(cudaSetDevice(before));
   }
   [[nodiscard]] void* stream() const { return stream_; }
@@ -42,7 +43,7 @@ void check_cuda(cudaError_t error, const char* call) {
     throw Error{Errc::device_lost, std::string{call} + ": " + cudaGetErrorString(error)};
 }
 
-/// A stream of the highest priority on a device.
+/// Makes a stream of the highest priority on a device.
 cudaStream_t make_stream(int device) {
   int before = 0;
   check_cuda(cudaGetDevice(&before), "cudaGetDevice");
@@ -74,7 +75,7 @@ cohort_code lease(cohort_engine* engine, std::optional<cudaStream_t> given, std:
           if (!given) static_cast<void>(cudaStreamDestroy(stream));
           throw;
         }
-        out = handle_of<cohort_lease>(std::move(object));  // the stream is the object's now
+        out = handle_of<cohort_lease>(std::move(object));  // the object owns the stream now
       } else {
         refuse(COHORT_UNSUPPORTED,
                "lease: SMs are leased from the engine cuda; this engine is on the CPU");

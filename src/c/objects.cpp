@@ -27,7 +27,7 @@ std::mutex& table_mutex() {
 }
 
 Table& table() {
-  static auto& all = *new Table;  // threads may use it while the process exits
+  static auto& all = *new Table;  // leaked, because threads may use it while the process exits
   return all;
 }
 
@@ -58,7 +58,7 @@ cohort_code code_of_exception(cohort_code foreign) {
   } catch (const std::exception& exception) {
     keep_message(exception.what());
     return foreign;
-  } catch (const abi::__forced_unwind&) {  // the thread is being cancelled
+  } catch (const abi::__forced_unwind&) {  // the C library is cancelling the thread
     throw;
   } catch (...) {
     keep_message("an exception that is no std::exception");
@@ -91,14 +91,16 @@ void EngineObject::Use::adds(const std::shared_ptr<Work>& work) const {
   if (late) work->cancel();
   if (all.empty()) return;
   std::erase_if(all, [](const auto& each) { return each->over(); });
-  const std::lock_guard lock{table_mutex()};  // close() waits for this call before it looks again
+  // Close() waits for this call to end before it looks at the list again.
+  const std::lock_guard lock{table_mutex()};
   object_->work_.insert(object_->work_.end(), all.begin(), all.end());
   object_->forget_at_ = 2 * object_->work_.size() + 4;
 }
 
-/// Cancels the work that there is now, and waits for it. False at the deadline.
+/// Cancels all current work and waits for it. Returns false at the deadline.
 bool EngineObject::end_work(const Deadline& deadline) {
-  std::vector<std::shared_ptr<Work>> all;  // a copy: another thread that closes waits for it too
+  // A copy, because another closing thread may wait for the same work.
+  std::vector<std::shared_ptr<Work>> all;
   {
     const std::lock_guard lock{table_mutex()};
     closing_ = true;
@@ -108,14 +110,14 @@ bool EngineObject::end_work(const Deadline& deadline) {
   const auto left =
       std::ranges::find_if_not(all, [&](const auto& each) { return each->wait_ended(deadline); });
   std::sort(all.begin(), left);
-  const std::lock_guard lock{table_mutex()};  // `all` is destroyed without it
+  const std::lock_guard lock{table_mutex()};  // released before `all` is destroyed
   std::erase_if(work_,
                 [&](const auto& each) { return std::binary_search(all.begin(), left, each); });
   return left == all.end();
 }
 
 bool EngineObject::close(const Deadline& deadline) {
-  if (process_ != ::getpid()) {  // its threads do not run here
+  if (process_ != ::getpid()) {  // in a child of fork(), which has none of the engine's threads
     static_cast<void>(engine_.release());
     return true;
   }
@@ -127,7 +129,7 @@ bool EngineObject::close(const Deadline& deadline) {
                  : (unused_.wait(lock, unused), false))
       return false;
     if (!work_.empty()) continue;
-    const auto engine = std::move(engine_);  // null if another thread closed it meanwhile
+    const auto engine = std::move(engine_);  // null if another thread has closed it meanwhile
     lock.unlock();
     return true;
   }
@@ -146,7 +148,7 @@ bool is_over(Status status) {
   return status != Status::pending && status != Status::running && status != Status::suspended;
 }
 
-/// Waits for a job or task. What it failed with is not of interest.
+/// Waits for a job or task, and ignores how it ended.
 template <class Waited>
 auto wait_quietly(const Waited& waited, const Deadline& deadline) {
   try {

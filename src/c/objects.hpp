@@ -1,6 +1,5 @@
-// What the handles of the C API stand for.
-// Invariant: an engine is destroyed by the call that closes it, after all its work has ended and no
-// call uses it any more.
+// The objects behind the handles of the C API. Invariant: the call that closes an engine destroys
+// it, after all its work has ended and when no call uses it any more.
 #pragma once
 
 #include <unistd.h>
@@ -29,19 +28,19 @@ namespace cohort::c {
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-/// The end of a wait; none for COHORT_FOREVER.
+/// The time at which a wait ends; empty for COHORT_FOREVER.
 [[nodiscard]] inline Deadline deadline_of(std::int64_t timeout_ns) {
   if (timeout_ns < 0) return std::nullopt;
   return cohort::detail::deadline_after(std::chrono::nanoseconds{timeout_ns});
 }
 
-/// A job or task of an engine, as the engine's end sees it.
+/// A job or task, as seen by an engine that is being closed.
 class Work : public Object {
  public:
   virtual void cancel() = 0;
-  /// Whether it has ended for good.
+  /// Whether the work has ended for good.
   [[nodiscard]] virtual bool over() = 0;
-  /// Waits until it has ended for good. False at the deadline.
+  /// Waits until the work has ended for good. Returns false at the deadline.
   virtual bool wait_ended(const Deadline& deadline) = 0;
 };
 
@@ -49,7 +48,7 @@ class EngineObject final : public Object {
  public:
   explicit EngineObject(std::unique_ptr<AnyEngine> engine) : engine_(std::move(engine)) {}
 
-  /// A call that uses the engine; it is not destroyed meanwhile.
+  /// Marks a call that uses the engine, which is not destroyed before the call ends.
   class Use {
    public:
     /// Throws Refusal{COHORT_ENGINE_GONE} if the engine is being closed.
@@ -59,7 +58,8 @@ class EngineObject final : public Object {
     ~Use();
     [[nodiscard]] const AnyEngine& operator*() const { return *object_->engine_; }
     [[nodiscard]] const AnyEngine* operator->() const { return object_->engine_.get(); }
-    /// Work that the engine's end has to wait for. Cancels it if that has begun.
+    /// Records work for which a closing engine has to wait. Cancels the work if the engine is
+    /// already closing.
     void adds(const std::shared_ptr<Work>& work) const;
     [[nodiscard]] const std::shared_ptr<EngineObject>& object() const { return object_; }
 
@@ -67,10 +67,10 @@ class EngineObject final : public Object {
     std::shared_ptr<EngineObject> object_;
   };
 
-  /// Ends all work. False at the deadline.
+  /// Ends all work. Returns false at the deadline.
   bool close(const Deadline& deadline);
 
-  /// Marks that the calling thread runs a task of this engine.
+  /// Marks that the calling thread runs a task of this engine, for the lifetime of the object.
   class InTask {
    public:
     explicit InTask(const EngineObject& engine) : engine_(&engine), outer_(innermost) {
@@ -98,7 +98,8 @@ class EngineObject final : public Object {
   std::unique_ptr<AnyEngine> engine_;
   const pid_t process_ = ::getpid();
   // Guarded by the table's mutex:
-  std::vector<std::shared_ptr<Work>> work_;  // all that has not ended, and a few that have
+  // All work that has not ended, and possibly some that has.
+  std::vector<std::shared_ptr<Work>> work_;
   std::size_t forget_at_ = 4;
   std::uint32_t uses_ = 0;
   bool closing_ = false;
@@ -114,7 +115,7 @@ class TimelineObject final : public Object {
   explicit TimelineObject(std::size_t limit) : timeline_(limit) {}
   [[nodiscard]] tool::Timeline& timeline() { return timeline_; }
   Tracer& job(const std::string& name) { return timeline_.job(name); }
-  /// One track for all tasks of a name.
+  /// The track for all tasks of that name.
   Tracer& task(const std::string& name);
 
  private:
@@ -130,7 +131,7 @@ class JobObject : public Work {
   /// The launched job. Throws Refusal{COHORT_BAD_STATE} while an app is still preparing it.
   [[nodiscard]] virtual Job job(const char* call) = 0;
 #ifdef COHORT_C_APPS
-  /// The run of an app that has finished. Throws Refusal{COHORT_BAD_STATE}.
+  /// The results of an app that has finished. Throws Refusal{COHORT_BAD_STATE}.
   [[nodiscard]] virtual const apps::AppRun& run();
 #endif
 };
@@ -161,7 +162,7 @@ class TaskObject final : public Work {
   Task task_;
 };
 
-/// What jobs keep: their timeline and buffers.
+/// Objects that must live as long as a job: its timeline and its buffers.
 using Kept = std::vector<std::shared_ptr<Object>>;
 
 /// The options of a launch, with the timeline of `use`'s engine.
@@ -173,7 +174,7 @@ using Kept = std::vector<std::shared_ptr<Object>>;
   return text == nullptr ? otherwise : text;
 }
 [[nodiscard]] std::vector<std::string> list_of(const char* const* texts);
-/// A copy for cohort_string_free.
+/// A copy of the text, which the caller frees with cohort_string_free.
 [[nodiscard]] char* returned(const std::string& text);
 
 #ifdef COHORT_C_PROGRAMS

@@ -46,7 +46,7 @@ std::optional<std::uint32_t> cgroup_quota(const fs::path& root) {
   };
   std::ifstream file{root / "proc/self/cgroup"};
   for (std::string line;
-       std::getline(file, line);) {  // "0::/path" for v2, "4:cpu,cpuacct:/path" for v1
+       std::getline(file, line);) {  // a line is "0::/path" for v2, or "4:cpu,cpuacct:/path" for v1
     std::istringstream fields{line};
     std::string number;
     std::string controllers;

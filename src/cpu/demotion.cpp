@@ -24,7 +24,7 @@ bool can_leave_idle_policy() {
   return can;
 }
 
-/// The last of these CPUs, all but `without` of them, but at least one.
+/// The last CPUs of `all`, without the first `without` of them; at least one CPU.
 cpu_set_t last_cpus(const cpu_set_t& all, std::uint32_t without) {
   const auto count = static_cast<std::uint32_t>(CPU_COUNT(&all));
   std::uint32_t to_skip = std::min(without, count - 1);
@@ -52,7 +52,7 @@ std::atomic<DemotionWay>& known_way() {
 DemotionWay demotion_way() { return known_way().load(std::memory_order_relaxed); }
 
 void take_short_slices() {
-  struct Attributes {  // struct sched_attr of Linux, which glibc 2.36 does not have
+  struct Attributes {  // Linux's struct sched_attr, which glibc 2.36 does not declare
     std::uint32_t size = sizeof(Attributes);
     std::uint32_t policy = SCHED_OTHER;
     std::uint64_t flags = 0;
@@ -64,7 +64,7 @@ void take_short_slices() {
   } attributes;
   if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
   if (attributes.policy != SCHED_OTHER) return;
-  attributes.runtime = 100'000;  // nanoseconds, the least that Linux accepts
+  attributes.runtime = 100'000;  // in nanoseconds: the smallest slice that Linux accepts
   ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
@@ -99,7 +99,8 @@ bool Demotion::restore() {
   if (!thread_) return true;
   if (way_ == DemotionWay::idle_policy) {
     if (::pthread_setschedparam(*thread_, policy_, &priority_) != 0) {
-      known_way().store(DemotionWay::fewer_cpus, std::memory_order_relaxed);  // for all others
+      // Applies to all other threads too.
+      known_way().store(DemotionWay::fewer_cpus, std::memory_order_relaxed);
       return false;
     }
   } else if (::pthread_setaffinity_np(*thread_, sizeof cpus_, &cpus_) != 0) {

@@ -1,5 +1,5 @@
-// Lets the operating system prefer other threads to one, for a while and without help of its owner.
-// Invariant: what demote() changes, restore() can change back with the rights of this process.
+// Lets the operating system prefer other threads to a given one, for a while and without that
+// thread's help. Invariant: restore() can undo demote() with the rights of this process.
 #pragma once
 
 #include <pthread.h>
@@ -10,21 +10,22 @@
 
 namespace cohort::cpu {
 
-/// How a thread can step back.
+/// How a demoted thread gives way.
 enum class DemotionWay : std::uint8_t {
-  idle_policy,  ///< SCHED_IDLE: it runs when a CPU has nothing else to do
-  fewer_cpus,   ///< it keeps off some CPUs, for processes that may not leave SCHED_IDLE again
+  idle_policy,  ///< SCHED_IDLE: the thread runs when a CPU has nothing else to do
+  fewer_cpus,  ///< the thread avoids some CPUs; for processes that could not leave SCHED_IDLE again
 };
 
-/// Leaving SCHED_IDLE takes CAP_SYS_NICE, or an RLIMIT_NICE that permits the thread's nice value.
-/// Tried once, on a thread of its own.
+/// Chooses a way that this process can undo. Leaving SCHED_IDLE takes CAP_SYS_NICE, or an
+/// RLIMIT_NICE that permits the thread's nice value. This is tried once, on a separate thread.
 [[nodiscard]] DemotionWay demotion_way();
 
-/// Asks for short time slices for the calling thread, so that it need not wait for the end of the
-/// slice of another one when it wakes. Since Linux 6.12; ignored before.
+/// Asks for short time slices for the calling thread, so that after a wake-up it need not wait for
+/// the end of another thread's slice. Effective since Linux 6.12; ignored before.
 void take_short_slices();
 
-/// The CPUs and the policy of the thread that makes this object, for threads that others start.
+/// Records the CPUs and the scheduling policy of the thread that makes this object, to apply them
+/// to threads started by other threads.
 class Scheduling {
  public:
   Scheduling();
@@ -37,22 +38,22 @@ class Scheduling {
   bool known_;
 };
 
-/// One thread, which must live as long as this object demotes it.
+/// Demotes one thread, which must live until restore() succeeds.
 class Demotion {
  public:
   /// `busy_cpus`: how many CPUs the preferred threads need.
   void demote(pthread_t thread, std::uint32_t busy_cpus, DemotionWay way = demotion_way());
-  /// False if the system refuses it, as where the process has given up its rights meanwhile: the
-  /// thread stays recorded, so that a later call tries again.
+  /// Returns false if the system refuses, for example because the process has given up its rights
+  /// meanwhile. The thread then stays recorded, so that a later call tries again.
   bool restore();
   [[nodiscard]] bool demoted() const { return thread_.has_value(); }
 
  private:
   std::optional<pthread_t> thread_;
   DemotionWay way_ = DemotionWay::idle_policy;
-  int policy_ = SCHED_OTHER;   // before
-  sched_param priority_ = {};  // before
-  cpu_set_t cpus_ = {};        // before
+  int policy_ = SCHED_OTHER;   // policy before the demotion
+  sched_param priority_ = {};  // priority before the demotion
+  cpu_set_t cpus_ = {};        // CPUs before the demotion
 };
 
 }  // namespace cohort::cpu

@@ -15,7 +15,8 @@ std::array<std::uint64_t, tenant::cpu_words> cpus_of_this_thread() {
   std::array<std::uint64_t, tenant::cpu_words> bits{};
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return bits;  // more CPUs than a mask has
+  // The machine has more CPUs than the mask.
+  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return bits;
   for (std::size_t cpu = 0; cpu < 64 * bits.size() && cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &mask)) bits[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
   }
@@ -24,13 +25,13 @@ std::array<std::uint64_t, tenant::cpu_words> cpus_of_this_thread() {
 
 }  // namespace
 
-/// A unit on loan. It outlives the lender, as long as its worker is here.
+/// A unit on loan. It may outlive the lender: it exists as long as its worker is parked here.
 class WorkerLender::Unit {
  public:
   Unit(std::shared_ptr<tenant::Loans> loans, std::uint32_t slot)
       : loans_(std::move(loans)), slot_(slot) {}
 
-  /// Run by the worker that has left its job. Returns when the unit is taken back.
+  /// Parks the worker, which has left its job. Returns when the unit is taken back.
   void park() {
     std::unique_lock lock{loans_->mutex};
     if (released_) return;
@@ -39,7 +40,7 @@ class WorkerLender::Unit {
     if (loans_->came) loans_->came(slot_);
     back_.wait(lock, [this] { return released_; });
   }
-  /// With the mutex.
+  /// Call it with the mutex held.
   void release() {
     released_ = true;
     back_.notify_one();
@@ -69,9 +70,9 @@ void WorkerLender::lend(std::uint32_t slot, std::uint32_t units, int priority) {
   {
     const std::lock_guard lock{loans->mutex};
     auto& its = slots_[slot];
-    back.reserve(its.size());  // nothing may throw once a unit is released
+    back.reserve(its.size());  // allocates now: nothing may throw once a unit is released
     its.reserve(units);
-    // Those that still wait for a worker go first.
+    // Units that still wait for a worker are taken back first.
     std::stable_partition(its.begin(), its.end(), [](const auto& unit) { return unit->parked; });
     while (its.size() > units) {
       its.back()->release();
@@ -82,13 +83,13 @@ void WorkerLender::lend(std::uint32_t slot, std::uint32_t units, int priority) {
     its.insert(its.end(), fresh.begin(), fresh.end());
   }
   for (const auto& unit : back) {
-    const auto task = std::move(unit->task);  // it refers to the unit
-    if (!unit->parked) task->cancel();        // nothing sets it any more
+    const auto task = std::move(unit->task);  // the task refers to the unit, so break the cycle
+    if (!unit->parked) task->cancel();  // `parked` no longer changes, since the unit is released
   }
   for (const auto& unit : fresh) {
     if (launch(unit, priority)) continue;
     const std::lock_guard lock{loans->mutex};
-    unit->release();  // a worker may have it nevertheless
+    unit->release();  // in case a worker is already parked in it
     std::erase(slots_[slot], unit);
   }
 }
@@ -103,7 +104,7 @@ bool WorkerLender::launch(const std::shared_ptr<Unit>& unit, int priority) {
         dispatcher_.launch(std::move(body), {.max_groups = 1, .resizable = false}, priority, false);
     return true;
   } catch (const std::exception&) {
-    return false;  // no memory, or the engine is lost: the tenant gets fewer units
+    return false;  // out of memory, or the engine is lost: the tenant gets fewer units
   }
 }
 

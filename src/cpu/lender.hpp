@@ -1,5 +1,5 @@
-// Lends workers of the CPU engine: each unit is a task of one group that sleeps until its tenant
-// gives it back.
+// Lends workers of the CPU engine. Each unit is a task of one group that sleeps until the tenant
+// gives the unit back.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,8 @@ class WorkerLender final : public tenant::Lender {
   bool launch(const std::shared_ptr<Unit>& unit, int priority);
 
   engine::Dispatcher& dispatcher_;
-  std::vector<std::vector<std::shared_ptr<Unit>>> slots_;  // guarded by the loans' mutex
+  // Units by slot; guarded by the loans' mutex.
+  std::vector<std::vector<std::shared_ptr<Unit>>> slots_;
 };
 
 }  // namespace cohort::cpu

@@ -12,18 +12,19 @@
 namespace cohort::cpu {
 namespace {
 
-/// Small buffers are aligned to two cache lines, so that no two share what the processor moves at
-/// once. Large ones are aligned to huge pages.
+/// Alignment of a buffer. Processors move up to two cache lines at a time, so small buffers are
+/// aligned to that. Large buffers are aligned to huge pages.
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
 constexpr std::align_val_t alignment(std::size_t bytes) {
   return std::align_val_t{bytes < huge_page ? 128 : huge_page};
 }
 
-/// Kernels access large buffers in no particular order, and would otherwise miss the TLB at every
+/// Kernels access large buffers in random order, and without huge pages would miss the TLB at every
 /// other access.
 void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  if (bytes >= huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);  // a hint, which may be ignored
+  // Only a hint: the system may ignore it.
+  if (bytes >= huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// The CPU engine's memory: that of the process.
+// The CPU engine's memory: ordinary memory of the process.
 #pragma once
 
 #include "cohort/buffer.hpp"

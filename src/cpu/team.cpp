@@ -15,11 +15,12 @@ namespace {
 
 namespace context = boost::context;
 
-// Deep enough for kernels that call the C++ library; only touched pages use memory. A guard page
-// lies below.
+// Deep enough for kernels that call the C++ library. Only touched pages use memory, and a guard
+// page lies below the stack.
 constexpr std::size_t stack_bytes = 256UL * 1024UL;
 
-/// Stacks belong to the team and are reused: the end of a fibre must not free its stack.
+/// A stack allocator that frees nothing: the team owns the stacks and reuses them after a fibre's
+/// end.
 struct KeepStack {
   static void deallocate(context::stack_context& /*stack*/) noexcept {}
 };
@@ -29,8 +30,8 @@ struct KeepStack {
 struct Team::Fibres {
   struct Thread {
     context::stack_context stack;
-    context::fiber fibre;      // where this thread continues
-    context::fiber conductor;  // where it came from
+    context::fiber fibre;      // where this thread of the group continues
+    context::fiber conductor;  // where its worker continues
     std::unique_ptr<FibreNotes> notes;
     Handling handling;
     bool done = true;
@@ -84,7 +85,7 @@ struct Team::Fibres {
         }};
   }
 
-  /// Runs one thread until its next meeting or its end.
+  /// Runs one thread of the group until its next meeting or its end.
   void advance(Thread& thread) {
     const Handling mine = std::exchange(Handling::current(), thread.handling);
     home->before_switch_to(*thread.notes);
@@ -97,7 +98,7 @@ struct Team::Fibres {
   std::vector<void*> slots;
   std::unique_ptr<FibreNotes> home;
   std::exception_ptr thrown;
-  bool unwinding = false;  // every thread leaves its kernel function at its next turn
+  bool unwinding = false;  // set: every thread leaves its kernel function at its next turn
 };
 
 Team::Team(std::uint32_t local_size) : fibres_(new Fibres(local_size)), local_size_(local_size) {}

@@ -1,4 +1,4 @@
-// Where workers are sent, and what they report when they return.
+// Sends workers to jobs, and records what they report when they return.
 #include "cpu/workers.hpp"
 
 #include <pthread.h>
@@ -14,7 +14,8 @@
 namespace cohort::cpu {
 namespace {
 
-/// Spinning pays off only while the awaited group has its own CPU.
+/// How long groups spin before they sleep. Spinning pays off only while the awaited group has its
+/// own CPU.
 Patience patience_for(std::uint32_t capacity, std::uint32_t cpus) {
   return capacity <= cpus ? Patience{.spins = 2000, .yields = 20}
                           : Patience{.spins = 0, .yields = 40};
@@ -61,11 +62,12 @@ void Workers::resize(std::uint32_t units) {
   check_capacity(units, max_groups_limit);
   const bool first = workers_.empty();
   hire(units);
-  if (first) std::reverse(idle_.begin(), idle_.end());  // so that worker 0 is sent first
+  // The last of the list is sent first: make that worker 0.
+  if (first) std::reverse(idle_.begin(), idle_.end());
   for (std::uint32_t index = 0; index < units; ++index) {
     Worker& worker = *workers_[index];
     if (!worker.spare) continue;
-    worker.spare = false;  // the capacity has reached it
+    worker.spare = false;  // the capacity has grown and now includes this worker
     worker.demotion.restore();
     pin(index);
     if (std::erase(idle_, index) != 0) add_idle(index);
@@ -74,9 +76,10 @@ void Workers::resize(std::uint32_t units) {
   for (JobRecord* const job : dispatcher_.jobs_and_running_tasks()) set_patience(*job, units);
 }
 
-/// Starts threads until there are `workers` of them. Spare ones are not bound to a CPU.
+/// Starts threads until there are `workers` of them. Spare threads are not bound to a CPU.
 void Workers::hire(std::uint32_t workers, bool spare) {
-  workers_.reserve(workers);  // a running thread cannot be undone: nothing may throw after this
+  // Reserve first: a started thread cannot be undone, so nothing may throw after this.
+  workers_.reserve(workers);
   idle_.reserve(workers);
   try {
     while (workers_.size() < workers) {
@@ -95,7 +98,8 @@ void Workers::hire(std::uint32_t workers, bool spare) {
   }
 }
 
-/// Hires what tasks that are or may become overdue need beyond the capacity, and `more`.
+/// Starts the threads that overdue tasks, and tasks that may become overdue, need beyond the
+/// capacity, plus `more`.
 void Workers::hire_spare(std::uint32_t units, std::uint32_t more) {
   hire(units + dispatcher_.due_groups(overdue_ + more, units), true);
 }
@@ -137,8 +141,9 @@ void Workers::work(std::uint32_t index) {
     lock.unlock();
     const detail::Stay stay = visit(self, *job);
     lock.lock();
-    self.demotion.restore();  // others wait for the mutex
-    // The tracer gets its events before the return counts, so the job is not at rest earlier.
+    self.demotion.restore();  // before other threads wait for the mutex that this thread holds
+    // Pass the events to the tracer before this return is counted. The job then cannot come to rest
+    // before its tracer has all events.
     ++job->telling;
     do {
       dispatcher_.look_at_demand(*job);
@@ -150,8 +155,9 @@ void Workers::work(std::uint32_t index) {
     job->offers.merge(self.visit.offers);
     if (job->overdue) --overdue_;
     self.visited = nullptr;
-    self.demotion.restore();  // the tracer was told without the mutex
-    add_idle(index);          // before other threads see the job at rest
+    // Again, because the worker was without the mutex while it called the tracer.
+    self.demotion.restore();
+    add_idle(index);  // before other threads see the job at rest
     dispatcher_.news(*job);
     dispatcher_.rebalance();
     job.reset();  // the dispatcher still holds a reference
@@ -178,8 +184,8 @@ void Workers::trace_gather(JobRecord& job, const TraceGather& gather) {
   body_of(job).untold.push_back(gather);
 }
 
-/// Releases the lock meanwhile; it is held again on return. Returns false if there were no events
-/// to pass on.
+/// Passes pending events to the job's tracer. Releases the lock meanwhile; it is held again on
+/// return. Returns false if there were no events.
 bool Workers::tell_tracer(JobRecord& job, std::unique_lock<std::mutex>& lock) {
   if (body_of(job).untold.empty()) return false;
   const std::vector<TraceGather> gathers = std::exchange(body_of(job).untold, {});
@@ -195,7 +201,8 @@ std::uint32_t Workers::busy_workers() const {
   return static_cast<std::uint32_t>(workers_.size() - idle_.size());
 }
 
-/// Units that may be assigned now: idle workers, limited by what the capacity leaves.
+/// The number of units that may be assigned now: the idle workers, limited by what remains of the
+/// capacity.
 std::uint32_t Workers::free_units() const {
   return dispatcher_.units() > busy_workers() ? dispatcher_.units() - busy_workers() : 0;
 }
@@ -225,7 +232,7 @@ void Workers::set_patience(JobRecord& job, std::uint32_t capacity) const {
   shared.offer_event.patience.store(patience, std::memory_order_relaxed);
 }
 
-/// Groups poll these words. Sleeping groups are woken.
+/// Publishes the words that the job's groups poll, and wakes sleeping groups.
 void Workers::publish(JobRecord& job) {
   auto& shared = body_of(job).shared;
   const Roster roster = shared.look();
@@ -237,7 +244,7 @@ void Workers::publish(JobRecord& job) {
   const std::uint32_t target =
       job.share + (roster.draining() && job.share > 0 ? roster.arrived() : 0);
   if (shared.share.load(Order::relaxed) == target) return;
-  shared.share.store(target, Order::release);  // after the flags: pairs with target(acquire)
+  shared.share.store(target, Order::release);  // after the flags; pairs with target(acquire)
   Platform::notify(shared.lobby_event);
   Platform::notify(shared.offer_event);
 }
@@ -252,7 +259,8 @@ void Workers::send(JobRecord& job, std::uint32_t count, bool first) {
     demote_late(count);  // before the task's threads look for a CPU
   }
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto next = job.overdue ? idle_.begin() : idle_.end() - 1;  // spare workers are in front
+    // Spare workers are at the front of the idle list.
+    const auto next = job.overdue ? idle_.begin() : idle_.end() - 1;
     Worker& worker = *workers_[*next];
     worker.demotion.restore();
     worker.job = job.shared_from_this();
@@ -284,7 +292,8 @@ void Workers::add_idle(std::uint32_t index) {
 
 // ---- Tasks that are overdue
 
-/// Prepares threads for a task that may become overdue, and the thread that notices.
+/// Prepares threads for a task that may become overdue, and starts the thread that watches the due
+/// times.
 bool Workers::accept(JobRecord& job) {
   if (!job.due) return true;
   hire_spare(dispatcher_.units(), job.body->max_groups);
@@ -299,14 +308,14 @@ bool Workers::accept(JobRecord& job) {
   return true;
 }
 
-/// Has tasks started when they are due.
+/// Main function of the clock thread: starts each task when it is due.
 void Workers::keep_time() {
   scheduling_.apply(::pthread_self());
-  take_short_slices();  // late groups may occupy all CPUs
+  take_short_slices();  // so that this thread runs even while late groups occupy all CPUs
   engine::Dispatcher::Locked locked{dispatcher_, "engine"};
   while (!dispatcher_.stopping()) {
-    // What is due by now is started, or has to wait for a thread. What becomes due in the meantime
-    // is next.
+    // Tasks that are due by now start here, or wait until a thread is free. The next wait is for
+    // the first task that is due after this time.
     const std::uint64_t at = engine::now();
     dispatcher_.rebalance();
     locked.perform_effects();
@@ -323,9 +332,10 @@ void Workers::keep_time() {
 
 void Workers::published_all() { demote_late(0); }
 
-/// Demotes as many late groups as there are groups too many, because of tasks that were or `soon`
-/// are overdue, and restores all others. Late are the groups of a job with more groups than its
-/// share, the highest ids first: in this order they leave.
+/// Demotes late groups, as many as there are more busy workers than units because of overdue tasks.
+/// `soon` overdue tasks' groups are about to start. Restores all other groups. A group is late if
+/// its job has more groups than its share; the highest ids count as late, because these groups
+/// leave first.
 void Workers::demote_late(std::uint32_t soon) {
   if (overdue_ == 0 && !any_demoted_) return;
   any_demoted_ = false;
@@ -333,7 +343,8 @@ void Workers::demote_late(std::uint32_t soon) {
   std::uint32_t surplus = used > dispatcher_.units() ? used - dispatcher_.units() : 0;
   surplus = std::min(surplus, overdue_);
   for (const auto& job : dispatcher_.jobs()) {
-    std::vector<std::pair<std::uint32_t, Worker*>> its;  // by id, read once: it may change
+    // The ids are read once, because they may change.
+    std::vector<std::pair<std::uint32_t, Worker*>> its;
     for (const auto& worker : workers_) {
       if (worker->visited != job.get()) continue;
       const std::atomic_ref id{worker->visit.group};
@@ -378,7 +389,8 @@ std::uint32_t Workers::blocked(const JobRecord& job) const {
   return static_cast<std::uint32_t>(std::count_if(waits_.begin(), waits_.end(), is_its));
 }
 
-/// Whether a wait can end before any other one of `all`. Groups that run return at some time.
+/// Whether this wait can end while all other waits of `all` last. Groups that run will return at
+/// some time.
 bool Workers::can_end(const Wait& wait, const std::vector<Wait>& all) const {
   const JobRecord& awaited = *wait.awaited;
   if (awaited.status == Status::running) {
@@ -392,13 +404,14 @@ bool Workers::can_end(const Wait& wait, const std::vector<Wait>& all) const {
     if (each->job->resizable()) {
       ++held;
     } else if (std::none_of(all.begin(), each, same_job)) {
-      held += each->job->body->max_groups;  // it keeps the units of groups that have returned
+      // The job keeps the units of its groups that have returned.
+      held += each->job->body->max_groups;
     }
   }
   return dispatcher_.units_to_start(awaited) + held <= dispatcher_.units();
 }
 
-/// Whether a new wait could end: ends the waits one after another, as far as possible.
+/// Whether a new wait could end. Simulates the end of one wait after another, as far as possible.
 bool Workers::could_end(const Wait& wait) const {
   std::vector<Wait> all{wait};
   all.insert(all.end(), waits_.begin(), waits_.end());
@@ -427,7 +440,7 @@ void Workers::check_wait(const JobRecord& job, const char* call, bool endless) c
                   std::to_string(dispatcher_.units())};
 }
 
-/// A group that waits keeps its unit, which tasks must not count on.
+/// A waiting group keeps its unit, so the plan must not give that unit to tasks.
 void Workers::await(std::unique_lock<std::mutex>& lock, JobRecord& job, Deadline deadline,
                     const std::function<bool()>& done) {
   const bool blocks = !deadline && called_by_group();

@@ -1,5 +1,5 @@
-// The CPU engine's backend: worker threads, each a unit that runs one group at a time.
-// Invariant: a worker touches the bookkeeping only when it comes or leaves, never inside a kernel.
+// The CPU engine's backend: worker threads, each of which is a unit and runs one group at a time.
+// Invariant: a worker accesses the bookkeeping only before and after a kernel, never inside it.
 #pragma once
 
 #include <condition_variable>
@@ -48,15 +48,15 @@ class Workers final : public engine::Backend {
   struct Worker {
     std::thread thread;
     std::condition_variable called;
-    std::shared_ptr<JobRecord> job;  // its next job
-    JobRecord* visited = nullptr;    // from being sent until it is idle
-    bool spare = false;              // beyond the capacity, for tasks that are overdue
+    std::shared_ptr<JobRecord> job;  // the job that this worker is to visit next
+    JobRecord* visited = nullptr;  // the job that it visits: set when it is sent, until it is idle
+    bool spare = false;            // hired beyond the capacity, for tasks that are overdue
     Demotion demotion;
     detail::Visit visit;
     std::unique_ptr<Team> team;  // kept for the next group with the same number of threads
   };
 
-  /// A group of `job` waits for `awaited`, and keeps its unit meanwhile.
+  /// A group of `job` that waits for `awaited`. It keeps its unit meanwhile.
   struct Wait {
     const JobRecord* job;
     const JobRecord* awaited;
@@ -84,14 +84,14 @@ class Workers final : public engine::Backend {
   engine::Dispatcher& dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::uint32_t> idle_;
-  std::vector<Wait> waits_;    // without a deadline
-  std::uint32_t overdue_ = 0;  // groups of running tasks that were overdue
+  std::vector<Wait> waits_;    // waits without a deadline
+  std::uint32_t overdue_ = 0;  // number of groups of running tasks that were overdue
   bool any_demoted_ = false;
-  std::thread clock_;  // wakes when the next task is due
+  std::thread clock_;  // the thread of keep_time(), which wakes when the next task is due
   std::condition_variable due_changed_;
-  Scheduling scheduling_;          // of the thread that made the engine
-  std::uint32_t usable_cpus_;      // as of the engine's construction
-  std::vector<std::size_t> cpus_;  // to bind workers to; empty: not bound
+  Scheduling scheduling_;          // scheduling of the thread that made the engine
+  std::uint32_t usable_cpus_;      // number of usable CPUs when the engine was made
+  std::vector<std::size_t> cpus_;  // CPUs to which workers are bound; empty if they are not
   static thread_local const JobRecord*
       current_;  // the job whose group this thread runs; null on a host thread
 };

@@ -4,7 +4,7 @@ namespace cohort::engine {
 
 void Agent::attend() {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::microseconds at_once{5};  // too short to sleep
+  constexpr std::chrono::microseconds at_once{5};  // a shorter time is not worth a sleep
   Dispatcher::Locked locked{dispatcher_, "engine"};
   const auto& backend = dispatcher_.backend();
   for (;;) {
@@ -16,7 +16,7 @@ void Agent::attend() {
     }
     const std::chrono::microseconds pause = dispatcher_.look();
     locked.perform_effects();
-    if (!backend.busy()) continue;  // no further call may come
+    if (!backend.busy()) continue;  // idle until the next call, which may never come
     if (pause > at_once) {
       called_.wait_for(locked.lock(), pause);
       continue;

@@ -1,5 +1,5 @@
 // The thread that polls a device on behalf of its jobs, since the device cannot wake the host.
-// Invariant: it lets every other thread have the mutex first.
+// Invariant: it gives the mutex to every waiting thread before it polls again.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@ class Agent {
   void start(std::function<void()> main) { thread_ = std::thread{std::move(main)}; }
   /// Polls on behalf of the jobs until the dispatcher stops.
   void attend();
-  /// Wakes the thread: there may be something to poll.
+  /// Wakes the thread, because there may be something to poll.
   void call() { called_.notify_all(); }
   /// Called when the dispatcher stops. Returns when there is nothing left to poll.
   void join() {
@@ -31,8 +31,8 @@ class Agent {
   std::thread thread_;
 };
 
-/// A backend whose device is polled by an agent. The thread that polls calls the tracers, so a
-/// tracer must not wait for a job.
+/// A backend whose device is polled by an agent. The agent's thread calls the tracers, so a tracer
+/// must not wait for a job.
 class PolledBackend : public Backend {
  public:
   explicit PolledBackend(Dispatcher& dispatcher) : dispatcher_(dispatcher), agent_(dispatcher) {}

@@ -1,4 +1,5 @@
-// What differs between engines: how groups start, are counted, learn what to do, and end.
+// The interface that each engine implements: how groups start, are counted, receive orders, and
+// end.
 // Invariant: functions marked `held` are called with the dispatcher's mutex; they are bounded and
 // run no user code. The others are called without it and may block.
 #pragma once
@@ -20,7 +21,7 @@ class JobRecord;
 
 /// The state of a running job's groups.
 struct Census {
-  bool has_units = true;  ///< every group of the start has its unit
+  bool has_units = true;  ///< every first group has its unit
   bool open = true;       ///< groups may still join
   bool over = false;      ///< no group is inside or can enter
 };
@@ -31,7 +32,7 @@ struct Ending {
   protocol::FaultRecord fault = {};
 };
 
-/// The same, computed from the words that the groups share.
+/// The same as Backend::ending(), computed from the words that the groups share.
 [[nodiscard]] inline Ending ending_of(protocol::Roster roster, protocol::FaultRecord fault,
                                       bool kept) {
   using protocol::Fault;
@@ -65,15 +66,15 @@ class Backend {
   [[nodiscard]] virtual std::uint32_t plannable(std::uint32_t units) const { return units; }
   /// Held: called after the shares of all jobs have been published.
   virtual void published_all() {}
-  /// Whether a task can start on threads of its own while all units are in use. Then startable()
-  /// and start() serve tasks that are overdue, accept() prepares for them, and the backend calls
-  /// Dispatcher::rebalance() when the next one is due.
+  /// Whether a task can start on threads of its own while all units are in use. If so, startable()
+  /// and start() also serve overdue tasks, accept() prepares for them, and the backend calls
+  /// Dispatcher::rebalance() when the next task is due.
   [[nodiscard]] virtual bool starts_overdue() const { return false; }
-  /// Held: how far a running job has come, in barriers. Empty if the engine does not know.
+  /// Held: how many barriers a running job has passed. Empty if the engine does not know.
   [[nodiscard]] virtual std::optional<std::uint64_t> progress(const JobRecord& /*job*/) const {
     return {};
   }
-  /// Held: false as long as something else has to happen before a pending job starts.
+  /// Held: false while a pending job has to wait for something other than units.
   [[nodiscard]] virtual bool may_begin(const JobRecord& /*job*/) const { return true; }
   /// Held: how many of these groups can start now.
   [[nodiscard]] virtual std::uint32_t startable(const JobRecord& job,
@@ -87,22 +88,23 @@ class Backend {
   /// Held: if the job is open and has fewer groups than its share, sends more to its lobby, as far
   /// as units are free.
   virtual void refill(JobRecord& job) = 0;
-  /// Held; for a running job.
+  /// Held: the current state of a running job's groups.
   [[nodiscard]] virtual Census census(const JobRecord& job) const = 0;
   /// Held: the target of a running job, as its groups read it.
   [[nodiscard]] virtual std::uint32_t target(const JobRecord& job) const;
   /// Held, when the run is over: how it has ended. Empty if that requires conclude().
   [[nodiscard]] virtual std::optional<Ending> ending(JobRecord& job) = 0;
-  /// The same without the mutex. Also passes the remaining events to the tracer.
+  /// Like ending(), but without the mutex. Also passes the remaining events to the tracer.
   [[nodiscard]] virtual Ending conclude(JobRecord& job) = 0;
-  /// Held: the run has ended, and nothing of it is needed any more.
+  /// Held: the run has ended, and its data is no longer needed.
   virtual void retire(JobRecord& /*job*/) {}
   /// Held: the job is at rest for good.
   virtual void ended(JobRecord& /*job*/) {}
 
-  /// Held: passes a demand that has been met to the job's tracer, before the job comes to rest.
+  /// Held: tells the job's tracer that a demand has been met, before the job comes to rest.
   virtual void trace_gather(JobRecord& job, const TraceGather& gather) = 0;
-  /// Held: how many groups of a job wait for other jobs in calls by the kernel. They cannot leave.
+  /// Held: the number of a job's groups whose kernel waits for another job. These groups cannot
+  /// leave.
   [[nodiscard]] virtual std::uint32_t blocked(const JobRecord& /*job*/) const { return 0; }
   /// Held: throws Error{bad_state} if this thread must not wait for the job.
   virtual void check_wait(const JobRecord& job, const char* call, bool endless) const = 0;
@@ -119,11 +121,11 @@ class Backend {
   virtual void called() {}
   /// Held: whether there is something to poll.
   [[nodiscard]] virtual bool busy() const { return false; }
-  /// Held: looks for groups that have come or left. Returns the time until the next poll.
+  /// Held: checks which groups have come or left. Returns the time until the next poll.
   virtual std::chrono::microseconds look() { return std::chrono::hours{1}; }
 };
 
-/// Waits for `changed` until `done`, or until the deadline if there is one.
+/// Waits on `changed` until `done`, or until the deadline if there is one.
 void wait_for_change(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                      Backend::Deadline deadline, const std::function<bool()>& done);
 

@@ -1,5 +1,5 @@
-// The file: magic, version, kernel, State, buffers (each with its name and size), and a CRC-32 of
-// all of these.
+// The checkpoint file: magic, version, kernel, State, buffers (each with its name and size), and a
+// CRC-32 of all of these.
 #include "cohort/checkpoint.hpp"
 
 #include <fcntl.h>
@@ -30,11 +30,12 @@ constexpr std::uint32_t version = 1;
 }
 
 std::uint32_t checksum(std::uint32_t so_far, const void* data, std::size_t size) {
-  if (size == 0) return so_far;  // an empty buffer may be null, which makes zlib start again
+  // The pointer may be null, with which zlib would start a new checksum.
+  if (size == 0) return so_far;
   return static_cast<std::uint32_t>(crc32_z(so_far, static_cast<const Bytef*>(data), size));
 }
 
-/// The system's message for errno.
+/// The system's message for the current errno.
 std::string system_says() { return std::generic_category().message(errno); }
 
 /// Writes a draft next to the file, which replaces the file at the end. Until then the file stays
@@ -57,7 +58,7 @@ class Writer {
     number(value.size());
     bytes(value.data(), value.size());
   }
-  /// Writes the checksum last; then the draft replaces the file.
+  /// Completes the draft by writing the checksum last. Then the draft replaces the file.
   void finish() {
     number(sum_);
     if (::fsync(out_.get()) != 0 || ::rename(draft_.c_str(), file_.c_str()) != 0) fail();
@@ -67,8 +68,8 @@ class Writer {
  private:
   [[noreturn]] void fail() const { refuse(file_, "cannot be written: " + system_says()); }
 
-  /// Creates the draft under a free name: other jobs, processes and containers may write the same
-  /// checkpoint.
+  /// Creates the draft under an unused name, since other jobs, processes and containers may write
+  /// the same checkpoint.
   int create() {
     std::error_code error;
     if (fs::exists(file_, error) && !fs::is_regular_file(file_, error))
@@ -88,14 +89,15 @@ class Writer {
     }
   }
 
-  /// Locks a draft. Only a writer that was killed leaves a draft without its lock: such a draft is
-  /// used again, so they do not pile up.
+  /// Locks a draft. A draft without a lock was left by a writer that was killed; it is used again,
+  /// so that such drafts do not pile up.
   static bool take(int handle, const fs::path& draft, bool fresh) {
     if (::flock(handle, LOCK_EX | LOCK_NB) != 0)
-      return fresh && errno != EWOULDBLOCK;  // a file system without locks
+      return fresh && errno != EWOULDBLOCK;  // the file system has no locks
     struct stat opened {};
     struct stat named {};
-    // Its writer may have renamed it since it was opened, and another user may have made it.
+    // Check that the draft still has its name: another writer may have renamed it since it was
+    // opened. Another user may also have made it.
     return ::fstat(handle, &opened) == 0 && ::lstat(draft.c_str(), &named) == 0 &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino &&
            S_ISREG(opened.st_mode) && opened.st_nlink == 1 && opened.st_uid == ::geteuid() &&
@@ -108,8 +110,8 @@ class Writer {
   std::uint32_t sum_ = 0;
 };
 
-/// Walks through a file and computes its checksum. A damaged file cannot make it allocate much
-/// memory.
+/// Reads a file from start to end and computes its checksum. A damaged file cannot make it allocate
+/// much memory.
 class Reader {
  public:
   explicit Reader(const fs::path& file) : file_(file), in_(open()), size_(length()) {}
@@ -124,7 +126,7 @@ class Reader {
     bytes(&value, sizeof value);
     return value;
   }
-  /// Reads a name that should be `expected`. If it is another one, returns it for the message.
+  /// Reads a name and compares it with `expected`. Returns the name if it differs, for the message.
   std::string name(const std::string& expected) {
     const std::uint64_t size = number();
     if (size > std::max<std::size_t>(expected.size(), 4096))

@@ -43,8 +43,8 @@ void Dispatcher::share(std::unique_ptr<Lending> lending) {
 
 void Dispatcher::stop() {
   if (left_behind()) {
-    // A child of fork() has no threads to join, and the memory on which they waited must not be
-    // freed.
+    // In a child of fork() there are no threads to join. They may have been waiting on this
+    // object's memory, which must therefore never be freed.
     new std::shared_ptr<Dispatcher>{shared_from_this()};  // NOLINT(cppcoreguidelines-owning-memory)
     return;
   }
@@ -53,7 +53,7 @@ void Dispatcher::stop() {
     const Locked locked{*this, "engine"};
     lending = std::move(lending_);
   }
-  lending.reset();  // tenants give their units back, for which it calls this dispatcher
+  lending.reset();  // makes tenants give their units back, which calls this dispatcher
   {
     const Locked locked{*this, "engine"};
     stopping_ = true;
@@ -115,7 +115,7 @@ std::shared_ptr<JobRecord> Dispatcher::launch(std::unique_ptr<cohort::detail::Jo
   }
   {
     const Locked locked{*this, call};
-    check_alive(call);  // before the backend accesses a device that is lost
+    check_alive(call);  // check this before the backend accesses the device
   }
   auto job = std::make_shared<JobRecord>(shared_from_this(), std::move(body), options, priority);
   job->kept = restored;
@@ -151,7 +151,8 @@ void Dispatcher::enqueue(JobRecord& job) {
     if (job.due) due_.emplace(*job.due, &job);
     job.metered = meter_.used() && !job.body->guest;
     if (job.metered) meter_.submitted(job.kind, units, view());
-    if (!first && !job.due) return;  // it may be due before the backend looks at the time again
+    // A task with a due time goes on: it may be due before the backend next checks the time.
+    if (!first && !job.due) return;
   } else if (!resumed) {
     job.number = ++launches_;
     jobs_.push_back(job.shared_from_this());
@@ -184,7 +185,7 @@ scheduler::Claim Dispatcher::claim(const JobRecord& job) const {
 std::uint32_t Dispatcher::units_to_start(const JobRecord& job) const {
   if (job.priority) return tasks_.most_groups_before(job.ticket);
   std::uint32_t most = 0;
-  bool before = true;  // in launch order
+  bool before = true;  // in launch order: true for jobs before `job`
   for (const auto& each : jobs_) {
     const bool itself = each.get() == &job;
     before = before && !itself;
@@ -213,7 +214,7 @@ std::uint32_t Dispatcher::choose_groups(const std::string& kind, std::uint32_t m
   return meter_.choose(kind, view(), capacity_, most, nanoseconds);
 }
 
-/// The jobs as the measurement of tasks sees them.
+/// The state of the jobs, for the measurement of tasks.
 TaskMeter::Jobs Dispatcher::view() const {
   TaskMeter::Jobs result{.now = now()};
   for (const auto& job : jobs_) {
@@ -240,8 +241,8 @@ std::uint32_t Dispatcher::due_groups(std::uint32_t groups, std::uint32_t most) c
   return std::min(groups, most);
 }
 
-/// Starts the tasks that are due. The backend may have no threads left for one: the others wait
-/// behind it.
+/// Starts the tasks that are due. If the backend has no thread left for one, that task and all
+/// later ones wait.
 void Dispatcher::start_overdue() {
   while (!due_.empty() && due_.begin()->first <= now()) {
     JobRecord& task = *due_.begin()->second;
@@ -276,8 +277,7 @@ void Dispatcher::share_out() {
   backend_->published_all();
   for (std::uint32_t i = 0; i < plan.granted; ++i) {
     const auto task = tasks_.front();
-    if (!begin(*task, task->ticket.groups))
-      break;  // units that become free are reserved for this task
+    if (!begin(*task, task->ticket.groups)) break;  // reserve units that become free for this task
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     JobRecord& job = *jobs[i];
@@ -287,7 +287,7 @@ void Dispatcher::share_out() {
   if (meter_.used()) meter_.look(view());
 }
 
-/// Starts or restarts a job with the units that are free; a rigid one with all or none.
+/// Starts or resumes a job on the free units. A rigid job starts on all its units or not at all.
 bool Dispatcher::begin(JobRecord& job, std::uint32_t units) {
   const std::uint32_t share = job.groups_on(units);
   const std::uint32_t most = std::min(share, job.options.start_groups.value_or(share));
@@ -323,7 +323,7 @@ void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
   if (job.not_out() > backend_->target(job)) {
     if (job.demand_at == 0) job.demand_at = now();  // a demand that grows keeps its start time
   } else if (job.share > before) {
-    job.demand_at = 0;  // the demand was withdrawn
+    job.demand_at = 0;  // the share grew again, so the demand is withdrawn
   }
 }
 
@@ -331,7 +331,7 @@ void Dispatcher::publish(JobRecord& job, std::uint32_t units) {
 
 void Dispatcher::news(JobRecord& job) {
   if (job.status != Status::running || job.concluding) return;
-  tasks_.unblock();  // its groups may have left units for a task that waits
+  tasks_.unblock();  // its groups may have freed units for a waiting task
   const Census census = backend_->census(job);
   note_start(job, census);
   look_at_demand(job);
@@ -356,7 +356,7 @@ void Dispatcher::note_start(JobRecord& job, const Census& census) {
 void Dispatcher::look_at_demand(JobRecord& job) {
   if (job.priority) return;
   if (job.not_out() > backend_->target(job)) {
-    if (job.demand_at == 0) job.demand_at = now();  // the demand of a lease
+    if (job.demand_at == 0) job.demand_at = now();  // a lease has demanded SMs
   } else if (job.demand_at != 0) {
     met(job, std::exchange(job.demand_at, 0), job.not_out());
   }
@@ -373,10 +373,11 @@ void Dispatcher::trace_gather_later(JobRecord& job, const TraceGather& gather) {
   effects_.add([self = job.shared_from_this(), gather] { self->options.tracer->gathered(gather); });
 }
 
-/// Runs without the mutex: nothing else touches a run while its job is `concluding`.
+/// Reads the run without the mutex, which is safe: nothing else touches a run while its job is
+/// `concluding`.
 void Dispatcher::conclude(JobRecord& job) {
   Ending ending;
-  std::string why;  // set if the device is lost
+  std::string why;  // stays empty unless the device is lost
   try {
     ending = backend_->conclude(job);
   } catch (const Error& error) {
@@ -405,7 +406,7 @@ void Dispatcher::settle(JobRecord& job, const Ending& ending) {
   }
   job.kept = true;
   const Status out = job.held ? Status::suspended : Status::pending;
-  rest(job, job.cancelled ? Status::cancelled : out);  // it may have been cancelled meanwhile
+  rest(job, job.cancelled ? Status::cancelled : out);  // a cancel may have come meanwhile
 }
 
 void Dispatcher::cancel(JobRecord& job) {
@@ -413,7 +414,7 @@ void Dispatcher::cancel(JobRecord& job) {
     rest(job, Status::cancelled);
     return;
   }
-  job.cancelled = true;  // the job comes to rest when its last group is out
+  job.cancelled = true;  // the job comes to rest later, when its last group is out
   if (job.concluding) return;
   try {
     backend_->publish(job);
@@ -434,7 +435,7 @@ void Dispatcher::rest(JobRecord& job, Status status) {
   }
   job.units = job.share = 0;
   job.demand_at = 0;
-  job.suspending = false;  // the request has been served, or came too late
+  job.suspending = false;  // the suspend request has been served, or came too late
   if (job.priority && !job.body->guest) {
     for (const auto& each : jobs_) each->owed = each->owed || each->status == Status::pending;
   }
@@ -462,10 +463,10 @@ void Dispatcher::lose(const std::string& why) {
   lost_ = Error{Errc::device_lost, why};
   backend_->abandon();
   for (const auto& job : all()) {
-    if (job->concluding) continue;  // the thread that concludes it ends it
+    if (job->concluding) continue;  // the thread that reads its run will end the job
     if (job->options.tracer == nullptr) {
       fail(*job, *lost_);
-    } else {  // after calls of its tracer that are in progress
+    } else {  // let calls of its tracer finish first
       job->concluding = true;
       effects_.add([job] {
         const Locked locked{*job->dispatcher, "engine"};

@@ -33,7 +33,7 @@
 
 namespace cohort::engine {
 
-/// Lends an engine's units to other processes, until its destructor.
+/// Lends an engine's units to other processes, until it is destroyed.
 class Lending {
  public:
   Lending() = default;
@@ -45,13 +45,13 @@ class Lending {
   virtual void lendable_changed() noexcept = 0;
 };
 
-/// What a task asks for beyond its options as a launch.
+/// The options of a task that a launch does not have.
 struct TaskTerms {
   std::string kind = {};
   std::optional<std::chrono::nanoseconds> start_within = {};
 };
 
-/// The part of an engine that may outlive its handle: jobs refer to it.
+/// The part of an engine that may outlive the engine's handle, because jobs refer to it.
 class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
  public:
   /// Holds the mutex. Its destructor runs the effects. Throws Error{engine_gone} in a child of
@@ -77,12 +77,12 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
 
   /// Called before the first job: sets the backend and the number of units.
   void open(std::unique_ptr<Backend> backend, std::uint32_t units);
-  /// Called once, after open().
+  /// Starts lending units to tenants. Called at most once, after open().
   void share(std::unique_ptr<Lending> lending);
   /// Ends all jobs and waits until they have ended. Their records stay for the remaining handles.
   void stop();
 
-  /// `priority`: of a task; empty for a job. `restored`: the job starts with the kept State.
+  /// `priority`: set for a task, empty for a job. `restored`: the job starts with the kept State.
   std::shared_ptr<JobRecord> launch(std::unique_ptr<cohort::detail::JobBody> body,
                                     const LaunchOptions& options, std::optional<int> priority,
                                     bool restored, const TaskTerms& terms = {});
@@ -90,7 +90,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   [[nodiscard]] std::uint32_t choose_groups(const std::string& kind, std::uint32_t most,
                                             std::optional<std::chrono::nanoseconds> limit);
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Units that tenants may have together. Needs no mutex.
+  /// The number of units that all tenants together may have. Needs no mutex.
   [[nodiscard]] std::uint32_t lendable() const { return lendable_.load(std::memory_order_relaxed); }
   void set_capacity(std::uint32_t units);
   [[nodiscard]] const std::shared_ptr<cohort::detail::Memory>& memory() const { return memory_; }
@@ -98,7 +98,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   /// Whether this process is a child of the one that made the engine. None of the engine's threads
   /// run here.
   [[nodiscard]] bool left_behind() const { return process_.left_behind(); }
-  /// Number of threads that wait for the mutex. A thread that polls under it lets them go first.
+  /// The number of threads that wait for the mutex. A polling thread lets them go first.
   [[nodiscard]] std::uint32_t callers() const { return callers_.load(std::memory_order_relaxed); }
 
   // The functions below are called with the mutex, by records and backends.
@@ -118,32 +118,33 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void rest(JobRecord& job, Status status);
   /// Ends a job for a reason outside its kernel.
   void fail(JobRecord& job, const Error& error);
-  /// Decides the units of every job and task, and starts what is missing. Does not throw: if the
-  /// device does not obey, it is lost.
+  /// Decides the units of every job and task, and starts the jobs and tasks that can start. Does
+  /// not throw: if the device does not respond, it counts as lost.
   void rebalance();
-  /// The device does not work any more: all jobs and all later calls fail with `why`.
+  /// The device has stopped working: all jobs and all later calls fail with `why`.
   void lose(const std::string& why);
-  /// Has the backend look for groups that have come or left. Returns the time until the next poll.
+  /// Calls Backend::look(). Returns the time until the next poll.
   std::chrono::microseconds look();
-  /// Releases the lock meanwhile; it is held again on return.
+  /// Runs the pending effects. Releases the lock meanwhile; it is held again on return.
   void perform_effects(std::unique_lock<std::mutex>& lock) const { effects_.perform(lock); }
   /// Schedules a call of the job's tracer for when the mutex is released.
   void trace_gather_later(JobRecord& job, const TraceGather& gather);
-  /// When the next task is due to start whether units are free or not; empty if none is.
+  /// The first time after `after` at which a task must start even if no unit is free; empty if
+  /// there is none.
   [[nodiscard]] std::optional<std::uint64_t> next_due(std::uint64_t after) const;
-  /// Groups of waiting tasks that will be due, added to `groups`, at most `most`.
+  /// `groups`, plus the groups of waiting tasks that have a due time, but at most `most`.
   [[nodiscard]] std::uint32_t due_groups(std::uint32_t groups, std::uint32_t most) const;
 
   [[nodiscard]] std::mutex& mutex() const { return mutex_; }
   [[nodiscard]] std::uint32_t units() const { return capacity_; }
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] bool lost() const { return lost_.has_value(); }
-  /// Whether a job or task runs or waits to run.
+  /// Whether any job or task runs or waits to run.
   [[nodiscard]] bool has_work() const;
-  /// The jobs that have not ended, in launch order; no tasks.
+  /// The jobs that have not ended, in launch order. Does not include tasks.
   [[nodiscard]] const std::vector<std::shared_ptr<JobRecord>>& jobs() const { return jobs_; }
   [[nodiscard]] const TaskQueue<JobRecord>& tasks() const { return tasks_; }
-  /// Everything that may have groups.
+  /// All jobs and tasks that may have groups.
   [[nodiscard]] std::vector<JobRecord*> jobs_and_running_tasks() const;
   /// The job's request to the scheduler.
   [[nodiscard]] scheduler::Claim claim(const JobRecord& job) const;
@@ -172,14 +173,14 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   std::vector<std::shared_ptr<JobRecord>> jobs_;
   TaskQueue<JobRecord> tasks_;
   std::uint64_t launches_ = 0;
-  /// Waiting tasks with a time by which they start, the earliest first.
+  /// Waiting tasks with a due time, the earliest first.
   std::set<std::pair<std::uint64_t, JobRecord*>> due_;
   TaskMeter meter_;
   std::uint32_t capacity_ = 0;
   std::atomic<std::uint32_t> lendable_{0};
   std::unique_ptr<Lending> lending_;
   bool stopping_ = false;
-  std::optional<Error> lost_;  // the error that jobs fail with
+  std::optional<Error> lost_;  // set when the engine is lost: the error with which jobs fail
   std::unique_ptr<Backend> backend_;
 };
 

@@ -1,6 +1,6 @@
-// Work that an engine decides on under its mutex but does without it: calls of tracers, reads of a
-// device's memory, destructors of kernels.
-// Invariant: effects run one at a time, in the order in which they were added.
+// Deferred work: decided under the engine's mutex, but done without it. Examples are calls of
+// tracers, reads of a device's memory and destructors of kernels. Invariant: effects run one at a
+// time, in the order in which they were added.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ class Effects {
   using Effect = std::function<void()>;
 
   void add(Effect effect) { waiting_.push_back(std::move(effect)); }
-  /// Releases `item` without the mutex.
+  /// Drops the reference to `item` later, without the mutex.
   void drop(std::shared_ptr<void> item) { dropped_.push_back(std::move(item)); }
 
   /// Runs the pending effects. Releases the lock meanwhile; it is held again on return. If another
@@ -38,18 +38,18 @@ class Effects {
       Effect effect = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      // An effect of another engine may be running this one.
+      // True if this thread is already running an effect, possibly of another engine.
       const bool nested = std::exchange(in_effect(), true);
       effect();
-      effect = nullptr;  // destroys what it captured
+      effect = nullptr;  // destroys the effect's captures
       in_effect() = nested;
       lock.lock();
     }
     performing_ = false;
   }
 
-  /// Throws Error{bad_state} in an effect, and so in a tracer: a call that waits for a job would
-  /// keep the engine from ever noticing that the job has ended.
+  /// Throws Error{bad_state} if this thread runs an effect, such as a call of a tracer: a wait for
+  /// a job here would keep the engine from noticing the job's end.
   static void refuse_wait(const char* call) {
     if (!in_effect()) return;
     throw Error{Errc::bad_state,

@@ -1,4 +1,4 @@
-// Text for faults, in the errors of every engine.
+// The text of faults in the error messages of every engine.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace cohort::protocol {
 
-/// What happened, to which group, at which barrier. Barriers count from 0, as in traces.
+/// Says what happened, to which group, and at which barrier. Barriers count from 0, as in traces.
 inline std::string describe(FaultRecord record) {
   const bool known = record.group() != no_id;
   const std::string group = known ? "group " + std::to_string(record.group()) : "a group";
@@ -35,7 +35,7 @@ inline std::string describe(FaultRecord record) {
   return "unknown fault";
 }
 
-/// The same and, for a broken contract, how to find its cause.
+/// The same text. If the contract was broken, also says how to find the cause.
 inline std::string explain(FaultRecord record) {
   const Fault fault = record.fault();
   const bool broken = fault >= Fault::returned_in_barrier && fault <= Fault::used_after_leaving;

@@ -1,4 +1,4 @@
-// Job and Task: the part of the handles that is the same on every engine.
+// Job and Task: the members of the handles that are the same on every engine.
 #include "cohort/job.hpp"
 
 #include "cohort/task.hpp"

@@ -10,7 +10,7 @@
 namespace cohort::engine {
 namespace {
 
-/// Marks a job while a checkpoint of it is written without the engine's mutex: the job must not
+/// Marks a job while its checkpoint is written without the engine's mutex. A marked job must not
 /// run, and its memory must stay. Releases the lock until the destructor.
 class SavingMark {
  public:
@@ -65,7 +65,9 @@ Status JobRecord::wait_until(std::optional<std::chrono::steady_clock::time_point
 
 void JobRecord::cancel() {
   if (dispatcher->left_behind())
-    return;  // the engine's threads do not run here; stop tokens call this
+    // In a child of fork(), which has none of the engine's threads; a stop token can call this
+    // there.
+    return;
   const Dispatcher::Locked locked{*dispatcher, "cancel"};
   if (ended(status)) return;
   dispatcher->cancel(*this);
@@ -155,8 +157,8 @@ Report JobRecord::report() const {
     report.sizes = sizes.all();
   }
   if (status == Status::failed) {
-    locked.lock().unlock();  // what() of an exception is user code; the members read below do not
-                             // change any more
+    locked.lock().unlock();  // an exception's what() is user code; the members
+                             // read below no longer change
     report.error = why_failed();
   }
   return report;

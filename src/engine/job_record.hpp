@@ -57,7 +57,7 @@ class JobRecord final : public cohort::detail::JobControl,
   /// the start.
   void count(std::uint32_t groups, std::uint32_t joined);
 
-  /// How many groups fit on that many units.
+  /// The number of groups that fit on this number of units.
   [[nodiscard]] std::uint32_t groups_on(std::uint32_t its_units) const;
   [[nodiscard]] std::uint32_t units_for(std::uint32_t groups) const {
     return (groups + body->groups_per_unit - 1) / body->groups_per_unit;
@@ -74,38 +74,42 @@ class JobRecord final : public cohort::detail::JobControl,
   const std::shared_ptr<Dispatcher> dispatcher;
   const std::unique_ptr<cohort::detail::JobBody> body;
   const LaunchOptions options;
-  const std::optional<int> priority;    // of a task; empty for a job
-  std::optional<std::uint32_t> target;  // set by Job::set_target
-  Ticket ticket;                        // of a task
-  std::uint64_t number = 0;             // of a job: its place in the order of launches
-  std::string kind;                     // of a task; empty if it has a fixed number of units
-  std::optional<std::uint64_t> due;     // of a task: starts at this time, whether units are free
-  bool metered = false;                 // of a task: the meter counts it
-  bool overdue = false;                 // of a task: that time has come
+  const std::optional<int> priority;    // set for a task, empty for a job
+  std::optional<std::uint32_t> target;  // set by Job::set_target, otherwise empty
+  Ticket ticket;                        // place in the queue of tasks; only for a task
+  std::uint64_t number = 0;             // place in the order of launches; only for a job
+  std::string kind;                     // kind of a task; empty if its number of units is fixed
+  std::optional<std::uint64_t> due;     // time at which a task must start even if no unit is free
+  bool metered = false;                 // the meter counts this task
+  bool overdue = false;                 // the time `due` has come
 
   Status status = Status::pending;
-  Status last_rest = Status::pending;  // how it last came to rest, if it has continued since
+  // Status when the job was last at rest, if it has continued since.
+  Status last_rest = Status::pending;
   std::uint64_t rests = 0;
-  bool kept = false;          // the next run continues from the kept State
-  bool held = false;          // suspended by the host, not for a task: stays out until resumed
-  bool owed = false;          // a task was served while this job waited: its turn is next
-  bool suspending = false;    // the groups have been told to suspend
-  bool cancelled = false;     // the groups have been told that the job is cancelled
-  bool concluding = false;    // its groups are out, and its run is read without the mutex
-  bool has_units = false;     // every group of the start has its unit
-  std::uint32_t units = 0;    // as published
-  std::uint32_t share = 0;    // groups that fit on these units
-  std::uint32_t inside = 0;   // groups that hold units; counted by the backend
-  std::uint32_t telling = 0;  // of these: out, but their tracer is yet to be told
-  mutable std::uint32_t saving = 0;  // checkpoints being written: the job must not run
+  bool kept = false;  // the next run continues from the kept State
+  bool held = false;  // suspended by the host instead of by the scheduler: stays so until resumed
+  bool owed = false;  // a task was served while this job waited, so this job is next
+  bool suspending = false;  // the groups have been told to suspend
+  bool cancelled = false;   // the groups have been told that the job is cancelled
+  bool concluding = false;  // its groups are out, and a thread is reading its run without the mutex
+  bool has_units = false;   // every first group has its unit
+  std::uint32_t units = 0;  // number of units, as last published
+  std::uint32_t share = 0;  // groups that fit on these units
+  std::uint32_t inside = 0;  // groups that hold units; counted by the backend
+  // Of these, groups that are out but whose last events their tracer does not have yet.
+  std::uint32_t telling = 0;
+  // Number of checkpoints being written; the job must not run meanwhile.
+  mutable std::uint32_t saving = 0;
   mutable std::condition_variable changed;
   protocol::FaultRecord fault;
-  std::optional<Error> error;  // of the engine, not of the kernel
+  // A failure of the engine; for a kernel's exception, see why_failed().
+  std::optional<Error> error;
 
   const std::uint64_t launched_at = now();
   std::uint64_t started_at = 0;
-  std::uint64_t ran_before = 0;  // nanoseconds of earlier runs
-  std::uint64_t demand_at = 0;   // when the demand that is not yet met was published
+  std::uint64_t ran_before = 0;  // run time of earlier runs, in nanoseconds
+  std::uint64_t demand_at = 0;   // when the current demand was published; 0 if it has been met
   std::uint32_t start_groups = 0;
   std::uint64_t leaves = 0;
   Samples gather;

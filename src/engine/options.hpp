@@ -9,18 +9,19 @@
 
 namespace cohort {
 
-/// Throws Error{bad_options} unless `value` is in `least` to `most`.
+/// Throws Error{bad_options} unless `value` is between `least` and `most`.
 void check_range(const std::string& name, std::uint32_t value, std::uint32_t least,
                  std::uint32_t most);
 
 /// Throws Error{bad_options} unless an engine can have that many units.
 void check_capacity(std::uint32_t units, std::uint32_t most);
 
-/// The job's max_groups on an engine of that capacity. Throws Error{bad_options}.
+/// Returns the job's max_groups on an engine of that capacity. Throws Error{bad_options} if the
+/// options are invalid.
 [[nodiscard]] std::uint32_t checked(const LaunchOptions& options, std::uint32_t capacity,
                                     const Traits& traits = {});
 
-/// The task's groups. Throws Error{bad_options}.
+/// Returns the task's number of groups. Throws Error{bad_options} if the options are invalid.
 [[nodiscard]] std::uint32_t checked(const TaskOptions& options, std::uint32_t capacity);
 
 }  // namespace cohort

@@ -1,4 +1,5 @@
-// The process that made an engine. Its threads do not exist in a child of fork().
+// Remembers in which process an engine was made. The engine's threads do not exist in a child of
+// fork().
 #pragma once
 
 #include <pthread.h>
@@ -11,11 +12,11 @@
 
 namespace cohort::engine {
 
-/// Remembers the process in which it was constructed.
+/// Compares the current process with the one in which this object was constructed.
 class HomeProcess {
  public:
-  /// Whether this process is a child of that one. None of the engine's threads run here, and its
-  /// mutex may be locked for ever.
+  /// Whether this process is a child of the one in which the object was constructed. In a child,
+  /// the engine's threads do not run, and its mutex may be locked for ever.
   [[nodiscard]] bool left_behind() const { return forks() != made_in_; }
   /// Throws Error{engine_gone} in a child.
   void check(const char* call) const {

@@ -1,4 +1,4 @@
-// M over time, for a job's report. Thinned out evenly when it grows long; the remaining points are
+// M over time, for a job's report. A long history is thinned out evenly; the remaining points are
 // exact.
 #pragma once
 

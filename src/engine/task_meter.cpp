@@ -8,7 +8,7 @@ namespace cohort::engine {
 namespace {
 
 constexpr std::size_t most_kinds = 1024;
-constexpr std::size_t most_mixes = 16;  // of kernels, for each kind
+constexpr std::size_t most_mixes = 16;  // sets of running kernels, per kind
 
 }  // namespace
 
@@ -30,12 +30,13 @@ TaskMeter::Setting& TaskMeter::setting(const std::string& kind, std::size_t mix)
 std::uint32_t TaskMeter::choose(const std::string& kind, const Jobs& jobs, std::uint32_t capacity,
                                 std::uint32_t most, std::optional<double> limit) {
   const scheduler::PreemptionPolicy& policy = setting(kind, jobs.mix).policy;
-  if (jobs.count == 0) return most;  // it disturbs no job
+  if (jobs.count == 0) return most;  // the task disturbs no job, so it can have all units
   return policy.choose(scheduler::preemption_choices(capacity, jobs.count, most), capacity, limit);
 }
 
 void TaskMeter::submitted(const std::string& kind, std::uint32_t units, const Jobs& jobs) {
-  if (current_ && current_->ended != 0) finish(jobs);  // before the jobs had all units again
+  // A new task came before the jobs had all units again.
+  if (current_ && current_->ended != 0) finish(jobs);
   if (++unfinished_ > 1 || kind.empty() || jobs.count == 0) {
     current_.reset();
     quiet_.reset();
@@ -43,7 +44,7 @@ void TaskMeter::submitted(const std::string& kind, std::uint32_t units, const Jo
   }
   Setting& its = setting(kind, jobs.mix);
   if (quiet_ && quiet_->mix == jobs.mix) {
-    constexpr double keep = 0.95;  // of the earlier times, for each task
+    constexpr double keep = 0.95;  // factor by which a new task reduces the weight of earlier times
     its.quiet_time = its.quiet_time * keep + static_cast<double>(jobs.now - quiet_->now);
     its.quiet_progress =
         its.quiet_progress * keep + static_cast<double>(jobs.progress - quiet_->progress);
@@ -80,7 +81,8 @@ void TaskMeter::look(const Jobs& jobs) {
   if (!quiet_) quiet_ = jobs;
 }
 
-/// The jobs have the units of the task again, or the next task has been submitted.
+/// Ends the measurement: the jobs have got the task's units back, or the next task has been
+/// submitted.
 void TaskMeter::finish(const Jobs& jobs) {
   const Current its = *std::exchange(current_, std::nullopt);
   const auto span = [](std::uint64_t from, std::uint64_t to) {

@@ -1,4 +1,4 @@
-// The tasks of an engine: waiting ones by priority, then age, and running ones.
+// The tasks of an engine: the waiting ones ordered by priority, then by age, and the running ones.
 // Invariant: the cost of a submit and of a task's end grows with the logarithm of the number of
 // waiting tasks. Guarded by the engine's mutex.
 #pragma once
@@ -20,7 +20,7 @@ struct Ticket {
   int priority = 0;
   std::uint64_t age = 0;  ///< the sequence number of the submit
   std::uint32_t groups = 0;
-  bool guest = false;  ///< a tenant's unit: served after the engine's own tasks
+  bool guest = false;  ///< a unit lent to a tenant: served after the engine's own tasks
 
   /// Whether this task is served before the other one.
   [[nodiscard]] bool before(const Ticket& other) const {
@@ -32,8 +32,8 @@ struct Ticket {
 template <class Task>
 class TaskQueue {
  public:
-  /// Returns false if the task waits behind one that the last plan had no room for. A new plan
-  /// would then change nothing.
+  /// Adds a task. Returns false if the task waits behind one for which the last plan had no room. A
+  /// new plan would then change nothing.
   bool push(std::shared_ptr<Task> task, int priority, std::uint32_t groups, bool guest = false) {
     task->ticket = {.priority = priority, .age = ++submits_, .groups = groups, .guest = guest};
     const bool behind = blocked_ && blocked_->before(task->ticket);
@@ -48,7 +48,7 @@ class TaskQueue {
     return scheduler::plan(capacity, jobs, busy_, [&]() -> std::optional<scheduler::Waiting> {
       blocked_.reset();
       if (next == waiting_.end()) return {};
-      blocked_ = next->first;  // unless the next one is asked for
+      blocked_ = next->first;  // reset if the planner asks for another task
       const Ticket& ticket = (next++)->first;
       return scheduler::Waiting{.groups = ticket.groups, .guest = ticket.guest};
     });
@@ -63,7 +63,7 @@ class TaskQueue {
     units_of(task) += task.ticket.groups;
     running_.push_back(std::move(started.mapped()));
   }
-  /// Units may have come free: the next push() may be served.
+  /// Call it when units may have become free: the next push() may then be served.
   void unblock() { blocked_.reset(); }
   /// Removes a task that has ended, whether it has run or not.
   void remove(const Task& task) {
@@ -73,7 +73,7 @@ class TaskQueue {
     std::erase_if(running_, [&task](const auto& each) { return each.get() == &task; });
   }
 
-  /// How many units tenants may have, besides these jobs and the engine's tasks.
+  /// The number of units that tenants may have, in addition to these jobs and the engine's tasks.
   [[nodiscard]] std::uint32_t lendable(std::uint32_t capacity,
                                        std::span<const scheduler::Claim> jobs) const {
     const bool own = !waiting_.empty() && !waiting_.begin()->first.guest;
@@ -90,7 +90,8 @@ class TaskQueue {
     for (const auto& [ticket, task] : waiting_) result.push_back(task);
     return result;
   }
-  /// The maximum number of groups of any waiting task up to this one. All of these start before it.
+  /// The largest number of groups among this waiting task and the ones before it, which all start
+  /// earlier.
   [[nodiscard]] std::uint32_t most_groups_before(const Ticket& ticket) const {
     std::uint32_t most = ticket.groups;
     for (auto each = waiting_.begin(); each != waiting_.end() && each->first.before(ticket); ++each)
@@ -109,10 +110,10 @@ class TaskQueue {
 
   std::map<Ticket, std::shared_ptr<Task>, Before> waiting_;
   std::vector<std::shared_ptr<Task>> running_;
-  scheduler::Busy busy_;  // running_
+  scheduler::Busy busy_;  // units used by `running_`
   std::uint64_t submits_ = 0;
   std::optional<Ticket>
-      blocked_;  // the first task that the last plan had no room for, if that still holds
+      blocked_;  // the first task for which the last plan had no room, if that is still so
 };
 
 }  // namespace cohort::engine

@@ -1,5 +1,5 @@
-// Vector clocks over the threads of a run.
-// Invariant: a covers b's event number n exactly if a.at[b] >= n; numbers start at 1.
+// Vector clocks over the threads of a run. Invariant: clock `a` covers event number n of thread b
+// exactly if a.at[b] >= n; numbers start at 1.
 #pragma once
 
 #include <algorithm>

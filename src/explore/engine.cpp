@@ -1,5 +1,5 @@
-// The engine and the loop of check(): runs one schedule after another, until one fails or all have
-// been tried.
+// The explorer's engine, and the loop of check(): runs one schedule after another, until one fails
+// or all have been tried.
 #include <algorithm>
 #include <cstring>
 #include <sstream>
@@ -14,7 +14,7 @@ namespace detail {
 
 std::string describe(protocol::FaultRecord fault) { return protocol::describe(fault); }
 
-/// Memory whose buffers are named in the world.
+/// Memory that registers the names of its buffers with the world.
 class WatchedMemory final : public cpu::HostMemory {
  public:
   /// Starts a new schedule.
@@ -32,7 +32,7 @@ class WatchedMemory final : public cpu::HostMemory {
   }
 
  private:
-  World* world_ = nullptr;  // only its engine uses it
+  World* world_ = nullptr;  // not locked, because only one engine uses it
   std::uint32_t buffers_ = 0;
 };
 
@@ -53,7 +53,7 @@ std::string show_roster(std::uint64_t word) {
 
 }  // namespace detail
 
-/// The job of an engine. Waiting for it runs it.
+/// The job of an engine. wait() runs the job.
 class Engine::Ticket final : public cohort::detail::JobControl {
  public:
   explicit Ticket(Engine& engine) : engine_(engine) {}
@@ -161,7 +161,7 @@ std::string kind(const std::string& failure) {
 }
 
 /// Shortens a failing list of choices: replaces unusual choices by usual ones, in ever smaller
-/// pieces, as long as the run still fails in the same way.
+/// pieces, as long as the run still fails with the same kind of failure.
 std::vector<std::uint8_t> shrink(
     std::vector<std::uint8_t> choices, const std::string& failure,
     const std::function<std::string(const std::vector<std::uint8_t>&, std::vector<std::uint8_t>&)>&

@@ -1,6 +1,5 @@
-// The inside of a World: fibres, words, and the choices made so far.
-// Invariant: `running` is the thread whose stack is in use; every other thread stands at a
-// scheduling point.
+// The private part of a World: fibres, words, and the choices made so far. Invariant: `running` is
+// the thread whose stack is in use; every other thread is suspended at a scheduling point.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -29,28 +28,31 @@ struct Store {
   std::uint64_t value = 0;
   std::uint32_t version = 0;
   Clock released;  // what an acquire load of this value learns
-  /// When each thread first saw it. A thread that knows of such a moment cannot see older values.
+  /// When each thread first saw this value. A thread that knows of such a moment cannot see an
+  /// older value.
   std::array<std::uint32_t, max_actors> seen{};
 };
 
-/// What the explorer knows of a word in this run.
+/// What the explorer knows about an atomic word in this run.
 struct Word {
   std::uint32_t version = 0;
-  Actors watchers = 0;         // threads in an await that reads it
-  Clock released;              // of the latest value
-  std::vector<Store> history;  // the latest last; only with weak memory
+  Actors watchers = 0;         // threads whose await reads this word
+  Clock released;              // the knowledge that the latest value carries
+  std::vector<Store> history;  // values, the latest last; only with weak memory
 };
 
-/// What the explorer knows of a piece of plain memory in this run.
+/// What the explorer knows about a piece of plain memory in this run.
 struct Cell {
-  Location word;  // for atomic accesses. The first member, so that a Location leads to its cell
+  // For atomic accesses. The first member, so that a Location can be cast to its cell.
+  Location word;
   const void* memory = nullptr;
   std::size_t bytes = 0;  // size of the word
   std::uint32_t writer = max_actors;
-  std::uint32_t written = 0;                        // the writer's clock at that time
-  std::array<std::uint32_t, max_actors> read{};     // plain reads since then, by clock
-  std::array<std::uint32_t, max_actors> swapped{};  // atomic writes
-  std::array<std::uint32_t, max_actors> loaded{};   // atomic reads
+  std::uint32_t written = 0;  // the last writer's clock at the time of its write
+  // Plain reads since then: each thread's clock at its last one.
+  std::array<std::uint32_t, max_actors> read{};
+  std::array<std::uint32_t, max_actors> swapped{};  // atomic writes since then, likewise
+  std::array<std::uint32_t, max_actors> loaded{};   // atomic reads since then, likewise
 };
 
 enum class Stance : std::uint8_t { ended, ready, awaiting, meeting };
@@ -72,19 +74,20 @@ struct Actor {
   Handling handling;
   bool fresh = true;  // its fibre has not been started, or was abandoned
 
-  std::uint32_t group = no_group;  // the group whose thread it is, or was last
-  bool inside = false;             // that group has not left
-  TraceEvent last;                 // what that group did last
-  detail::SourceLine source;       // of its next access to an atomic word of the kernel's memory
+  std::uint32_t group = no_group;  // the group of this thread, or its last group
+  bool inside = false;             // the group has not left yet
+  TraceEvent last;                 // the group's last event
+  // Source line of its next access to an atomic word of the kernel's memory.
+  detail::SourceLine source;
 
-  Clock clock;     // happens-before, as the program's memory orders make it
-  Clock unfenced;  // what it would know if its relaxed reads had been acquires: an acquire fence
-                   // adds this
-  Clock fenced;    // what it knew at its last release fence: its relaxed writes pass this on
-  Clock strong;  // what it had done at its last write stronger than relaxed: a notification covers
-                 // this
-  Clock notified;  // what had been notified before it announced that it will sleep
-  // For an await.
+  Clock clock;     // happens-before, as given by the program's memory orders
+  Clock unfenced;  // `clock`, if its relaxed reads had been acquires: what an acquire fence adds
+                   // Its clock at its last release fence, which its relaxed
+  Clock fenced;    // writes pass on
+  Clock strong;    // its clock at its last write stronger than relaxed, which a
+                   // notification covers
+  Clock notified;  // notifications that came before it announced its sleep
+  // Used during an await.
   bool (*done)(void*) = nullptr;
   void* done_context = nullptr;
   Location* event = nullptr;
@@ -92,7 +95,7 @@ struct Actor {
   bool awake = false;
   std::uint64_t heard = 0;  // the event's count of notifications at the last check
   bool listens = false;     // sleeps until `event` exceeds `heard`
-  // For a split await: what it has read.
+  // Used during a split await: what the await has read.
   bool recording = false;
   bool latest_only = false;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> read;  // slot, version
@@ -106,16 +109,16 @@ struct Actor {
   ~Actor();
 };
 
-/// Threads that can meet each other.
+/// A meeting point of threads.
 struct Meeting {
   std::uint32_t first = 0;
   std::uint32_t size = 0;
-  Actors arrived = 0;  // by local id
+  Actors arrived = 0;  // threads that have arrived, by local id
   std::array<protocol::Point, max_actors> points{};
   std::array<void*, max_actors> slots{};
   detail::Act act = nullptr;
   void* context = nullptr;
-  Location ground;  // stands for the group's local memory: the order after a meeting matters
+  Location ground;  // stands for the group's local memory, which a meeting orders
   Clock clock;
 };
 
@@ -123,9 +126,9 @@ struct Meeting {
 enum class Access : std::uint8_t { read, write, atomic_read, atomic_write };
 
 enum class Mode : std::uint8_t {
-  step,  // an access is a scheduling point
+  step,  // every access is a scheduling point
   peek,  // checks whether an await is over; leaves no trace
-  poll,  // the one step of an await
+  poll,  // the await counts as a single step
 };
 
 struct World::Impl {
@@ -200,26 +203,26 @@ struct World::Impl {
   bool reduced = false;
 
   std::uint32_t run = 0;
-  std::array<Actor, max_actors + 1> actors;  // the last one is the caller of go()
+  std::array<Actor, max_actors + 1> actors;  // the last actor is the caller of go()
   Actor* running = nullptr;                  // null outside go()
   Actor* previous = nullptr;
   Actor* home = &actors[max_actors];
   Actors ready = 0;
   Actors awaiting = 0;
   Actors awake = 0;
-  Actors stale = 0;  // of the awaiting threads: must check again
-  Actors lazy = 0;   // have only read for a while: others run first
+  Actors stale = 0;  // waiting threads that must check their conditions again
+  Actors lazy = 0;   // threads that have only read for a while: others run first
   Outlook outlook;
   std::array<Meeting, max_actors> meetings;
 
   Mode mode = Mode::step;
-  Footprint seen;  // by the condition of the await that is checked
+  Footprint seen;  // what the condition of the current await has read
   std::deque<Word> words;
   std::uint32_t words_used = 0;
   std::vector<std::uint32_t> table;  // cells by address: open addressing, index + 1
   std::deque<Cell> cells;
   std::uint32_t cells_used = 0;
-  std::uint32_t writes = 0;  // by any thread
+  std::uint32_t writes = 0;  // number of writes by any thread
 
   std::uint32_t steps = 0;
   std::uint64_t all_steps = 0;
@@ -229,7 +232,7 @@ struct World::Impl {
   bool quitting = false;
   std::uint32_t drained = 0;
   std::string failure;
-  std::vector<std::uint8_t> choices;  // with `usual` where it was
+  std::vector<std::uint8_t> choices;  // all choices so far; `usual` stands for the usual one
   std::vector<TraceEvent> events;
   std::optional<TraceChecker> checker;
   std::uint32_t least_wanted = 0;  // minimum of all targets so far

@@ -1,8 +1,10 @@
-// Memory: what a load may return, the happens-before relation, and races on plain memory.
-// The model is C++'s without sequential consistency. Each word has a modification order; a load
-// returns any value of it that is not older than one the thread knows of. Release and acquire carry
-// knowledge. Read-modify-writes see the latest value and continue the release sequence. A fence
-// makes the relaxed reads before it acquire, and the relaxed writes after it release.
+// Memory: the values that a load may return, the happens-before relation, and races on plain
+// memory.
+// The model is C++'s without sequential consistency. Each word has a modification order. A load
+// returns any value in this order that is not older than one that the thread knows of. Release and
+// acquire operations pass knowledge on. Read-modify-writes see the latest value and continue the
+// release sequence. A fence turns the relaxed reads before it into acquires, and the relaxed writes
+// after it into releases.
 #include <cstring>
 #include <utility>
 
@@ -89,15 +91,16 @@ std::uint64_t World::Impl::load(const Location& location, Order order) {
   return value;
 }
 
-/// Returns any value that this thread cannot know to be outdated.
+/// Returns a value that this thread cannot know to be outdated. A choice decides which one.
 const Store& World::Impl::read_some(Word& its, Order order) {
   Actor& self = *running;
   const auto known = [&self, order](const Store& store) {
     for (std::uint32_t i = 0; i < max_actors; ++i) {
       if (store.seen[i] == 0) continue;
       if (self.clock.covers(i, store.seen[i])) return true;
-      // A thread that has announced its sleep and then checks with more than a relaxed load sees
-      // what was written, with more than a relaxed store, before the last notification.
+      // A sleeping waiter announces its sleep, then checks its condition. If this check is more
+      // than a relaxed load, it sees every write stronger than relaxed that came before the last
+      // notification.
       if (order != Order::relaxed && self.notified.covers(i, store.seen[i])) return true;
     }
     return false;
@@ -256,7 +259,7 @@ void World::Impl::touch(const void* memory, bool writes_it, detail::SourceLine s
 
 void World::Impl::touch_atomically(const Location& location, bool writes_it) {
   Cell& its = const_cast<Cell&>(reinterpret_cast<const Cell&>(location));  // NOLINT: see Cell::word
-  // Plain writes change only the memory itself.
+  // A plain write changes only the memory itself, so the word has to be read from there.
   std::uint64_t now = 0;
   std::memcpy(&now, its.memory, its.bytes);
   if (now != its.word.value) {

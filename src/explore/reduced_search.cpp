@@ -1,11 +1,12 @@
 // Exhaustive search with dynamic partial-order reduction: source sets and sleep sets (Abdulla,
-// Aronsson, Jonsson and Sagonas, POPL 2014). Schedules that differ only in the order of independent
-// steps are run once.
+// Aronsson, Jonsson and Sagonas, POPL 2014). Of the schedules that differ only in the order of
+// independent steps, one is run.
 // Invariant: for any two steps of a run that race and could have come in the other order, a run
 // with the other order has been or will be made.
 //
-// Awaits need care: a waiting thread is enabled only while its condition holds. A step that may
-// have made it hold cannot be swapped with the await, but an earlier step may have made it false.
+// Awaits need care, because a waiting thread is enabled only while its condition holds. A step that
+// may have made the condition true cannot be swapped with the await, but an earlier step may have
+// made it false.
 #include <bit>
 
 #include "explore/strategy.hpp"
@@ -146,11 +147,11 @@ class ReducedSearch final : public Strategy {
  private:
   static constexpr std::uint32_t none = ~0U;
 
-  /// A choice that was made. `options` is 0 if it was a choice among threads.
+  /// A choice that was made. `options` is 0 if the choice was among threads.
   struct Node {
     Actors enabled;
-    Actors sleep;      // threads whose steps from here lead to nothing new
-    Actors backtrack;  // threads to be tried
+    Actors sleep;      // threads whose next steps here would lead to nothing new
+    Actors backtrack;  // threads to be tried here
     Actors done;
     std::uint32_t taken;
     std::uint32_t options;
@@ -158,15 +159,15 @@ class ReducedSearch final : public Strategy {
 
   struct Event {
     std::uint32_t actor;
-    std::uint32_t number;  // counts this thread's events
-    std::uint32_t node;    // the choice that picked it
+    std::uint32_t number;  // number of this event among its thread's events
+    std::uint32_t node;    // the choice that picked this event
     Footprint touched;
     Clock clock;
   };
 
   struct Word {
     Clock written;
-    Clock read;  // reads since `written`
+    Clock read;  // clock of the reads since `written`
     std::uint32_t writer = none;
     std::array<std::uint32_t, max_actors> readers;
 
@@ -178,7 +179,7 @@ class ReducedSearch final : public Strategy {
     return words_[slot];
   }
 
-  /// Records since when each waiting thread has stood in its await.
+  /// Records since when each waiting thread has been in its await.
   void note_waits(const Outlook& outlook) {
     const auto now = static_cast<std::uint32_t>(events_.size());
     for (Actors fresh = outlook.waiting & ~waiting_; fresh != 0; fresh &= fresh - 1) {
@@ -193,8 +194,8 @@ class ReducedSearch final : public Strategy {
     }
   }
 
-  /// A condition need not read all its words each time. What it read while it did not hold matters
-  /// too.
+  /// Adds to a footprint. A condition need not read all its words each time, and what it read while
+  /// it was false matters too.
   static void merge(Footprint& into, const Footprint& from) {
     for (std::uint32_t i = 0; i < from.count; ++i) {
       into.add(from.touches[i].slot, from.touches[i].writes);
@@ -225,8 +226,8 @@ class ReducedSearch final : public Strategy {
     reverse(index, actor, touched);
   }
 
-  /// For an await that is over, or that will never be: handles, for each word it reads, the steps
-  /// that it might have come before.
+  /// Handles the races of an await that is over, or that can never be over. For each word that the
+  /// await reads, it might also have come before some earlier steps.
   void races_of_await(std::uint32_t actor, const Footprint& touched) {
     for (std::uint32_t i = 0; i < touched.count; ++i) {
       for (auto index = static_cast<std::uint32_t>(events_.size()); index-- > 0;) {
@@ -236,13 +237,14 @@ class ReducedSearch final : public Strategy {
         const bool stood_there = waits_since_[actor] <= index;
         const bool could = (path_[event.node].enabled >> actor & 1U) != 0;
         reverse(index, actor, touched, stood_there && !could);
-        if (stood_there && could) break;  // otherwise it may not have continued there
+        // Otherwise the await may not have continued at that point.
+        if (stood_there && could) break;
       }
     }
   }
 
-  /// A thread that waits, at this point or for ever, might have continued if it had checked before
-  /// the step of another thread.
+  /// Handles the races of threads that wait, at this point or for ever. Such a thread might have
+  /// continued if it had checked its condition before another thread's step.
   void races_of_waiting(Actors who) {
     for (Actors rest = waiting_ & who; rest != 0; rest &= rest - 1) {
       const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -257,7 +259,7 @@ class ReducedSearch final : public Strategy {
     return false;
   }
 
-  /// Ensures that a run is made in which the pending step of `actor` comes before event `index`: a
+  /// Ensures a run in which the pending step of `actor` comes before event `index`. For this, a
   /// thread that can begin a sequence leading there must be tried. `stuck`: `actor` waited in vain
   /// at that point, so another step has to come first.
   void reverse(std::uint32_t index, std::uint32_t actor, const Footprint& touched,

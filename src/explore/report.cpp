@@ -1,4 +1,4 @@
-// The output about a schedule: its choices as a text to replay it by, and its timeline.
+// Prints a schedule: its choices as a text from which it can be replayed, and its timeline.
 #include <cctype>
 #include <iomanip>
 #include <ostream>
@@ -9,8 +9,8 @@
 
 namespace cohort::explore {
 
-// A schedule is written as counts of usual choices, with letters for the others: "17B3C" means 17
-// usual choices, thread (or value) 1, 3 usual choices, thread 2.
+// The text of a schedule: numbers count usual choices, and letters are the other choices. "17B3C"
+// means 17 usual choices, thread (or value) 1, 3 usual choices, thread 2.
 std::string World::schedule() const {
   std::string text;
   std::uint32_t usual_ones = 0;
@@ -97,8 +97,8 @@ const char* in_words(Trace what) {
   return "?";
 }
 
-/// Whether `active` of such an event is M. At an offer, an arrival or a return, the group has not
-/// read M.
+/// Whether `active` of such an event is M. It is not for an offer, an arrival or a return, at which
+/// the group has not read M.
 bool knows_active(Trace what) {
   return what != Trace::offer && what != Trace::arrive && what != Trace::finish &&
          what != Trace::fault;
@@ -206,7 +206,8 @@ void World::note(std::string text) {
 
 std::string World::timeline() const {
   std::ostringstream out;
-  constexpr std::size_t most = 400;  // lines shown: the end matters most
+  // Maximum number of lines; the last ones are shown, because the end matters most.
+  constexpr std::size_t most = 400;
   const auto& lines = impl_->lines;
   const std::size_t skipped = lines.size() > most ? lines.size() - most : 0;
   if (skipped != 0) out << "  ... " << skipped << " lines before\n";

@@ -1,4 +1,5 @@
-// Random walks, PCT, depth-first search with bounded preemptions, and following a given list.
+// Search strategies: random walks, PCT, depth-first search with bounded preemptions, and following
+// a given list of choices.
 #include <algorithm>
 #include <bit>
 #include <random>
@@ -15,7 +16,7 @@ std::uint32_t usual_pick(Actors enabled, std::uint32_t last) {
 
 namespace {
 
-/// Small and fast: a run makes thousands of choices.
+/// A random number generator. It is small and fast, because a run makes thousands of choices.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) { roll(); }
@@ -39,8 +40,8 @@ std::uint32_t nth(Actors set, std::uint32_t n) {
   return static_cast<std::uint32_t>(std::countr_zero(set));
 }
 
-/// Any thread may be next. The probability of a switch differs from run to run: some bugs need many
-/// switches, others few.
+/// Chooses the next thread at random. The probability of a switch differs from run to run, because
+/// some bugs need many switches and others few.
 class RandomWalk final : public Strategy {
  public:
   explicit RandomWalk(std::uint64_t seed) : seed_(seed) {}
@@ -92,7 +93,8 @@ class Pct final : public Strategy {
       const auto each = static_cast<std::uint32_t>(std::countr_zero(rest));
       if (priority_[each] > priority_[best]) best = each;
     }
-    // With strict priorities, a thread that a spinning thread waits for might never run.
+    // Lower the priority from time to time: otherwise a thread for which a spinning thread waits
+    // might never run.
     if (length_so_far_ % 1024 == 0) priority_[best] = 0;
     return best;
   }
@@ -151,7 +153,7 @@ class BoundedSearch final : public Strategy {
 
  private:
   struct Branch {
-    std::uint32_t left;  // not yet taken
+    std::uint32_t left;  // choices not yet taken
     std::uint32_t taken;
   };
   std::uint32_t preemptions_;
@@ -160,15 +162,16 @@ class BoundedSearch final : public Strategy {
   std::vector<Branch> path_;
 };
 
-/// Follows a list of choices. Makes the usual choice where the listed one is impossible or the list
-/// has ended.
+/// Follows a list of choices. Makes the usual choice if the listed one is impossible, or if the
+/// list has ended.
 class Follower final : public Strategy {
  public:
   explicit Follower(std::vector<std::uint8_t> choices) : choices_(std::move(choices)) {}
 
   void begin() override { at_ = 0; }
   std::uint32_t pick(Actors enabled, std::uint32_t last, const Outlook& /*outlook*/) override {
-    if (std::popcount(enabled) == 1) return nth(enabled, 0);  // not in the list
+    // A choice among one thread is not in the list.
+    if (std::popcount(enabled) == 1) return nth(enabled, 0);
     const std::uint8_t wish = at_ < choices_.size() ? choices_[at_] : World::usual;
     ++at_;
     if (wish < max_actors && (enabled >> wish & 1U) != 0) return wish;

@@ -1,5 +1,5 @@
-// How the next thread is chosen at each access, and the next value at each choice.
-// Invariant: with the same options, a strategy makes the same choices.
+// Interface of a search strategy. It chooses the next thread at each access, and the next value at
+// each choice. Invariant: with the same options, a strategy makes the same choices.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ namespace cohort::explore {
 /// A set of threads.
 using Actors = std::uint32_t;
 
-/// What a step touches. Steps of different threads depend on each other if both touch the same word
-/// and at least one of them writes it.
+/// The words that a step reads and writes. Steps of different threads depend on each other if both
+/// touch the same word and at least one of them writes it.
 struct Footprint {
   struct Touch {
     std::uint32_t slot = 0;
@@ -51,7 +51,7 @@ struct Footprint {
 
 /// What a strategy can see: the next step of every thread.
 struct Outlook {
-  std::array<Footprint, max_actors> next;  ///< of threads that have not ended
+  std::array<Footprint, max_actors> next;  ///< next step of each thread that has not ended
   Actors waiting = 0;                      ///< threads in an await
   Actors alive = 0;                        ///< threads that have not ended
 };
@@ -66,14 +66,15 @@ class Strategy {
   virtual ~Strategy() = default;
 
   virtual void begin() = 0;
-  /// Returns one of `enabled`. `last` ran before, and may be among them.
+  /// Chooses the next thread from `enabled`. `last` is the thread that ran before, and may be among
+  /// them.
   virtual std::uint32_t pick(Actors enabled, std::uint32_t last, const Outlook& outlook) = 0;
   virtual std::uint32_t choose(std::uint32_t options) = 0;
-  /// `actor` has taken the step that it was picked for.
+  /// Called when `actor` has taken the step for which it was picked.
   virtual void stepped(std::uint32_t /*actor*/, const Footprint& /*touched*/) {}
-  /// `actor` can continue because of what `by` has done, without a word in between.
+  /// Called when `actor` can continue because of an action of `by` that touched no word.
   virtual void woke(std::uint32_t /*actor*/, std::uint32_t /*by*/) {}
-  /// The run is over. A thread that is still alive waits for ever.
+  /// Called when the run is over. A thread that is still alive waits for ever.
   virtual void end(const Outlook& /*outlook*/) {}
   /// Whether there is another run to make.
   virtual bool next() = 0;

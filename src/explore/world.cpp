@@ -1,4 +1,5 @@
-// Scheduling: which thread runs, which ones wait, and what to do when none can continue.
+// Scheduling: decides which thread runs and which threads wait, and what to do when none can
+// continue.
 #include "cohort/explore/world.hpp"
 
 #include <bit>
@@ -13,11 +14,12 @@ namespace {
 namespace context = boost::context;
 
 constexpr std::size_t stack_bytes = 256UL * 1024UL;
-constexpr std::uint32_t patience = 4000;  // accesses by threads that only read
+// Number of accesses after which threads that only read must give way.
+constexpr std::uint32_t patience = 4000;
 
 thread_local World::Impl* world = nullptr;
 
-/// Stacks belong to the actors and are reused.
+/// A stack allocator that frees nothing: the actors own the stacks and reuse them.
 struct KeepStack {
   static void deallocate(context::stack_context& /*stack*/) noexcept {}
 };
@@ -141,12 +143,12 @@ void World::Impl::start_fibre(Actor& actor) {
                                KeepStack{}, [this, &actor](context::fiber&& from) {
                                  actor.notes.after_switch_from(previous->notes);
                                  previous->fibre = std::move(from);
-                                 while (!quitting) {  // one turn for each run
+                                 while (!quitting) {  // each pass of the loop is one run
                                    if (!draining) stepped(Footprint{});
                                    try {
                                      if (!draining) actor.body(actor.context);
                                    } catch (const Unwind&) {
-                                     // The run has been ended.
+                                     // Thrown to unwind this fibre, because the run has ended.
                                    } catch (...) {
                                      fail("an exception left the kernel");
                                    }
@@ -171,10 +173,10 @@ void World::Impl::switch_to(Actor& other) {
   self.notes.before_switch_to(other.notes);
   context::fiber from = std::move(other.fibre).resume();
   self.notes.after_switch_from(previous->notes);
-  if (from) previous->fibre = std::move(from);  // empty if it has ended
+  if (from) previous->fibre = std::move(from);  // empty if that thread has ended
 }
 
-/// Whether the await of `actor` is over, and what that depends on.
+/// Whether the await of `actor` is over. Records which words the answer depends on.
 bool World::Impl::look(Actor& actor) {
   const Actors bit = 1U << actor.index;
   if (split) {
@@ -260,7 +262,8 @@ void World::Impl::fail(std::string sentence) {
   stopping = true;
 }
 
-/// Called while the threads of an ended run are unwound: accesses continue, but not for ever.
+/// Called while the threads of an ended run are unwound. They may continue to access memory, but
+/// not for ever.
 void World::Impl::check_draining() {
   if (++drained > 100000) throw Unwind{};
 }
@@ -395,7 +398,7 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
     if (options.waiting == Waiting::notified) self.notified.join(word(event).released);
     self.read.clear();
     self.recording = true;
-    self.latest_only = again;  // a value that stays old for ever would not model memory
+    self.latest_only = again;  // a value that stays old for ever would not be realistic
     const bool met = done(with);
     self.recording = false;
     self.latest_only = false;
@@ -419,13 +422,14 @@ bool World::Impl::await_in_steps(Location& event, bool timed, bool (*done)(void*
   }
 }
 
-/// If waiters sleep, a notification is a step of its own. If they poll, it does nothing.
+/// If waiters sleep, a notification is a step of its own. If they poll, it has no effect.
 void World::Impl::notify(Location& event) {
   if (draining || options.waiting == Waiting::polled) return;
   point(event, true);
   if (draining) return;
   Word& its = word(event);
-  // The notifier looks for sleepers, in one total order with every access stronger than relaxed.
+  // The notifier checks for sleepers. This check is in one total order with every access stronger
+  // than relaxed.
   its.released.join(running->strong);
   commit(event, its, event.value + 1, Order::relaxed, true);
   Footprint touched;

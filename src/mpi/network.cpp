@@ -22,7 +22,7 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-/// Memory kept for the parcels of the next exchange, of each rank.
+/// Limit on the memory that is kept for the parcels of the next exchange, for each rank.
 constexpr std::size_t most_kept = std::size_t{1} << 22U;
 
 void check(int code, const char* call) {
@@ -44,20 +44,21 @@ struct Network::Impl {
   MPI_Datatype ballot = MPI_DATATYPE_NULL;
   MPI_Op sum = MPI_OP_NULL;
   std::size_t piece = 0;
-  std::vector<Bytes> spare;  // memory for parcels, by rank
+  std::vector<Bytes> spare;  // memory kept for parcels, by rank
   int rank = 0;
   int ranks = 1;
   bool joined = false;
-  bool ours = false;  // MPI was initialised here
+  bool ours = false;  // this object initialised MPI
 
-  /// Adds one rank. Collective; the newcomer takes part in the calls that follow it.
+  /// Adds one rank. Collective. The new rank takes part in the collective calls that follow this
+  /// one.
   bool spawn() {
-    // A world of its own: only then can it leave by itself.
+    // The new rank starts in an MPI world of its own. Otherwise it could not leave alone.
     std::vector<std::string> words = command_line();
     std::vector<char*> arguments;
     for (std::size_t i = 1; i < words.size(); ++i) arguments.push_back(words[i].data());
     arguments.push_back(nullptr);
-    // Not the link itself: another process follows it.
+    // Pass the link's target, because the link itself would name another process there.
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     MPI_Comm newcomer = MPI_COMM_NULL;
     int error = MPI_SUCCESS;
@@ -73,7 +74,7 @@ struct Network::Impl {
     MPI_Comm_free(&other);
     use(next);
   }
-  /// The number of ranks that are still to come, from rank 0.
+  /// Tells every rank how many ranks are still to come. Only the value of rank 0 counts.
   std::uint32_t to_come(std::uint32_t count) {
     check(MPI_Bcast(&count, 1, MPI_UINT32_T, 0, comm), "MPI_Bcast");
     return count;
@@ -163,7 +164,7 @@ std::vector<Bytes> Network::trade(std::vector<Bytes> parcels) {
             "MPI_Irecv");
     });
   }
-  // Each rank begins with its neighbour, so that not all send to the same one.
+  // Each rank begins with its neighbour, so that not all ranks send to the same one at a time.
   for (std::size_t step = 1; step < parcels.size(); ++step) {
     const std::size_t to = (self + step) % parcels.size();
     in_pieces(parcels[to], [&](const std::byte* at, int size, MPI_Request* request) {

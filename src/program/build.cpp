@@ -31,7 +31,7 @@ std::string read(const fs::path& file) {
   return text.str();
 }
 
-/// FNV-1a, computed twice with different starting values: 128 bits are enough to name files.
+/// FNV-1a, computed twice with different starting values: 128 bits make the names of files unique.
 class Hash {
  public:
   void add(std::string_view text) {
@@ -54,7 +54,7 @@ class Hash {
   std::array<std::uint64_t, 2> words_{0xcbf29ce484222325U, 0x84222325cbf29ce4U};
 };
 
-/// The shared library that this code is in; empty if it is in the program itself.
+/// The shared library that contains this code. Empty if the code is in the program itself.
 const fs::path& own_library() {
   static const auto& path = *[] {
     static const char here = 0;
@@ -70,11 +70,11 @@ const fs::path& own_library() {
   return path;
 }
 
-/// At load: a relative path is one from the folder of that time.
+/// Computed at load time, because a relative path refers to the working folder of that time.
 [[maybe_unused]] const fs::path& at_load = own_library();
 
-/// The folders that may have bin/ and include/ of this build in them: those above the running
-/// program and above the library.
+/// Folders that may contain bin/ and include/ of this installation: the parents of the running
+/// program and of the library.
 std::vector<fs::path> installations() {
   std::error_code error;
   std::vector<fs::path> result{
@@ -86,7 +86,8 @@ std::vector<fs::path> installations() {
   return result;
 }
 
-/// cohortc: $COHORT_CC, or the one of this installation, where it was built, or on PATH.
+/// The path of cohortc. In this order: $COHORT_CC, this installation's, the one in the build
+/// folder, the one on PATH.
 std::string cohortc() {
   if (std::string named = environment("COHORT_CC"); !named.empty()) return named;
   for (const fs::path& each : installations()) {
@@ -96,7 +97,7 @@ std::string cohortc() {
   return fs::is_regular_file(COHORT_CC_BUILT) ? COHORT_CC_BUILT : "cohortc";
 }
 
-/// The library's headers: those of this installation, or where it was built.
+/// The folders of the library's headers: this installation's, or the source tree's.
 std::vector<fs::path> headers() {
   if (const std::string named = environment("COHORT_INCLUDE"); !named.empty()) return {named};
   for (const fs::path& each : installations()) {
@@ -176,7 +177,7 @@ std::vector<std::string> compiler(const ProgramOptions& options) {
                "-w",
                "-fPIC",
                "-pthread",
-               "-fwrapv",  // OpenCL C programs rely on both
+               "-fwrapv",  // OpenCL C programs rely on this option and the next
                "-fno-strict-aliasing"};
   }
   const auto& asked = options.build_options;
@@ -222,8 +223,8 @@ void check_source(const fs::path& source) {
     throw Error{Errc::bad_options, "no file '" + source.string() + "'"};
 }
 
-/// Adds what else the machine code depends on: the compiler's version and, for -arch=native, the
-/// GPUs that nvcc would find.
+/// Adds everything else on which the machine code depends: the compiler's version and, for
+/// -arch=native, the GPUs that nvcc would find.
 void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   hash.add(run({command[0], "--version"}).text);
   if (std::find(command.begin(), command.end(), "-arch=native") == command.end()) return;
@@ -234,8 +235,8 @@ void add_compiler(Hash& hash, const std::vector<std::string>& command) {
   }
 }
 
-/// Reports generated code that does not compile. All details go into one file, and the error names
-/// the file instead of quoting code that the user did not write.
+/// Reports generated code that does not compile. All details go into one file. The error names that
+/// file instead of quoting code that the user did not write.
 [[noreturn]] void report_bug(const fs::path& source, const std::string& code,
                              const std::vector<std::string>& command, const std::string& output) {
   std::string name = fs::temp_directory_path() / "cohortc-bug-XXXXXX.cpp";
@@ -287,7 +288,8 @@ Built build(const fs::path& source, const ProgramOptions& options) {
   for (const std::string& each : command) hash.add(each);
   add_compiler(hash, command);
   add_headers(hash);
-  // A program finds the engine's functions in the program that loads it, or in this library.
+  // The object's undefined symbols are the engine's functions. They are in the program that loads
+  // it, or in this library.
   const fs::path& library = own_library();
   hash.add(library.filename().string());
   fs::path kept = cache / (source.stem().string() + "-" + hash.text() + ".so");

@@ -79,13 +79,13 @@ int open_folder(const fs::path& folder) {
   return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/// Tries to lock the folder. Returns false if this process now holds the lock or the file system
-/// has no locks.
+/// Tries to lock the folder. Returns false if this process now holds the lock, or if the file
+/// system has no locks.
 bool is_locked_elsewhere(int folder) {
   return ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// Removes the scratch folders of killed processes: those not locked by any process.
+/// Removes the scratch folders of killed processes: the ones that no process has locked.
 void remove_abandoned(const fs::path& cache) {
   std::error_code ignored;
   for (const auto& each : fs::directory_iterator{cache, ignored}) {

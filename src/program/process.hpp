@@ -7,7 +7,7 @@
 namespace cohort::program {
 
 struct Finished {
-  int status = -1;   ///< exit status; -1: not started, or ended by a signal
+  int status = -1;   ///< exit status; -1 if the program did not start or was ended by a signal
   std::string text;  ///< standard output and standard error
 };
 

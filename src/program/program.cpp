@@ -63,7 +63,7 @@ class Loaded final : public detail::Module {
   [[nodiscard]] void* symbol(const char* name) const override { return dlsym(handle_, name); }
 
  private:
-  void* handle_;  // never closed: jobs may still run, and there are few
+  void* handle_;  // never closed: jobs may still run its code, and there are few objects
 };
 
 /// OpenCL C that the engine compiles into its megakernel.

@@ -10,12 +10,13 @@ std::uint32_t least(const Claim& claim) {
   return claim.rigid ? claim.max_groups : std::max(std::min(claim.max_groups, 1U), claim.blocked);
 }
 
-/// Whether the next unit should go to `a` instead of `b`: `a` has the lower share for its weight.
+/// Whether the next unit should go to `a` instead of `b`, because `a` has the lower share for its
+/// weight.
 bool poorer(std::uint32_t share_a, const Claim& a, std::uint32_t share_b, const Claim& b) {
   return std::uint64_t{share_a} * b.weight < std::uint64_t{share_b} * a.weight;
 }
 
-/// Which jobs have to leave, and which units are reserved for the others.
+/// Decides which jobs have to leave, and reserves units for the other jobs.
 class Reserve {
  public:
   explicit Reserve(std::span<const Claim> jobs) : jobs_(jobs), suspended_(jobs.size(), false) {
@@ -23,7 +24,7 @@ class Reserve {
   }
 
   /// Adds the jobs whose turn it is. Leaves out a job that could not start even without tasks:
-  /// tasks would wait for it in vain.
+  /// tasks would wait for such a job in vain.
   void add_owed(std::uint32_t capacity) {
     for (const Claim& job : jobs_) {
       if (job.running || !job.owed) continue;
@@ -47,7 +48,7 @@ class Reserve {
   [[nodiscard]] std::uint64_t units() const { return units_; }
 
  private:
-  /// The job with the lowest weight, the youngest among equals.
+  /// The job with the lowest weight; the youngest of several.
   [[nodiscard]] std::optional<std::size_t> next_to_suspend() const {
     std::optional<std::size_t> lightest;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -73,7 +74,7 @@ std::vector<std::uint32_t> share_out(std::uint32_t capacity, std::span<const Cla
     shares[i] = least(claims[i]);
     left -= std::min(left, shares[i]);
   }
-  bool room = true;  // no job overtakes one that waits for room
+  bool room = true;  // becomes false at the first job that must wait: no later job overtakes it
   for (const bool owed : {true, false}) {
     for (std::size_t i = 0; i < claims.size() && room; ++i) {
       if (claims[i].running || claims[i].owed != owed) continue;
@@ -100,8 +101,8 @@ std::vector<std::uint32_t> share_out(std::uint32_t capacity, std::span<const Cla
 Plan plan(std::uint32_t capacity, std::span<const Claim> jobs, const Busy& busy,
           const NextTask& next_task) {
   Plan result;
-  // Tenants give their units back, so their units do not count when the engine's tasks and jobs are
-  // weighed against each other.
+  // The engine's own tasks and jobs are weighed against each other as if tenants had no units,
+  // because tenants give theirs back.
   std::uint32_t own = capacity - std::min(capacity, busy.tasks);
   std::uint32_t guests = busy.guests;
   Reserve reserve{jobs};
@@ -157,7 +158,7 @@ std::vector<Loan> lend(std::uint32_t units, std::span<const TenantClaim> tenants
       content[i] = changed = true;
     }
   }
-  // Whole units, and what the parts of units add up to.
+  // First the whole units, then the units that the fractions add up to.
   constexpr double nearly = 1e-6;  // more than the rounding errors of the sums
   double parts = 0;
   std::vector<std::size_t> with_part;

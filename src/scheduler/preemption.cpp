@@ -5,13 +5,14 @@
 namespace cohort::scheduler {
 namespace {
 
-/// The weight of a fresh measurement: the mean of the first ones, later a moving average.
+/// The weight of a new measurement: at first this gives the plain mean, later a moving average.
 double weight_of(double count) { return std::max(1 / count, 1.0 / 16); }
 
 void smooth(double& mean, double fresh, double weight) { mean += (fresh - mean) * weight; }
 
-/// Steps of a job differ in their work, so single speeds say little. That many of them weigh as
-/// much as the assumption that a job's speed is proportional to its units.
+/// Steps of a job differ in their work, so a single measured speed says little. A priori, a job's
+/// speed is assumed to be proportional to its units. This many measured speeds weigh as much as
+/// that assumption.
 constexpr double assumed_speeds = 8;
 
 /// A choice that was worse by more than this factor is not tried again.
@@ -53,7 +54,7 @@ void PreemptionPolicy::learn(const TaskCost& cost) {
 
 double PreemptionPolicy::loss(const Known& known, std::uint32_t capacity) {
   const double kept = 1 - std::min(1.0, static_cast<double>(known.groups) / capacity);
-  // A task on all units leaves nothing to measure.
+  // The speed next to a task on all units cannot be measured.
   const double measured = known.groups >= capacity ? 0 : known.speeds;
   const double speed =
       (known.speed * measured + kept * assumed_speeds) / (measured + assumed_speeds);
@@ -65,8 +66,8 @@ std::optional<double> PreemptionPolicy::loss(std::uint32_t groups, std::uint32_t
   return known == nullptr ? std::nullopt : std::optional{loss(*known, capacity)};
 }
 
-/// Whether to take a choice for the sake of knowledge. All are tried, but for those that cannot
-/// keep the limit while another one does.
+/// Whether to try a choice to learn its cost. All choices are tried, except those that cannot keep
+/// the limit while another choice does.
 bool PreemptionPolicy::worth_trying(std::uint32_t groups, std::uint32_t capacity,
                                     std::optional<double> limit, std::optional<double> best) const {
   const Known* const known = find(groups);
@@ -76,7 +77,8 @@ bool PreemptionPolicy::worth_trying(std::uint32_t groups, std::uint32_t capacity
     return loss(*known, capacity) <= *best * close;
   }
   if (!limit || !best) return true;
-  // More units make no task slower, and k times as many at most k times as fast.
+  // Assumes that more units make no task slower, and that k times as many units make it at most k
+  // times as fast.
   return std::ranges::all_of(known_, [&](const Known& each) {
     const double run = each.run * std::min(1.0, static_cast<double>(each.groups) / groups);
     return run <= *limit;
@@ -85,7 +87,7 @@ bool PreemptionPolicy::worth_trying(std::uint32_t groups, std::uint32_t capacity
 
 std::uint32_t PreemptionPolicy::choose(std::span<const std::uint32_t> choices,
                                        std::uint32_t capacity, std::optional<double> limit) const {
-  const Known* cheapest = nullptr;  // of those that meet the limit
+  const Known* cheapest = nullptr;  // among the choices that keep the limit
   const Known* soonest = nullptr;
   for (const std::uint32_t groups : choices) {
     const Known* const known = find(groups);
@@ -95,11 +97,12 @@ std::uint32_t PreemptionPolicy::choose(std::span<const std::uint32_t> choices,
     if (cheapest == nullptr || loss(*known, capacity) < loss(*cheapest, capacity)) cheapest = known;
   }
   const auto best = cheapest == nullptr ? std::nullopt : std::optional{loss(*cheapest, capacity)};
-  // The middle choice first: it tells most about its neighbours.
+  // Try the middle choice first, because it says most about its neighbours.
   const Known* const latest =
       known_.empty() ? nullptr : &*std::ranges::max_element(known_, {}, &Known::last);
   if (latest == nullptr) return choices[choices.size() / 2];
-  // A choice is tried in a row: what came before it would disturb its first task.
+  // Try a choice several times in a row, because another choice just before would disturb its first
+  // task.
   const bool begun =
       latest->tasks < trials && std::ranges::find(choices, latest->groups) != choices.end();
   if (begun && worth_trying(latest->groups, capacity, limit, best)) return latest->groups;

@@ -25,8 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds answer_time{1000};  // of an engine on a busy machine
-constexpr std::chrono::milliseconds try_time{2};        // for an idle worker to be handed over
+// How long an engine on a busy machine may take to answer.
+constexpr std::chrono::milliseconds answer_time{1000};
+constexpr std::chrono::milliseconds try_time{2};  // how long handing over an idle worker may take
 constexpr int again_ms = 1000;
 
 std::optional<std::uint64_t> nanoseconds(Clock::time_point deadline) {
@@ -35,7 +36,7 @@ std::optional<std::uint64_t> nanoseconds(Clock::time_point deadline) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
 }
 
-/// The engine to look for; empty for the only one.
+/// The name of the engine to look for; empty if the user has not named one.
 std::string wanted_engine(const std::string& named) {
   if (!named.empty()) return named;
   const char* const text = std::getenv("COHORT_ENGINE");
@@ -48,7 +49,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The engines that answer.
+/// The names of the engines that answer, each with its connection.
 std::vector<std::pair<std::string, Peer>> living(const Descriptor& folder) {
   std::vector<std::pair<std::string, Peer>> engines;
   for (const std::string& name : names_in(folder)) {
@@ -57,7 +58,8 @@ std::vector<std::pair<std::string, Peer>> living(const Descriptor& folder) {
   return engines;
 }
 
-/// The engine of that name, or the only one. Empty if there is none. Throws if there are several.
+/// The engine of that name, or the only one if no name is given. Empty if there is none. Throws if
+/// there are several.
 std::optional<std::pair<std::string, Peer>> find(const std::string& named) {
   const Descriptor folder = open_folder();
   if (!named.empty()) {
@@ -93,8 +95,8 @@ TenantOptions checked(TenantOptions options) {
 Client::Client(TenantOptions options) : options_(checked(std::move(options))) {}
 
 Client::~Client() {
-  if (!process_.left_behind()) return;  // close() has been called
-  // The thread stayed in the parent, and the pages were not copied.
+  if (!process_.left_behind()) return;  // otherwise close() has been called
+  // In a child of fork(): the thread stayed in the parent, and the shared pages were not copied.
   static_cast<void>(thread_.release());
   if (link_ == nullptr) return;
   link_->peer.socket = Descriptor{};
@@ -104,7 +106,7 @@ Client::~Client() {
 }
 
 void Client::open() {
-  // Reports at once what the thread could only retry.
+  // Report a bad name or folder at once: the thread would only retry.
   const bool there = find(options_.engine).has_value();
   over_event_ = Descriptor{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!over_event_.open())
@@ -133,7 +135,7 @@ void Client::close() noexcept {
     open_.clear();
     ask();
   }
-  over_.store(true, std::memory_order_relaxed);  // ordered by the event
+  over_.store(true, std::memory_order_relaxed);  // the event orders it
   SharedPlatform::notify(over_event_);
   thread_->join();
 }
@@ -147,7 +149,8 @@ void Client::keep() {
     try {
       const Descriptor folder = open_folder();
       const std::string path = "/proc/self/fd/" + std::to_string(folder.get());
-      // Before it looks: a socket that comes later is a message in the inbox.
+      // Watch the folder before looking into it: a socket that appears later causes a message in
+      // the inbox.
       const bool told = inbox.open() && ::inotify_add_watch(inbox.get(), path.c_str(),
                                                             IN_MOVED_TO | IN_DELETE_SELF) >= 0;
       if (auto found = find(options_.engine)) {
@@ -160,7 +163,7 @@ void Client::keep() {
         patience = -1;
       }
     } catch (const std::exception&) {
-      // Several engines, or no folder, descriptors or memory: later perhaps.
+      // There may be several engines, no folder, no descriptors or no memory. Try again later.
     }
     {
       const Lock lock{mutex_};
@@ -199,12 +202,12 @@ void Client::attend(const std::shared_ptr<Link>& link) {
       if (wait[2].revents != 0) alive = false;
     }
   } catch (const std::exception&) {
-    // Pages that cannot be mapped: the engine is left alone for a while.
+    // The pages cannot be mapped: do not try this engine again for a while.
   }
   lose(link);
 }
 
-/// Reads one message of the engine. Returns false if the connection is over.
+/// Reads one message from the engine. Returns false if the connection is over.
 bool Client::hear(const std::shared_ptr<Link>& link) {
   Reply reply;
   std::vector<Descriptor> descriptors;
@@ -235,10 +238,12 @@ bool Client::hear(const std::shared_ptr<Link>& link) {
   return true;
 }
 
-/// Ends a connection. When this returns, no thread waits in it.
+/// Ends a connection. After this call, no thread waits for its engine.
 void Client::lose(const std::shared_ptr<Link>& link) {
-  ::shutdown(link->peer.socket.get(), SHUT_RDWR);  // a copy must not keep the connection open
-  link->gone.store(true);  // pairs with the count of sleepers: both are in one total order
+  // Shut down, because a copy of the socket must not keep the connection open.
+  ::shutdown(link->peer.socket.get(), SHUT_RDWR);
+  // Pairs with the count of sleepers: both are in one total order (sequentially consistent).
+  link->gone.store(true);
   {
     const Lock lock{mutex_};
     link_ = nullptr;
@@ -253,7 +258,7 @@ void Client::lose(const std::shared_ptr<Link>& link) {
 
 // ---- Leases
 
-/// With the mutex: tells the engine the sum of the open leases.
+/// Writes the sum of the open leases into the demand. Call it with the mutex held.
 void Client::ask() {
   if (link_ == nullptr || !link_->seated()) return;
   std::uint32_t units = 0;
@@ -261,14 +266,14 @@ void Client::ask() {
   protocol::ask(link_->demand_page(), Demand{.units = units, .serial = ++serial_}, link_->doorbell);
 }
 
-/// With the mutex: what the engine grants.
+/// Reads what the engine grants. Call it with the mutex held.
 Grant Client::grant() {
   if (link_ == nullptr || !link_->seated()) return {};
   if (const auto now = protocol::read(link_->grant_page())) latest_ = *now;
   return latest_;
 }
 
-/// With the mutex. Leases get units in the order in which they were opened.
+/// Leases get units in the order in which they were opened. Call it with the mutex held.
 Client::Part Client::part_of(std::uint64_t ticket) {
   Part part{.grant = grant()};
   for (const Open& each : open_) {
@@ -282,7 +287,8 @@ Client::Part Client::part_of(std::uint64_t ticket) {
   return part;
 }
 
-/// With the mutex: whether this thread holds another lease, so that it must not wait for its units.
+/// Whether this thread holds another lease. It must then not wait for units, because it may hold
+/// them itself. Call it with the mutex held.
 bool Client::holds_another(std::uint64_t ticket) const {
   return std::any_of(open_.begin(), open_.end(), [ticket](const Open& each) {
     return each.ticket != ticket && each.thread == std::this_thread::get_id();
@@ -321,7 +327,7 @@ TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
       if (part.grant.settled() && holds_another(ticket)) break;
     }
     if (Clock::now() >= deadline) break;
-    link->sleepers.fetch_add(1);  // before it checks `gone`: pairs with lose()
+    link->sleepers.fetch_add(1);  // before the check of `gone`: pairs with lose()
     lock.unlock();
     if (!link->gone.load()) sleep_on(link->grant_page().version, version, nanoseconds(deadline));
     link->sleepers.fetch_sub(1);
@@ -331,7 +337,7 @@ TenantLease Client::lease(Deadline deadline, std::uint32_t units, bool tries) {
   return {};
 }
 
-/// With the mutex.
+/// Removes a lease from the list of open leases. Call it with the mutex held.
 void Client::forget(std::uint64_t ticket) {
   if (std::erase_if(open_, [ticket](const Open& each) { return each.ticket == ticket; }) != 0)
     ask();
@@ -359,7 +365,7 @@ std::vector<std::uint32_t> Client::cpus(std::uint64_t ticket) {
     if ((part.grant.cpus[cpu / 64] >> (cpu % 64) & 1U) != 0) all.push_back(cpu);
   }
   if (all.size() != part.grant.units) return all;
-  // One for each unit: the other leases have the others.
+  // One CPU for each unit of this lease; earlier leases have the CPUs before these.
   const auto first = all.begin() + part.before;
   return {first, first + part.units};
 }
@@ -449,8 +455,8 @@ std::vector<std::string> shared_engines() {
 namespace tenant {
 namespace {
 
-/// Sends a request to an engine. Returns its answer, of at most `room` bytes, and the engine's
-/// name. `what` begins the messages of errors.
+/// Sends a request to an engine. Returns the answer, at most `room` bytes, and the engine's name.
+/// `what` begins the messages of errors.
 std::pair<std::string, std::string> request(const std::string& what, const std::string& engine,
                                             const Hello& hello, std::size_t room) {
   const std::string named = wanted_engine(engine);

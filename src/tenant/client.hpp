@@ -1,6 +1,6 @@
-// A tenant's connection: the thread that keeps it, the demand, and the open leases.
-// Invariant: the demand word is the sum of the open leases. In a child of fork() nothing here
-// touches the connection.
+// A tenant's connection: the thread that maintains it, the demand, and the open leases. Invariant:
+// the demand word is the sum of the open leases. In a child of fork() nothing here touches the
+// connection.
 #pragma once
 
 #include <atomic>
@@ -28,12 +28,12 @@ class Client : public std::enable_shared_from_this<Client> {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  /// Starts the thread, and waits for the answer of an engine that is there.
+  /// Starts the thread. If an engine is running, waits for its answer.
   void open();
   /// Ends the connection and all leases.
   void close() noexcept;
 
-  /// `tries`: for at most 2 ms, and takes what has come by then.
+  /// Opens a lease. `tries`: waits at most 2 ms and takes the units that have come by then.
   [[nodiscard]] TenantLease lease(Deadline deadline, std::uint32_t units, bool tries);
   [[nodiscard]] std::uint32_t units(std::uint64_t ticket) noexcept;
   [[nodiscard]] std::vector<std::uint32_t> cpus(std::uint64_t ticket);
@@ -44,12 +44,12 @@ class Client : public std::enable_shared_from_this<Client> {
   [[nodiscard]] std::string engine();
 
  private:
-  /// A connection to one engine. Threads that wait in it keep it.
+  /// A connection to one engine. A thread that waits for this engine keeps the object alive.
   struct Link {
     Peer peer;
     std::string engine;
     Descriptor doorbell;
-    Mapping demand_memory;  // none: in the queue for a slot
+    Mapping demand_memory;  // empty while the tenant is in the queue for a slot
     Mapping grant_memory;
     std::atomic<bool> gone{false};
     std::atomic<std::uint32_t> sleepers{0};
@@ -65,20 +65,20 @@ class Client : public std::enable_shared_from_this<Client> {
   /// An open lease.
   struct Open {
     std::uint64_t ticket;
-    std::uint32_t units;   // wanted
-    std::uint32_t serial;  // of its demand
+    std::uint32_t units;   // number of units that the lease wants
+    std::uint32_t serial;  // number of the demand in which this lease was first counted
     std::thread::id thread;
   };
-  /// What one lease has of the grant.
+  /// One lease's part of the grant.
   struct Part {
     Grant grant;
     const Open* open = nullptr;
-    std::uint32_t before = 0;  // wanted by leases that were opened earlier
+    std::uint32_t before = 0;  // number of units that earlier leases want
     std::uint32_t units = 0;
   };
   enum class State : std::uint8_t {
     alone,
-    queued,  ///< for a slot
+    queued,  ///< waiting for a slot
     seated,
   };
   using Lock = std::unique_lock<std::mutex>;
@@ -99,14 +99,14 @@ class Client : public std::enable_shared_from_this<Client> {
   Descriptor over_event_;
   std::atomic<State> state_{State::alone};
   std::atomic<bool> over_{false};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable changed_;
   std::shared_ptr<Link> link_;
   std::vector<Open> open_;
   std::uint64_t tickets_ = 0;
-  std::uint32_t serial_ = 0;  // of the latest demand
-  Grant latest_;              // the last one that could be read
-  bool looked_ = false;       // for an engine, and heard its answer if there was one
+  std::uint32_t serial_ = 0;  // number of the latest demand
+  Grant latest_;              // the last grant that could be read
+  bool looked_ = false;       // has looked for an engine, and has got its answer if there was one
   std::unique_ptr<std::thread> thread_;
 };
 

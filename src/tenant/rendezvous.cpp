@@ -31,7 +31,7 @@ constexpr std::string_view lock_suffix = ".lock";
   throw Error{Errc::unsupported, "tenants: " + what + ": " + std::strerror(errno)};
 }
 
-/// $XDG_RUNTIME_DIR, if it is an absolute path of something that exists.
+/// $XDG_RUNTIME_DIR, if it is an absolute path and exists.
 std::optional<std::string> runtime_folder() {
   const char* const text = std::getenv("XDG_RUNTIME_DIR");
   if (text == nullptr || *text != '/' || ::access(text, F_OK) != 0) return {};
@@ -76,8 +76,8 @@ Descriptor make_folder(const Descriptor& parent, const std::string& name, const 
   return folder;
 }
 
-/// Sockets are reached through the folder's descriptor: its path may be too long for an address,
-/// and it cannot be replaced after it was checked.
+/// The address of a socket, by way of the folder's descriptor. The folder's path may be too long
+/// for an address, and it could be replaced after it was checked.
 sockaddr_un address_in(const Descriptor& folder, const std::string& file) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -92,8 +92,8 @@ Descriptor make_socket() {
   return made;
 }
 
-/// The names that engines of this process have claimed. A process must not lock such a file again:
-/// closing it would drop the lock.
+/// The names that engines of this process have claimed. A process must not open such a lock file
+/// again, because closing it would drop the lock.
 class OwnNames {
  public:
   bool add(const std::string& key) {
@@ -108,11 +108,12 @@ class OwnNames {
     const std::lock_guard lock{mutex_};
     return names_.contains(key);
   }
-  /// Held while locks of other engines are tried: an engine of this process that takes such a name
-  /// in the meantime would seem dead, since record locks do not hold within a process.
+  /// Held while this process tests the locks of other engines. Record locks do not exclude threads
+  /// of the same process, so an engine that this process starts meanwhile would seem dead.
   std::mutex claiming;
   static OwnNames& get() {
-    static OwnNames* const names = new OwnNames;  // outlives engines that are static
+    // Leaked, because it must outlive engines with static lifetime.
+    static OwnNames* const names = new OwnNames;
     return *names;
   }
 
@@ -129,8 +130,8 @@ std::string key_of(const Descriptor& folder, const std::string& name) {
 
 enum class Locked : std::uint8_t { yes, no, replaced };
 
-/// Locks the file against other processes. A record lock, since a child of fork() that outlives
-/// this process must not keep it.
+/// Locks the file against other processes. It is a record lock, because a child of fork() that
+/// outlives this process must not keep the lock.
 Locked lock_file(const Descriptor& folder, const std::string& file, const Descriptor& open) {
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -144,7 +145,7 @@ Locked lock_file(const Descriptor& folder, const std::string& file, const Descri
   return same ? Locked::yes : Locked::replaced;
 }
 
-/// The process that has the lock; empty if there is none any more, 0 if it is in another container.
+/// The process that holds the lock. Empty if no process does, 0 if it is in another container.
 std::optional<pid_t> holder_of(const Descriptor& open) {
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -177,7 +178,8 @@ void remove_files(const Descriptor& folder, const std::string& name) {
     ::unlinkat(folder.get(), file.c_str(), 0);
 }
 
-/// Removes what dead engines have left. One that starts meanwhile finds that its lock was replaced.
+/// Removes the files of dead engines. An engine that starts meanwhile notices that its lock file
+/// was replaced.
 void sweep(const Descriptor& folder) {
   for (const std::string& name : files_in(folder, lock_suffix)) {
     if (OwnNames::get().has(key_of(folder, name))) continue;
@@ -243,12 +245,12 @@ Claim::Claim(std::string name)
 
 Claim::~Claim() {
   remove_files(folder_, name_);
-  lock_ = Descriptor{};  // after the files are gone: another engine may take the name now
+  lock_ = Descriptor{};  // last: once the files are gone, another engine may take the name
   OwnNames::get().remove(key_);
 }
 
 void Claim::lock() {
-  constexpr std::uint32_t most_tries = 1000;  // a millisecond each
+  constexpr std::uint32_t most_tries = 1000;  // one try takes a millisecond
   const std::string file = name_ + std::string{lock_suffix};
   for (std::uint32_t tries = 1;; ++tries) {
     Descriptor open{::openat(folder_.get(), file.c_str(),
@@ -260,7 +262,8 @@ void Claim::lock() {
       case Locked::no: break;
     }
     const auto holder = holder_of(open);
-    // An engine that is starting, or one that removes what a dead one has left, or has just ended.
+    // The holder may be starting, may be removing the files of a dead engine, or may just have
+    // ended.
     if (tries < most_tries && (!holder || !connect(folder_, name_))) {
       ::poll(nullptr, 0, 1);
       continue;
@@ -275,7 +278,7 @@ void Claim::lock() {
   }
 }
 
-/// The socket appears under its name only once it can be connected to.
+/// Binds the socket under a draft name, and renames it once clients can connect to it.
 void Claim::listen() {
   const std::string unfinished = "." + name_;
   const std::string file = name_ + std::string{socket_suffix};
@@ -295,7 +298,7 @@ std::optional<Peer> identify(Descriptor socket) {
       credentials.uid != ::geteuid())
     return {};
   Peer peer{.socket = std::move(socket), .pid = credentials.pid, .process = Descriptor{}};
-  // The process is 0 if it is in another container. Then only its socket tells of its end.
+  // The process is 0 if it is in another container. Then only its socket tells when it ends.
   if (peer.pid > 0)
     peer.process = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0))};
   return peer;
@@ -310,7 +313,7 @@ std::optional<Peer> connect(const Descriptor& folder, const std::string& name) {
   }
   errno = 0;
   auto peer = identify(std::move(socket));
-  // A child of a dead engine may still have its socket.
+  // The engine is dead, but a child of it may still have its socket.
   if (peer && !peer->process.open() && errno == ESRCH) return {};
   return peer;
 }

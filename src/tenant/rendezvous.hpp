@@ -13,7 +13,7 @@
 
 namespace cohort::tenant {
 
-/// Throws Error{bad_options} unless an engine can have that name. `what` begins the message.
+/// Throws Error{bad_options} unless an engine may have that name. `what` begins the message.
 void check_name(const std::string& what, const std::string& name);
 
 /// The path of the folder, for messages.
@@ -21,11 +21,11 @@ void check_name(const std::string& what, const std::string& name);
 /// The folder, created if it is missing. Throws Error{unsupported} if it cannot be trusted.
 [[nodiscard]] Descriptor open_folder();
 
-/// A name of an engine, owned by this process, and the socket that it listens on.
+/// An engine's name, owned by this process, and the socket on which the engine listens.
 class Claim {
  public:
-  /// Replaces the socket of a dead engine. Throws Error{bad_options} if a living engine has the
-  /// name.
+  /// Replaces the socket of a dead engine of that name. Throws Error{bad_options} if a living
+  /// engine has the name.
   explicit Claim(std::string name);
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
@@ -41,7 +41,7 @@ class Claim {
 
   const std::string name_;
   const Descriptor folder_;
-  const std::string key_;  // in the list of this process's names
+  const std::string key_;  // key in the list of this process's names
   Descriptor lock_;
   Descriptor socket_;
 };
@@ -50,16 +50,17 @@ class Claim {
 struct Peer {
   Descriptor socket;
   pid_t pid = 0;
-  Descriptor process;  // readable once it has ended; not open if the system cannot tell
+  // Becomes readable when the process ends; not open if the system has no such descriptor.
+  Descriptor process;
 };
 
 /// Connects to the engine of that name. Empty if there is none, or if its process has ended.
 [[nodiscard]] std::optional<Peer> connect(const Descriptor& folder, const std::string& name);
 
-/// The process at the other end of a connection. Empty if it is another user's.
+/// The process at the other end of a connection. Empty if it belongs to another user.
 [[nodiscard]] std::optional<Peer> identify(Descriptor socket);
 
-/// Names of the sockets in the folder, sorted. Their engines may have died.
+/// The names of the sockets in the folder, sorted. Some of their engines may be dead.
 [[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);
 
 }  // namespace cohort::tenant

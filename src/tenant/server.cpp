@@ -22,13 +22,13 @@ namespace {
 
 using engine::now;
 
-constexpr std::size_t most_connections = 352;  // two descriptors each, of the usual 1024
+constexpr std::size_t most_connections = 352;  // each has two descriptors, of usually 1024
 constexpr std::size_t most_queued = 256;
-constexpr int most_accepted = 64;  // before others have their turn
-constexpr int turn_ms = 50;        // how often it is decided whose turn it is
-constexpr int pause_ms = 100;      // without descriptors
+constexpr int most_accepted = 64;  // connections accepted before other events have their turn
+constexpr int turn_ms = 50;        // how often the server decides which tenant has the next turn
+constexpr int pause_ms = 100;      // pause when no descriptors are left
 
-/// What an event of epoll is about: a connection's number and one of its descriptors.
+/// The cause of an epoll event: a connection's number, and which of its descriptors.
 enum class Part : std::uint8_t { socket, doorbell, process };
 constexpr std::uint64_t listener_tag = 0;
 constexpr std::uint64_t bell_tag = 1;
@@ -53,16 +53,16 @@ struct Server::Guest {
   Mapping demand_memory;
   Mapping grant_memory;
   Descriptor doorbell;
-  Demand demand;   // as last read
-  Grant grant;     // as last published
+  Demand demand;   // the demand, as last read
+  Grant grant;     // the grant, as last published
   double due = 0;  // its fair share
   double arrears = 0;
   std::uint32_t limit = 0;
-  std::uint32_t lent = 0;  // what the lender was told last
+  std::uint32_t lent = 0;  // number of units last passed to the lender
   std::uint64_t published_at = 0;
-  std::uint64_t rise_at = 0;  // when a demand was seen that is not met yet
+  std::uint64_t rise_at = 0;  // time at which the current, unmet demand was first seen
   std::uint64_t leases = 0;
-  std::uint64_t held = 0;  // unit-nanoseconds
+  std::uint64_t held = 0;  // units held over time, in unit-nanoseconds
   Samples gather;
 
   [[nodiscard]] const DemandPage& demand_page() const {
@@ -76,8 +76,8 @@ struct Server::Guest {
 struct Server::Connection {
   Id id = 0;
   Peer peer;
-  std::optional<Hello> hello;  // of a tenant
-  bool served = false;         // it has asked for something
+  std::optional<Hello> hello;  // only of a tenant: its first message
+  bool served = false;         // the caller has asked for something
   std::unique_ptr<Guest> guest;
 };
 
@@ -112,7 +112,7 @@ Server::Server(engine::Dispatcher& dispatcher, std::unique_ptr<Lender> lender,
 }
 
 Server::~Server() {
-  over_.store(true, std::memory_order_relaxed);  // ordered by the bell
+  over_.store(true, std::memory_order_relaxed);  // the bell orders it
   lendable_changed();
   thread_.join();
   {
@@ -141,7 +141,7 @@ void Server::serve() {
     try {
       serve_once();
     } catch (const std::exception&) {
-      // Out of memory: the tenants get later what they could not get now.
+      // Out of memory. Wait, so that the tenants get their units later.
       ::poll(nullptr, 0, pause_ms);
       changed_ = true;
     }
@@ -160,7 +160,7 @@ void Server::serve_once() {
   changed_ = changed_ || short_;
   if (full_) {
     watch(claim_.socket(), listener_tag);
-    full_ = false;  // watch() has not thrown
+    full_ = false;  // only reached if watch() has not thrown
   }
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
@@ -173,12 +173,12 @@ void Server::serve_once() {
       continue;
     }
     const auto found = connections_.find(tag >> 2U);
-    if (found == connections_.end()) continue;  // closed by an earlier event
+    if (found == connections_.end()) continue;  // an earlier event has closed this connection
     Connection& caller = *found->second;
     switch (static_cast<Part>(tag & 3U)) {
       case Part::socket: hear(caller); break;
-      // It is never read: the tenant shares it, and could let a read() block. Each write is an
-      // edge.
+      // The doorbell is never read: the tenant shares it, and could make a read() block. It is
+      // edge-triggered, so each write causes an event.
       case Part::doorbell: changed_ = true; break;
       case Part::process: close(caller.id); break;
     }
@@ -192,7 +192,7 @@ void Server::accept() {
     if (!socket.open()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      // A tenant needs five descriptors, and a connection has two.
+      // A tenant needs five descriptors. Closing a connection frees two.
       if ((errno == EMFILE || errno == ENFILE) && drop_callers(3)) continue;
       full_ = true;
       ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, claim_.socket(), nullptr);
@@ -211,8 +211,8 @@ void Server::accept() {
   }
 }
 
-/// Closes connections of callers that are no tenants: the oldest ones that have asked for nothing,
-/// then the oldest others. False if there are none.
+/// Closes connections of callers that are not tenants: first the oldest ones that have asked for
+/// nothing, then the oldest others. Returns false if there are none.
 bool Server::drop_callers(int count) {
   bool any = false;
   for (; count > 0; --count) {
@@ -229,7 +229,7 @@ bool Server::drop_callers(int count) {
   return any;
 }
 
-/// Reads one message of a caller. It closes the connection of one that sends anything else.
+/// Reads one message of a caller. Closes the connection if the message is invalid.
 void Server::hear(Connection& caller) {
   Hello hello;
   const Received received = receive(caller.peer.socket, &hello, sizeof hello);
@@ -270,7 +270,7 @@ void Server::refuse(Connection& caller, const std::string& why) {
   close(caller.id);
 }
 
-/// As the engine's own set_capacity(): jobs follow at their resizing points.
+/// Like the engine's own set_capacity(): jobs follow at their resizing points.
 void Server::set_capacity(Connection& caller, std::uint32_t units) {
   try {
     dispatcher_.set_capacity(units);
@@ -306,8 +306,8 @@ void Server::welcome(Connection& caller, const Hello& hello) {
   if (!send(caller.peer.socket, &reply, sizeof reply)) close(caller.id);
 }
 
-/// Gives a tenant a free slot, with new memory: an earlier tenant of the slot, or a child of it,
-/// may still write into the old one.
+/// Gives a tenant a free slot. The slot's memory is new, because an earlier tenant of the slot, or
+/// a child of that tenant, may still write into the old memory.
 void Server::seat(Connection& caller) {
   for (bool again = true;; again = false) {
     try {
@@ -338,7 +338,7 @@ void Server::seat(Connection& caller) {
       caller.guest = std::move(guest);
       if (!send(caller.peer.socket, &reply, sizeof reply, descriptors)) close(caller.id);
       return;
-    } catch (const Error& error) {  // most likely, descriptors have run out
+    } catch (const Error& error) {  // most likely because descriptors have run out
       if (again && drop_callers(3)) continue;
       refuse(caller, error.what());
       return;
@@ -350,7 +350,7 @@ bool Server::has_free_slot() const {
   return std::find(guests_.begin(), guests_.end(), nullptr) != guests_.end();
 }
 
-/// If one cannot be seated, its connection ends, and the next one is tried.
+/// Seats the next tenant of the queue. If that fails, ends its connection and tries the next one.
 void Server::seat_next() {
   while (has_free_slot()) {
     const auto next = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
@@ -361,15 +361,17 @@ void Server::seat_next() {
   }
 }
 
-/// Ends a connection. A tenant's units go back, and the next one in the queue gets its slot.
+/// Ends a connection. A tenant's units are taken back, and the next tenant in the queue gets its
+/// slot.
 void Server::close(Id id) {
   const auto found = connections_.find(id);
-  // A copy in another process would keep a descriptor in the poll.
+  // Remove it from the poll first: a copy in another process would keep its descriptor there.
   Connection& caller = *found->second;
   ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, caller.peer.socket.get(), nullptr);
   if (caller.peer.process.open())
     ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, caller.peer.process.get(), nullptr);
-  ::shutdown(caller.peer.socket.get(), SHUT_RDWR);  // a copy must not keep the connection open
+  // Shut down, because a copy of the socket must not keep the connection open.
+  ::shutdown(caller.peer.socket.get(), SHUT_RDWR);
   const std::unique_ptr<Guest> guest = std::move(caller.guest);
   connections_.erase(found);
   if (guest == nullptr) return;
@@ -406,7 +408,8 @@ void Server::arrange() {
       if (guest == nullptr) continue;
       const Demand demand = protocol::look(guest->demand_page(), capacity);
       const bool rises = demand.units > guest->demand.units ||
-                         demand.serial - guest->demand.serial > 1;  // it was lower in between
+                         // The demand was lower in between.
+                         demand.serial - guest->demand.serial > 1;
       if (demand.units == 0) {
         guest->rise_at = 0;
         guest->arrears = 0;
@@ -438,18 +441,18 @@ void Server::arrange() {
         orders.push_back({guest.slot, guest.limit, claims[i].priority, guest.limit < guest.lent});
     }
   }
-  // Units come back before others ask for them.
+  // First the orders that give units back, then the ones that ask for units.
   std::stable_partition(orders.begin(), orders.end(), [](const Order& each) { return each.fewer; });
   for (const Order& each : orders) {
     lender_->lend(each.slot, each.units, each.priority);
     guests_[each.slot]->lent = each.units;
     if (!each.fewer) continue;
     const std::lock_guard lock{loans_->mutex};
-    publish(*guests_[each.slot]);  // its CPUs are fewer now
+    publish(*guests_[each.slot]);  // its grant lists fewer CPUs now
   }
 }
 
-/// With the mutex: tells a tenant what it has.
+/// Publishes a tenant's grant. Call it with the mutex held.
 void Server::publish(Guest& guest) {
   const Lender::Held held = lender_->held(guest.slot);
   Grant grant{.serial = guest.demand.serial,

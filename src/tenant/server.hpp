@@ -20,13 +20,13 @@
 
 namespace cohort::tenant {
 
-/// Tenants that can have units at a time. More of them wait in a queue.
+/// The number of tenants that can have units at the same time. Further tenants wait in a queue.
 inline constexpr std::uint32_t slots = 32;
 
 class Server final : public engine::Lending {
  public:
-  /// Throws Error{bad_options} if the name cannot be used or is taken, Error{unsupported} if the
-  /// system refuses.
+  /// Throws Error{bad_options} if the name is invalid or in use, Error{unsupported} if the system
+  /// refuses the socket or the thread.
   Server(engine::Dispatcher& dispatcher, std::unique_ptr<Lender> lender, const std::string& name);
   ~Server() override;
 
@@ -61,14 +61,16 @@ class Server final : public engine::Lending {
   const Claim claim_;
   const std::uint64_t started_at_;
   Descriptor poll_;
-  Descriptor bell_;  // rung when lendable() has changed, and at the end
+  Descriptor bell_;  // an eventfd; rung when lendable() has changed, and at the end
 
-  std::map<Id, std::unique_ptr<Connection>> connections_;  // in the order in which they came
+  // By number, so in the order in which they came.
+  std::map<Id, std::unique_ptr<Connection>> connections_;
   Id last_id_ = 0;
-  std::array<Guest*, slots> guests_{};  // changed and, by other threads, read with the mutex
-  bool full_ = false;     // no descriptors left: no connection is accepted for a while
-  bool short_ = false;    // tenants take turns with a unit
-  bool changed_ = false;  // arrange() is to run
+  // Changed with the mutex held, because other threads read it.
+  std::array<Guest*, slots> guests_{};
+  bool full_ = false;     // no descriptors are left, so connections are not accepted for a while
+  bool short_ = false;    // units are short, so tenants take turns
+  bool changed_ = false;  // arrange() has to run
   std::uint64_t arranged_at_ = 0;
   std::uint64_t leases_ = 0;  // guarded by the mutex, as is all_gather_
   Samples all_gather_;

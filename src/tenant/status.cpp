@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_jobs = 256;
 
-/// A JSON object, member by member.
+/// Writes a JSON object, member by member.
 class Object {
  public:
   Object& add(const char* name, const std::string& json) {
@@ -62,11 +62,11 @@ std::string to_json(const engine::JobRecord& job) {
 std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);  // char may or may not have a sign
+    const auto byte = static_cast<unsigned char>(each);  // unsigned, because char may be signed
     if (each == '"' || each == '\\') {
       result += '\\';
       result += each;
-    } else if (byte < 0x20 || byte >= 0x7f) {  // also all bytes of other alphabets
+    } else if (byte < 0x20 || byte >= 0x7f) {  // includes all bytes of non-ASCII characters
       std::array<char, 8> code{};
       std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(byte));
       result += code.data();

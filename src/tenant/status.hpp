@@ -1,5 +1,5 @@
-// The JSON document about a shared engine. Its shape is in docs/tenants.md.
-// Invariant: it is valid JSON for any name of a tenant, and short enough for one message.
+// The JSON document about a shared engine. docs/tenants.md describes its shape. Invariant: it is
+// valid JSON whatever a tenant's name contains, and short enough for one message.
 #pragma once
 
 #include <sys/types.h>
@@ -28,11 +28,11 @@ struct TenantStatus {
   Summary gather;
 };
 
-/// Written from its first member to its last.
+/// Writes the document, from its first member to its last.
 class StatusText {
  public:
   void begin(const std::string& name, EngineType type, std::uint64_t uptime);
-  /// Takes the dispatcher's mutex.
+  /// Adds the engine's jobs. Takes the dispatcher's mutex.
   void add_jobs(engine::Dispatcher& dispatcher);
   void begin_tenants(std::uint32_t slots, std::uint32_t queued);
   void add_tenant(const TenantStatus& tenant);
@@ -46,7 +46,7 @@ class StatusText {
   bool first_tenant_ = true;
 };
 
-/// A JSON string.
+/// The text as a JSON string, with quotes.
 [[nodiscard]] std::string json_string(std::string_view text);
 
 }  // namespace cohort::tenant

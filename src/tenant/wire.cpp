@@ -43,7 +43,7 @@ Mapping::Mapping(const Descriptor& memory, std::size_t bytes, bool writable) : b
                             MAP_SHARED, memory.get(), 0);
   if (data == MAP_FAILED) fail("cannot map shared memory");
   data_ = data;
-  ::madvise(data, bytes, MADV_DONTFORK);  // a child must not write in its parent's name
+  ::madvise(data, bytes, MADV_DONTFORK);  // a child of fork() must not write in its parent's name
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
@@ -103,7 +103,7 @@ Received receive(const Descriptor& socket, void* buffer, std::size_t room,
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  if (descriptors != nullptr) {  // without room for them, the system closes them
+  if (descriptors != nullptr) {  // the system closes descriptors for which the receiver has no room
     header.msg_control = control;
     header.msg_controllen = sizeof control;
   }
@@ -126,7 +126,7 @@ Received receive(const Descriptor& socket, void* buffer, std::size_t room,
     }
   }
   if (got > 0) return {.what = Received::What::message, .bytes = static_cast<std::size_t>(got)};
-  // An empty message looks like the end.
+  // An empty message looks like the end of the connection, so ask the system which it is.
   pollfd hung{.fd = socket.get(), .events = POLLRDHUP, .revents = 0};
   const bool over =
       ::poll(&hung, 1, 0) > 0 && (hung.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -147,7 +147,8 @@ void sleep_on(const Futex& word, std::uint32_t seen,
 
 void SharedPlatform::notify(const Descriptor& bell) noexcept {
   const std::uint64_t one = 1;
-  static_cast<void>(!::write(bell.get(), &one, sizeof one));  // fails only if it rings already
+  // Fails only if the bell already rings.
+  static_cast<void>(!::write(bell.get(), &one, sizeof one));
 }
 
 void SharedPlatform::notify(const Futex& word) noexcept {

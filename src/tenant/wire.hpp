@@ -1,6 +1,6 @@
-// What engines and tenants say to each other on a socket, and the memory that they share.
-// Invariant: a message of another size, magic word or version is refused. Nothing is read from a
-// message before its size is known.
+// The messages between engines and tenants on a socket, and the memory that they share. Invariant:
+// a message of another size, magic word or version is refused. Nothing is read from a message
+// before its size is known.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace cohort::tenant {
 inline constexpr std::array<char, 8> magic{'c', 'o', 'h', 'o', 'r', 't', '-', 't'};
 inline constexpr std::uint32_t wire_version = 1;
 
-/// Text of a fixed size that ends with a zero.
+/// A text in a field of fixed size, terminated by a zero.
 template <std::size_t size>
 using Text = std::array<char, size>;
 
@@ -60,7 +60,7 @@ enum class Verdict : std::uint32_t {
   done = 4,     ///< the capacity is set
 };
 
-/// What kind of engine it is, and so where its units are.
+/// The kind of engine, which determines what a unit is.
 enum class EngineType : std::uint32_t { cpu = 1, cuda = 2 };
 
 /// The engine's reply to a tenant.
@@ -72,12 +72,12 @@ struct Reply {
   EngineType type = EngineType::cpu;
   std::uint32_t capacity = 0;
   std::uint32_t reserved = 0;
-  Text<64> engine{};  ///< its name
-  Text<64> device{};  ///< of a GPU: its UUID
-  Text<256> text{};   ///< refused: why. On a GPU: the folder of the MPS pipes
+  Text<64> engine{};  ///< name of the engine
+  Text<64> device{};  ///< for a GPU: its UUID
+  Text<256> text{};   ///< if refused: the reason; for a GPU: the folder of the MPS pipes
 };
 
-// The format of version 1.
+// These sizes belong to version 1 of the format.
 static_assert(sizeof(Hello) == 88 && sizeof(Reply) == 416);
 
 inline constexpr std::uint32_t cpu_words = 16;  ///< a bitmap of 1024 CPUs, as in cpu_set_t
@@ -87,14 +87,14 @@ struct SharedPlatform {
   template <class T>
   using Atomic = cpu::Atomic<T>;
 
-  /// A bell is an eventfd. It keeps ringing until its owner has looked, so no ring is lost.
+  /// A bell is an eventfd. It keeps ringing until its owner has read it, so no ring is lost.
   static void notify(const Descriptor& bell) noexcept;
   /// Wakes the threads of all processes that sleep on the word.
   static void notify(const Atomic<std::uint32_t>& word) noexcept;
 };
 using Futex = SharedPlatform::Atomic<std::uint32_t>;
 static_assert(sizeof(Futex) == sizeof(std::uint32_t));
-/// Sleeps while the word is `seen`, until `deadline` of cpu::now(). May return earlier.
+/// Sleeps while the word has the value `seen`, until `deadline` of cpu::now(). May return early.
 void sleep_on(const Futex& word, std::uint32_t seen,
               std::optional<std::uint64_t> deadline) noexcept;
 
@@ -106,12 +106,12 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(DemandPage) == 8 && sizeof(GrantPage) == 16 + 8 * cpu_words);
 
-/// Memory that is mapped from a descriptor. A child of fork() does not have it.
+/// Memory mapped from a descriptor. A child of fork() does not have this mapping.
 class Mapping {
  public:
   Mapping() = default;
-  /// Throws Error{unsupported} if the memory is too small or its size could still change: then an
-  /// access could end the process.
+  /// Throws Error{unsupported} if the memory is too small, or if its size could still change: an
+  /// access could then kill the process.
   Mapping(const Descriptor& memory, std::size_t bytes, bool writable);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
@@ -126,19 +126,21 @@ class Mapping {
 /// Which processes can still write to shared memory.
 enum class Writers : std::uint8_t {
   every_process,
-  mapped_already,  ///< only through mappings that exist when it is sealed
+  mapped_already,  ///< mappings that exist when the memory is sealed
 };
 
-/// New memory whose size is fixed.
+/// Makes new memory whose size cannot change.
 [[nodiscard]] Descriptor make_memory(const char* name, std::size_t bytes);
-/// Call it once the memory is mapped. Throws Error{unsupported}.
+/// Seals the memory against further writers. Call it once the memory is mapped. Throws
+/// Error{unsupported}.
 void seal(const Descriptor& memory, Writers writers);
 
-/// Sends one message without blocking. Returns false if the other side is gone or does not read.
+/// Sends one message without blocking. Returns false if the other side has closed the connection or
+/// does not read.
 bool send(const Descriptor& socket, const void* message, std::size_t bytes,
           std::span<const int> descriptors = {});
 
-/// A message that has come.
+/// A received message.
 struct Received {
   enum class What : std::uint8_t { nothing, message, end } what = What::nothing;
   std::size_t bytes = 0;  ///< its size; larger than the buffer if the rest was cut off

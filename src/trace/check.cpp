@@ -1,10 +1,10 @@
-// The rules of appendix A, one event at a time.
+// Checks a trace by the rules of appendix A of the paper, one event at a time.
 #include "cohort/trace_check.hpp"
 
 namespace cohort {
 namespace {
 
-constexpr std::uint32_t gen_mask = (1U << 30U) - 1U;  // as wide as the roster's
+constexpr std::uint32_t gen_mask = (1U << 30U) - 1U;  // as many bits as the roster's counter has
 
 constexpr std::uint32_t next_gen(std::uint32_t gen) { return (gen + 1) & gen_mask; }
 
@@ -262,7 +262,7 @@ TraceChecker::Refusal TraceChecker::resize(const TraceEvent& event) {
   const std::uint32_t joiners = event.active > active_ ? event.active - active_ : 0;
   const Resizing resizing{
       .before = active_ - forked_, .after = event.active, .forked = forked_ + joiners};
-  // M = 0 is beyond the model: whether it is legal is judged when group 0 leaves.
+  // M = 0 is outside the model. Whether it is legal is decided when group 0 leaves.
   if (event.active != 0 && !modelled_allows(resizing, rules_.max_groups)) {
     return refuse(event, "to M = " + number(event.active) +
                              "; it may be 1 to N = " + number(rules_.max_groups));
@@ -337,7 +337,7 @@ TraceChecker::Refusal TraceChecker::fault(const TraceEvent& event) {
         --unnamed_;
       } else if (started_ != 0 || emptied_) {
         return out_of_place(event);
-      }  // else the job ended before the first groups could record their start
+      }  // otherwise the job ended before the first groups could record their start
       break;
     case Phase::leaving:
     case Phase::parting: --leaving_; [[fallthrough]];

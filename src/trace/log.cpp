@@ -5,7 +5,7 @@
 namespace cohort {
 namespace {
 
-/// A number that only the calling thread has.
+/// A number that identifies the calling thread.
 std::uint32_t this_worker() noexcept {
   static std::atomic<std::uint32_t> workers{0};
   thread_local const std::uint32_t worker = workers.fetch_add(1, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // The modelled resizing barrier (section 3.1, rule RESIZING-BARRIER) by exhaustive search: applies
-// the rules BARRIER, FORK, BARRIER, KILL or KILL-NO-OP, BARRIER in every possible way.
+// the rules BARRIER, FORK, BARRIER, KILL or KILL-NO-OP, BARRIER in every possible order.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -12,7 +12,8 @@ std::vector<Resizing> modelled_outcomes(std::uint32_t before, std::uint32_t max_
   if (before == 0 || before > max_groups) return {};
   std::set<Resizing> outcomes;
   for (std::uint32_t forked = 0; forked <= max_groups - before; ++forked) {  // FORK, by group 0
-    // The groups that have yet to offer, group i in bit i, and M. Each group but 0 offers once.
+    // A state is the set of groups that have yet to offer (group i is bit i), and M. Each group but
+    // 0 offers once.
     using State = std::pair<std::vector<bool>, std::uint32_t>;
     std::vector<bool> all(before + forked, true);
     all[0] = false;

@@ -1,11 +1,10 @@
 // Reconstructs the order of the protocol's steps from the log of a real run.
 //
-// A group logs arrive and resize right before the step, everything else right after it. So the step
-// of an event logged afterwards lies in a window: between the group's previous event and the
-// event's own place in the log. Only kills and forks can be logged out of order in a way that
-// matters, and M tells where they belong.
-// Invariant: a legal run has an order in which every step is in its window, and one such order is
-// found.
+// A group logs an arrival or a resize right before the step, and every other event right after its
+// step. So the step of an event logged afterwards lies in a window: between the group's previous
+// event and the event's own place in the log. Only kills and forks can be logged out of order in a
+// way that matters, and M tells where they belong. Invariant: a legal run has an order in which
+// every step is in its window, and one such order is found.
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -29,10 +28,10 @@ bool ends_stay(Trace what) {
 /// join to its end. A group that removes another one together with itself also logs that group's
 /// kill, after its own.
 struct Stays {
-  std::vector<std::size_t> stay;      // by event: the stay that it belongs to
-  std::vector<std::size_t> previous;  // by event: the previous one of its stay, or none
-  std::vector<std::size_t> next;      // by event: the next one of its stay
-  std::vector<std::size_t> first;     // by stay: its first event
+  std::vector<std::size_t> stay;      // index: event. The stay to which it belongs
+  std::vector<std::size_t> previous;  // index: event. The previous event of its stay, or none
+  std::vector<std::size_t> next;      // index: event. The next event of its stay
+  std::vector<std::size_t> first;     // index: stay. Its first event
 
   explicit Stays(std::span<const LoggedEvent> log)
       : stay(log.size()), previous(log.size(), none), next(log.size(), none) {
@@ -56,7 +55,8 @@ struct Stays {
       }
       worker = {.last = i, .inside = !ends_stay(what)};
     }
-    std::map<std::uint32_t, std::deque<std::size_t>> endless;  // stays that have not ended, by id
+    // Index: id. Stays that have not ended.
+    std::map<std::uint32_t, std::deque<std::size_t>> endless;
     for (std::size_t each = 0; each < first.size(); ++each) {
       if (!ends_stay(log[last_[each]].event.what))
         endless[log[first[each]].event.group].push_back(each);
@@ -64,7 +64,7 @@ struct Stays {
     for (const std::size_t kill : for_others) {
       auto& stays = endless[log[kill].event.group];
       if (stays.empty() || first[stays.front()] > kill) {
-        begin(kill);  // of no group: the checker will report it
+        begin(kill);  // an event of no group; the checker will report it
       } else {
         append(stays.front(), kill);
         stays.pop_front();
@@ -90,15 +90,15 @@ struct Stays {
     last_[to] = event;
   }
 
-  std::vector<std::size_t> last_;  // by stay: its last event
+  std::vector<std::size_t> last_;  // index: stay. Its last event
 };
 
-/// M before a fork.
+/// The value of M before a fork.
 std::uint64_t before_fork(const TraceEvent& fork) { return fork.active - fork.value; }
 
-/// Kill order highest first. Forks and resizes are logged in their order, and between two of them M
-/// only falls, from the top. So whenever an event contains M, the kills that must have come before
-/// it are known: no search is needed.
+/// For kill order highest first. Forks and resizes are logged in the order of their steps, and
+/// between two of them M only falls: the highest group leaves first. So whenever an event contains
+/// M, the kills that must have come before it are known, and no search is needed.
 class HighestFirst {
  public:
   HighestFirst(std::span<const LoggedEvent> log, const TraceRules& rules, TraceChecker& checker)
@@ -118,10 +118,10 @@ class HighestFirst {
         case Trace::kill: take(at, std::uint64_t{event.group} + 1); break;
         case Trace::fork: take(at, before_fork(event)); break;
         case Trace::resize: take(at, event.value); break;
-        case Trace::pass:  // the first one tells the M with which the barrier was released
+        case Trace::pass:  // the first pass tells the M with which the barrier was released
           if (event.value != checker_.generation()) take(at, event.active);
           break;
-        case Trace::finish: forks(at); break;  // no group forks after it
+        case Trace::finish: forks(at); break;  // no group forks after a return
         default: break;
       }
       see(at);
@@ -146,7 +146,8 @@ class HighestFirst {
     }
   }
 
-  /// Applies the kills, before place `at`, of the groups with ids from `bound` on, highest first.
+  /// Applies the kills, among the events before place `at`, of groups with ids of at least `bound`,
+  /// highest first.
   void take(std::size_t at, std::uint64_t bound) {
     while (top_ > bound && !refusal_) {
       const std::size_t event = next_[holder_[top_ - 1]];
@@ -177,22 +178,22 @@ class HighestFirst {
   std::span<const LoggedEvent> log_;
   TraceChecker& checker_;
   Stays stays_;
-  std::vector<bool> done_;           // by event: already applied
-  std::vector<std::size_t> next_;    // by stay: its next event that the checker has not seen
-  std::vector<std::size_t> holder_;  // by id: the stay that has it
-  std::uint64_t top_ = 0;            // one more than the highest id that a group has
+  std::vector<bool> done_;           // index: event. Whether it has been applied
+  std::vector<std::size_t> next_;    // index: stay. Its next event that the checker has not seen
+  std::vector<std::size_t> holder_;  // index: id. The stay that has it
+  std::uint64_t top_ = 0;            // 1 + the highest id that a group has
   std::optional<std::string> refusal_;
 };
 
-/// For kill order any and one run of the job: finds an order of kills and forks in which each finds
-/// the M that its event contains. Several orders may be possible, so this is a search, but a narrow
-/// one. Forks are logged in their order. Of two kills that leave the same M, the one whose window
-/// ends first may always go first.
+/// For kill order any and one run of the job: finds an order of kills and forks in which each of
+/// them finds the M that its event contains. Several orders may be possible, so this is a search,
+/// but a narrow one. Forks are logged in the order of their steps. Of two kills that leave the same
+/// M, the one whose window ends first may always go first.
 class AnyOrder {
  public:
   struct Step {
     std::size_t event;
-    std::size_t deadline;  // it has to come before the event at this place
+    std::size_t deadline;  // the step has to come before the event at this place
   };
 
   AnyOrder(std::span<const LoggedEvent> log, const Stays& stays, std::size_t begin, std::size_t end)
@@ -221,7 +222,7 @@ class AnyOrder {
     link();
   }
 
-  /// The order, or as much of it as exists: the next step then does not fit.
+  /// Returns the order, or as much of it as exists: the next step then does not fit.
   std::vector<Step> find() {
     std::vector<Step> longest;
     struct Choice {
@@ -229,7 +230,7 @@ class AnyOrder {
       std::size_t other;
     };
     std::vector<Choice> path;
-    std::size_t first = 0;  // the first op, by deadline, that is not done
+    std::size_t first = 0;  // among the ops not yet done, the one with the earliest deadline
     while (path.size() < ops_.size()) {
       while (done(first)) ++first;
       auto [one, other] = failed_.count(key_) != 0 ? std::pair{none, none} : options(first);
@@ -258,8 +259,8 @@ class AnyOrder {
  private:
   struct Op {
     std::size_t event;
-    std::size_t opens;     // its step comes after this event
-    std::size_t deadline;  // and before this one
+    std::size_t opens;     // the op's step comes after this event
+    std::size_t deadline;  // the op's step comes before this event
     std::uint64_t mix;     // a random number; their XOR identifies the set of ops that are done
     std::size_t before = none;
     std::size_t after = none;
@@ -277,8 +278,8 @@ class AnyOrder {
     return x ^ (x >> 31U);
   }
 
-  /// Links the ops that are not done, in order of opening. An op that is taken out can be put back
-  /// in its place.
+  /// Links the ops that are not done, in the order in which their windows open. An op that is taken
+  /// out can be put back in its place.
   void link() {
     std::size_t last = none;
     for (const std::size_t op : by_opening_) {
@@ -288,7 +289,7 @@ class AnyOrder {
     }
   }
 
-  /// The ops that can come next, the more urgent one first: a kill, a fork.
+  /// The ops that can come next, one kill and one fork, with the more urgent one first.
   [[nodiscard]] std::pair<std::size_t, std::size_t> options(std::size_t first) const {
     std::size_t kill = none;
     std::size_t fork = none;
@@ -324,10 +325,10 @@ class AnyOrder {
   }
 
   std::span<const LoggedEvent> log_;
-  std::vector<Op> ops_;  // by deadline
+  std::vector<Op> ops_;  // in order of their deadlines
   std::vector<std::size_t> by_opening_;
   std::size_t head_ = none;
-  std::uint64_t active_;   // M
+  std::uint64_t active_;   // the current M
   std::uint64_t key_ = 0;  // identifies the set of ops that are done
   std::unordered_set<std::uint64_t> failed_;
 };
@@ -335,7 +336,8 @@ class AnyOrder {
 std::optional<std::string> check_any_order(std::span<const LoggedEvent> log,
                                            TraceChecker& checker) {
   const Stays stays{log};
-  // The starts of the job's runs: everything of the previous run has been logged before.
+  // The first events of the job's runs. A run starts only when everything of the previous run has
+  // been logged.
   std::vector<std::size_t> runs;
   std::uint64_t inside = 0;
   bool over = true;
@@ -360,7 +362,7 @@ std::optional<std::string> check_any_order(std::span<const LoggedEvent> log,
       placed[step.event] = true;
     }
   }
-  // A step before an urgent one is as urgent.
+  // A step that precedes an urgent step is just as urgent.
   for (std::size_t i = steps.size(); i-- > 1;) {
     steps[i - 1].deadline = std::min(steps[i - 1].deadline, steps[i].deadline);
   }
