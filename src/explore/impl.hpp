@@ -81,11 +81,9 @@ struct Actor {
   detail::SourceLine source;
 
   Clock clock;     // happens-before, as given by the program's memory orders
-  Clock unfenced;  // `clock`, if its relaxed reads had been acquires: what an acquire fence adds
-                   // Its clock at its last release fence, which its relaxed
-  Clock fenced;    // writes pass on
-  Clock strong;    // its clock at its last write stronger than relaxed, which a
-                   // notification covers
+  Clock unfenced;  // what an acquire fence adds: `clock`, had its relaxed reads been acquires
+  Clock fenced;    // its clock at its last release fence; its relaxed writes pass it on
+  Clock strong;    // its clock at its last write stronger than relaxed; a notification covers it
   Clock notified;  // notifications that came before it announced its sleep
   // Used during an await.
   bool (*done)(void*) = nullptr;

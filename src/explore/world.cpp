@@ -148,7 +148,7 @@ void World::Impl::start_fibre(Actor& actor) {
                                    try {
                                      if (!draining) actor.body(actor.context);
                                    } catch (const Unwind&) {
-                                     // Thrown to unwind this fibre, because the run has ended.
+                                     // The run has ended; the exception has unwound this fibre.
                                    } catch (...) {
                                      fail("an exception left the kernel");
                                    }

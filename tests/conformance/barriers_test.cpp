@@ -1,6 +1,6 @@
 // The kernel-level primitives: the global barrier, and the resizing barrier in each of its four
 // forms (sections 3.1 and 4.2 of the paper). Plain, non-atomic data crosses every barrier here, so
-// that a thread sanitizer and the explorer judge them too.
+// that a thread sanitizer and the explorer check the barriers too.
 #include "conformance/kernels/barriers.hpp"
 
 #include "conformance/site.hpp"
@@ -54,8 +54,8 @@ COHORT_SHAPE_TEST(GlobalBarrier, CountsExactlyTheGroupsThatAreActive) {
 
 COHORT_SITE_SUITE(ResizingGlobalBarrier);
 
-/// Sends a march through targets, each of which it has to reach, and checks what the march wrote
-/// down.
+/// Leads a march through targets, each of which it has to reach, and checks what the march has
+/// recorded.
 template <class Kernel>
 void march_through(Site& site, Shape shape, const std::vector<std::uint32_t>& targets,
                    std::uint32_t start) {
@@ -73,7 +73,8 @@ void march_through(Site& site, Shape shape, const std::vector<std::uint32_t>& ta
   // M over the steps accounts for every join and every leave.
   EXPECT_EQ(march[Board::first], report.start_groups);
   EXPECT_EQ(report.start_groups + report.joins - report.leaves, march.groups());
-  EXPECT_GE(report.joins, march[Board::ups]);  // some come and go within one of the paper's
+  // With the paper's barriers, some groups come and go within one step.
+  EXPECT_GE(report.joins, march[Board::ups]);
   EXPECT_EQ(report.joins - march[Board::ups], report.leaves - march[Board::downs]);
 }
 
@@ -104,7 +105,8 @@ COHORT_SITE_TEST(ResizingGlobalBarrier, KeepsMStableInBetweenInDirectStyleToo) {
   for_each_shape(site, [&](Shape shape) {
     march_through<DirectAtBarriers>(site, shape, {1, shape.groups}, shape.groups);
   });
-  for_each_barrier_and_shape<Direct>(site, [&](auto barrier, Shape shape) {  // may offer
+  // Variants of the kernel: whether groups may offer themselves.
+  for_each_barrier_and_shape<Direct>(site, [&](auto barrier, Shape shape) {
     march_through<Meeting<Direct, barrier>>(site, shape, {1, shape.groups}, shape.groups);
   });
 }
@@ -237,11 +239,12 @@ void fork_closely(Site& site) {
            [&](const Job& job) {
              for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(40, 10)); ++i) {
                for (std::uint32_t target = 2; target <= site.capacity(); ++target) {
-                 job.set_target(target);  // one by one they come to the lobby
+                 job.set_target(target);  // one by one, the groups come to the lobby
                  site.linger(std::chrono::microseconds{i * 13 % 100});
                }
                const std::uint32_t at = words[Kernel::rounds];
-               site.until([&] { return words[Kernel::rounds] > at; });  // no group was lost
+               // The rounds go on, so no group was lost.
+               site.until([&] { return words[Kernel::rounds] > at; });
              }
              stop = 1;
            });

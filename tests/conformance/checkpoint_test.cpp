@@ -1,5 +1,5 @@
-// Checkpoints: a suspended job in a file, continued by another engine or process; bad files are
-// refused and change nothing.
+// Checkpoints: a suspended job is saved to a file and continued by another engine or process. Bad
+// files are refused and change nothing.
 #include "conformance/kernels/checkpoint.hpp"
 
 #include <sys/stat.h>
@@ -44,7 +44,7 @@ class Folder {
   fs::path path_;
 };
 
-/// A job that is suspended half-way.
+/// A job that is suspended half-way through.
 class Suspended : public Words {
  public:
   explicit Suspended(Site& site)
@@ -62,7 +62,7 @@ class Suspended : public Words {
   ScopedJob job;
 };
 
-/// The same, in a file.
+/// The checkpoint file of such a job.
 fs::path half_way(Site& site, const Folder& folder) {
   site.restart(3);
   const Suspended suspended{site};
@@ -94,7 +94,7 @@ COHORT_SITE_TEST(Checkpoint, ContinuesInAnotherProcess) {
   const Folder folder;
   site.end();
   const pid_t child = ::fork();
-  if (child == 0) {  // writes the file and exits
+  if (child == 0) {  // the child writes the file and exits
     ::_exit(fs::exists(half_way(site, folder)) ? 0 : 1);
   }
   int status = 0;
@@ -112,7 +112,7 @@ COHORT_SITE_TEST(Checkpoint, CanBeResumedBesides) {
   EXPECT_EQ(suspended.read(), expected());
 }
 
-/// A job that is being written, until it is told to go on.
+/// A job whose checkpoint is being written, until the test lets the writer continue.
 class BeingSaved : public Words {
  public:
   BeingSaved(Site& site, const fs::path& file)
@@ -147,7 +147,7 @@ COHORT_SITE_TEST(Checkpoint, LetsTheEngineWorkWhileTheFileIsWritten) {
     saved.job.resume();
     resumed = true;
   }};
-  site.linger(20ms);  // at worst too short to see a mistake
+  site.linger(20ms);  // at worst, too short to notice a mistake
   EXPECT_FALSE(resumed.load()) << "before the file was written";
   EXPECT_EQ(saved.read(), before);
   saved.finish();
@@ -212,14 +212,15 @@ COHORT_SITE_TEST(Checkpoint, ThatIsDamagedIsRefusedAndNothingTouched) {
 COHORT_SITE_TEST(Checkpoint, OfAHugeFileIsRefusedWithoutReadingIt) {
   const Folder folder;
   const std::string good = content(half_way(site, folder));
-  constexpr std::size_t before_name = 24;  // magic, version, length of the kernel's name
+  // Bytes of magic, version and length of the kernel's name.
+  constexpr std::size_t before_name = 24;
   std::string long_name = good.substr(0, before_name);
-  long_name[before_name - 3] = 1;  // 2^40 bytes
+  long_name[before_name - 3] = 1;  // the name now claims 2^40 bytes
   const Words memory{site, items, 7};
   for (const std::string& head : {std::string{}, good.substr(0, 16), long_name, good}) {
     const fs::path huge = folder / "huge";
     std::ofstream{huge, std::ios::binary} << head;
-    fs::resize_file(huge, std::uintmax_t{1} << 41U);  // a sparse file
+    fs::resize_file(huge, std::uintmax_t{1} << 41U);  // sparse, so it needs no disk space
     try {
       static_cast<void>(site.restore(Sum{memory.data(), items, steps}, huge));
       ADD_FAILURE() << "restored from " << head.size() << " bytes and zeros";

@@ -1,5 +1,5 @@
-// What the threads of one group do together: barrier, local memory, broadcast, reduce and the
-// scans; and atomic accesses.
+// Operations of all threads of a group together (barrier, local memory, broadcast, reduce, scans),
+// and atomic accesses.
 #include "conformance/kernels/collectives.hpp"
 
 #include <sys/mman.h>
@@ -12,7 +12,7 @@ namespace {
 
 COHORT_SITE_SUITE(Collectives);
 
-/// Launches the kernel with two groups and expects that it found nothing wrong.
+/// Launches the kernel with two groups, and expects that it reports no mistake.
 template <class Kernel>
 void expect_right(Site& site, std::uint32_t local_size) {
   for (const bool resizable : {true, false}) {
@@ -22,7 +22,7 @@ void expect_right(Site& site, std::uint32_t local_size) {
   }
 }
 
-/// Tests groups of one thread up to the largest.
+/// Tests groups from one thread up to the largest size.
 template <class Kernel>
 void expect_right(Site& site) {
   site.restart(2);
@@ -76,7 +76,7 @@ COHORT_SITE_TEST(Collectives, AtomicWordsOfAllKindsBehaveInEitherMemory) {
 }
 
 TEST(Stacks, ThreadsMayBeginWhereOthersEnded) {
-  // A page that stays mapped makes the next engine's stacks lie elsewhere in the same memory.
+  // A page that stays mapped shifts the stacks of the next engine within the same memory.
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::vector<void*> pages;
   Site site{EngineKind::cpu};

@@ -1,5 +1,5 @@
 // Host code inside the CPU engine: kernels, tasks, tracers and exceptions that call the engine, and
-// tasks that are any callable.
+// tasks made from arbitrary callables.
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -12,7 +12,7 @@
 namespace cohort::test {
 namespace {
 
-/// Calls the engine whenever a demand is met.
+/// A tracer that calls the engine whenever a demand is met.
 class Calling : public Tracer {
  public:
   explicit Calling(cpu::Engine& engine) : engine_(&engine) {}
@@ -55,7 +55,7 @@ TEST(CpuTracers, MayCallTheEngineButNotWaitForItsOwnJob) {
   EXPECT_EQ(calling.calls, 2U) << "a demand is met once, though the engine plans anew meanwhile";
 }
 
-/// An exception that asks its engine for a number.
+/// An exception whose what() calls the engine.
 struct Asking : std::exception {
   cpu::Engine* engine;
   explicit Asking(cpu::Engine* with) : engine(with) {}
@@ -71,7 +71,7 @@ TEST(CpuReports, OfAFailureMayCallTheEngineForItsText) {
   EXPECT_THAT(task.report().error, testing::HasSubstr("one unit"));
 }
 
-/// Launches a job of its own, and waits for it.
+/// A kernel that launches a job of its own and waits for it.
 struct Launching {
   cpu::Engine* engine;
   std::atomic<std::uint32_t>* finished;
@@ -91,7 +91,7 @@ TEST(CpuKernels, MayLaunchJobs) {
   EXPECT_EQ(finished, 3U);
 }
 
-/// Launches a job that offers to leave, and waits for it.
+/// A kernel that launches a job that offers to leave, and waits for it.
 struct Delegating {
   cpu::Engine* engine;
   Offering work;
@@ -110,7 +110,7 @@ TEST(CpuKernels, ThatWaitKeepTheirUnitsAndTheJobsTheyWaitFor) {
   site.until([&] { return words.turns > 0U; });
   const Task task = engine.submit([] {}, {.groups = 2});
   const std::uint32_t before = words.turns;
-  site.until([&] { return words.turns > before + 2; });  // suspended for the task, it would hang
+  site.until([&] { return words.turns > before + 2; });  // suspending it for the task would hang
   words.stop = 1;
   EXPECT_EQ(job.wait().status, Status::finished);
   EXPECT_EQ(task.wait().status, Status::finished);
@@ -122,7 +122,7 @@ TEST(CpuTasks, ThatThrowReportItAndGiveTheirUnitsBack) {
     const Task task = engine.submit(
         [](auto& group) {
           if (group.group_id() == 1) throw std::runtime_error("broken frame");
-          group.global_barrier();  // the other group never arrives
+          group.global_barrier();  // waits for ever: the other group never arrives
         },
         {.groups = 2});
     EXPECT_THROW(task.wait(), std::runtime_error);
@@ -156,7 +156,7 @@ TEST(CpuTasks, ThatArePeriodicAndThrowStopAndSaySo) {
   EXPECT_EQ(periodic.report().count, 0U);
 }
 
-/// Asks for the status of another job when the engine destroys it.
+/// A kernel whose destructor asks for the status of another job.
 struct Curious {
   struct Question {
     Job other;
@@ -182,7 +182,7 @@ TEST(CpuKernels, AKernelMayUseTheEngineWhenItIsDestroyed) {
   const Job other = engine->launch(Brief{});
   std::atomic<bool> asked{false};
   (void)engine->launch(Curious{std::make_shared<Curious::Question>(other, &asked)});
-  await([&] { return asked.load(); });  // hangs if the engine holds its lock
+  await([&] { return asked.load(); });  // hangs if the engine holds its lock meanwhile
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Bad use of the CPU engine alone: kernels and tasks that call it, forked processes, threads of a
-// group that part ways, and memory that runs out.
+// Bad use of the CPU engine: kernels and tasks that call it, forked processes, threads of a group
+// that take different paths, and memory that runs out.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ TEST(BadCpuOptions, OfAnEngineAreRefused) {
                "1 to 4096");
 }
 
-/// Waits for the job that it belongs to, or suspends it.
+/// A kernel that waits for its own job, or suspends it.
 struct WaitsForItself {
   const std::atomic<const Job*>* own;
   bool suspends;
@@ -71,7 +71,7 @@ TEST(BadCpuCalls, TasksWaitForTasksThatNeedTheirUnits) {
   EXPECT_EQ(failures, 1) << "the unit of the first one serves the other";
 }
 
-/// Submits a task that does the same, and waits for it.
+/// A task that submits a task of its own kind, and waits for it.
 struct Nesting {
   cpu::Engine* engine;
   std::uint32_t depth;
@@ -97,7 +97,7 @@ TEST(BadCpuCalls, ATaskWaitsThatKeepsTheUnitsOfGroupsThatReturned) {
   EXPECT_EQ(refused([&] { task.wait(); }), Errc::bad_state);
 }
 
-/// Waits for another job.
+/// A kernel that waits for another job.
 struct WaitsForOther {
   const std::atomic<const Job*>* other;
 
@@ -139,7 +139,7 @@ TEST(BadCpuCalls, AnEngineIsUsedInAForkedChild) {
   std::thread waiting{[&job] { job.wait(); }};
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);  // ends a child that hangs
+    ::alarm(20);  // ends a child process that hangs
     bool right = refused([&] { engine->submit([] {}); }) == Errc::engine_gone;
     right = right && refused([&] { engine->launch(Brief{}); }) == Errc::engine_gone;
     right = right && refused([&] { job.wait(); }) == Errc::engine_gone;
@@ -169,9 +169,9 @@ TEST(BrokenCpuContract, ATornGroupLeavesTheEngineInGoodOrder) {
   }
 }
 
-// ---- exhaustion: last, because the process ends if it is not handled
+// ---- exhaustion of memory; last, because a failure ends the process
 
-/// While it lives, this process may take only a limited amount of further address space.
+/// Limits the further address space of this process during its lifetime.
 class AddressLimit {
  public:
   explicit AddressLimit(std::size_t more) {

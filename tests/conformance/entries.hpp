@@ -1,5 +1,5 @@
-// What tests and the sources that instantiate kernels agree on: the functions between them, and
-// which of these exist.
+// The interface between the tests and the sources that instantiate kernels: which functions exist,
+// and for which engines and kernels.
 #pragma once
 
 #include <filesystem>
@@ -33,9 +33,9 @@ Task submit(Engine& engine, const Function& function, const TaskOptions& options
 template <class Engine>
 inline constexpr bool has_tasks = !std::is_same_v<Engine, explore::Engine>;
 
-/// Whether an engine is compiled for a kernel. Other engines than the CPU's have the paper's
-/// barriers in the march alone, since nvcc and the explorer take a while for each kernel. They also
-/// lack kernels with a large State, for which each thread has no room.
+/// Whether an engine is compiled for a kernel. On engines other than the CPU engine, only the march
+/// has the paper's barriers, because nvcc and the explorer take long for each kernel. They also
+/// lack kernels with a large State, for which their threads have no room.
 template <class Engine, class Kernel>
 inline constexpr bool compiled = std::is_same_v<Engine, cpu::Engine> ||
                                  (!requires { Kernel::cpu_only; } &&

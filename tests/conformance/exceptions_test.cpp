@@ -1,4 +1,5 @@
-// Exceptions thrown by kernels of the CPU engine: where they surface, and what they do not affect.
+// Exceptions thrown by kernels of the CPU engine: where the host receives them, and what they leave
+// unaffected.
 #include <stdexcept>
 #include <thread>
 
@@ -14,7 +15,7 @@ struct Oops : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One thread throws; all others wait for its group in one way or another.
+/// One thread throws while all others wait for its group in some way.
 struct Throwing {
   std::uint32_t group_throwing;
   std::uint32_t thread_throwing;
@@ -44,7 +45,7 @@ TEST(Exceptions, ReachWaitWhileTheOthersAreInBarriers) {
         const Throwing kernel{group, shape.local_size - 1, resizing};
         const ScopedJob job = engine.launch(with(barrier, kernel), shape.options());
         EXPECT_THROW(job.wait(), Oops);
-        EXPECT_THROW(job.wait_for(1s), Oops);  // and stays so
+        EXPECT_THROW(job.wait_for(1s), Oops);  // again, because the job stays failed
         EXPECT_EQ(job.status(), Status::failed);
         EXPECT_THAT(job.report().error, HasSubstr("thrown on purpose"));
       }
@@ -52,7 +53,7 @@ TEST(Exceptions, ReachWaitWhileTheOthersAreInBarriers) {
   });
 }
 
-/// Throws in one of the places where a kernel can.
+/// Throws in one of the places where a kernel may throw.
 struct ThrowingIn {
   enum class Place : std::uint8_t { setup, run, operation, after_leaving };
   Place place;

@@ -1,5 +1,5 @@
-// Fair scheduling of active groups (section 3.1 of the paper): each keeps making progress, so that
-// groups may wait for each other in any way. The tests check that these kernels end.
+// Fair scheduling of active groups (section 3.1 of the paper): each group keeps making progress, so
+// groups may wait for each other in any way. The tests check that such kernels end.
 #include <atomic>
 #include <thread>
 
@@ -38,7 +38,8 @@ struct Locking {
     for (std::uint32_t i = 0; i < times; ++i) {
       mutex->lock();
       ++*count;
-      // The holder yields once, so that the other groups certainly spin while it does not run.
+      // The holder of the lock yields once, so that the other groups certainly spin while it does
+      // not run.
       if (i == times / 2 && leader(group)) std::this_thread::yield();
       mutex->unlock();
       (void)group.request_fork(state);
@@ -83,7 +84,7 @@ TEST(Fairness, GroupsMayHandOverInBothDirections) {
   cpu::Engine engine{{.capacity = cpu_site().capacity()}};
   for (const bool upwards : {true, false}) {
     for (const std::uint32_t groups : {2U, 3U, 5U, 8U, 16U}) {
-      if (sanitized && groups > 3) continue;  // spinning takes a minute there
+      if (sanitized && groups > 3) continue;  // under a sanitizer, spinning takes a minute
       std::atomic<std::uint32_t> token{0};
       std::uint32_t visits = 0;
       const ScopedJob job =
@@ -116,7 +117,7 @@ struct HandingOnWhileOffering {
       if (!wait_for(place)) return;
       if (leader(group)) token->store(place + 1, std::memory_order_release);
     }
-    (void)wait_for(laps * groups);  // no group returns before all are through
+    (void)wait_for(laps * groups);  // keeps groups from returning before all are through
   }
 };
 

@@ -1,4 +1,4 @@
-// What a group knows about itself, and what only the first groups of a job do: setup.
+// What a group knows about itself, and setup, which only the first groups of a job run.
 #include "conformance/kernels/groups.hpp"
 
 #include "conformance/site.hpp"
@@ -28,7 +28,7 @@ COHORT_SHAPE_TEST(Group, IdsSizesAndStridesCoverEverythingOnce) {
 
 COHORT_SITE_SUITE(Setup);
 
-/// What Prepared works with.
+/// The words of Prepared.
 struct PreparedWords {
   PreparedWords(Site& site, std::uint32_t first_groups)
       : first(first_groups), table(site, first), stop(site), wrong(site), set_up(site), ran(site) {}
@@ -69,9 +69,10 @@ void set_up_and_shrink(Site& site, Shape shape) {
   for (std::uint32_t i = 0; i < (site.explored() ? 1 : scaled(5)); ++i) {
     const PreparedWords words{site, shape.groups};
     site.run(words.kernel<Kernel>(), shape.options(), [&](const Job& job) {
-      site.until_started(job);  // a job that still waits would start with its target
+      // Otherwise the job, which still waits, would start with the new target.
+      site.until_started(job);
       ASSERT_EQ(job.report().start_groups, shape.groups);
-      job.set_target(1);  // so that groups leave at their first offer
+      job.set_target(1);  // so that surplus groups leave at their first offer
       site.until([&] { return job.report().leaves >= shape.groups - 1; });
       words.stop = 1;
     });

@@ -1,5 +1,5 @@
-// Compiles an engine for a list of kernels. Included by the sources that CMake writes, one for each
-// engine and file of kernels; tests only link to what these define.
+// Compiles an engine for a list of kernels. CMake writes one source per engine and file of kernels
+// that includes this header. Tests only link to the functions that these sources define.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// How jobs end: waiting for them, cancelling them, and the end of the engine.
+// The end of jobs: waiting for them, cancelling them, and the end of the engine.
 #include "conformance/kernels/lifecycle.hpp"
 
 #include <stop_token>
@@ -16,7 +16,8 @@ COHORT_SITE_SUITE(Wait);
 COHORT_SHAPE_TEST(Wait, ReturnsTheReportOfAFinishedJob) {
   site.run(Brief{}, shape.options(), [&](const Job& job) {
     EXPECT_EQ(job.wait().status, Status::finished);
-    EXPECT_EQ(job.wait().status, Status::finished);  // as often as one likes
+    // Again, because wait() may be called repeatedly.
+    EXPECT_EQ(job.wait().status, Status::finished);
     EXPECT_EQ(job.status(), Status::finished);
     EXPECT_TRUE(job.wait_for(0s).has_value());
   });
@@ -70,7 +71,7 @@ COHORT_SITE_TEST(Wait, IsNotNeeded) {
   site.until([&] { return words.turns > 4; });
   words.stop = 1;
   site.until([&] { return words.returned == site.capacity(); });
-  site.restart(4);  // the groups are out before their words go
+  site.restart(4);  // ends the groups before their words are freed
 }
 
 // ---- cancel

@@ -1,5 +1,5 @@
-// Bad use: asking for what cannot run is the documented error, and a kernel that breaks a rule of
-// the model makes wait() say which rule. Nothing hangs or crashes.
+// Bad use: a request for something impossible is the documented error, and wait() names the rule
+// that a kernel has broken. Nothing hangs or crashes.
 #include "conformance/kernels/misuse.hpp"
 
 #include "conformance/lookout.hpp"
@@ -36,7 +36,8 @@ COHORT_SITE_TEST(BadOptions, OfALaunchAreRefused) {
   refuses({.max_groups = 4096, .resizable = false}, "could never start");
   refuses({.max_groups = 4, .start_groups = 2, .resizable = false}, "static launch");
   refuses({.max_groups = 4, .target = 2, .resizable = false}, "static launch");
-  EXPECT_EQ(site.launch(Brief{}).wait().status, Status::finished);  // none of it has stayed
+  // The refused options have left no trace.
+  EXPECT_EQ(site.launch(Brief{}).wait().status, Status::finished);
 }
 
 COHORT_SITE_TEST(BadOptions, AKernelsOwnLimitIsKept) {
@@ -56,7 +57,7 @@ COHORT_SITE_TEST(BadOptions, LimitsThemselvesAreAllowed) {
         LaunchOptions{.max_groups = 2, .resizable = false}, LaunchOptions{.offer_wait = -1s}}) {
     EXPECT_EQ(site.launch(Brief{}, options).wait().status, Status::finished);
   }
-  if (site.kind() == EngineKind::opencl) return;  // its groups are as large as the device's
+  if (site.kind() == EngineKind::opencl) return;  // its groups are as large as the device allows
   EXPECT_EQ(site.launch(Brief{}, {.max_groups = 1, .local_size = max_local_size}).wait().status,
             Status::finished);
 }
@@ -96,7 +97,7 @@ COHORT_SITE_TEST(BadState, SuspendOfAJobThatCannotBe) {
   const ScopedJob other = site.launch(words.kernel(), {.max_groups = 1});
   const ScopedJob pending = site.launch(not_suspendable, {.max_groups = 1});
   expect_error([&] { pending.suspend(); }, Errc::not_suspendable, why);
-  finish(declared, words.stop);  // untouched
+  finish(declared, words.stop);  // the memory is unchanged
   EXPECT_EQ(pending.wait().status, Status::finished);
 }
 
@@ -228,7 +229,7 @@ COHORT_SITE_TEST(BrokenContract, TheThreadsOfAGroupCallDifferentFunctions) {
   site.needs(site.lacks().divergence);
   using Way = TornGroup::Way;
   const auto said = AnyOf(HasSubstr(" called different group-level functions"),
-                          HasSubstr("went different ways"));  // the explorer's words
+                          HasSubstr("went different ways"));  // in the words of the explorer
   for (const Way way :
        {Way::barrier_or_offer, Way::barrier_or_global, Way::global_or_resizing, Way::reduce_or_scan,
         Way::query_or_fork, Way::kill_or_offer, Way::early_return, Way::late_return}) {
@@ -251,7 +252,8 @@ COHORT_SITE_TEST(BrokenContract, AGroupGoesOnAfterItWasToldToLeave) {
          {Then::offers_again, Then::asks, Then::global_barrier, Then::resizing_barrier}) {
       for (const bool at_barrier : {false, true}) {
         site.run_broken(with(barrier, GoesOn{then, at_barrier}), shape.options(),
-                        AnyOf(HasSubstr(went_on), HasSubstr("no progress")),  // the explorer's
+                        // In the words of the explorer.
+                        AnyOf(HasSubstr(went_on), HasSubstr("no progress")),
                         [](const Job& job) { job.set_target(1); });
       }
     }

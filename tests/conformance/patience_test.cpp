@@ -1,5 +1,5 @@
 // How long a waiting group of the CPU engine polls before it sleeps depends on the current
-// capacity. Replaces sched_yield to count the polls.
+// capacity. The test replaces sched_yield to count the polls.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ extern "C" int sched_yield() noexcept {
 namespace cohort::test {
 namespace {
 
-/// Once told to go on, group 1 waits in a barrier for group 0.
+/// When released, group 1 waits in a barrier for group 0.
 struct LateForBarrier {
   const std::atomic<bool>* go_on;
   const std::atomic<bool>* arrive;

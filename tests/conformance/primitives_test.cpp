@@ -115,7 +115,7 @@ COHORT_SHAPE_TEST(OfferKill, StopsWaitingWhenAGroupArrivesAtABarrierOrReturns) {
 
 COHORT_SHAPE_TEST(OfferKill, StopsWaitingWhenTheTargetRisesOrTheJobIsCancelled) {
   for (const bool cancelled : {false, true}) {
-    if (shape.groups < 3) return;  // only the highest group is wanted back
+    if (shape.groups < 3) return;  // only the highest group should leave
     const Word go{site};
     const Word stop{site};
     const Word started{site};
@@ -141,7 +141,7 @@ COHORT_SHAPE_TEST(OfferKill, TakesNobodyBecauseAnotherHasReturned) {
     const OneReturnsEarly kernel{early, stop.data(), started.data()};
     const Report report = site.run(kernel, shape.options(), [&](const Job& /*job*/) {
       site.until([&] { return started == shape.groups; });
-      site.linger(500us);  // time for a group to leave by mistake
+      site.linger(500us);  // so that a group could leave by mistake
       stop = 1;
     });
     EXPECT_EQ(report.leaves, 0U);
@@ -152,7 +152,7 @@ COHORT_SHAPE_TEST(OfferKill, TakesNobodyBecauseAnotherHasReturned) {
 
 COHORT_SITE_SUITE(RequestFork);
 
-/// One run of Forking, up to `target` groups.
+/// One run of Forking, which grows to `target` groups.
 void grow(Site& site, Shape shape, std::uint32_t start, std::uint32_t target, bool only_zero) {
   const Word stop{site};
   const Mistakes wrong{site};
@@ -163,7 +163,7 @@ void grow(Site& site, Shape shape, std::uint32_t start, std::uint32_t target, bo
       Forking{only_zero, stop.data(), ids.ids(), first.notes(), joined.notes(), wrong.data()},
       shape.options({.start_groups = start, .target = target}), [&](const Job& /*job*/) {
         site.until([&] { return first.size() + joined.size() == target; });
-        site.linger(200us);  // time for one group too many to join
+        site.linger(200us);  // so that one group too many could join
         stop = 1;
       });
   EXPECT_EQ(report.start_groups, start);
@@ -219,7 +219,8 @@ COHORT_SITE_TEST(RequestFork, AddsNobodyOnceAGroupHasReturned) {
   site.run(ForkingAfterAReturn{returned.data(), forked.data()},
            {.max_groups = 4, .start_groups = 2, .tracer = &lookout}, [&](const Job& /*job*/) {
              site.until([&] { return lookout.seen.load(); });
-             site.linger(2ms);  // two more groups reach the lobby, unless the return came first
+             // In this time two more groups reach the lobby, unless the return came first.
+             site.linger(2ms);
              returned = 1;
            });
   EXPECT_EQ(forked, 0U);
@@ -377,7 +378,7 @@ COHORT_SITE_TEST(MayAllLeave, AGuardKeepsGroupZero) {
   const Report report = site.run_to(Status::finished, kernel, {}, [&](const Job& job) {
     for (std::uint32_t i = 0; i < scaled(5, 2); ++i) {
       site.until([&] { return groups_now(job) == groups; });
-      job.set_target(0);  // any group that offers itself is taken
+      job.set_target(0);  // so that any group that offers itself is removed
       site.until([&] { return groups_now(job) == 1; });
       EXPECT_FALSE(job.wait_for(2ms).has_value()) << "group 0 has left";
       job.set_target(groups);

@@ -10,7 +10,7 @@
 
 namespace cohort::test {
 
-/// What `call` throws: an Error of this code, whose message contains `text`.
+/// Expects `call` to throw an Error of this code whose message contains `text`.
 template <class Call>
 void expect_error(Call call, Errc code, const std::string& text) {
   try {
@@ -22,7 +22,7 @@ void expect_error(Call call, Errc code, const std::string& text) {
   }
 }
 
-/// The code of the Error that `call` throws.
+/// Returns the code of the Error that `call` throws.
 template <class Call>
 std::optional<Errc> refused(Call call) {
   try {

@@ -1,4 +1,4 @@
-// What a host learns of a job: reports, and events as they happen.
+// What a host learns about a job: reports, and events as they happen.
 #include "conformance/kernels/reports.hpp"
 
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 COHORT_SITE_SUITE(Reports);
 
-/// What holds for a report at any time.
+/// Expects what must be true of a report at any time.
 void expect_consistent_so_far(const Report& report, std::uint32_t max_groups) {
   EXPECT_LE(report.start_groups, max_groups);
   for (std::size_t i = 1; i < report.sizes.size(); ++i) {
@@ -27,7 +27,7 @@ void expect_consistent_so_far(const Report& report, std::uint32_t max_groups) {
   }
 }
 
-/// What holds for the report of a job that has started.
+/// Expects what must be true of the report of a job that has started.
 void expect_consistent(const Report& report, std::uint32_t max_groups) {
   EXPECT_GE(report.start_groups, 1U);
   EXPECT_FALSE(report.sizes.empty());
@@ -104,7 +104,7 @@ COHORT_SITE_TEST(Reports, MeasureGatheringFromTheFirstUnmetDemand) {
   const ScopedJob job = site.launch(Busy{stop.data(), idle.data()}, {.max_groups = 4});
   site.until([&] { return groups_now(job) == 4; });
   job.set_target(3);
-  site.linger(5ms);  // no group offers yet
+  site.linger(5ms);  // in this time no group offers itself
   job.set_target(2);
   idle = 1;
   site.until([&] { return job.report().gather.count > 0; });
@@ -137,14 +137,14 @@ COHORT_SITE_TEST(Reports, MayBeAskedForAtAnyTime) {
 
 COHORT_SITE_SUITE(Tracing, &Lacks::complete_traces);
 
-/// Events of a kind.
+/// The number of events of one kind in the log.
 std::uint64_t count_of(const TraceLog& log, Trace what) {
   const auto& events = log.events();
   return static_cast<std::uint64_t>(std::count_if(
       events.begin(), events.end(), [what](const auto& each) { return each.event.what == what; }));
 }
 
-/// A log is legal, and has as many events as the report says.
+/// Expects that a log is legal and has as many events as the report says.
 void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report& report) {
   EXPECT_EQ(check_trace(log.events(), rules, report.status).value_or(""), "");
   EXPECT_EQ(count_of(log, Trace::start), report.start_groups);
@@ -156,11 +156,11 @@ void expect_recorded(const TraceLog& log, const TraceRules& rules, const Report&
   EXPECT_EQ(count_of(log, cancelled ? Trace::finish : Trace::fault), 0U);
 }
 
-/// The events of a thread are stays, in order of time: each begins with start or join, ends with
-/// kill, shed or finish, and is of one group.
+/// Expects that the events of each worker form stays. A stay is ordered by time, begins with start
+/// or join, ends with kill, shed or finish, and belongs to one group.
 void expect_stays(const TraceLog& log) {
   std::map<std::uint32_t, std::uint64_t> last;    // by worker
-  std::map<std::uint32_t, std::uint32_t> inside;  // the group, while there is one
+  std::map<std::uint32_t, std::uint32_t> inside;  // by worker: its current group, if any
   for (const auto& [event, worker] : log.events()) {
     EXPECT_GE(event.nanoseconds, last[worker]);
     last[worker] = event.nanoseconds;

@@ -12,7 +12,7 @@ namespace cohort::test {
 inline constexpr bool thread_sanitized = COHORT_THREAD_SANITIZER;
 inline constexpr bool sanitized = COHORT_ADDRESS_SANITIZER || thread_sanitized;
 
-/// COHORT_TEST_SCALE: 1 unless set.
+/// The value of COHORT_TEST_SCALE, or 1 if it is not set.
 inline double scale() {
   static const double factor = [] {
     const char* text = std::getenv("COHORT_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe)
@@ -21,7 +21,7 @@ inline double scale() {
   return factor;
 }
 
-/// `count` repetitions, scaled, but not fewer than `least`.
+/// `count` repetitions, scaled, but at least `least`.
 inline std::uint32_t scaled(std::uint32_t count, std::uint32_t least = 1) {
   return std::max(least, static_cast<std::uint32_t>(count * scale()));
 }

@@ -10,12 +10,13 @@ namespace cohort::test {
 
 struct Shaking {
   std::uint32_t seed = 1;
-  /// Whether the job reaches some of the targets: it may be slower than this thread.
+  /// Whether some of the targets have to be reached. If not, the host may set targets faster than
+  /// the job follows.
   bool reaches_some = false;
 };
 
-/// Sets random targets until `events` groups have joined or left; suspends the job now and then.
-/// The watchdog ends the test if groups stop joining and leaving.
+/// Sets random targets until `events` groups have joined or left, and suspends the job now and
+/// then. If groups stop joining and leaving, the watchdog ends the test.
 inline void shake(const Job& job, std::uint32_t groups, std::uint64_t events, Shaking how) {
   std::mt19937 random{how.seed};
   for (std::uint32_t turn = 1;; ++turn) {

@@ -113,7 +113,7 @@ COHORT_SITE_TEST(SharedEngine, StartsAStaticLaunchWithAllItsGroupsAlsoAfterTasks
   const ScopedJob job =
       site.launch(Slices{seen.data(), done.data()}, {.max_groups = 4, .resizable = false});
   short_over = 1;
-  short_task.wait();  // a task was served while the job waited: its turn is next
+  short_task.wait();  // while it was served, the job waited, so the job is next
   EXPECT_FALSE(site.submit(EmptyTask{}).wait_for(20ms).has_value()) << "overtook the job";
   EXPECT_EQ(job.status(), Status::pending) << "two of four units are not enough for it";
   long_over = 1;
@@ -151,7 +151,7 @@ COHORT_SITE_TEST(SharedEngine, HonoursACapacityBelowTheNumberOfItsJobs) {
   words.monitor.set(Background::most, 0);
   site.until([&] { return words.most() == 1; });
   site.set_capacity(4);
-  site.until([&] { return running() == 4; });  // they come back by themselves
+  site.until([&] { return running() == 4; });  // the groups come back by themselves
   words.stop = 1;
   for (const Job& job : jobs) EXPECT_EQ(job.wait().status, Status::finished);
 }

@@ -1,4 +1,4 @@
-// The engines behind the sites, and the script of a test as the explorer's host.
+// The engines of the sites, and the script of a test as the host of the explorer.
 #include "conformance/site.hpp"
 
 #include <atomic>
@@ -25,10 +25,9 @@
 namespace cohort::test {
 namespace {
 
-constexpr std::uint32_t most_units = 16;  // more than most machines have cores
+constexpr std::uint32_t most_units = 16;  // more than the cores of most machines
 
-/// Ends the process when a test takes longer than anything but a hang would. The failure names its
-/// test.
+/// Ends the process when a test takes so long that it must be a hang. The message names the test.
 class Watchdog : public testing::EmptyTestEventListener {
  public:
   static constexpr auto limit = 600s;
@@ -62,7 +61,7 @@ class Watchdog : public testing::EmptyTestEventListener {
 };
 
 const bool watched = [] {
-  testing::UnitTest::GetInstance()->listeners().Append(new Watchdog);  // which then owns it
+  testing::UnitTest::GetInstance()->listeners().Append(new Watchdog);  // GoogleTest then owns it
   return true;
 }();
 
@@ -113,7 +112,7 @@ Lacks lacks_of(EngineKind kind) {
 
 #ifdef COHORT_TEST_EXPLORER
 
-/// The job of an explored run, as its host sees it.
+/// The job of an explored run, as seen by its host.
 class ExploredJob final : public detail::JobControl {
  public:
   ExploredJob(explore::Host& host, const LaunchOptions& options, std::uint32_t most)
@@ -161,7 +160,7 @@ class ExploredJob final : public detail::JobControl {
 #endif
 
 #ifdef COHORT_TEST_CUDA
-/// There is one for all tests, because it takes long to start.
+/// One engine for all tests, because it takes long to start.
 std::unique_ptr<cuda::Engine>& shared_cuda() {
   static std::unique_ptr<cuda::Engine> shared;
   if (!shared) shared = std::make_unique<cuda::Engine>();
@@ -170,12 +169,12 @@ std::unique_ptr<cuda::Engine>& shared_cuda() {
 #endif
 
 #ifdef COHORT_TEST_OPENCL
-/// One for all tests of one job at a time, or one for all others.
+/// Two engines: one for all tests with one job at a time, and one for the other tests.
 struct SharedOpenCl {
   explicit SharedOpenCl(bool several_jobs);
   bool several;
   std::unique_ptr<opencl::Engine> engine;
-  std::uint32_t units;  // of the device, as the engine had them at first
+  std::uint32_t units;  // number of units of the device, as the engine reported it at first
 };
 std::unique_ptr<SharedOpenCl> opencl_now;
 
@@ -204,7 +203,7 @@ struct Site::Engines {
   std::unique_ptr<cpu::Engine> cpu;
 #ifdef COHORT_TEST_EXPLORER
   std::unique_ptr<explore::Engine> explorer;
-  explore::Host* host = nullptr;  // while a schedule runs
+  explore::Host* host = nullptr;  // set while a schedule runs
   std::function<void(explore::Host&)> script;
   bool logging = false;
 #endif
@@ -277,7 +276,7 @@ void Site::restart(std::uint32_t units) {
   }
 }
 
-/// Units of the device, as its engine had them at first.
+/// Number of units of the device, as its engine reported it at first.
 std::uint32_t Site::most_of_device() {
 #ifdef COHORT_TEST_CUDA
   if (kind_ == EngineKind::cuda) {
@@ -414,7 +413,8 @@ std::vector<Shape> Site::shapes() const {
                                                : std::vector{1U, 2U, 3U, 5U, 8U, capacity_};
   for (const std::uint32_t local_size : {1U, 4U}) {
     for (const std::uint32_t groups : sizes) {
-      if (thread_sanitized && groups * local_size > 20) continue;  // a fibre costs it a millisecond
+      // Under the thread sanitizer, a fibre costs a millisecond.
+      if (thread_sanitized && groups * local_size > 20) continue;
       result.push_back({groups, local_size});
     }
   }
@@ -428,7 +428,8 @@ std::vector<std::uint32_t> Site::local_sizes() const {
     case EngineKind::cuda: return {2, 31, 32, 33, 256, 1000, 1024};
     case EngineKind::opencl: return {1, 4};
   }
-  if (thread_sanitized) return {1, 2, 4, 33, 256};  // a fibre costs it a millisecond
+  // Under the thread sanitizer, a fibre costs a millisecond.
+  if (thread_sanitized) return {1, 2, 4, 33, 256};
   return {1, 2, 4, 33, 256, 1024};
 }
 
@@ -444,7 +445,7 @@ void Site::repeat(const std::function<void(Site&)>& body) {
     body(*this);
     if (testing::Test::IsSkipped()) return;
     if (!testing::Test::HasFailure()) continue;
-    engines_->logging = true;  // once more, for the timeline
+    engines_->logging = true;  // the failing schedule runs again to print its timeline
     restart(most_units);
     body(*this);
     return;
@@ -457,7 +458,8 @@ Report Site::run(const Launch& launches, const LaunchOptions& options, const Scr
   Report report;
   const Script to_the_end = [&](const Job& job) {
     script(job);
-    if (testing::Test::HasFatalFailure()) return;  // it gave up: the job may not end by itself
+    // The script gave up, so the job may not end by itself.
+    if (testing::Test::HasFatalFailure()) return;
     report = job.wait();
     EXPECT_THAT(report.status, end);
   };
@@ -494,7 +496,8 @@ void Site::run_broken(const Launch& launches, const LaunchOptions& options, cons
 
 void Site::explore(const Launch& launches, const LaunchOptions& options, const Script& script,
                    const Message* failure) {
-  if (failure != nullptr) seeds_ = std::min(seeds_, std::uint64_t{20});  // a report takes longer
+  // With reports, a schedule takes longer.
+  if (failure != nullptr) seeds_ = std::min(seeds_, std::uint64_t{20});
   LaunchOptions with = options;
   const std::uint32_t most = std::min(options.max_groups.value_or(capacity_), capacity_);
   with.target = std::min(options.target.value_or(most), most);
@@ -503,7 +506,7 @@ void Site::explore(const Launch& launches, const LaunchOptions& options, const S
     engines_->host = &host;
     const Job job{std::make_shared<ExploredJob>(host, with, most)};
     script(job);
-    if (failure == nullptr) job.cancel();  // a script that gave up leaves a job that runs
+    if (failure == nullptr) job.cancel();  // if the script gave up, the job is still running
     host.wait();
   };
   try {
@@ -540,13 +543,13 @@ void SiteTest::run(const std::function<void(Site&)>& body) const {
   }
 }
 
-// ---- OpenCL: twins of the kernels, in its own language
+// ---- OpenCL: the kernels in OpenCL C
 
 #ifdef COHORT_TEST_OPENCL
 
 namespace {
 
-/// kernels/<file>.cl
+/// The compiled program kernels/<file>.cl.
 const Program& twins(const std::string& file) {
   static std::mutex mutex;
   static std::map<std::string, Program> programs;
@@ -559,7 +562,7 @@ const Program& twins(const std::string& file) {
   return found->second;
 }
 
-/// The kernel with its arguments, in the order of its parameters.
+/// The kernel of the program, with its arguments in the order of its parameters.
 ProgramKernel bound(const auto& twin) {
   const std::size_t slash = twin.name.find('/');
   ProgramKernel kernel = twins(twin.name.substr(0, slash)).kernel(twin.name.substr(slash + 1));
@@ -575,7 +578,7 @@ ProgramKernel bound(const auto& twin) {
   return kernel;
 }
 
-/// Uses more groups than CPUs, where the device has them, and a scheduler group where
+/// Uses more groups than CPUs, if the device supports that, and a scheduler group if
 /// COHORT_TEST_SCHEDULER is set.
 SharedOpenCl::SharedOpenCl(bool several_jobs) : several(several_jobs) {
   std::uint32_t most = 1;
@@ -586,11 +589,12 @@ SharedOpenCl::SharedOpenCl(bool several_jobs) : several(several_jobs) {
   const bool by_group = std::getenv("COHORT_TEST_SCHEDULER") != nullptr;
   engine = std::make_unique<opencl::Engine>(opencl::EngineOptions{
       .capacity = most,
-      .patience = 10min,  // a machine may be busy
+      .patience = 10min,  // long, because a machine may be busy
       .scheduler = by_group ? opencl::Scheduler::group : opencl::Scheduler::host,
-      .build_options = by_group ? "" : "-cl-opt-disable"});  // which PoCL compiles in half the time
+      // With which PoCL compiles in half the time.
+      .build_options = by_group ? "" : "-cl-opt-disable"});
   units = engine->capacity();
-  if (!several) return;  // each kernel in a megakernel of its own: that is compiled sooner
+  if (!several) return;  // then each kernel gets a megakernel of its own, which compiles sooner
   for (const char* file : {"jobs", "shared_engine", "tasks"}) engine->load(twins(file));
 }
 

@@ -1,7 +1,7 @@
-// The engines that the conformance suite runs on, behind one interface. A test is a function of a
-// Site: it takes words of its memory, runs kernels there, and says what the host does meanwhile.
-// Invariant: what an engine does not offer skips the test with a reason; nothing is left out
-// silently.
+// The engines on which the conformance suite runs, behind one interface. A test is a function of a
+// Site: it takes words of the site's memory, runs kernels on the site, and says what the host does
+// meanwhile. Invariant: if an engine does not offer what a test needs, the test is skipped with a
+// reason; nothing is left out silently.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -34,41 +34,41 @@ namespace cohort::test {
 enum class EngineKind : std::uint8_t { cpu, explorer, cuda, opencl };
 [[nodiscard]] const char* to_string(EngineKind kind);
 
-/// Why an engine lacks something; null if it has it.
+/// For each feature, why an engine lacks it; null if it has the feature.
 struct Lacks {
-  const char* several_jobs = nullptr;     ///< jobs and tasks next to each other
-  const char* capacity = nullptr;         ///< changing it while jobs run
-  const char* refusals = nullptr;         ///< errors for options and calls that do not fit
-  const char* engine_end = nullptr;       ///< an engine that ends with its jobs
-  const char* host_threads = nullptr;     ///< calls from several threads of the host
-  const char* stop_tokens = nullptr;      ///< LaunchOptions::stop
-  const char* times = nullptr;            ///< waits and reports in nanoseconds
-  const char* offer_wait = nullptr;       ///< LaunchOptions::offer_wait
+  const char* several_jobs = nullptr;  ///< several jobs and tasks at the same time
+  const char* capacity = nullptr;      ///< a change of the capacity while jobs run
+  const char* refusals = nullptr;      ///< errors for wrong options and calls
+  const char* engine_end = nullptr;    ///< an engine that can be destroyed together with its jobs
+  const char* host_threads = nullptr;  ///< calls from several host threads
+  const char* stop_tokens = nullptr;   ///< LaunchOptions::stop
+  const char* times = nullptr;         ///< times of waits and reports in nanoseconds
+  const char* offer_wait = nullptr;    ///< LaunchOptions::offer_wait
   const char* offer_intervals = nullptr;  ///< Report::offers
-  const char* sampled_offers = nullptr;   ///< offers that take the slow path now and then
-  const char* checkpoints = nullptr;      ///< files of suspended jobs
-  const char* forks = nullptr;            ///< processes that are copies of this one
-  const char* live_traces = nullptr;      ///< events reported while the job runs
-  const char* complete_traces = nullptr;  ///< every event of every group
-  const char* divergence = nullptr;       ///< threads of a group that call different functions
-  const char* leavers = nullptr;          ///< noticing a group that goes on after it had to leave
-  const char* units_of_one = nullptr;     ///< as many groups as units, at most
-  const char* deep_calls = nullptr;       ///< stacks of 64 KiB
-  const char* local_limits = nullptr;     ///< kernels that limit their local size
-  const char* mixed_sizes = nullptr;      ///< local sizes that differ among jobs
+  const char* sampled_offers = nullptr;   ///< offers that sometimes take the slow path
+  const char* checkpoints = nullptr;      ///< checkpoint files of suspended jobs
+  const char* forks = nullptr;            ///< fork(), which copies this process
+  const char* live_traces = nullptr;      ///< events that are reported while the job runs
+  const char* complete_traces = nullptr;  ///< traces with every event of every group
+  const char* divergence = nullptr;       ///< threads of a group that take different paths
+  const char* leavers = nullptr;  ///< detection of a group that continues after it had to leave
+  const char* units_of_one = nullptr;  ///< a limit of one group per unit
+  const char* deep_calls = nullptr;    ///< stacks of 64 KiB
+  const char* local_limits = nullptr;  ///< kernels that limit their local size
+  const char* mixed_sizes = nullptr;   ///< different local sizes in different jobs
 };
 
-/// Ends a test as skipped.
+/// Thrown to skip a test.
 struct Skip {
   std::string reason;
 };
 
-/// How large a job is.
+/// The size of a job.
 struct Shape {
   std::uint32_t groups = 1;
   std::uint32_t local_size = 1;
 
-  /// To launch in this shape, with other options as they are.
+  /// Launch options for this shape; other options stay as they are.
   [[nodiscard]] LaunchOptions options(LaunchOptions others = {}) const {
     others.max_groups = groups;
     others.local_size = local_size;
@@ -82,7 +82,7 @@ class Site {
   using Message = testing::Matcher<std::string>;
   using End = testing::Matcher<Status>;
 
-  /// Throws Skip where there is no such engine.
+  /// Throws Skip if there is no such engine.
   explicit Site(EngineKind kind);
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
@@ -90,43 +90,42 @@ class Site {
 
   [[nodiscard]] EngineKind kind() const { return kind_; }
   [[nodiscard]] bool explored() const { return kind_ == EngineKind::explorer; }
-  /// Units of the engine: 16, or what a small one has.
+  /// Number of units of the engine: 16, or fewer on a small one.
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   [[nodiscard]] const Lacks& lacks() const { return lacks_; }
   void needs(const char* lack) const {
     if (lack != nullptr) throw Skip{lack};
   }
-  /// Skips the test where jobs and tasks do not run next to each other. Called before anything
-  /// else.
+  /// Skips the test if jobs and tasks cannot run at the same time. Call it before anything else.
   void needs_several_jobs();
-  /// Skips the test on an engine with fewer units.
+  /// Skips the test if the engine has fewer units.
   void needs_units(std::uint32_t units) const {
     if (capacity_ < units) throw Skip{"needs " + std::to_string(units) + " units"};
   }
 
-  /// An engine without jobs, with so many units or what a small one has.
+  /// Replaces the engine by a new one with this many units, or fewer on a small device.
   void restart(std::uint32_t units);
-  /// The engine's end.
+  /// Destroys the engine.
   void end();
   /// Calls Engine::set_capacity.
   void set_capacity(std::uint32_t units);
 
   /// Launches a kernel, calls `script(job)` while it runs, and waits for the job, which must
-  /// finish. On the explorer the script is the host of one schedule.
+  /// finish. On the explorer, the script is the host in each schedule.
   template <class Kernel>
   Report run(
       const Kernel& kernel, const LaunchOptions& options,
       const Script& script = [](const Job&) {}) {
     return run(launcher(kernel), options, script, Status::finished);
   }
-  /// The same for a job that must end in another status.
+  /// Like run(), for a job that must end with another status.
   template <class Kernel>
   Report run_to(const End& end, const Kernel& kernel, const LaunchOptions& options,
                 const Script& script) {
     return run(launcher(kernel), options, script, end);
   }
-  /// The same for a kernel that breaks a rule: wait() or the explorer reports it with a message
-  /// that matches.
+  /// Like run(), for a kernel that breaks a rule: wait() or the explorer must report it with a
+  /// matching message.
   template <class Kernel>
   void run_broken(
       const Kernel& kernel, const LaunchOptions& options, const Message& message,
@@ -134,7 +133,7 @@ class Site {
     run_broken(launcher(kernel), options, message, script);
   }
 
-  /// A job for tests that have several jobs, or that the explorer cannot run.
+  /// Launches a job, for tests with several jobs, and for tests that the explorer cannot run.
   template <class Kernel>
   [[nodiscard]] Job launch(const Kernel& kernel, const LaunchOptions& options = {}) {
     return on_engine<Kernel>(
@@ -158,35 +157,35 @@ class Site {
         [&](const BoundTwin& twin) { return submit_twin(twin, options); }, &function);
   }
 
-  /// Waits until `done()`, in scripts and between them.
+  /// Waits until `done()`. May be called inside and outside of scripts.
   void until(const std::function<bool()>& done);
   /// Waits until the job has started.
   void until_started(const Job& job) {
     until([&job] { return job.status() != Status::pending; });
   }
-  /// Waits for `time`, or on the explorer for as long as the schedule chooses.
+  /// Waits for `time`. On the explorer, waits for as long as the schedule chooses.
   void linger(std::chrono::microseconds time);
 
-  /// Memory of the engine, and one word of it while kernels run.
+  /// Memory of the engine, and access to one word of it while kernels run.
   [[nodiscard]] Buffer<std::uint32_t> allocate(std::size_t words, std::uint32_t value);
   [[nodiscard]] std::uint32_t load(const Buffer<std::uint32_t>& buffer, std::size_t at) const;
   void store(const Buffer<std::uint32_t>& buffer, std::size_t at, std::uint32_t value);
 
-  /// Sizes of jobs to test on this engine.
+  /// The sizes of jobs with which tests run on this engine.
   [[nodiscard]] std::vector<Shape> shapes() const;
   [[nodiscard]] std::vector<std::uint32_t> local_sizes() const;
 
-  /// Makes `body(site)` the test of this site: for many schedules on the explorer.
+  /// Runs `body(site)` as the test of this site. On the explorer it runs for many schedules.
   void repeat(const std::function<void(Site&)>& body);
 
  private:
-  /// A kernel's twin with its arguments.
+  /// The OpenCL C version of a kernel, with its arguments.
   struct BoundTwin {
     std::string name;  // "<file>/<kernel>"
     std::vector<std::variant<std::uint32_t, std::uint32_t*>> arguments;
     Traits traits;
   };
-  /// A kernel with other traits has a twin of its own, named after them.
+  /// A kernel with other traits has its own version in OpenCL C, whose name contains the traits.
   template <class Kernel>
   static BoundTwin bind_twin(const Kernel& kernel) {
     const auto [name, values] = kernel.twin();
@@ -217,7 +216,7 @@ class Site {
   void explore(const Launch& launches, const LaunchOptions& options, const Script& script,
                const Message* failure = nullptr);
 
-  /// `call(engine)` for the engine in use; for OpenCL `call_twin(twin)`.
+  /// Calls `call(engine)` for the engine in use. For OpenCL calls `call_twin(twin)`.
   template <class Kernel, class Call, class CallTwin = std::nullptr_t>
   std::invoke_result_t<Call, cpu::Engine&> on_engine(Call call, CallTwin call_twin = {},
                                                      const Kernel* kernel = nullptr) {
@@ -251,7 +250,7 @@ class Site {
   EngineKind kind_;
   std::uint32_t capacity_;
   Lacks lacks_;
-  std::uint64_t seed_ = 1;  // of the explorer's schedules
+  std::uint64_t seed_ = 1;  // for the explorer's schedules
   std::uint64_t seeds_ = 1;
   std::unique_ptr<Engines> engines_;
 };
@@ -263,10 +262,10 @@ class Words {
       : site_(&site), buffer_(site.allocate(count, value)) {}
 
   [[nodiscard]] std::uint32_t* data() const { return buffer_.data(); }
-  /// One of them, also while kernels run.
+  /// The value of one word. Works while kernels run.
   [[nodiscard]] std::uint32_t operator[](std::size_t at) const { return site_->load(buffer_, at); }
   void set(std::size_t at, std::uint32_t value) const { site_->store(buffer_, at, value); }
-  /// All of them, when no kernel runs.
+  /// The values of all words. Call it only when no kernel runs.
   [[nodiscard]] std::vector<std::uint32_t> read() const { return buffer_.read(); }
 
  private:
@@ -274,7 +273,7 @@ class Words {
   Buffer<std::uint32_t> buffer_;
 };
 
-/// One word.
+/// A single word.
 class Word : public Words {
  public:
   explicit Word(Site& site, std::uint32_t value = 0) : Words(site, 1, value) {}
@@ -285,14 +284,14 @@ class Word : public Words {
   }
 };
 
-/// One word in which kernels count what they find wrong: 0 at the end of the test.
+/// A word in which kernels count mistakes. It must be 0 at the end of the test.
 class Mistakes : public Word {
  public:
   using Word::Word;
   ~Mistakes() { EXPECT_EQ(*this, 0U) << "mistakes, counted by the kernel"; }
 };
 
-/// Lets a job return, and waits until it has.
+/// Tells a job to return, and waits until it has.
 inline Report finish(const Job& job, const Word& stop) {
   stop = 1;
   Report report = job.wait();
@@ -324,7 +323,7 @@ class LeaverBook : public Words {
  public:
   explicit LeaverBook(Site& site) : Words(site, Leavers::most_ids) {}
   [[nodiscard]] Leavers leavers() const { return {data()}; }
-  /// Their ids, once the job has ended.
+  /// The ids with which groups have left. Call it once the job has ended.
   [[nodiscard]] std::vector<std::uint32_t> ids() const {
     std::vector<std::uint32_t> result;
     const std::vector<std::uint32_t> counts = read();
@@ -334,7 +333,7 @@ class LeaverBook : public Words {
   }
 };
 
-/// The host's side of Ids. No two groups have held one id at the same time.
+/// The host's side of Ids. Checks that no two groups have held an id at the same time.
 class IdBook : public Words {
  public:
   explicit IdBook(Site& site) : Words(site, Ids::size) {}
@@ -343,8 +342,8 @@ class IdBook : public Words {
   [[nodiscard]] std::uint32_t most_inside() const { return (*this)[Ids::most_inside]; }
 };
 
-/// A march: the host's side of Board, and the word that stops it. No group has found anything
-/// wrong.
+/// The host's side of Board for one march, and the word that stops the march. Checks that no group
+/// has found a mistake.
 class March : public Words {
  public:
   explicit March(Site& site) : Words(site, Board::size), stop(site) {}
@@ -358,7 +357,7 @@ class March : public Words {
   Word stop;
 };
 
-/// What Everything works with.
+/// The words of Everything.
 struct EverythingWords : Words {
   explicit EverythingWords(Site& site) : Words(site, Everything::size), stop(site), ids(site) {}
   ~EverythingWords() { EXPECT_EQ((*this)[Everything::wrong], 0U); }
@@ -368,7 +367,7 @@ struct EverythingWords : Words {
   IdBook ids;
 };
 
-/// first, first + 1, ... up to last - 1.
+/// The numbers first, first + 1, ... up to last - 1.
 inline std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t last) {
   std::vector<std::uint32_t> result;
   for (std::uint32_t i = first; i < last; ++i) result.push_back(i);
@@ -396,7 +395,7 @@ inline const char* to_string(ResizingBarrier barrier) {
   return "unknown";
 }
 
-/// A kernel as one that is derived from it, with other traits.
+/// A kernel as an instance of a derived kernel with other traits.
 template <class Derived, class Kernel>
 Derived as(const Kernel& kernel) {
   if constexpr (std::is_same_v<Derived, Kernel>) {
@@ -406,7 +405,7 @@ Derived as(const Kernel& kernel) {
   }
 }
 
-/// What Offering works with.
+/// The words of Offering.
 struct OfferingWords {
   explicit OfferingWords(Site& site) : stop(site), present(site), turns(site), returned(site) {}
   template <class Kernel = Offering>
@@ -416,7 +415,7 @@ struct OfferingWords {
   Word stop, present, turns, returned;
 };
 
-/// What ComingAndGoing works with.
+/// The words of ComingAndGoing.
 struct ComingWords {
   explicit ComingWords(Site& site) : stop(site), ids(site), wrong(site) {}
   template <class Kernel>
@@ -428,12 +427,12 @@ struct ComingWords {
   Mistakes wrong;
 };
 
-/// What jobs of Background work with.
+/// The words of several Background jobs.
 struct BackgroundWords {
   static constexpr std::uint32_t count = 64;
   explicit BackgroundWords(Site& its_site)
       : site(its_site), stop(its_site), monitor(its_site, Background::size) {}
-  /// A job with items of its own, under the same monitor.
+  /// Launches a job with items of its own, under the same monitor.
   [[nodiscard]] Job launch(const LaunchOptions& options = {}) {
     items.emplace_back(site, count);
     return site.launch(Background{items.back().data(), count, stop.data(), monitor.data()},
@@ -446,20 +445,21 @@ struct BackgroundWords {
   Words monitor;
 };
 
-/// The kernel with one of the resizing barriers: `with(barrier, Kernel{...})` in for_each_barrier.
+/// The kernel with one of the resizing barriers. Use it as `with(barrier, Kernel{...})` in
+/// for_each_barrier.
 template <ResizingBarrier barrier, class Kernel>
 Meeting<Kernel, barrier> with(std::integral_constant<ResizingBarrier, barrier> /*which*/,
                               const Kernel& kernel) {
   return as<Meeting<Kernel, barrier>>(kernel);
 }
 
-/// Calls `test(barrier)` for each of the resizing barriers that the site has `Kernel` with.
+/// Calls `test(barrier)` for each resizing barrier with which the site has `Kernel`.
 template <class Kernel, class Test>
 void for_each_barrier(const Site& site, Test test) {
   const auto each = [&]<ResizingBarrier barrier>() {
     constexpr bool everywhere = compiled<explore::Engine, Meeting<Kernel, barrier>>;
     if (!everywhere && site.kind() != EngineKind::cpu) return;
-    // The OpenCL engine has one.
+    // The OpenCL engine has only one resizing barrier.
     if (site.kind() == EngineKind::opencl && barrier != ResizingBarrier::one_pass) return;
     SCOPED_TRACE(testing::Message() << "resizing barrier " << to_string(barrier));
     if (!testing::Test::HasFailure()) test(std::integral_constant<ResizingBarrier, barrier>{});
@@ -470,7 +470,7 @@ void for_each_barrier(const Site& site, Test test) {
   each.template operator()<ResizingBarrier::modelled>();
 }
 
-/// Calls `test(barrier, shape)` for each of them in each shape.
+/// Calls `test(barrier, shape)` for each such barrier in each shape.
 template <class Kernel, class Test>
 void for_each_barrier_and_shape(const Site& site, Test test) {
   for_each_barrier<Kernel>(site, [&](auto barrier) {
@@ -478,7 +478,8 @@ void for_each_barrier_and_shape(const Site& site, Test test) {
   });
 }
 
-/// A test on each engine; skipped with the reason where the engine lacks what its suite needs.
+/// A test that runs on each engine. It is skipped with the reason if the engine lacks what its
+/// suite needs.
 class SiteTest : public testing::TestWithParam<EngineKind> {
  protected:
   SiteTest(std::initializer_list<const char * Lacks::*> needs) : needs_(needs) {}
@@ -491,7 +492,7 @@ inline std::string engine_name(const testing::TestParamInfo<EngineKind>& test) {
   return to_string(test.param);
 }
 
-/// A suite of tests that run on every engine with what the suite needs, as members of Lacks.
+/// Defines a suite of tests. Its further arguments are members of Lacks that the suite needs.
 #define COHORT_SITE_SUITE(Suite, ...)                                             \
   class Suite : public SiteTest {                                                 \
    protected:                                                                     \
@@ -502,13 +503,13 @@ inline std::string engine_name(const testing::TestParamInfo<EngineKind>& test) {
                                            EngineKind::cuda, EngineKind::opencl), \
                            engine_name)
 
-/// A test, as a function of `site`.
+/// Defines a test as a function of `site`.
 #define COHORT_SITE_TEST(Suite, Name)        \
   static void Suite##Name(Site& site);       \
   TEST_P(Suite, Name) { run(&Suite##Name); } \
   static void Suite##Name([[maybe_unused]] Site& site)
 
-/// A test, as a function of `site` and each `shape` of its jobs.
+/// Defines a test as a function of `site` and each `shape` of its jobs.
 #define COHORT_SHAPE_TEST(Suite, Name)                                                             \
   static void Suite##Name(Site& site, Shape shape);                                                \
   TEST_P(Suite, Name) {                                                                            \
@@ -516,7 +517,7 @@ inline std::string engine_name(const testing::TestParamInfo<EngineKind>& test) {
   }                                                                                                \
   static void Suite##Name(Site& site, Shape shape)
 
-/// A test, as a function of `site`, each `barrier` that Kernel has there, and each `shape`.
+/// Defines a test as a function of `site`, each `barrier` that Kernel has there, and each `shape`.
 #define COHORT_BARRIER_TEST(Suite, Name, Kernel)                                        \
   static void Suite##Name(Site& site, auto barrier, Shape shape);                       \
   TEST_P(Suite, Name) {                                                                 \

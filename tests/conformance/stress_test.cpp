@@ -1,6 +1,6 @@
-// Stress: kills, forks, resizing barriers, suspends, cancels and several jobs at once, as fast as
-// the machine resizes. Every kernel checks itself: ids held by one group at a time, all groups at
-// the same step, no group lost.
+// Stress tests: kills, forks, resizing barriers, suspends, cancels and several jobs at once, as
+// fast as the machine resizes. Every kernel checks itself: one group at a time holds an id, all
+// groups are at the same step, and no group is lost.
 #include <thread>
 
 #include "cohort/cpu.hpp"
@@ -11,14 +11,14 @@
 namespace cohort::test {
 namespace {
 
-/// Direct style, everything mixed: an offer, a fork and a barrier in each round, resizing in every
-/// other one.
+/// Everything mixed in direct style: an offer, a fork and a barrier in each round. Every other
+/// barrier is a resizing one.
 struct Mixed {
   enum : std::uint32_t {
     wrong,
-    arrivals,               // of four rounds
-    agreed = arrivals + 4,  // plain, of the same rounds: the arrivals that group 0 saw
-    last = agreed + 4,      // group 0's decision, one for each parity
+    arrivals,               // number of arrivals in each of the last four rounds
+    agreed = arrivals + 4,  // plain; the arrivals that group 0 saw, for the same rounds
+    last = agreed + 4,      // group 0's decision to end, by parity
     size = last + 2,
   };
   struct State {
@@ -51,12 +51,13 @@ struct Mixed {
       } else if (group.resizing_global_barrier(next)) {
         return;
       }
-      // All have arrived, so the count is final. A group that joined in this round counted itself;
-      // so did a group that the plain barrier took while others could still fork.
+      // All groups have arrived, so the count is final. It includes the groups that joined in this
+      // round. It also includes groups that the plain barrier admitted while others could still
+      // fork.
       const std::uint32_t arrived = load(group, words + arrivals + slot);
       const bool bounded = Group::traits.barrier != ResizingBarrier::plain || parity == 0;
       expect(group, words + wrong, arrived > 0 && (!bounded || arrived <= group.max_groups()));
-      // No group is past the next barrier before this one has read what group 0 wrote.
+      // No group can pass the next barrier before this group has read what group 0 wrote.
       expect(group, words + wrong, state.round == 0 || plain[agreed + (state.round - 1) % 4] != 0);
       if (group.group_id() == 0) plain[agreed + slot] = arrived;
       if (load(group, words + last + parity) != 0) return;
@@ -69,7 +70,7 @@ class Stress : public testing::Test {
  protected:
   static constexpr std::uint32_t groups = 6;
 
-  /// Shakes a job until `events` groups have joined or left, and lets it finish.
+  /// Resizes a job until `events` groups have joined or left, then lets it finish.
   static void shake_and_finish(const ScopedJob& job, const Word& stop, double events) {
     shake(job, groups, static_cast<std::uint64_t>(events * scale()), {.seed = 1});
     job.reset_target();
@@ -89,7 +90,7 @@ class Stress : public testing::Test {
   template <ResizingBarrier barrier>
   void run_mixed(double events) {
     const Words words{site, Mixed::size};
-    // A suspend may take group 0 before it writes one.
+    // Initial values, because a suspend may remove group 0 before it has written any.
     for (std::uint32_t i = 0; i < 4; ++i) words.set(Mixed::agreed + i, 1);
     const Word stop{site};
     const IdBook ids{site};

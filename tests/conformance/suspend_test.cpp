@@ -1,4 +1,4 @@
-// Jobs that change while they run: all groups taken out and brought back, and targets.
+// Jobs that change while they run: a suspend and a resume of all groups, and changes of the target.
 #include "conformance/kernels/suspend.hpp"
 
 #include <thread>
@@ -92,7 +92,7 @@ COHORT_SHAPE_TEST(Suspend, DoesNotRunSetupAgain) {
              stop = 1;
            });
   EXPECT_EQ(preparations, 1U);
-  EXPECT_EQ(not_joined, shape.groups);  // the groups of the first run
+  EXPECT_EQ(not_joined, shape.groups);  // only the groups of the first run
 }
 
 COHORT_SHAPE_TEST(Suspend, WaitsForTheEndOfSetup) {
@@ -111,7 +111,7 @@ COHORT_SHAPE_TEST(Suspend, WaitsForTheEndOfSetup) {
              site.until([&] { return groups_now(job) == shape.groups; });
              stop = 1;
            });
-  EXPECT_EQ(in_setup, shape.groups);  // once
+  EXPECT_EQ(in_setup, shape.groups);  // only in the first run
 }
 
 template <class Kernel>
@@ -193,12 +193,12 @@ COHORT_SITE_TEST(Suspend, FromManyThreadsReturnsToEachOfThem) {
         returned.fetch_add(1);
         try {
           job.resume();
-        } catch (const Error& error) {  // another thread was faster
+        } catch (const Error& error) {  // another thread came first
           EXPECT_EQ(error.code(), Errc::bad_state);
         }
       });
     }
-    site.until([&] { return returned == 4; });  // a suspend must not sleep through a resume
+    site.until([&] { return returned == 4; });  // a suspend must not miss a resume
     for (auto& thread : threads) thread.join();
     job.cancel();
     if (testing::Test::HasFailure()) return;
@@ -250,7 +250,7 @@ COHORT_SITE_TEST(Target, MayBeSetWhileTheJobIsSuspendedOrPending) {
     job.resume();
     site.until([&] { return march.groups() == 2; });
     finish(job, march.stop);
-    job.set_target(1);  // of no consequence
+    job.set_target(1);  // without effect
     job.reset_target();
     EXPECT_EQ(job.status(), Status::finished);
   });

@@ -1,4 +1,4 @@
-// Tasks next to jobs: what submit promises, and that no unit is handed out twice.
+// Tasks next to jobs: the guarantees of submit, and that no unit is assigned twice.
 #include "conformance/kernels/tasks.hpp"
 
 #include <random>
@@ -41,7 +41,7 @@ COHORT_SITE_TEST(Tasks, HaveAllTheirGroupsAtOnce) {
       EXPECT_GT(report.gather, 0ns);
       EXPECT_EQ(arrived, groups);
     }
-    site.until([&] { return march.groups() == site.capacity(); });  // the units come back
+    site.until([&] { return march.groups() == site.capacity(); });  // the job gets the units back
   }
   march.stop = 1;
   const Report report = job.wait();

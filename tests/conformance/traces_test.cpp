@@ -1,4 +1,5 @@
-// Recorded runs, checked by the oracle: every run under random resizing is legal by appendix A.
+// Recorded runs, judged by the trace checker: every run under random resizing must be legal by
+// appendix A of the paper.
 #include "cohort/trace_check.hpp"
 #include "conformance/shake.hpp"
 #include "conformance/site.hpp"
@@ -10,18 +11,18 @@ COHORT_SITE_SUITE(Traces, &Lacks::complete_traces);
 
 constexpr std::uint32_t groups = 6;
 
-/// How a run is to end.
+/// How a run ends.
 enum class End : std::uint8_t { stop, cancel };
 
-/// Each resizing barrier changed M in a way that the modelled one allows. Returns how many barriers
-/// changed M.
+/// Expects that each resizing barrier changed M in a way that the modelled barrier allows. Returns
+/// how many barriers changed M.
 std::uint32_t expect_modelled(const std::vector<LoggedEvent>& log) {
   std::array<std::vector<Resizing>, groups + 1> modelled;
   for (std::uint32_t before = 1; before <= groups; ++before) {
     modelled[before] = modelled_outcomes(before, groups);
   }
   std::uint32_t resizings = 0;
-  std::uint32_t forked = 0;  // by group 0, in the barrier it stands in
+  std::uint32_t forked = 0;  // forked by group 0 in its current barrier
   bool in_barrier = false;
   for (const auto& [event, worker] : log) {
     if (event.group == 0 && (event.what == Trace::arrive || event.what == Trace::pass)) {
@@ -31,7 +32,7 @@ std::uint32_t expect_modelled(const std::vector<LoggedEvent>& log) {
     if (event.group == 0 && event.what == Trace::fork && in_barrier) {
       forked = static_cast<std::uint32_t>(event.value);
     }
-    if (event.what != Trace::resize || event.active == 0) continue;  // 0: a suspend
+    if (event.what != Trace::resize || event.active == 0) continue;  // M = 0 means a suspend
     const auto full = static_cast<std::uint32_t>(event.value);
     const std::uint32_t grown = event.active > full ? event.active - full : 0;
     const Resizing resizing{
@@ -63,7 +64,7 @@ std::uint32_t judge(Site& site, const Kernel& kernel, const Word& stop, std::uin
   EXPECT_EQ(report.status, end == End::stop ? Status::finished : Status::cancelled);
   EXPECT_GT(report.joins, 0U);
   EXPECT_GT(report.leaves, 0U);
-  // The oracle notices an omission: the log without one kill, shed or join is illegal.
+  // The checker must notice an omission: without one kill, shed or join, the log is illegal.
   for (const Trace what : {Trace::kill, Trace::shed, Trace::join}) {
     std::vector<LoggedEvent> less = log.events();
     const auto gone = std::find_if(less.begin(), less.end(),
@@ -92,7 +93,7 @@ COHORT_SITE_TEST(Traces, OfStepsAreLegalWithEachBarrier) {
   for_each_barrier<Steps>(site, [&](auto barrier) {
     const March march{site};
     const std::uint32_t resizings = judge(site, with(barrier, march.kernel()), march.stop, 400);
-    // The modelled one records its barriers, forks and kills instead.
+    // The modelled barrier records its parts instead: barriers, forks and kills.
     EXPECT_EQ(resizings > 0, barrier != ResizingBarrier::modelled);
   });
 }
@@ -130,7 +131,7 @@ COHORT_SITE_TEST(Traces, OfAJobThatAllGroupsLeaveAreLegal) {
     EXPECT_EQ(report.status, Status::left);
     const auto said = check_trace(log.events(), rules_of(Kernel::traits, 4), report.status);
     EXPECT_EQ(said.value_or(""), "");
-    // With a rule that keeps one group, it is not.
+    // Under a rule that keeps one group, this log is not legal.
     EXPECT_TRUE(check_trace(log.events(), {.max_groups = 4}, report.status).has_value());
   }
 }

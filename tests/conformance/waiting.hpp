@@ -1,4 +1,5 @@
-// Waiting for jobs, for tests of any engine. Only ctest limits the time: a machine may be busy.
+// Functions that wait for jobs, for tests of any engine. Only ctest limits the time, because a
+// machine may be busy.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,7 @@ namespace cohort::test {
 
 using namespace std::chrono_literals;
 
-/// Waits until `done()`, and leaves the CPU to the threads that bring it about.
+/// Waits until `done()`. Yields the CPU to the threads that make it true.
 template <class Done>
 void await(Done done) {
   while (!done()) std::this_thread::sleep_for(20us);
@@ -22,10 +23,10 @@ inline bool at_rest(Status status) {
   return status != Status::pending && status != Status::running;
 }
 
-/// A job that does not outlive what its kernel refers to, however its test ends.
+/// A job that ends before the objects to which its kernel refers, however the test ends.
 class ScopedJob : public Job {
  public:
-  ScopedJob(Job job) : Job(std::move(job)) {}  // so that `= engine.launch(...)` makes one
+  ScopedJob(Job job) : Job(std::move(job)) {}  // implicit, for `= engine.launch(...)`
   ScopedJob(const ScopedJob&) = delete;
   ScopedJob& operator=(const ScopedJob&) = delete;
   ~ScopedJob() {
@@ -34,7 +35,7 @@ class ScopedJob : public Job {
   }
 };
 
-/// The last M in the report.
+/// The last M in the job's report.
 inline std::uint32_t groups_now(const Job& job) {
   const Report report = job.report();
   return report.sizes.empty() ? 0 : report.sizes.back().groups;

@@ -64,7 +64,7 @@ bool is_out(const Member& member) {
   return member.left && member.id == protocol::no_id;
 }
 
-/// The threads of one schedule, and what must hold afterwards.
+/// The threads of one schedule, and the condition that must be true afterwards.
 struct Threads {
   std::vector<std::function<void()>> bodies;
   std::function<void()> judge = [] {};
@@ -417,7 +417,7 @@ inline void deposits_are_for_changes() {
   expect(protocol::global_barrier<P, still>(member, place) == Verdict::stay, "it did not pass");
 }
 
-/// A group that a barrier removes, or that finds a fault there, is out.
+/// A group that a barrier removes, or that finds a fault there, has left.
 inline void barriers_send_away() {
   using P = explore::Platform;
   using protocol::Kind, protocol::Place, protocol::Verdict;
@@ -436,7 +436,8 @@ inline void barriers_send_away() {
       "a group stays in a job that was cancelled");
 }
 
-/// query() returns how many groups are wanted back. For groups that are out, it ends the kernel.
+/// query() returns how many groups the scheduler wants back. For a group that has left, it ends the
+/// kernel.
 inline void queries_tell_what_is_wanted() {
   using P = explore::Platform;
   struct Kernel {
@@ -518,7 +519,7 @@ inline void leavers_take_resting_groups_along() {
   }
 }
 
-/// A group that was claimed, but is not taken along in the end, continues.
+/// A group that was claimed but in the end not removed continues.
 inline void claims_can_be_given_back() {
   using P = explore::FencedPlatform;
   for (const std::uint32_t id : {1U, 64U}) {
@@ -622,8 +623,7 @@ inline void jobs_close_when_all_are_out() {
   expect(member.left, "a group returned after a fault and does not know");
 }
 
-/// A thread that finds the job closed sees everything its groups did, whether they returned or
-/// left.
+/// A thread that finds the job closed sees all writes of its groups, whether they returned or left.
 template <class P, Traits traits>
 void all_work_comes_before_the_end() {
   constexpr std::uint32_t groups = 3;
@@ -658,8 +658,8 @@ void all_work_comes_before_the_end() {
   }
 }
 
-/// A platform where many steps can happen before a waiter announces that it will sleep. Timed waits
-/// never give up, so whatever ends them must notify.
+/// A platform on which many steps can happen before a waiter announces its sleep. Timed waits never
+/// give up, so every event that should end a wait must notify.
 struct Patient : explore::Platform {
   template <class Done>
   static void await(Event& event, Done&& done) {
@@ -737,8 +737,8 @@ inline void unwanted_groups_are_woken() {
   }
 }
 
-/// The target falls while two groups are claimed. After the claim is undone, they check the target
-/// again, and one of them leaves.
+/// The target falls while two groups are claimed. After their claim is undone, they check the
+/// target again, and one of them leaves.
 inline void groups_given_back_look_again() {
   using P = Patient;
   explore_threads({500, Waiting::notified}, [] {
@@ -783,7 +783,7 @@ void boxes_are_used_again() {
   });
 }
 
-/// Growth that finds no departing group comes after everything that the leavers did.
+/// Growth that finds no departing group happens after everything that the departed groups did.
 inline void growth_comes_after_leavers() {
   using P = explore::FencedPlatform;
   using Member = protocol::Member<P, int>;
@@ -966,7 +966,7 @@ inline void lobbies_may_be_full() {
   expect(!protocol::wait_in_lobby(member, 0, 1), "a stale group was admitted");
 }
 
-/// A group that has broken the contract is out.
+/// A group that has broken the contract has left.
 inline void offenders_are_out() {
   Still<explore::Platform> job{2, 2 + protocol::Roster::one_arrival};
   auto member = job.member(1);
@@ -987,7 +987,7 @@ inline void paper_barriers_end_well() {
   using Job = Still<P>;
   using Member = protocol::Member<P, int>;
   using protocol::Fault, protocol::Roster, protocol::Verdict;
-  static constexpr Verdict either = Verdict::halt;  // halt, or gone with a fault
+  static constexpr Verdict either = Verdict::halt;  // halt; or gone, with a fault
   const auto plain = &cross_barrier<P, by_plain>;
   const auto query = &cross_barrier<P, by_query>;
   const auto model = &cross_barrier<P, by_model>;
@@ -1072,7 +1072,7 @@ struct Check {
   const char* name;
   void (*body)();
 
-  /// Describes what is wrong; empty if nothing is.
+  /// Runs the checks. Describes what is wrong; empty if nothing is.
   [[nodiscard]] std::string run() const {
     try {
       body();

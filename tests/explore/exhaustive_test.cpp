@@ -16,7 +16,7 @@
 namespace cohort::test {
 namespace {
 
-/// The beginning of a scenario's row in docs/protocol.md.
+/// The first columns of a scenario's row in docs/protocol.md.
 std::string row_of(const Scenario& scenario) {
   std::ostringstream row;
   row << "| " << scenario << " | " << scenario.units << " (" << scenario.first << " at first) | ";
@@ -91,7 +91,7 @@ TEST_P(Larger, NothingIsWrongInRandomSchedules) { explore_random_schedules(GetPa
 INSTANTIATE_TEST_SUITE_P(Scenarios, Larger, testing::ValuesIn(larger_scenarios()), &name_of);
 INSTANTIATE_TEST_SUITE_P(Fenced, Larger, testing::ValuesIn(larger_fenced_scenarios()), &name_of);
 
-/// Covers what schedules of few groups cannot reach.
+/// Covers cases that schedules of a few groups cannot reach.
 TEST(Checks, OfFunctionsOutsideSchedules) {
   for (const Check& check : checks) EXPECT_EQ(check.run(), "") << check.name;
 }

@@ -101,7 +101,7 @@ inline void groups_have_barriers() {
   });
 }
 
-/// Tracers receive every offer, including offers that end in the quick check.
+/// Tracers receive every offer, even if the quick check settles it.
 struct TwoOffers {
   struct State {};
 
@@ -125,7 +125,7 @@ inline void offers_are_traced() {
   });
 }
 
-/// Ids are not dense with KillOrder::any, so global_size() is that of N groups.
+/// With KillOrder::any ids are not dense, so global_size() counts the threads of max_groups groups.
 struct SizeOfAnyOrder {
   static constexpr Traits traits{.kill_order = KillOrder::any};
   struct State {};

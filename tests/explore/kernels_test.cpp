@@ -141,8 +141,8 @@ struct Forgotten : CountingRounds {
 
 TEST(Kernels, AVariableThatIsNotTransmitted) { expect_found_and_mended<Forgotten>(3, ""); }
 
-/// The loop of docs/kernels.md. A for loop that advances in its head advances after the barrier, so
-/// a joining group receives the iteration that the others have finished.
+/// The loop of docs/kernels.md. A for loop with the increment in its head increments after the
+/// barrier. So a joining group would receive the iteration that the others have finished.
 template <bool in_the_head>
 struct BarrierLoop : CountingRounds {
   template <class Group>
@@ -481,7 +481,8 @@ TEST(OnGrid, JoiningBlocksSkipThePrologue) {
   EXPECT_TRUE(result.ok) << result;
 }
 
-/// Measures the schedules per second of CPU time stated in docs/explorer.md.
+/// Measures how many schedules the explorer runs per second of CPU time, as stated in
+/// docs/explorer.md.
 TEST(Explore, AMixedKernelUnderRandomSchedules) {
   struct Case {
     const char* what;

@@ -1,5 +1,5 @@
-// Scenarios with four groups and runs long enough for vote slots, deposits and kinds of barriers to
-// be used several times over. The table is the same for every form of the protocol.
+// Scenarios with four groups. Their runs are so long that vote slots, deposits and kinds of
+// barriers are used several times. Every form of the protocol uses the same table.
 #pragma once
 
 #include "explore/scenarios.hpp"

@@ -1,8 +1,9 @@
-// The pools of the apps that steal work, under the explorer with weak memory. Every task is taken
-// once, and the group that takes it sees what its pusher wrote. A deque that forgets one of its
-// orders must be found wrong. Three orders are left out: push's acquire, the acquire half of pop's
-// read-modify-write, and the release of a thief's swap. They only keep a load from reading what is
-// stored later. The explorer runs one access after another, so it never does that.
+// The pools of the apps with work stealing, under the explorer with weak memory. Every task must be
+// taken once, and the group that takes it must see what its pusher wrote. The explorer must also
+// find a mistake in a deque that omits one of its memory orders. Three orders cannot be tested in
+// this way: push's acquire, the acquire half of pop's read-modify-write, and the release of a
+// thief's swap. They only keep a load from reading a value that is stored later. The explorer runs
+// one access after another, so this never happens there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,11 +29,11 @@ using explore::Result;
 enum class Forgets : std::uint8_t {
   nothing,
   release_in_push,
-  release_in_pop,     ///< of the store that lowers `bottom`
-  release_of_look,    ///< of the load of `top` in pop
+  release_in_pop,     ///< omits the release of the store that lowers `bottom`
+  release_of_look,    ///< omits the release of the load of `top`
   change_by_look,     ///< pop loads `top` without a read-modify-write
-  acquire_of_top,     ///< in steal
-  acquire_of_bottom,  ///< in steal
+  acquire_of_top,     ///< omits the acquire of the load of `top` in steal
+  acquire_of_bottom,  ///< omits the acquire of the load of `bottom` in steal
 };
 
 /// A group as the pools see it, whose atomics omit one order.

@@ -73,13 +73,13 @@ class ShardRules {
     const std::lock_guard lock{mutex_};
     complain(shard, "got a message at another rank than its owner's", seat);
   }
-  /// How often a seat has been told, in the last superstep, that a shard was computed: by itself,
-  /// or by messages to all.
+  /// Records how often a seat was told, in the last superstep, that a shard was computed. It learns
+  /// this from its own computation, or from messages to all.
   void knows(std::uint32_t seat, std::uint32_t shard, std::uint32_t times) {
     const std::lock_guard lock{mutex_};
     if (times != 1) complain(shard, "was told " + std::to_string(times) + " times to all", seat);
   }
-  /// All ranks have ended, and the job starts again at that superstep.
+  /// Called when all ranks have ended and the job starts again at that superstep.
   void restart(std::uint32_t turn) {
     for (Shard& its : shards_) {
       its.owner.reset();
@@ -93,9 +93,10 @@ class ShardRules {
 
  private:
   struct Shard {
-    std::optional<std::uint32_t> owner;  // none while it moves
+    std::optional<std::uint32_t> owner;  // empty while the shard moves
     std::uint32_t turn = 0;
-    std::map<std::uint32_t, std::size_t> sent;  // number of messages to the shard, by superstep
+    // Number of messages sent to the shard, by superstep.
+    std::map<std::uint32_t, std::size_t> sent;
   };
   void complain(std::uint32_t shard, const std::string& what, std::uint32_t seat) {
     fail_("shard " + std::to_string(shard) + " " + what + " (seat " + std::to_string(seat) + ")");
@@ -107,13 +108,13 @@ class ShardRules {
   std::uint32_t moves_ = 0;
 };
 
-/// Work whose shards hash what they receive: a lost, repeated or late message changes the result.
-/// So does a State or a tally that differs between ranks.
+/// Work whose shards hash the messages that they receive. A lost, repeated or late message changes
+/// the result, and so does a State or a tally that differs between ranks.
 class MixWork {
  public:
   struct State {
     std::uint32_t turn = 0;
-    std::uint32_t voted = 0;  // number of shards, as counted by the last vote
+    std::uint32_t voted = 0;  // number of shards, as the last vote counted them
   };
 
   MixWork(ShardRules& rules, std::uint32_t seat, std::uint32_t turns)
@@ -153,7 +154,7 @@ class MixWork {
       }
     }
     ++state_.turn;
-    // Otherwise the messages keep the job going.
+    // In other supersteps, only the messages keep the job going.
     ballot.more = last || state_.turn % 2 == 0 ? 0 : 1;
     ballot.sum = static_cast<double>(values_.size());
   }
@@ -211,7 +212,7 @@ class MixWork {
     ParcelWriter{bytes}.value(state_);
     return bytes;
   }
-  /// Started from a checkpoint, which has no messages to all.
+  /// Called after a start from a checkpoint, which contains no messages to all.
   void restored() { restored_ = true; }
   void set_state(const Bytes& bytes) { state_ = ParcelReader{bytes}.value<State>(); }
   [[nodiscard]] const std::map<std::uint32_t, std::uint64_t>& values() const { return values_; }
@@ -224,7 +225,7 @@ class MixWork {
   std::vector<std::vector<std::uint64_t>> out_;
   std::vector<std::vector<std::uint64_t>> in_;
   std::vector<std::uint32_t> to_all_;
-  std::vector<std::uint32_t> told_;  // by shard
+  std::vector<std::uint32_t> told_;  // count for each shard
   bool restored_ = false;
   State state_;
 };
@@ -246,7 +247,7 @@ inline std::vector<std::uint64_t> mixed_alone(std::uint32_t shards, std::uint32_
   return values;
 }
 
-/// An in-memory folder of checkpoints. A process can die before any change to it.
+/// A folder of checkpoints in memory. A process can die before any change to it.
 class MemoryStore {
  public:
   /// Called before each change.

@@ -20,7 +20,7 @@ constexpr std::uint32_t shards = 3;
 /// Thrown to end the processes of all ranks.
 struct Death {};
 
-/// One run of a story.
+/// One run of a story: a job on several ranks, with the events that the story allows.
 class RanksRun {
  public:
   RanksRun(World& world, const RanksStory& story)
@@ -173,7 +173,7 @@ class RanksRun {
   const RanksStory& story_;
   ShardRules rules_;
   MemoryStore store_;
-  std::deque<Hub> hubs_;  // one per life
+  std::deque<Hub> hubs_;  // one hub per life
   Hub* hub_ = nullptr;
   std::deque<At> seats_;
   std::vector<Requests> requests_;
@@ -218,8 +218,8 @@ const std::vector<RanksStory>& ranks_stories() {
        .asks = {{Ask::leave, 1}, {Ask::resize, 2}},
        .spawns_fail = true,
        .most = {.left = 1, .joined = 1, .spawns = 1}},
-      // The call of the seat of the first leaver, which may not have read its last parcels yet:
-      // their places are those of the first parcels for the next rank of the seat.
+      // Calls the seat of the first leaver again, possibly before the old rank has read its last
+      // parcels. These have the same places as the first parcels for the seat's next rank.
       {.name = "a seat is called again",
        .ranks = 3,
        .seats = 3,

@@ -37,14 +37,14 @@ struct Witness {
   static constexpr std::uint32_t work = 8;
   static constexpr std::uint32_t gifts = 64;
 
-  std::uint32_t* cells;     // by round and id: each cell is written once, by the holder of that id
+  std::uint32_t* cells;     // by round and id: the holder of that id writes each cell once
   std::uint32_t* owner;     // by id: every holder of the id writes it
-  std::uint32_t* items;     // number of times each item was worked on
+  std::uint32_t* items;     // how often each item was worked on
   std::uint32_t* given;     // gifts: each is written once, by a group that admits others
-  std::uint32_t* counters;  // atomic: numbers of items handed out, of gifts, and of groups forked
+  std::uint32_t* counters;  // atomic: number of items handed out, of gifts, and of forked groups
 
-  /// Detected as a race unless this group is the only holder of its id and the next holder comes
-  /// after everything it did.
+  /// Writes the plain word of this group's id. The explorer reports a race unless this group is the
+  /// only holder of the id, and the next holder comes after everything that this group did.
   template <class Group>
   void hold(Group& group) const {
     if (group.local_id() == 0) group.view(owner)[group.group_id()] += 1;
@@ -81,7 +81,7 @@ struct Witness {
   }
 };
 
-/// Memory after a finished, suspended or cancelled run.
+/// The memory after a finished, suspended or cancelled run.
 struct Left {
   static constexpr std::uint32_t untold = ~0U;
 
@@ -122,8 +122,8 @@ struct RoundsWithSender : Scene {
   };
 };
 struct SharedRounds : Rounds {
-  /// Checks that all items were worked on in each of `count` rounds; after a suspend, that all were
-  /// worked on in the same number of rounds. So no work is lost or done twice.
+  /// Checks that all items were worked on in each of `count` rounds. After a suspend, checks that
+  /// all items were worked on equally often. So no work is lost or done twice.
   static std::string judge(const Left& left, std::uint32_t count) {
     for (const std::uint32_t times : left.items) {
       if (left.outcome.status == Status::finished && times != count) {
@@ -138,7 +138,7 @@ struct SharedRounds : Rounds {
   }
 };
 
-/// `count` global barriers.
+/// A kernel of `count` global barriers.
 template <Resizes resizes>
 struct Barriers : Scene {
   static constexpr Traits traits{.resizes = resizes};
@@ -154,7 +154,7 @@ struct Barriers : Scene {
   }
 };
 
-/// `count` resizing barriers, then a fork if `forks`.
+/// A kernel of `count` resizing barriers, each followed by a fork if `forks` is set.
 template <Resizes resizes, ResizingBarrier barrier, bool forks = false>
 struct Resizing : Scene {
   static constexpr Traits traits{.resizes = resizes, .barrier = barrier};
@@ -255,7 +255,7 @@ struct Pool : Scene {
     greet(group, witness, state);
     for (;;) {
       witness.hold(group);
-      if (count % 2 == 0) {  // an even count: both in one call
+      if (count % 2 == 0) {  // in even rounds, one call does both
         if (group.offer(witness.give(group))) return;
       } else {
         if (group.offer_kill(State{})) return;
@@ -269,7 +269,8 @@ struct Pool : Scene {
       if (group.local_id() == 0) ++group.view(witness.items)[item];
     }
   }
-  /// Forks and counts the groups that request_fork returns. In the dialect it returns nothing.
+  /// Forks, and counts the groups that request_fork reports. In the dialect, request_fork returns
+  /// nothing.
   template <class Group>
   void fork(Group& group) const {
     const State from = witness.give(group);
@@ -321,7 +322,7 @@ struct Mixed : RoundsWithSender {
   }
 };
 
-/// `count` rounds of offers and forks.
+/// A kernel of `count` rounds of offers and forks.
 template <KillOrder order>
 struct Offers : RoundsWithSender {
   static constexpr Traits traits{.kill_order = order};
@@ -337,8 +338,8 @@ struct Offers : RoundsWithSender {
   }
 };
 
-/// `count` rounds of an offer and a barrier. Writes by a group that leaves in the offer must be
-/// visible after the barrier.
+/// A kernel of `count` rounds, each an offer and a barrier. Writes of a group that leaves in the
+/// offer must be visible after the barrier.
 struct OffersAndBarriers : Scene {
   template <class Group>
   void run(Group& group, State /*state*/) const {
@@ -382,7 +383,7 @@ class Memory {
     made.count = count;
     return made;
   }
-  /// Describes errors in the memory that a run has left behind, if any.
+  /// Describes errors in the memory after a run, if there are any.
   template <class Kernel>
   [[nodiscard]] std::string judge(const explore::Outcome& outcome, std::uint32_t count) const {
     if constexpr (requires { Kernel::judge(Left{}, count); }) {
@@ -579,7 +580,7 @@ struct GoesOnAfterLeaving : Scene {
   }
 };
 
-/// Explores a kernel that breaks the contract: every schedule must end with the kernel's fault.
+/// Explores a kernel that breaks the contract. Every schedule must end with the kernel's fault.
 template <class Kernel, Result (*explore_one)(const Options&, std::uint32_t)>
 Result expect_fault(const Options& options, std::uint32_t count) {
   Options one = options;
@@ -609,7 +610,7 @@ Result explore_misuse(const Options& options, std::uint32_t count) {
   return expect_fault<Kernel, &explore_kernel<Kernel, P>>(options, count);
 }
 
-/// A kernel, its size, and what the scheduler does.
+/// A kernel, its size, and the actions of the scheduler.
 struct Scenario {
   std::string_view name;
   std::uint32_t units;
@@ -622,17 +623,16 @@ struct Scenario {
   Waiting waiting = Waiting::polled;
   bool offer_wait = false;
   bool start_deadline = false;
-  /// How often each unit comes; 0: as the search says. A kernel with visits waits for the
-  /// scheduler, so PCT's strict priorities could make it wait for ever. Its search is therefore
-  /// random.
+  /// How often each unit comes; 0: as the search's options say. A kernel with visits waits for the
+  /// scheduler, and PCT's strict priorities could make it wait for ever. So its search is random.
   std::uint32_t visits = 0;
-  std::uint32_t max_groups = 0;  // and boxes in the lobby; 0: as many as units
-  bool fenced = false;           // on a platform with fences, where groups poll
+  std::uint32_t max_groups = 0;  // also the number of boxes in the lobby; 0: as many as units
+  bool fenced = false;           // runs on the platform with fences, where groups poll
 
   friend std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
     return out << scenario.name << (scenario.fenced ? ", fences" : "");
   }
-  /// `how`: the search; what belongs to the scenario is filled in.
+  /// Explores the scenario. `how`: options of the search; the scenario fills in the rest.
   [[nodiscard]] Result run(Options how) const {
     how.capacity = units;
     how.start_groups = first;
@@ -658,7 +658,7 @@ constexpr auto anywhere = Resizes::anywhere;
 constexpr auto one_pass = ResizingBarrier::one_pass;
 
 inline void nothing(Host& /*host*/) {}
-/// Targets, one right after the other.
+/// A host that sets these targets, one right after the other.
 template <std::uint32_t... targets>
 void to(Host& host) {
   (host.set_target(targets), ...);
@@ -673,18 +673,20 @@ void cancelled(Host& host) {
   to<targets...>(host);
   host.cancel();
 }
-/// Up and down, for as long as the job runs. Each target is set several times, so that it lasts.
+/// A host that raises and lowers the target for as long as the job runs. It sets each target
+/// several times, so that the target lasts.
 inline void pumped(Host& host) {
   for (int i = 0; host.status() == Status::pending || host.status() == Status::running; ++i) {
     host.set_target(i % 12 < 9 ? 2 : 1);
   }
 }
-/// Five targets from `least` to `most`, which the schedule chooses.
+/// A host that sets five targets from `least` to `most`, which the schedule chooses.
 template <std::uint32_t most, std::uint32_t least = 1>
 void restless(Host& host) {
   for (int i = 0; i < 5; ++i) host.set_target(least + host.choose(most - least + 1));
 }
-/// Needs Start::sent: units that come by themselves cannot be sent again.
+/// A host that suspends and resumes the job. Needs Start::sent, because units that come by
+/// themselves cannot be sent again.
 inline void suspended_and_resumed(Host& host) {
   host.set_target(1 + host.choose(4));
   if (host.suspend() != Status::suspended) return;
@@ -703,7 +705,7 @@ const std::vector<Scenario>& larger_scenarios();
 /// The same on the platform with fences.
 const std::vector<Scenario>& larger_fenced_scenarios();
 
-/// All of them in one list.
+/// All scenarios above in one list.
 inline std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> all;
   for (const auto* list :

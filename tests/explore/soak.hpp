@@ -20,7 +20,8 @@ inline std::uint32_t soak(const std::vector<Scenario>& all, double seconds,
                           const std::filesystem::path& folder, std::ostream& out) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::uint64_t seed = std::random_device{}();
-  std::map<std::string, std::uint64_t> schedules;  // by platform and number of groups
+  // Number of schedules, by platform and number of groups.
+  std::map<std::string, std::uint64_t> schedules;
   std::uint32_t failures = 0;
   out << "exploring for " << seconds << " s, first seed " << seed << std::endl;
   while (std::chrono::steady_clock::now() < until) {

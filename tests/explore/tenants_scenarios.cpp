@@ -13,7 +13,7 @@ namespace {
 
 using explore::World;
 
-/// The process of the running thread has been killed.
+/// Thrown when the process of the running thread is killed.
 struct Killed {};
 
 /// Called before each store and notification.
@@ -39,16 +39,16 @@ using Demand = protocol::Demand;
 using Grant = protocol::Grant<1>;
 using Flag = explore::Atomic<std::uint32_t>;
 
-/// What the system does for a connection.
+/// A connection, as the operating system handles it.
 struct Socket {
   Flag hello;   // the tenant has connected
   Flag seated;  // the engine has given it a slot
   Flag closed;  // the tenant has gone
-  Flag gone;    // the engine has
+  Flag gone;    // the engine has gone
   explore::Event answered;
   protocol::DemandPage<Platform> demand;
   protocol::GrantPage<Platform, 1> grant;
-  std::vector<Grant> published{Grant{}};  // all answers, for the oracle
+  std::vector<Grant> published{Grant{}};  // all answers, for the test's checks
 };
 
 /// An engine process, from its start to its end.
@@ -56,7 +56,8 @@ struct Life {
   explicit Life(std::uint32_t tenants) : sockets(tenants) {}
   std::vector<Socket> sockets;
   explore::Event bell;
-  std::array<std::uint32_t, 4> units{};  // plain memory that only the user of a unit touches
+  // Plain memory; only the user of a unit touches the unit's word.
+  std::array<std::uint32_t, 4> units{};
 };
 
 class TenantsRun {
@@ -121,7 +122,8 @@ class TenantsRun {
     try {
       serve(lives_.front());
     } catch (const Killed&) {
-      for (Socket& each : lives_.front().sockets) {  // the system closes its sockets
+      // When the engine dies, the system closes its sockets.
+      for (Socket& each : lives_.front().sockets) {
         each.gone.store(1, Order::release);
         explore::Platform::notify(each.answered);
       }
@@ -193,7 +195,7 @@ class TenantsRun {
     for (std::uint32_t unit = 0; unit < story_.units; ++unit) {
       if (static_cast<std::uint32_t>(std::popcount(bits)) >= limit) break;
       if ((used >> unit & 1U) != 0) continue;
-      use(life, unit);  // the last that a group of the job does there
+      use(life, unit);  // the last use of the unit by a group of the job
       used |= 1U << unit;
       bits |= std::uint64_t{1} << unit;
     }
@@ -220,11 +222,12 @@ class TenantsRun {
     for (std::uint32_t unit = 0; unit < story_.units; ++unit) {
       if (((before & ~bits) >> unit & 1U) == 0) continue;
       used &= ~(1U << unit);
-      if (!story_.revokes) use(life, unit);  // else the tenant may still be there
+      if (!story_.revokes) use(life, unit);  // after a revoke, the tenant may still be there
     }
   }
 
-  /// The running thread works on a unit. A race is a unit with two users.
+  /// Marks that the running thread uses a unit. If a unit has two users, the explorer reports a
+  /// race.
   static void use(Life& life, std::uint32_t unit) {
     explore::Platform::watch(&life.units[unit], true);
   }
@@ -242,7 +245,7 @@ class TenantsRun {
       } catch (const Killed&) {
         done = static_cast<std::uint32_t>(story_.leases.size());
       }
-      socket.closed.store(1, Order::release);  // by itself, or by the system
+      socket.closed.store(1, Order::release);  // the tenant closes it, or the system does
       explore::Platform::notify(life.bell);
     }
   }
@@ -281,12 +284,12 @@ class TenantsRun {
            pages.published.end();
   }
 
-  /// A child of tenant 0 still has its pages.
+  /// A child process of tenant 0, which still has the tenant's pages.
   void child() {
     Life& life = lives_.front();
     Socket& socket = life.sockets[0];
     explore::Platform::await(life.bell, [&] { return socket.closed.load(Order::acquire) != 0; });
-    dying_ = true;  // it does not die here
+    dying_ = true;  // the child itself does not die
     protocol::ask(socket.demand, Demand{.units = 2, .serial = 77}, life.bell);
   }
 

@@ -13,13 +13,14 @@ struct TenantsStory {
   const char* name;
   std::uint32_t tenants;
   std::uint32_t slots;
-  std::vector<std::uint32_t> leases;  // the units of each lease that a tenant takes, one by one
-  std::uint32_t units = 2;            // of the engine
-  bool tenant_dies = false;           // tenant 0 may, once
-  bool engine_dies = false;           // once
-  bool late_write = false;            // a child of tenant 0 writes into its page after its death
-  bool revokes = false;               // the engine may lower its limit at any time
-  bool reuses_pages = false;          // a planted bug: a slot keeps its pages for the next tenant
+  // Number of units of each lease that a tenant takes, one after the other.
+  std::vector<std::uint32_t> leases;
+  std::uint32_t units = 2;    // number of units of the engine
+  bool tenant_dies = false;   // tenant 0 may die, once
+  bool engine_dies = false;   // the engine may die, once
+  bool late_write = false;    // a child of tenant 0 writes into its page after its death
+  bool revokes = false;       // the engine may lower its limit at any time
+  bool reuses_pages = false;  // a planted bug: a slot keeps its pages for the next tenant
 };
 
 std::ostream& operator<<(std::ostream& out, const TenantsStory& story);

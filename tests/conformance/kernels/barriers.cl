@@ -1,4 +1,4 @@
-// Twins of barriers.hpp.
+// The kernels of barriers.hpp in OpenCL C.
 #include "march.h"
 
 kernel void exchange(uint rounds, global uint *cells, global uint *wrong) {
@@ -10,7 +10,7 @@ kernel void exchange(uint rounds, global uint *cells, global uint *wrong) {
   }
 }
 
-// Words: wrong, last by parity, four counters of arrivals, a cell of each group.
+// The words: mistakes, last item by parity, four counters of arrivals, one cell per group.
 kernel void exchange_on_the_move(global uint *stop, global uint *words, global uint *ids) {
   transmit uint round = 0;
   while (true) {
@@ -30,7 +30,7 @@ kernel void exchange_on_the_move(global uint *stop, global uint *words, global u
     expect(words, *(volatile global uint *)arrivals == get_num_groups());
     exit_from(ids);
     if (words[1 + round % 2] != 0) break;
-    global_barrier();  // no group forks or leaves before all have read
+    global_barrier();  // so that no group forks or leaves before all have read
     round = round + 1;
     offer_kill();
     request_fork();
@@ -85,10 +85,10 @@ kernel void top_leaves(uint resizing, global uint *go, global uint *started, glo
 }
 
 kernel void fork_under_a_barrier(uint wanted, global uint *arrived, global uint *wrong) {
-  if (get_group_id() == 0) pause_at(arrived, 5);  // most first groups have arrived by now
+  if (get_group_id() == 0) pause_at(arrived, 5);  // most of the first groups have arrived by now
   while (get_group_id() == 0) {
     request_fork();
-    if (get_group_id() != 0 || get_num_groups() == wanted) break;  // joiners begin here
+    if (get_group_id() != 0 || get_num_groups() == wanted) break;  // a joining group begins here
   }
   count(arrived);
   global_barrier();
@@ -96,7 +96,7 @@ kernel void fork_under_a_barrier(uint wanted, global uint *arrived, global uint 
   expect(wrong, get_num_groups() == wanted);
 }
 
-// Words: wrong, rounds, last by parity, the items.
+// The words: mistakes, rounds, last item by parity, the items.
 kernel void divided_between_barriers(global uint *words, global uint *stop) {
   transmit uint round = 0;
   while (true) {
@@ -117,7 +117,8 @@ kernel void divided_between_barriers(global uint *words, global uint *stop) {
   }
 }
 
-// Words: rounds, last by parity. A joiner counts a clash if it has not got the whole State.
+// The words: rounds, last item by parity. A joining group counts a mistake if it has not received
+// the whole State.
 kernel void forking_after_a_barrier(global uint *stop, global uint *words, global uint *ids) {
   transmit uint round = 0;
   transmit uint16 filler = (uint16)(7);
@@ -130,7 +131,7 @@ kernel void forking_after_a_barrier(global uint *stop, global uint *words, globa
       request_fork();
       pause_at(stop, 1);
       request_fork();
-      pause_at(stop, 57);  // leaves some for the barrier
+      pause_at(stop, 57);  // leaves some groups in the lobby for the barrier
     }
     expect(ids, filler.s0 + filler.s7 + filler.sf == 21);
     uint id = get_group_id();

@@ -1,5 +1,5 @@
 // Kernels of barriers_test: the global barrier, the resizing barrier in each of its forms, votes,
-// and everything mixed. Plain data crosses every barrier here.
+// and a mix of everything. Plain data crosses every barrier here.
 #pragma once
 
 #include "conformance/kernels/jobs.hpp"
@@ -28,8 +28,8 @@ struct ExchangeAtBarriers : Exchange {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
-/// Groups leave and join between barriers: every group active when a barrier is released has
-/// written its cell.
+/// Groups leave and join between barriers. When a barrier is released, every group that was active
+/// then has written its cell.
 struct ExchangeOnTheMove {
   enum : std::uint32_t {
     wrong,
@@ -66,13 +66,13 @@ struct ExchangeOnTheMove {
       expect(group, words + wrong, load(group, words + slot) <= group.max_groups());
       ids.exit(group, group.group_id());
       if (plain[last + state.round % 2] != 0) return;
-      group.global_barrier();  // no group forks or leaves before all have read
+      group.global_barrier();  // so that no group forks or leaves before all have read
       if (group.offer(State{state.round + 1})) return;
     }
   }
 };
 
-/// The march in steps with global barriers inside, which no resize may disturb.
+/// The march in steps with global barriers inside, at which no resize may happen.
 struct StepsWithBarriers {
   using State = MarchState;
   Board board;
@@ -98,8 +98,8 @@ struct StepsWithBarriers {
   }
 };
 
-/// The march in direct style: the kernel owns the loop. Group 0 says one step ahead which step is
-/// the last.
+/// The march in direct style, in which the kernel contains the loop. Group 0 announces one step
+/// ahead which step is the last.
 struct Direct {
   using State = MarchState;
   Board board;
@@ -124,7 +124,7 @@ struct DirectAtBarriers : Direct {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
-/// Each step divides all items among the active groups: none is left out, none is done twice.
+/// Each step divides all items among the active groups: every item is done exactly once.
 struct Strided {
   struct State {
     std::uint32_t step = 0;
@@ -143,17 +143,18 @@ struct Strided {
   }
 };
 
-/// One thread of one group votes for another step, `steps` times; all others always vote to halt.
+/// One thread of one group votes for another step, `steps` times. All other threads always vote to
+/// halt.
 struct OneWantsMore {
   static constexpr const char* no_twin = "the dialect has no steps, and so no votes";
   struct State {
     std::uint32_t step = 0;
   };
   std::uint32_t steps;
-  std::uint32_t group_wanting;  // counted from the top if `from_top`
+  std::uint32_t group_wanting;  // a group id; counted from the highest id if `from_top`
   bool from_top;
   std::uint32_t thread_wanting;
-  std::uint32_t* visits;  // one for each step, and one more
+  std::uint32_t* visits;  // number of visits in each step, and in the one after the last
 
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -167,7 +168,7 @@ struct OneWantsMore {
   }
 };
 
-/// The groups below the highest wait in a barrier of either kind; the highest leaves instead of
+/// The groups below the highest wait in a barrier of some kind. The highest leaves instead of
 /// arriving.
 struct TopLeaves {
   bool resizing;
@@ -207,7 +208,7 @@ struct ForkUnderABarrier {
   template <class Group>
   COHORT_FN void run(Group& group, State state) const {
     if (group.group_id() == 0 && !state.forked) {
-      for (int i = 0; i < 5; ++i) pause(group);  // most first groups have arrived by now
+      for (int i = 0; i < 5; ++i) pause(group);  // most of the first groups have arrived by now
       for (;;) {
         group.request_fork(State{true});
         if (group.broadcast(group.num_groups()) == wanted) break;
@@ -221,7 +222,8 @@ struct ForkUnderABarrier {
   }
 };
 
-/// Groups join and leave at offers; between two global barriers the active ones divide the items.
+/// Groups join and leave at offers. Between two global barriers, the active groups divide the
+/// items.
 struct DividedBetweenBarriers {
   enum : std::uint32_t { wrong, rounds, last, items = last + 2, count = 97, size = items + count };
   struct State {
@@ -250,8 +252,8 @@ struct DividedBetweenBarriers {
   }
 };
 
-/// Forks right after a resizing barrier that lets groups in. The State is as large as it may be, so
-/// that copying it takes long. Group 0 arrives first, so that it forks soon afterwards.
+/// Forks right after a resizing barrier that admits groups. The State has the largest allowed size,
+/// so that copying it takes long. Group 0 arrives first, so that it forks soon afterwards.
 template <std::uint32_t state_words>
 struct ForkingAfterABarrier {
   enum : std::uint32_t { rounds, last, size = last + 2 };
@@ -268,10 +270,12 @@ struct ForkingAfterABarrier {
   COHORT_FN void run(Group& group, State state) const {
     const auto plain = group.view(words);
     for (;;) {
-      if (state.round > 0 && plain[last + (state.round + 1) % 2] != 0) return;  // joiners too
+      // Joining groups must see it too.
+      if (state.round > 0 && plain[last + (state.round + 1) % 2] != 0) return;
       const std::uint32_t id = group.group_id();
       for (int i = 0; i < 60 && id == 0; ++i) {
-        if (i < 4) group.request_fork(state);  // then leave some for the barrier
+        // And leave the other groups in the lobby for the barrier.
+        if (i < 4) group.request_fork(state);
         pause(group);
       }
       ids.enter(group, id);

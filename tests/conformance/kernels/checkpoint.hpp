@@ -1,4 +1,4 @@
-// Kernels of checkpoint_test: they name their memory.
+// Kernels of checkpoint_test, which tell the engine their buffers.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,15 @@
 
 namespace cohort::test {
 
-/// Adds the number of the step to each item, so that an order or a step lost would show.
+/// Adds the number of the step to each item, so that a lost or repeated step would show.
 struct Sum {
   static constexpr const char* name = "sum";
   static constexpr const char* no_twin = "the OpenCL engine writes no checkpoints";
   std::uint32_t* items;
   std::uint32_t count;
   std::uint32_t steps;
-  std::uint32_t* half_way = nullptr;  // if given: set half-way, where it waits for a suspend
+  // If given: the kernel sets it half-way through and then waits for a suspend.
+  std::uint32_t* half_way = nullptr;
   struct State {
     std::uint32_t step = 0;
   };
@@ -23,7 +24,7 @@ struct Sum {
   template <class Visit>
   void buffers(Visit& visit) const {
     visit("items", items, count);
-    visit("nothing", static_cast<std::uint32_t*>(nullptr), 0);  // a buffer may be empty
+    visit("nothing", static_cast<std::uint32_t*>(nullptr), 0);  // an empty buffer is allowed
   }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
@@ -36,13 +37,12 @@ struct Sum {
   }
 };
 
-/// The same under another name.
+/// The same kernel under another name.
 struct OtherSum : Sum {
   static constexpr const char* name = "other";
 };
 
-/// A kernel that takes as long as the host wants to name its memory, and so to write its
-/// checkpoint.
+/// Its visit of the buffers, and so the writing of its checkpoint, takes as long as the host wants.
 struct SlowToSave : Sum {
   std::atomic<bool>* saving;
   const std::atomic<bool>* go_on;

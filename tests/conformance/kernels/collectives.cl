@@ -1,5 +1,5 @@
-// Twins of collectives.hpp, with the functions that OpenCL has: it reduces and scans by +, min and max only, and
-// broadcasts numbers only.
+// The kernels of collectives.hpp with the functions of OpenCL C, which reduces and scans only by +,
+// min and max, and broadcasts only numbers.
 #include "words.h"
 
 #define ROUNDS 3
@@ -31,7 +31,7 @@ kernel void reducing(global uint *wrong) {
 kernel void scanning(global uint *wrong) {
   ulong id = get_local_id();
   for (uint round = 0; round < ROUNDS; round++) {
-    ulong before = id * (id - 1) / 2;  // 0 + 1 + ... + (id - 1), also for id 0
+    ulong before = id * (id - 1) / 2;  // 0 + 1 + ... + (id - 1), correct for id 0 too
     expect(wrong, work_group_scan_inclusive_add(id) == before + id);
     expect(wrong, work_group_scan_exclusive_add(id) == before);
     expect(wrong, work_group_scan_inclusive_max(id) == id);
@@ -64,7 +64,7 @@ kernel void using_local_memory(global uint *wrong) {
     barrier(CLK_LOCAL_MEM_FENCE);
     uint other = (id + 1) % size;
     expect(wrong, cells[other] == group * 100000 + other + round);
-    pause_at(wrong, 1);  // time for the other group to disturb
+    pause_at(wrong, 1);  // lets the other group interfere, if it can
     expect(wrong, cells[id] == group * 100000 + id + round);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -104,7 +104,7 @@ kernel void in_steps(uint steps, global uint *wrong) {
   }
 }
 
-// As Accessing::behaves, for a word of one type in one memory.
+// Like Accessing::behaves, for words of one type in one address space.
 #define BEHAVES(name, T, space)                                                                                      \
   bool name(volatile space atomic_##T *it) {                                                                         \
     const T below = (T)-2;                                                                                           \

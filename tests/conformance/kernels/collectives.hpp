@@ -1,12 +1,12 @@
-// Kernels of collectives_test, which check themselves: what the threads of one group do together,
-// and atomic accesses.
+// Kernels of collectives_test. They check themselves: operations of all threads of a group
+// together, and atomic accesses.
 #pragma once
 
 #include "conformance/kernels/words.hpp"
 
 namespace cohort::test {
 
-/// A kernel that counts what is wrong.
+/// A kernel that counts its mistakes.
 struct Checking {
   static constexpr std::uint32_t rounds = 3;
   std::uint32_t* wrong;
@@ -30,7 +30,7 @@ struct Lesser {
     return b < a ? b : a;
   }
 };
-/// An operation that is associative but not commutative: the last of the values that are something.
+/// An associative but not commutative operation: the last of the nonzero values.
 struct Last {
   COHORT_FN std::int64_t operator()(std::int64_t a, std::int64_t b) const { return b >= 0 ? b : a; }
 };
@@ -52,7 +52,8 @@ struct Broadcasting : Checking {
       }
       const Pair got = group.broadcast(Pair{group.local_id() + 0.5, group.local_id()}, size - 1);
       expect(group, wrong, got.a == size - 0.5 && got.b == size - 1);
-      expect(group, wrong, group.broadcast(group.local_id()) == 0);  // from thread 0 by default
+      // Broadcasts from thread 0 by default.
+      expect(group, wrong, group.broadcast(group.local_id()) == 0);
     }
   }
 };
@@ -82,7 +83,8 @@ struct Scanning : Checking {
   COHORT_FN void run(Group& group, Nothing /*state*/) const {
     const std::uint64_t id = group.local_id();
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      const std::uint64_t before = id * (id - 1) / 2;  // 0 + 1 + ... + (id - 1), also for id 0
+      // 0 + 1 + ... + (id - 1), correct for id 0 too.
+      const std::uint64_t before = id * (id - 1) / 2;
       expect(group, wrong, group.inclusive_scan(id, Plus{}) == before + id);
       expect(group, wrong, group.exclusive_scan(id, std::uint64_t{0}, Plus{}) == before);
       expect(group, wrong, group.exclusive_scan(id, round + 7, Plus{}) == before + round + 7);
@@ -133,7 +135,7 @@ struct UsingLocalMemory : Checking {
       group.barrier();
       const std::uint32_t other = (id + 1) % size;
       expect(group, wrong, cells[other] == group.group_id() * 100'000 + other + round);
-      pause(group);  // time for the other group to disturb
+      pause(group);  // lets the other group interfere, if it can
       expect(group, wrong, cells[id] == group.group_id() * 100'000 + id + round);
       group.barrier();
     }
@@ -161,7 +163,7 @@ struct TakingTurns : Checking {
   }
 };
 
-/// Several collectives per step, while the job is resized.
+/// Several collective operations per step, while the job is resized.
 struct InSteps {
   struct State {
     std::uint32_t step = 0;
@@ -190,7 +192,7 @@ struct InSteps {
   }
 };
 
-/// Nests calls as deeply as a kernel that uses libraries may.
+/// Makes calls as deeply nested as a kernel that uses libraries may.
 struct Deep : Checking {
   static constexpr bool cpu_only = true;
   static constexpr const char* no_twin = "the dialect has no recursion";
@@ -209,7 +211,7 @@ struct Deep : Checking {
   }
 };
 
-/// Every relaxed access to words of all kinds, in global and in local memory.
+/// Makes every kind of relaxed access to words of all types, in global and in local memory.
 struct Accessing {
   struct Local {
     std::int32_t number;
@@ -218,7 +220,7 @@ struct Accessing {
     std::uint64_t large_count;
   };
   Local* words;
-  std::uint32_t* right;  // of these eight words
+  std::uint32_t* right;  // the eight words of this type
 
   auto twin() const {
     return twin_of("collectives/accessing", reinterpret_cast<std::uint32_t*>(words), right);
@@ -238,10 +240,11 @@ struct Accessing {
  private:
   template <class Group, class T>
   COHORT_FN static bool behaves(const Group& group, T& word) {
-    constexpr T below = static_cast<T>(-2);  // where there is a sign; else above all others here
+    // -2 for a signed type; otherwise larger than all other values here.
+    constexpr T below = static_cast<T>(-2);
     constexpr T lesser = below < 1 ? below : 1;
     constexpr T greater = below < 1 ? 1 : below;
-    constexpr T large = T{1} << (8 * sizeof(T) - 2);  // beyond the lower half
+    constexpr T large = T{1} << (8 * sizeof(T) - 2);  // does not fit in half the bits
     const auto it = group.atomic(word);
     it.store(5);
     bool good = it.load() == 5;

@@ -1,4 +1,5 @@
-// Twins of groups.hpp. The dialect has no setup: what is before the first offer is one.
+// The kernels of groups.hpp in OpenCL C. The dialect has no setup, so the code before the first
+// offer takes its place.
 #include "words.h"
 
 kernel void numbered(uint groups, uint threads, global uint *marks, uint items, global uint *global_ids, global uint *wrong) {
@@ -39,7 +40,7 @@ kernel void prepared(global uint *table, uint first_groups, global uint *stop, g
     forker = get_group_id();
     offer_kill();
     request_fork();
-    if (forker != get_group_id()) {  // it has joined
+    if (forker != get_group_id()) {  // this group has joined
       for (uint i = 0; i < first_groups; i++) expect(wrong, table[i] == 2);
       if (leads()) note(ran, get_group_id());
     }

@@ -9,7 +9,7 @@ namespace cohort::test {
 struct Numbered {
   std::uint32_t groups;
   std::uint32_t threads;
-  std::uint32_t* marks;  // plain: no two threads may have the same item
+  std::uint32_t* marks;  // plain, because no two threads may have the same item
   std::uint32_t items;
   std::uint32_t* global_ids;
   std::uint32_t* wrong;
@@ -37,7 +37,7 @@ struct Numbered {
   }
 };
 
-/// The first groups fill a table together; every group that runs must find it complete.
+/// The first groups fill a table together. Every group that runs must find the table complete.
 struct Prepared {
   std::uint32_t* table;  // plain, one entry per first group
   std::uint32_t first_groups;

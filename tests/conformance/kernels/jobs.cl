@@ -1,4 +1,4 @@
-// Twins of jobs.hpp.
+// The kernels of jobs.hpp in OpenCL C.
 #include "march.h"
 
 kernel void brief() {}
@@ -9,7 +9,7 @@ void offer_at_every_turn(global uint *stop, global uint *present, global uint *t
     count(turns);
     uncount(present);
     offer_kill();
-    request_fork();  // joiners go on from here
+    request_fork();  // a joining group continues from here
     count(present);
   }
   uncount(present);
@@ -56,7 +56,7 @@ kernel void long_setup(global uint *go, global uint *in_setup, global uint *stop
   }
 }
 
-// A group needs its id after the offer, and no other group could go on with that.
+// Uses the group's id after the offer. A resumed group with another id could not continue here.
 kernel void not_suspendable(global uint *stop) {
   while (told(stop) == 0) {
     uint id = get_group_id();
@@ -66,7 +66,7 @@ kernel void not_suspendable(global uint *stop) {
   }
 }
 
-// Group 0 alone writes the first item. Its highest bit says that this step is the last.
+// Only group 0 writes the first item. The item's highest bit marks the last step.
 #define IS_LAST 0x80000000u
 kernel void background(global uint *items, uint number, global uint *stop, global uint *monitor) {
   while (true) {
@@ -82,11 +82,11 @@ kernel void background(global uint *items, uint number, global uint *stop, globa
     if ((items[0] & IS_LAST) != 0) break;
     resizing_global_barrier();
   }
-  global_barrier();  // all groups have seen the bit
+  global_barrier();  // so that all groups have seen the bit
   if (get_global_id() == 0) items[0] &= ~IS_LAST;
 }
 
-// In direct style: all groups see after a barrier what group 0 has announced, instead of its vote.
+// In direct style. Instead of voting, all groups see after a barrier what group 0 has announced.
 kernel void steps(global uint *board, global uint *stop) {
   transmit uint step = 0;
   transmit uint mark = 1;
@@ -104,7 +104,7 @@ kernel void steps(global uint *board, global uint *stop) {
   }
 }
 
-// Words: wrong, rounds, round by parity, and whether it is the last one, by parity.
+// The words: mistakes, rounds, round by parity, and by parity whether it is the last one.
 kernel void everything(global uint *words, global uint *stop, global uint *ids) {
   transmit uint round = 0;
   global_barrier();

@@ -1,25 +1,25 @@
 // Kernels that several files launch. The march checks in every step that all groups are there, at
-// the same step, with one M and one state. So it finds a group that is lost, doubled, late or has a
-// wrong state, however it joined.
+// the same step, with the same M and the same State. So it finds a group that is lost, duplicated,
+// late or has a wrong State, however the group joined.
 #pragma once
 
 #include "conformance/kernels/words.hpp"
 
 namespace cohort::test {
 
-/// Returns at once.
+/// A kernel that returns at once.
 struct Brief {
   auto twin() const { return twin_of("jobs/brief"); }
   template <class Group>
   COHORT_FN void run(Group& /*group*/, Nothing /*state*/) const {}
 };
 
-/// Runs until told to stop, cancelled or taken away; at every turn it offers itself.
+/// Runs until it is told to stop, cancelled or removed. Offers itself in every turn.
 struct Offering {
   std::uint32_t* stop;
-  std::uint32_t* present;   // groups inside now
-  std::uint32_t* turns;     // of all groups
-  std::uint32_t* returned;  // groups that were told to stop
+  std::uint32_t* present;   // number of groups now inside
+  std::uint32_t* turns;     // number of turns of all groups
+  std::uint32_t* returned;  // number of groups that were told to stop
 
   auto twin() const { return twin_of("jobs/offering", stop, present, turns, returned); }
   template <class Group>
@@ -49,7 +49,7 @@ struct OfferingInAnyOrderMayAllLeave : Offering {
                                  .survivors = Survivors::may_all_leave};
 };
 
-/// One group returns at once; the others offer themselves until told to stop.
+/// One group returns at once. The others offer themselves until they are told to stop.
 struct OneReturnsEarly {
   std::uint32_t early;
   std::uint32_t* stop;
@@ -70,7 +70,7 @@ struct OneReturnsEarly {
 };
 using OneReturnsEarlyInAnyOrder = With<OneReturnsEarly, Traits{.kill_order = KillOrder::any}>;
 
-/// Spends its time in setup: all groups but group 0 in a barrier there.
+/// Spends its time in setup, where all groups but group 0 wait in a barrier.
 struct LongSetup {
   std::uint32_t* go;
   std::uint32_t* in_setup;
@@ -92,7 +92,7 @@ struct LongSetup {
   }
 };
 
-/// Transmits a state but does not hand it over when it offers itself.
+/// Transmits a State, but its offers do not pass the State, so it cannot be suspended.
 struct NotSuspendable {
   static constexpr Traits traits{.suspendable = false};
   struct State {
@@ -111,23 +111,23 @@ struct NotSuspendable {
   }
 };
 
-/// Steps that touch each item once, and count over all jobs how many groups are inside.
+/// Each step touches each item once. The monitor counts the groups inside all such jobs.
 struct Background {
   enum : std::uint32_t { inside, most, steps, size };
   struct State {
     std::uint32_t step = 0;
   };
-  std::uint32_t* items;  // plain
+  std::uint32_t* items;  // plain: only the barriers order the accesses
   std::uint32_t count;
   std::uint32_t* stop;
-  std::uint32_t* monitor;  // of all jobs
+  std::uint32_t* monitor;  // shared by all jobs
 
   auto twin() const { return twin_of("jobs/background", items, count, stop, monitor); }
   template <class Group>
   COHORT_FN Next step(Group& group, State& state) const {
     if (leader(group)) {
       group.atomic(monitor[most]).fetch_max(group.atomic(monitor[inside]).fetch_add(1U) + 1);
-      group.atomic(monitor[steps]).fetch_add(1U);  // of all groups
+      group.atomic(monitor[steps]).fetch_add(1U);  // of all groups and jobs
     }
     for (const std::size_t i : group.stride(count)) ++group.view(items)[i];
     pause(group);
@@ -138,8 +138,8 @@ struct Background {
   }
 };
 
-/// What the groups of a march record. All words but the first three are plain: only the barriers
-/// order them.
+/// The record that the groups of a march keep. All words but the first three are plain: only the
+/// barriers order the accesses.
 struct Board {
   static constexpr std::uint32_t most_groups = 64;
   struct Cell {
@@ -148,15 +148,15 @@ struct Board {
   enum : std::uint32_t {
     wrong,
     steps,
-    groups,  // M, for the host to follow
-    first,   // M of the first step, by group 0 as all of the following
-    least,   // the smallest M, and the largest
+    groups,  // M, which the host follows
+    first,   // M of the first step; group 0 writes this word and the following ones
+    least,   // the smallest M; then the largest
     most,
-    ups,  // how far M has gone up and down, all in all
+    ups,  // sum of all increases of M; then of all decreases
     downs,
-    announced,             // the number of the next step, by parity
-    last = announced + 2,  // this step is the last one, by parity
-    cells = last + 2,      // of the current and of the last step
+    announced,             // the next step's number, by parity
+    last = announced + 2,  // whether this step is the last one, by parity
+    cells = last + 2,      // one per group, of the current step and of the previous one
     size = cells + 2 * most_groups * Cell::size,
   };
   std::uint32_t* words;
@@ -166,20 +166,20 @@ struct Board {
   }
 };
 
-/// What joiners receive from group 0: its step, and a mark that a group knows only if it ran all
-/// steps or received it.
+/// The State that joining groups receive from group 0: its step, and a mark. A group knows the mark
+/// only if it ran all steps or received it.
 struct MarchState {
   std::uint32_t step = 0;
   std::uint32_t mark = 1;
-  std::uint32_t before = 0;  // M in the last step
+  std::uint32_t before = 0;  // M in the previous step
 
   [[nodiscard]] COHORT_FN MarchState next(std::uint32_t groups) const {
     return {step + 1, mark * 1664525U + 1013904223U, groups};
   }
 };
 
-/// One step of the march: every group checks its own position, and that exactly the ids 0 .. M-1
-/// ran the last step, all with the same M and state.
+/// One step of the march. Every group checks its own position. It also checks that exactly the ids
+/// 0 to M - 1 ran the previous step, all with the same M and State.
 template <class Group>
 COHORT_FN void march(Group& group, const MarchState& state, const Board& board,
                      std::uint32_t* stop) {
@@ -195,7 +195,7 @@ COHORT_FN void march(Group& group, const MarchState& state, const Board& board,
     expect(group, wrong, words[Board::announced + state.step % 2] == state.step);
     for (std::uint32_t i = 0; i < group.max_groups() && i < Board::most_groups; ++i) {
       const std::uint32_t cell = Board::cell(last, i);
-      const bool was_there = words[cell + Cell::step] == last + 1;  // 0: never written
+      const bool was_there = words[cell + Cell::step] == last + 1;  // 0 if never written
       expect(group, wrong,
              i < state.before
                  ? was_there && words[cell + Cell::groups] == state.before &&
@@ -223,8 +223,8 @@ COHORT_FN void march(Group& group, const MarchState& state, const Board& board,
   add(group, board.words + Board::steps);
 }
 
-/// The march, step style. Its barriers are the subject of several files, so that every engine has
-/// it with each of them.
+/// The march in step style. Several files test its barriers, so every engine has it with each of
+/// them.
 struct Steps {
   static constexpr bool every_barrier = true;
   using State = MarchState;
@@ -238,12 +238,12 @@ struct Steps {
     const bool halts = group.group_id() != 0 || !leader(group) ||
                        group.view(board.words)[Board::last + state.step % 2] != 0;
     state = state.next(group.num_groups());
-    return halts ? Next::halt : Next::again;  // group 0 decides
+    return halts ? Next::halt : Next::again;  // only group 0 decides
   }
 };
 
-/// Offers, forks, global and resizing barriers in one loop, after a prologue. The round that group
-/// 0 transmits must be the round of all groups.
+/// Offers, forks, global and resizing barriers in one loop, after a prologue. All groups must be in
+/// the round that group 0 transmits.
 struct Everything {
   enum : std::uint32_t { wrong, rounds, round, last = round + 2, size = last + 2 };
   struct State {

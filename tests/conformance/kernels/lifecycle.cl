@@ -1,9 +1,9 @@
-// Twins of lifecycle.hpp.
+// The kernels of lifecycle.hpp in OpenCL C.
 #include "words.h"
 
-// `at`: Endless::At
+// `at` is an Endless::At.
 kernel void endless(uint at, global uint *started) {
-  local uint first;  // memory is trusted to be the same for all groups
+  local uint first;  // the compiler assumes that all groups read the same from local memory
   if (leads()) first = get_group_id() == 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   count(started);
@@ -22,7 +22,7 @@ kernel void endless(uint at, global uint *started) {
       case 3:
         resizing_global_barrier();
         break;
-      case 4:  // the others wait there for group 0, which is still busy
+      case 4:  // the others wait there for group 0, which never arrives
         if (first != 0)
           offer_kill();
         else

@@ -5,7 +5,7 @@
 
 namespace cohort::test {
 
-/// Waits for ever in one primitive or another.
+/// Waits for ever in one of the primitives.
 struct Endless {
   enum class At : std::uint8_t {
     offer,
@@ -35,7 +35,7 @@ struct Endless {
         case At::resizing_barrier:
           if (group.resizing_global_barrier(state)) return;
           break;
-        case At::others_in_barrier:  // the others wait there for group 0, which is still busy
+        case At::others_in_barrier:  // the others wait there for group 0, which never arrives
           if (group.group_id() != 0) {
             group.global_barrier();
           } else if (group.offer_kill(state)) {
@@ -50,7 +50,7 @@ struct Endless {
   }
 };
 
-/// A static launch has its offers compiled out, so only its barriers notice a cancel.
+/// In a static launch, offers are compiled out, so only the barriers notice a cancel.
 struct OfferingThenMeeting {
   std::uint32_t* stop;
   std::uint32_t* started;

@@ -1,4 +1,4 @@
-// The march of jobs.hpp: the words of Board, and what a group checks and writes in a step.
+// The march of jobs.hpp: the words of Board, and the checks and writes of a group in one step.
 #pragma once
 #include "words.h"
 

@@ -1,12 +1,12 @@
-// Twins of misuse.hpp. Each sends its groups different ways by a word of local memory: the compiler trusts that all
-// groups read the same there.
+// The kernels of misuse.hpp in OpenCL C. Each uses a word of local memory to send its groups
+// different ways, because the compiler assumes that all groups read the same there.
 #include "words.h"
 
 kernel void returns_early(uint early, uint resizing, uint late) {
   local uint returns;
   if (leads()) returns = get_group_id() == early;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = 0; i < 1000 && returns == late; i++) query();  // takes a while
+  for (uint i = 0; i < 1000 && returns == late; i++) query();  // a loop that takes some time
   if (returns != 0) return;
   while (true) {
     if (resizing != 0)

@@ -1,4 +1,5 @@
-// Kernels of misuse_test: each breaks a rule of the model, or is launched in a way that cannot be.
+// Kernels of misuse_test. Each breaks a rule of the model, or is launched in a way that the engine
+// must refuse.
 #pragma once
 
 #include "conformance/kernels/jobs.hpp"
@@ -7,11 +8,11 @@ namespace cohort::test {
 
 using BriefInSmallGroups = With<Brief, Traits{.max_local_size = 4}>;
 
-/// One group returns, the others go to a barrier.
+/// One group returns while the others go to a barrier.
 struct ReturnsEarly {
   std::uint32_t early;
   bool resizing;
-  bool late;  // the others arrive first, most likely; else it returns first
+  bool late;  // if set, the others most likely arrive first; otherwise it returns first
 
   auto twin() const { return twin_of("misuse/returns_early", early, resizing, late); }
   template <class Group>
@@ -44,7 +45,7 @@ struct ReturnsFirst {
   }
 };
 
-/// Group 1 returns after group 0 has arrived at a barrier: its offer waits for its turn, which
+/// Group 1 returns after group 0 has arrived at a barrier. Its offer waits for its turn, which
 /// comes after that of group 2, and ends when a group arrives.
 struct ArrivesFirst {
   static constexpr const char* no_twin =
@@ -60,7 +61,7 @@ struct ArrivesFirst {
   }
 };
 
-/// One group is at another barrier than the others.
+/// One group is at a different barrier from the others.
 struct Divergent {
   std::uint32_t odd_one;
   bool odd_resizes;
@@ -84,7 +85,7 @@ struct DivergentAtBarriers : Divergent {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
 };
 
-/// The same with a resize in progress.
+/// The same, while a resize is in progress.
 struct DivergentUnderDemand {
   static constexpr Traits traits{.resizes = Resizes::at_barriers};
   Divergent divergent;
@@ -113,7 +114,7 @@ struct DivergentSteps {
   }
 };
 
-/// The threads of one group part ways.
+/// The threads of one group take different paths.
 struct TornGroup {
   static constexpr const char* no_twin =
       "OpenCL leaves undefined what threads of a group do that go different ways";
@@ -166,12 +167,12 @@ struct TornGroup {
   }
 };
 
-/// Ignores that it has been told to leave.
+/// Ignores that it was told to leave.
 struct GoesOn {
   static constexpr const char* no_twin = "a kernel of the dialect ends where it is taken away";
   enum class Then : std::uint8_t { offers_again, asks, global_barrier, resizing_barrier };
   Then then;
-  bool at_barrier;  // a resizing barrier told it to leave, rather than an offer
+  bool at_barrier;  // a resizing barrier instead of an offer told it to leave
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {

@@ -1,4 +1,4 @@
-// Twins of primitives.hpp.
+// The kernels of primitives.hpp in OpenCL C.
 #include "words.h"
 
 kernel void leaving_from_the_top(global uint *stop, global uint *started, global uint *left, global uint *returned,
@@ -48,7 +48,7 @@ kernel void offering_once(global uint *go, global uint *started, global uint *le
   hold(over);
 }
 
-// `instead`: 0 it arrives, 1 it returns, 2 it stays
+// `instead` says what the highest group does: 0 arrive at a barrier, 1 return, 2 stay
 kernel void top_does_not_offer(uint instead, global uint *go, global uint *stop, global uint *started) {
   uint top = get_group_id() + 1 == get_num_groups();
   count(started);
@@ -60,14 +60,14 @@ kernel void top_does_not_offer(uint instead, global uint *go, global uint *stop,
 
 kernel void forking(uint only_zero, global uint *stop, global uint *ids, global uint *first, global uint *joined,
                     global uint *wrong) {
-  transmit uint forker = 1000;  // no group's id
+  transmit uint forker = 1000;  // not the id of any group
   enter(ids);
   if (leads()) note(first, get_group_id());
   while (told(stop) == 0) {
     if (only_zero == 0 || get_group_id() == 0) {
       forker = get_group_id();
       request_fork();
-      if (forker != get_group_id()) {  // it has joined
+      if (forker != get_group_id()) {  // this group has joined
         enter(ids);
         if (leads()) note(joined, get_group_id());
         expect(wrong, forker < MOST_IDS && (only_zero == 0 || forker == 0));
@@ -78,7 +78,7 @@ kernel void forking(uint only_zero, global uint *stop, global uint *ids, global 
   exit_from(ids);
 }
 
-// request_fork() returns nothing: groups that join count themselves.
+// request_fork() returns nothing in the dialect, so groups that join count themselves.
 kernel void forking_often(uint times, global uint *forked) {
   transmit uint forker = 0;
   transmit uint i;
@@ -89,7 +89,7 @@ kernel void forking_often(uint times, global uint *forked) {
   }
 }
 
-// In its own function up to the offer, as a transmitted variable belongs to a kernel.
+// Contains the part up to the offer, because a transmitted variable belongs to a kernel.
 bool come(global uint *stop, global uint *ids, global uint *wrong) {
   uint id = get_group_id();
   enter(ids);

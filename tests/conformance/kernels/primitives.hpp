@@ -6,7 +6,7 @@
 
 namespace cohort::test {
 
-/// Every group offers itself again and again until told to stop.
+/// Every group offers itself repeatedly until it is told to stop.
 struct LeavingFromTheTop {
   std::uint32_t* stop;
   std::uint32_t* started;
@@ -25,7 +25,8 @@ struct LeavingFromTheTop {
     while (!told(group, stop)) {
       if (group.offer_kill(state)) {
         if (!leader(group)) return;
-        expect(group, wrong, group.num_groups() == id);  // the highest of M + 1 leaves M behind
+        // When the highest of M + 1 groups leaves, M remain.
+        expect(group, wrong, group.num_groups() == id);
         left.add(group, id);
         return;
       }
@@ -77,7 +78,7 @@ struct TopWaitsForLower {
   }
 };
 
-/// Each group offers itself just once; group 0 stays until the host has seen the others go.
+/// Each group offers itself only once. Group 0 stays until the host has seen the others leave.
 struct OfferingOnce {
   std::uint32_t* go;
   std::uint32_t* started;
@@ -98,7 +99,7 @@ struct OfferingOnce {
   }
 };
 
-/// All but the highest group offer themselves; the highest does something else, which must end
+/// All groups but the highest offer themselves. The highest does something else, which must end
 /// their wait.
 struct TopDoesNotOffer {
   enum class Instead : std::uint8_t { arrives, returns, stays };
@@ -122,7 +123,7 @@ struct TopDoesNotOffer {
 /// Every group forks until told to stop, and transmits its id and thread.
 struct Forking {
   struct alignas(64) State {
-    std::uint32_t forker = 1000;  // no group's id: what the first groups start with
+    std::uint32_t forker = 1000;  // the first groups start with this value, which is no group's id
     std::uint32_t thread = 1000;
   };
   bool only_zero;  // whether group 0 alone forks
@@ -143,7 +144,8 @@ struct Forking {
     if (group.joined()) {
       expect(group, wrong, state.forker < group.max_groups() && state.forker != id);
       expect(group, wrong, !only_zero || state.forker == 0);
-      expect(group, wrong, state.thread == 0);  // thread 0 transmits, whatever the others hold
+      // Thread 0's value is transmitted, whatever the other threads hold.
+      expect(group, wrong, state.thread == 0);
     } else {
       expect(group, wrong, state.forker == 1000 && state.thread == 1000);
     }
@@ -152,7 +154,7 @@ struct Forking {
     while (!told(group, stop)) {
       if (id == 0 || !only_zero) {
         const std::uint32_t before = group.num_groups();
-        group.barrier();  // all threads have read it
+        group.barrier();  // so that all threads have read it
         const std::uint32_t forked = group.request_fork(mine);
         expect(group, wrong, !only_zero || group.num_groups() == before + forked);
         expect(group, wrong, group.num_groups() <= group.max_groups());
@@ -196,7 +198,7 @@ struct ForkingAfterAReturn {
   }
 };
 
-/// The core of work stealing: groups join and leave at one offer, and count themselves.
+/// The core of work stealing: groups join and leave at one offer, and each counts itself.
 struct ComingAndGoing {
   struct State {
     std::uint32_t transmitted = 0;
@@ -223,11 +225,11 @@ struct ComingAndGoing {
 };
 using ComingAndGoingInAnyOrder = With<ComingAndGoing, Traits{.kill_order = KillOrder::any}>;
 
-/// Waits until query() returns the number that the host expects, and reports it.
+/// Waits until query() returns the number that the host expects, and records that it did.
 struct Asking {
   static constexpr std::uint32_t questions = 4;
   std::uint32_t* expected;
-  std::uint32_t* agreed;  // groups that have got each answer so far
+  std::uint32_t* agreed;  // for each answer, the number of groups that have got it so far
 
   auto twin() const { return twin_of("primitives/asking", expected, agreed); }
   template <class Group>
@@ -243,7 +245,7 @@ struct Asking {
   }
 };
 
-/// Each thread notes the answer it got.
+/// Each thread records the answer it gets.
 struct AskingTogether {
   Notes answers;
 
@@ -254,7 +256,7 @@ struct AskingTogether {
   }
 };
 
-/// Only the groups below `offering` offer themselves; the others wait for the end.
+/// Only the groups below `offering` offer themselves. The others wait for the end.
 struct SomeOffer {
   static constexpr Traits traits{.kill_order = KillOrder::any};
   std::uint32_t offering;
@@ -284,7 +286,7 @@ struct SomeOffer {
   }
 };
 
-/// Offers until its M is what it should become.
+/// Offers until M is the expected number.
 struct Counting {
   static constexpr Traits traits{.kill_order = KillOrder::any};
   std::uint32_t expected;
@@ -327,8 +329,8 @@ struct SteppingForever {
     return Next::again;
   }
 };
-/// The guard of the paper's appendix B: all groups may leave, but group 0 never offers itself. It
-/// lets groups come back instead.
+/// The guard of the paper's appendix B: all groups may leave, but group 0 never offers itself.
+/// Instead, it lets other groups come back.
 struct GuardedOffers {
   static constexpr Traits traits{.survivors = Survivors::may_all_leave};
   std::uint32_t* stop;

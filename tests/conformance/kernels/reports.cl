@@ -1,4 +1,4 @@
-// Twins of reports.hpp.
+// The kernels of reports.hpp in OpenCL C.
 #include "words.h"
 
 kernel void busy(global uint *stop, global uint *idle) {

@@ -1,4 +1,4 @@
-// Twins of shared_engine.hpp.
+// The kernels of shared_engine.hpp in OpenCL C.
 #include "words.h"
 
 kernel void slices(global uint *seen, global uint *done) {

@@ -5,7 +5,7 @@
 
 namespace cohort::test {
 
-/// Sets a bit for each of its groups, and remembers M.
+/// Sets a bit for each of its groups, and records M.
 struct Slices {
   std::uint32_t* seen;
   std::uint32_t* done;
@@ -21,7 +21,7 @@ struct Slices {
   }
 };
 
-/// All groups but group 0 return at once, so no group can join any more.
+/// All groups but group 0 return at once, after which no group can join.
 struct OneGoesOn {
   std::uint32_t* stop;
 

@@ -1,8 +1,10 @@
-// Twins of suspend.hpp. A group of a resumed job goes on behind an offer, so the host counts in *resumed how often it has
-// resumed the job, and a group knows from that whether it has stayed or begins again.
+// The kernels of suspend.hpp in OpenCL C. A group of a resumed job continues after an offer. So the
+// host counts in *resumed how often it has resumed the job. From this count a group knows whether
+// it has stayed or starts again.
 #include "words.h"
 
-// What differs between groups is handed on through local memory, which is trusted.
+// Values that differ between groups go through local memory, which the compiler assumes to be equal
+// in all groups.
 kernel void keeps_count(global uint *stop, global uint *latest, global uint *started, global uint *wrong, global uint *resumed) {
   local uint next;
   local uint me;

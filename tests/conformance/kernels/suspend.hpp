@@ -1,4 +1,5 @@
-// Kernels of suspend_test: the state that a suspended job keeps, and the setup it does not repeat.
+// Kernels of suspend_test: the State that a suspended job keeps, and setup, which a resumed job
+// does not repeat.
 #pragma once
 
 #include "conformance/kernels/words.hpp"
@@ -12,10 +13,10 @@ struct KeepsCount {
     std::uint32_t owner = 0;
   };
   std::uint32_t* stop;
-  std::uint32_t* count;  // as of group 0's last turn
-  Notes started;         // the counts that groups began with
+  std::uint32_t* count;  // the count after group 0's last turn
+  Notes started;         // the counts with which groups began
   std::uint32_t* wrong;
-  std::uint32_t* resumed;  // how often: the twin has to ask
+  std::uint32_t* resumed;  // number of resumes; only the OpenCL C kernel needs it
 
   auto twin() const {
     return twin_of("suspend/keeps_count", stop, count, started.words, wrong, resumed);

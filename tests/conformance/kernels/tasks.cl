@@ -1,4 +1,4 @@
-// Twins of tasks.hpp.
+// The kernels of tasks.hpp in OpenCL C.
 #include "words.h"
 
 kernel void empty_task() {}

@@ -10,7 +10,7 @@ struct EmptyTask {
   COHORT_FN void operator()() const {}
 };
 
-/// Runs until it is told to go.
+/// Runs until it is told to stop.
 struct BlockingTask {
   std::uint32_t* go;
 
@@ -21,7 +21,7 @@ struct BlockingTask {
   }
 };
 
-/// Its groups note themselves, and are all there at the same time.
+/// Each of its groups records its id, then waits for all others.
 struct MeetingTask {
   std::uint32_t* arrived;
   std::uint32_t* wrong;
@@ -35,10 +35,10 @@ struct MeetingTask {
   }
 };
 
-/// Notes a number in each of its groups.
+/// Each of its groups records a number.
 struct NotingTask {
   Notes notes;
-  std::uint32_t number;  // or its id
+  std::uint32_t number;  // or the group's id
   bool id;
 
   auto twin() const { return twin_of("tasks/noting_task", notes.words, number, id); }
@@ -48,7 +48,7 @@ struct NotingTask {
   }
 };
 
-/// Adds up how many groups of jobs it sees.
+/// Adds up the numbers of groups of jobs that it sees.
 struct LookingTask {
   std::uint32_t* inside;
   std::uint32_t* others;
@@ -60,7 +60,7 @@ struct LookingTask {
   }
 };
 
-/// A unit of its own, under the jobs' monitor.
+/// A task that occupies a unit, and is counted by the same monitor as the jobs.
 struct MonitoredTask {
   std::uint32_t* monitor;  // as in Background
   std::uint32_t* calls;

@@ -1,11 +1,12 @@
-// What the twins share: words.hpp in OpenCL C. A twin has the name, the parameters and the words of its kernel in C++.
-// A group of the dialect ends where it is taken away, so it notes before an offer that it leaves, and takes that back after
-// an offer in which it stays. A group learns that it has joined from a transmitted variable.
+// words.hpp in OpenCL C, for the twins: a twin is the OpenCL C version of a kernel, with the same
+// name, parameters and words. A group of the dialect ends inside the offer that removes it. So it
+// records before an offer that it leaves, and takes the record back if it stays. A group learns
+// from a transmitted variable that it has joined.
 #pragma once
 
 bool leads(void) { return get_local_id() == 0; }
 
-/// Once for the group.
+/// Counts once per group.
 void count(global uint *word) {
   if (leads()) atomic_inc(word);
 }
@@ -15,9 +16,9 @@ void uncount(global uint *word) {
 void expect(global uint *wrong, bool right) {
   if (!right) atomic_inc(wrong);
 }
-/// A word that the host or other groups change, read once for the whole group.
+/// Reads, once for the whole group, a word that the host or other groups change.
 uint told(global uint *word) { return work_group_broadcast(*(volatile global uint *)word, 0); }
-/// Waits for a condition outside the behaviour under test.
+/// Waits for a condition that is not part of the behaviour under test.
 void hold_until(global uint *word, uint least) {
   while (*(volatile global uint *)word < least) {
   }
@@ -28,13 +29,14 @@ void pause_at(global uint *word, uint times) {
   for (uint i = 0; i < times * 100; i++) *(volatile global uint *)word;
 }
 
-// Notes: how many, then the numbers.
+// The words of Notes: the count, then the numbers.
 void note(global uint *notes, uint number) {
   uint at = atomic_inc(notes);
   if (at < 1023) notes[1 + at] = number;
 }
 
-// Ids: clashes, groups inside, the most there were, the holders of each id, and a plain word of each.
+// The words of Ids: clashes, groups inside, the largest number inside, the number of holders of
+// each id, and a plain word for each id.
 #define MOST_IDS 64
 void enter(global uint *ids) {
   uint id = get_group_id();

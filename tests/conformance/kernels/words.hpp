@@ -1,6 +1,6 @@
-// What the kernels of the conformance suite share. They run on every engine, so they are trivially
-// copyable, keep everything in 32-bit words of the site's memory, and note what is wrong there.
-// Invariant: no GoogleTest and no host object here, for nvcc compiles it.
+// Shared by the kernels of the conformance suite. The kernels run on every engine, so they are
+// trivially copyable, keep all data in 32-bit words of the site's memory, and record mistakes
+// there. Invariant: no GoogleTest and no host object here, because nvcc compiles this file.
 #pragma once
 
 #ifndef __CUDA_ARCH__
@@ -19,7 +19,7 @@ class Threads;
 
 namespace cohort::test {
 
-/// The kernels of a file: what each engine is compiled for.
+/// The list of the kernels of a file. Each engine is compiled for this list.
 template <class... Kernels>
 struct KernelList {};
 
@@ -29,23 +29,23 @@ consteval Traits traits_with(ResizingBarrier barrier) {
   traits.barrier = barrier;
   return traits;
 }
-/// The kernel with one resizing barrier or another. With the usual one it is the kernel itself.
+/// The kernel with a given resizing barrier. With the default barrier it is the kernel itself.
 template <class Kernel, ResizingBarrier barrier>
 using Meeting = std::conditional_t<barrier == ResizingBarrier::one_pass, Kernel,
                                    With<Kernel, traits_with<Kernel>(barrier)>>;
 
-/// In a KernelList: the kernel with each of the resizing barriers.
+/// For a KernelList: the kernel with each of the resizing barriers.
 template <class Kernel>
 struct EachBarrier {};
 
-/// The kernel of the same words in kernels/<file>.cl, for the OpenCL engine: "<file>/<kernel>", and
-/// its arguments. A kernel that the dialect cannot express says why in `no_twin`.
+/// Names the OpenCL C version of the kernel in kernels/<file>.cl as "<file>/<kernel>", and lists
+/// its arguments. If the dialect cannot express a kernel, its `no_twin` says why.
 template <class... Arguments>
 std::pair<std::string, std::tuple<Arguments...>> twin_of(const char* name, Arguments... arguments) {
   return {name, {arguments...}};
 }
 
-/// True in the one thread of a group that records for it.
+/// True for the one thread of a group that records on its behalf.
 template <class Group>
 COHORT_FN bool leader(const Group& group) {
   return group.local_id() == 0;
@@ -58,7 +58,7 @@ template <class Group>
 COHORT_FN void add(const Group& group, std::uint32_t* word, std::uint32_t number = 1) {
   group.atomic(*word).fetch_add(number);
 }
-/// Counts once for the group.
+/// Counts once per group.
 template <class Group>
 COHORT_FN void count(const Group& group, std::uint32_t* word) {
   if (leader(group)) add(group, word);
@@ -67,13 +67,13 @@ template <class Group>
 COHORT_FN void expect(const Group& group, std::uint32_t* wrong, bool right) {
   if (!right) add(group, wrong);
 }
-/// A flag, read once for the whole group: its threads must not see different values.
+/// Reads a flag once for the whole group, because its threads must not see different values.
 template <class Group>
 COHORT_FN bool told(const Group& group, std::uint32_t* flag) {
   return group.broadcast(load(group, flag)) != 0;
 }
 
-/// Lets other groups run. In the explorer every load of a word does.
+/// Lets other groups run. In the explorer, any load of a word does so.
 template <class Group>
 COHORT_FN void pause(const Group& /*group*/) {
 #ifdef __CUDA_ARCH__
@@ -83,7 +83,7 @@ COHORT_FN void pause(const Group& /*group*/) {
     std::this_thread::yield();
 #endif
 }
-/// Waits for a condition outside the behaviour under test.
+/// Waits for a condition that is not part of the behaviour under test.
 template <class Group, class Done>
 COHORT_FN void hold_until(const Group& group, Done done) {
   while (!done()) pause(group);
@@ -94,10 +94,10 @@ COHORT_FN void hold(const Group& group, std::uint32_t* flag) {
   hold_until(group, [&] { return load(group, flag) != 0; });
 }
 
-/// Numbers that groups note down, for the host to read once they are out.
+/// Numbers that groups record. The host reads them once the groups are out.
 struct Notes {
   static constexpr std::uint32_t room = 1023;
-  std::uint32_t* words;  // how many, then the numbers
+  std::uint32_t* words;  // the count, then the numbers
 
   template <class Group>
   COHORT_FN void add(const Group& group, std::uint32_t number) const {
@@ -110,8 +110,8 @@ struct Notes {
   }
 };
 
-/// How many groups have left with each id. A twin counts its group before an offer, and takes that
-/// back if it stays.
+/// For each id, how many groups have left with it. A twin counts its group before an offer, and
+/// takes this back if the group stays.
 struct Leavers {
   static constexpr std::uint32_t most_ids = 64;
   std::uint32_t* words;
@@ -122,8 +122,8 @@ struct Leavers {
   }
 };
 
-/// Which ids are held. Plain data follows each id, so that a thread sanitizer and the explorer see
-/// whether successive holders are ordered.
+/// Records which ids are in use. Plain data is attached to each id, so that a thread sanitizer and
+/// the explorer see whether successive holders are ordered.
 struct Ids {
   static constexpr std::uint32_t most_ids = 64;
   enum : std::uint32_t { clashes, inside, most_inside, holders, size = holders + 2 * most_ids };
