@@ -7,7 +7,7 @@
 namespace cohort::compiler {
 
 [[nodiscard]] bool has_builtin(llvm::StringRef name);
-/// Whether the function also exists for arguments and results of type half.
+/// Whether the function also exists for half values.
 [[nodiscard]] bool takes_half(llvm::StringRef name);
 /// The function that does the same as Clang's `__builtin_...` of this name; empty if there is none.
 [[nodiscard]] llvm::StringRef without_prefix(llvm::StringRef name);

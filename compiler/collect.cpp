@@ -37,8 +37,8 @@ const clang::CallExpr* call_of_initialiser(const clang::VarDecl& variable) {
 
 namespace {
 
-/// The calls below `body` after which a group can continue. Only these may be, or lead to, resizing
-/// points.
+/// The calls below `body` after which a group can continue. Only such calls may be resizing points
+/// or contain them.
 std::set<const clang::CallExpr*> continuable(const clang::Stmt* body) {
   std::set<const clang::CallExpr*> result;
   const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* stmt) {
@@ -115,7 +115,7 @@ class Collector {
     return report(program_.diagnostics(), at, what);
   }
 
-  /// Depth first, so that callees come before their callers.
+  /// Visits functions depth first, so that callees come before their callers.
   void visit(const clang::FunctionDecl& function) {
     if (!done_.insert(&function).second) return;
     open_.insert(&function);
@@ -154,7 +154,7 @@ class Collector {
       complain(call.getBeginLoc(), Say::kernel_called) << &target << call.getSourceRange();
       return;
     }
-    // C accepts this for a function declared as `int f(x) {...}`
+    // C accepts such a call of a function declared as `int f(x) {...}`
     if (call.getNumArgs() != target.getNumParams()) {
       complain(call.getBeginLoc(), Say::unsupported_construct)
           << "a call without the arguments of its function";

@@ -11,8 +11,8 @@ namespace cohort::compiler {
 /// cannot run.
 bool collect(Program& program);
 
-/// The call that a statement consists of: alone, or as the whole right-hand side of an assignment
-/// or a return. Else null.
+/// The call that a statement consists of, alone or as the whole right-hand side of an assignment or
+/// a return. Null if there is none.
 [[nodiscard]] const clang::CallExpr* call_of_statement(const clang::Stmt& statement);
 /// The call that is the whole initialiser of a variable, or null.
 [[nodiscard]] const clang::CallExpr* call_of_initialiser(const clang::VarDecl& variable);

@@ -82,8 +82,8 @@ class Passes final : public clang::ASTConsumer {
     for (Kernel& kernel : program.kernels) {
       const unsigned before = engine.getClient()->getNumErrors();
       const std::vector<Facts> facts = check_uniformity(program, kernel);
-      // After a primitive that only some threads reach, values differ everywhere. The error already
-      // reported covers that.
+      // The primitive was reached by only some threads, which has been reported. After it, all
+      // values count as different, so further reports would be noise.
       if (engine.hasErrorOccurred() &&
           (options_.verify || engine.getClient()->getNumErrors() > before))
         continue;
@@ -200,7 +200,7 @@ void on_large_stack(const Work& work) {
   pthread_attr_destroy(&attributes);
   if (started) {
     pthread_join(thread, nullptr);
-  } else {  // no such thread: use the current stack
+  } else {  // the thread could not be started: use the current stack
     start(&errand);
   }
   if (errand.error) std::rethrow_exception(errand.error);

@@ -1,5 +1,5 @@
-// One source file through all passes: parse, collect, rules, uniformity, liveness, transmission,
-// output. Invariant: there is output only if no pass has reported an error.
+// Compiles one source file by all passes: parse, collect, rules, uniformity, liveness,
+// transmission, output. Invariant: there is output only if no pass has reported an error.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct CompileOptions {
 struct KernelStats {
   std::string name;
   unsigned resizing_barriers = 0;
-  unsigned barriers = 0;  ///< all barriers, resizing ones included
+  unsigned barriers = 0;  ///< all barriers, including resizing ones
   unsigned kills = 0;
   unsigned forks = 0;
   unsigned transmits = 0;  ///< variables declared `transmit`

@@ -9,7 +9,7 @@ namespace cohort::compiler {
 
 /// Names of the diagnostics; diagnostics.cpp has the texts.
 enum class Say {
-  // the kernel and its parameters
+  // A kernel and its parameters.
   parameter_assigned,
   parameter_address,
   unknown_kill_order,
@@ -27,7 +27,7 @@ enum class Say {
   not_defined,
   indirect_call,
   goto_among_points,
-  // where primitives may stand
+  // Places where primitives are allowed.
   primitive_not_a_statement,
   helper_not_a_statement,
   divergent_primitive,

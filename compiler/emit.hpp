@@ -14,7 +14,7 @@ enum class Engine { cpu, cuda };
 [[nodiscard]] std::string emit_cpp(const Program& program, Engine engine, Transmit mode,
                                    const std::string& description);
 
-/// OpenCL C in which primitives are calls of functions that the OpenCL engine supplies.
+/// OpenCL C. Its primitives are calls of functions that the OpenCL engine supplies.
 [[nodiscard]] std::string emit_opencl(const Program& program);
 
 /// An ordinary OpenCL kernel. offer_kill and request_fork do nothing, which the model allows. The

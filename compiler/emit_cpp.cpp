@@ -133,7 +133,8 @@ class Cpp final : public Printer {
     return (written ? "cl::swizzle_ref<" : "cl::swizzle<") + list + ">(" + base + ")";
   }
 
-  /// Host and device share structs, so their layout has to be the one Clang computed.
+  /// Checks a struct's layout: host and device share structs, so the layout must be the one that
+  /// Clang computed.
   void after_record(const clang::RecordDecl& record, const std::string& name) override {
     const auto& layout = program_.context.getASTRecordLayout(&record);
     if (record.field_empty()) return;
@@ -156,8 +157,8 @@ class Cpp final : public Printer {
            ")";
   }
 
-  /// An argument cast to exactly its parameter's type: comparisons are of type int in C, but not in
-  /// C++.
+  /// An argument, cast to exactly the parameter's type: for example, comparisons have type int in
+  /// C, but not in C++.
   std::string exact_argument(const clang::CallExpr& call, unsigned i) {
     const clang::Expr* argument = call.getArg(i);
     const std::string text = Printer::print(argument);
@@ -309,7 +310,8 @@ class Cpp final : public Printer {
     enter(point);
   }
 
-  /// A group that is taken at the kill and one that joins at the fork both continue after the fork.
+  /// A group that leaves at the kill and a group that joins at the fork both continue after the
+  /// fork, so one call can replace both.
   bool merge_points(const Point& /*kill*/, const Point& fork) override {
     if (!kernel_->suspendable) return false;
     line("if (cohort_group.offer(" + state_of(fork) + ")) return;");
@@ -393,7 +395,7 @@ class Cpp final : public Printer {
     line("    .barrier = ::cohort::ResizingBarrier::COHORT_CL_BARRIER,");
     line(std::string{"    .suspendable = "} + (kernel.suspendable ? "true};" : "false};"));
     line("");
-    std::string room;  // bytes taken by the local-memory parameters so far
+    std::string room;  // number of bytes that the local-memory parameters so far take
     std::vector<std::string> pointers;
     std::string arguments;
     std::string parameters;
@@ -450,8 +452,8 @@ class Cpp final : public Printer {
     kernel_ = nullptr;
   }
 
-  /// The body of a kernel that a group may run many times. It is a function of its own, so that
-  /// `return` ends one run only.
+  /// Prints the body of a kernel that a group may run many times. It becomes a function of its own,
+  /// so that `return` ends only one run.
   void print_work(const std::string& body, const std::string& parameters) {
     line("template <class cohort_Item>");
     line("static COHORT_FN void cohort_work(cohort_Item& cohort_item" + parameters + ") {");

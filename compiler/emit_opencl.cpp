@@ -73,7 +73,8 @@ class OpenCl final : public Printer {
  public:
   OpenCl(const Program& program, bool plain) : Printer(program), plain_(plain) {
     if (!plain) return;
-    for (const Kernel& each : program.kernels) {  // the host looks kernels up by their source names
+    // The host finds kernels by their names in the source.
+    for (const Kernel& each : program.kernels) {
       while (each.decl->getName().endswith(suffix_)) suffix_ += "_";
     }
   }
@@ -110,7 +111,7 @@ class OpenCl final : public Printer {
     return of->isScalarType() ? "0" : "{0}";
   }
   std::string constant(const clang::VarDecl& variable, const std::string& name) override {
-    // The declaration may have the qualifiers __global const.
+    // The variable's declaration may have the qualifiers __global const.
     const std::string declared = declare(variable.getType(), name);
     llvm::StringRef rest = declared;
     const bool global = rest.consume_front("__global ");
@@ -142,7 +143,7 @@ class OpenCl final : public Printer {
 
   std::string print_cast(const clang::CastExpr& cast) override {
     std::string inner = Printer::print(cast.getSubExpr());
-    if (isa<clang::ImplicitCastExpr>(cast)) return inner;  // C converts by itself
+    if (isa<clang::ImplicitCastExpr>(cast)) return inner;  // C makes this conversion by itself
     if (cast.getCastKind() == clang::CK_NullToPointer) return "0";
     return "(" + type(cast.getType().getUnqualifiedType()) + ")(" + inner + ")";
   }
@@ -182,7 +183,7 @@ class OpenCl final : public Printer {
     if (name == "query") return plain_ ? "0u" : "cohort_query(cohort_self)";
     if (name == "global_barrier") return "cohort_global_barrier(" + context_argument() + ")";
     const std::string dimension = arguments.empty() ? "0" : arguments;
-    // Groups join and leave: the engine supplies ids, and groups lie along dimension 0.
+    // Groups join and leave, so the engine supplies the ids. Groups lie along dimension 0.
     if (!plain_) {
       std::string group_id = "(size_t)cohort_group_id(cohort_self, " + dimension + ")";
       std::string groups = "(size_t)cohort_num_groups(cohort_self, " + dimension + ")";
@@ -240,7 +241,8 @@ class OpenCl final : public Printer {
     return true;
   }
 
-  /// After a barrier or a query the job may have ended for this group; the function then returns.
+  /// Prints a check after a barrier or a query: the job may have ended for this group; the function
+  /// then returns.
   void after(const clang::Stmt* evaluated) override {
     if (plain_) return;
     bool meets = false;
@@ -273,7 +275,7 @@ class OpenCl final : public Printer {
     }
   }
 
-  /// Writes the code with which such a group continues at this point.
+  /// Writes the code with which a joining or resumed group continues at this point.
   void enter(const Point& point) {
     entries_.push_back("case " + std::to_string(point.phase) + ":");
     for (const Variable& each : point.transmits) {
@@ -332,7 +334,7 @@ class OpenCl final : public Printer {
     line("");
   }
 
-  /// Makes the resizing barriers of a plain function known to the printer as points. They act as
+  /// Registers the resizing barriers of a plain function as points with the printer. They act as
   /// global barriers there.
   static void plain_kernel_points(const clang::FunctionDecl& function, Kernel& kernel) {
     walk(function.getBody(), [&](const clang::Stmt& stmt) {
@@ -408,7 +410,7 @@ class OpenCl final : public Printer {
     const clang::FunctionDecl& function = *kernel.decl;
     const std::string name = function.getNameAsString();
     std::string arguments;
-    std::string room;  // bytes taken by the local-memory parameters so far
+    std::string room;  // number of bytes that the local-memory parameters so far take
     line("typedef struct {");
     if (function.param_empty() && !kernel.plain()) line("  char unused;");
     for (const clang::ParmVarDecl* each : function.parameters()) {

@@ -34,7 +34,7 @@ class FunctionLiveness {
     if (graph_ != nullptr) solve();
   }
 
-  /// Live variables. True: the variable is certainly read before it is written.
+  /// Live variables. The value is true if the variable is certainly read before it is written.
   using Set = std::map<const clang::VarDecl*, bool>;
 
   Set live_after(const clang::Stmt* stmt) const {
@@ -143,7 +143,7 @@ class FunctionLiveness {
     const auto* binary = dyn_cast_or_null<clang::BinaryOperator>(parent);
     if (binary != nullptr && binary->getOpcode() == clang::BO_Assign &&
         binary->getLHS()->IgnoreParens() == top->IgnoreParens()) {
-      return Effect::none;  // a write; the enclosing assignment has Effect::kill
+      return Effect::none;  // a write; the enclosing assignment is the element with Effect::kill
     }
     return in_parts_.contains(variable) ? Effect::perhaps : Effect::read;
   }
@@ -187,8 +187,8 @@ class FunctionLiveness {
     if (effect == Effect::perhaps) live.try_emplace(variable, false);
   }
 
-  /// The target of `x += call`. Clang's graph reads the target before the call; the output reads it
-  /// after the call.
+  /// The target of `x += call`. Clang's graph reads the target before the call, but the output
+  /// reads it after the call.
   const clang::Expr* target_of(const clang::Stmt& call) const {
     const auto* value = dyn_cast<clang::Expr>(&call);
     for (;;) {
@@ -389,7 +389,7 @@ void find_live(Program& program, Kernel& kernel) {
     point.in_scope.erase(std::unique(point.in_scope.begin(), point.in_scope.end()),
                          point.in_scope.end());
     for (auto live = point.live.begin();
-         live != point.live.end();) {  // merge each alias with the variable it stands for
+         live != point.live.end();) {  // merge each alias with the variable that it stands for
       const auto same = std::find_if(point.live.begin(), live, [&](const Live& each) {
         return each.variable == live->variable;
       });

@@ -1,6 +1,6 @@
-// Fourth pass: which variables a group that joins at a point may read before it writes them. A
-// backward analysis over Clang's control-flow graph of each function. For a point inside inlined
-// functions, the results of all functions on its call chain are combined.
+// Fourth pass: finds the variables that a group joining at a point may read before it writes them.
+// It is a backward analysis over Clang's control-flow graph of each function. For a point inside
+// inlined functions, it combines the results of all functions on the point's call chain.
 #pragma once
 
 #include "compiler/program.hpp"
@@ -15,8 +15,8 @@ void find_live(Program& program, Kernel& kernel);
 /// own to transmit.
 [[nodiscard]] bool is_alias(const clang::ParmVarDecl& parameter, const clang::CallExpr& call);
 
-/// The variable of an outer frame that an aliased parameter stands for; no variable if the argument
-/// is a constant.
+/// The variable of an outer frame for which an aliased parameter stands. Empty if the argument is a
+/// constant.
 [[nodiscard]] Variable resolve(Variable variable);
 
 }  // namespace cohort::compiler

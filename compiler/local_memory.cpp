@@ -15,7 +15,7 @@ using clang::isa;
 
 namespace {
 
-/// A variable in local memory, or a parameter that stands for the memory it points to.
+/// A variable in local memory, or a parameter, which stands for the memory to which it points.
 using Key = const clang::VarDecl*;
 
 Key pointed_to(const clang::Expr* pointer);
@@ -135,13 +135,13 @@ class FunctionMemory {
     return effect;
   }
 
-  /// Pointers kept in variables are not tracked, so the memory such a pointer refers to counts as
-  /// written.
+  /// Handles a pointer that is stored in a variable. Such pointers are not tracked, so the memory
+  /// to which the pointer refers counts as written.
   static void note_pointer(const clang::Expr& value, Effect& effect) {
     if (value.getType()->isPointerType()) effect.writes.insert(pointed_to(&value));
   }
 
-  /// Adds what a function does with the memory that its argument `i` points to.
+  /// Adds the reads and writes of a function to the memory to which its argument `i` points.
   void pass(const clang::CallExpr& call, unsigned i, Effect& effect) const {
     const clang::Expr* argument = call.getArg(i);
     const clang::FunctionDecl* callee = callee_of(call);
@@ -187,7 +187,7 @@ class FunctionMemory {
     reads.insert(effect.reads.begin(), effect.reads.end());
   }
 
-  /// The loop, or the branch that threads take differently, to whose condition this block belongs.
+  /// The loop or the divergent branch to whose condition this block belongs.
   const clang::Stmt* decided_by(const clang::Stmt* terminator) const {
     while (terminator != nullptr && isa<clang::Expr>(terminator))
       terminator = parents_.getParent(const_cast<clang::Stmt*>(terminator));
@@ -196,8 +196,8 @@ class FunctionMemory {
     return loop || program_.parting.contains(terminator) ? terminator : nullptr;
   }
 
-  /// Records the edges that skip a loop or one side of a branch, with the objects written in the
-  /// part skipped. Such an edge counts as if those objects had been written.
+  /// Records the edges that skip a loop or one side of a branch, with the objects that are written
+  /// in the skipped part. Such an edge counts as if those objects had been written.
   void find_bypasses() {
     for (const clang::CFGBlock* block : *graph_) {
       const clang::Stmt* terminator = block->getTerminatorStmt();

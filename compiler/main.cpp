@@ -154,8 +154,8 @@ int start(int argc, char** argv) {
                   "Version of OpenCL C: CL1.0 to CL3.0 (default: CL3.0)")
       ->type_name("VERSION")
       ->check(CLI::IsMember{standards, CLI::ignore_case});
-  // Options of clBuildProgram, with one dash as in OpenCL. Most only permit what cohortc does
-  // anyway.
+  // Options of clBuildProgram, with one dash as in OpenCL. Most of them only permit optimisations
+  // that cohortc makes anyway.
   const std::map<std::string, std::string> permissions{
       {"fast-relaxed-math", "Optimise as if accuracy, infinities and NaNs did not matter"},
       {"single-precision-constant", "Literals without a suffix are floats"},

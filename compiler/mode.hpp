@@ -3,7 +3,7 @@
 
 namespace cohort::compiler {
 
-/// Which variables a joining group receives, and from whom (appendix B of the paper).
+/// Which variables a joining group receives, and from which threads (appendix B of the paper).
 enum class Transmit {
   annotated,   ///< variables declared `transmit`, from thread 0
   live,        ///< variables that a joining group may read, from thread 0

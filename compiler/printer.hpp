@@ -1,7 +1,8 @@
-// Prints checked functions statement by statement. Holds what C++ and OpenCL C have in common. A
-// kernel becomes a function that can be entered at each of its points: variables declared around a
-// point move to the top, and the code before it is jumped over or skipped. Functions that contain
-// points are written in place of their calls. Invariant: no jump bypasses an initialisation.
+// Prints checked functions statement by statement. This base class has the parts that C++ and
+// OpenCL C have in common. A kernel becomes a function that can be entered at each of its points:
+// variables declared around a point move to the top, and the code before the point is jumped over
+// or skipped. Functions that contain points are written in place of their calls. Invariant: no jump
+// bypasses an initialisation.
 #pragma once
 
 #include "compiler/program.hpp"
@@ -27,7 +28,8 @@ class Printer {
     std::string end;     // the label behind an inlined function
   };
 
-  // ---- what differs between the languages
+  // ---- the differences between the languages
+  // An address space as a qualifier, with a trailing space.
   /// An address space as a qualifier, with a trailing space.
   virtual std::string space(clang::LangAS of) const = 0;
   /// Whether objects in this address space are const even if the source does not say so.
@@ -51,7 +53,8 @@ class Printer {
   virtual std::string print_as(clang::QualType to, const std::string& value) = 0;
   virtual std::string copy_array(const std::string& to, const std::string& from) const = 0;
   virtual void print_point(const Point& point) = 0;
-  /// Prints an offer_kill and the request_fork that follows it as one call. Returns true if it did.
+  /// Prints an offer_kill and the request_fork that follows it as one call. Returns false if it
+  /// cannot.
   virtual bool merge_points(const Point& /*kill*/, const Point& /*fork*/) { return false; }
   /// Whether points are entered by skipping the code before them (while `cohort_skip` holds a
   /// point's number) and not by jumps. For compilers that do not accept jumps into loops.
@@ -82,7 +85,7 @@ class Printer {
   /// Called after a struct or union is printed.
   virtual void after_record(const clang::RecordDecl& /*record*/, const std::string& /*name*/) {}
 
-  /// The type of a variable that gets its value later.
+  /// The type for a variable that gets its value later than its declaration.
   [[nodiscard]] clang::QualType unqualified_of(const clang::VarDecl& variable) const;
   /// A declaration of `name`; the type alone if `name` is empty.
   [[nodiscard]] std::string declare(clang::QualType type, const std::string& name) const;

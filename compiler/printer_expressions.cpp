@@ -41,7 +41,7 @@ std::string Printer::print_integer(const llvm::APSInt& value, clang::QualType of
   const std::string suffix = std::string{of->isUnsignedIntegerType() ? "u" : ""} +
                              (program_.context.getTypeSize(of) == 64 ? "l" : "");
   if (!value.isNegative()) return llvm::toString(value, 10) + suffix;
-  // The lowest value of a type has no literal of that type.
+  // The lowest value of a signed type has no literal of that type.
   if (value.isMinSignedValue()) {
     llvm::APSInt next = value;
     ++next;

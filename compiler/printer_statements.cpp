@@ -142,7 +142,7 @@ void Printer::print_sequence(const std::vector<const clang::Stmt*>& items, unsig
       continue;
     }
     // A group on its way to a later point skips this whole statement. A statement that is itself a
-    // point handles that on its own.
+    // point does this on its own.
     const bool over = span.any() && span.last < last && first == nullptr;
     if (over) {
       line("if (cohort_skip <= " + std::to_string(span.last) + ") {");
@@ -330,7 +330,7 @@ void Printer::print_statement(const clang::Stmt* stmt) {
   }
 }
 
-/// Notes a loop that the source wants unrolled, by OpenCL's attribute or by a pragma.
+/// Records that the source wants a loop unrolled, by OpenCL's attribute or by a pragma.
 void Printer::note_unrolling(const clang::AttributedStmt& marked) {
   for (const clang::Attr* attribute : marked.getAttrs()) {
     if (const auto* hint = dyn_cast<clang::OpenCLUnrollHintAttr>(attribute)) {
@@ -355,7 +355,8 @@ void Printer::begin_loop(const std::string& words) {
 
 void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
   const clang::LangAS space = variable.getType().getAddressSpace();
-  if (space == clang::LangAS::opencl_constant) return;  // printed at the top of the file
+  // Constants are printed at the top of the file.
+  if (space == clang::LangAS::opencl_constant) return;
   if (space == clang::LangAS::opencl_local) {
     names_[{frames_.back().chain, &variable}] = local_variable(variable);
     return;
@@ -371,7 +372,8 @@ void Printer::print_variable(const clang::VarDecl& variable, bool hoist) {
     line(alignment(variable) + declare(variable.getType(), name) + value + ";");
     return;
   }
-  if (is_named_constant(variable)) {  // declared with its value, so that joining groups have it too
+  // Keeps its initialiser, so that joining groups have the value too.
+  if (is_named_constant(variable)) {
     const std::string value = print(variable.getInit());
     hoisted_.push_back(alignment(variable) + declare(variable.getType(), bind(variable)) + " = " +
                        value + ";");

@@ -1,6 +1,6 @@
-// What the passes find out about a source file and the emitters print: kernels, their resizing
-// points, and what each point transmits. Invariant: a point's number is its `phase` in the State,
-// counted from 1 in source order.
+// The results of the passes over a source file, which the emitters print: kernels, their resizing
+// points, and the variables that each point transmits. Invariant: a point's number is its `phase`
+// in the State, counted from 1 in source order.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -18,8 +18,8 @@ namespace cohort::compiler {
 /// The calls that lead from the kernel to a statement: inlined functions, outermost first.
 using Chain = std::vector<const clang::CallExpr*>;
 
-/// A variable of the kernel, or of one inlined call of a function. `frame` holds the calls that
-/// lead there.
+/// A variable of the kernel, or of one inlined call of a function. `frame` is the chain of calls to
+/// that function.
 struct Variable {
   Chain frame;
   const clang::VarDecl* decl = nullptr;
@@ -30,7 +30,8 @@ struct Variable {
 /// A variable that is live at a point, and the place of its next read.
 struct Live {
   Variable variable;
-  bool surely = true;  ///< false: only through a pointer or part by part, which is not tracked
+  /// False if it is read only through a pointer or part by part, which is not tracked.
+  bool surely = true;
   clang::SourceLocation read;
 };
 
@@ -49,14 +50,14 @@ struct Point {
 struct Kernel {
   const clang::FunctionDecl* decl = nullptr;
   std::vector<Point> points;
-  std::vector<Variable> state;  ///< the union of what its points transmit, in declaration order
+  std::vector<Variable> state;  ///< all variables that its points transmit, in declaration order
   bool kill_any = false;
   bool may_all_leave = false;
   bool suspendable = true;
   // Numbers of calls; a call in an inlined function counts once per copy.
   unsigned resizing_barriers = 0, global_barriers = 0, kills = 0, forks = 0;
   unsigned annotated = 0;                 ///< variables declared `transmit`
-  unsigned dimensions = 1;                ///< number of dimensions that it uses by number
+  unsigned dimensions = 1;                ///< number of dimensions that the kernel uses
   const clang::CallExpr* asks = nullptr;  ///< the call that uses the highest dimension
 
   /// A kernel without resizing points and global barriers. It may run over a range of work-items,
@@ -64,7 +65,7 @@ struct Kernel {
   [[nodiscard]] bool plain() const { return points.empty() && global_barriers == 0; }
 
   [[nodiscard]] bool at_barriers() const { return kills == 0 && forks == 0; }
-  /// The point that these calls lead to, or null.
+  /// The point to which these calls lead, or null.
   [[nodiscard]] const Point* at(const Chain& chain) const {
     for (const Point& each : points) {
       if (each.chain == chain) return &each;
@@ -79,15 +80,16 @@ struct Program {
 
   clang::ASTContext& context;
   std::vector<Kernel> kernels;
-  /// Functions defined by the user, without kernels, callees first.
+  /// Functions defined by the user, except kernels; callees first.
   std::vector<const clang::FunctionDecl*> functions;
   std::vector<const clang::Decl*> declarations;  ///< types and constants, in source order
-  /// Functions that reach a resizing point: they are inlined.
+  /// Functions that contain or call a resizing point. They are inlined.
   std::set<const clang::FunctionDecl*> resizes;
-  std::set<const clang::FunctionDecl*> meets;  ///< functions that reach a global_barrier or a query
-  /// Functions that reach an id, a barrier or a primitive.
+  /// Functions that contain or call a global_barrier or a query.
+  std::set<const clang::FunctionDecl*> meets;
+  /// Functions that contain or call an id function, a barrier or a primitive.
   std::set<const clang::FunctionDecl*> asks_group;
-  /// Branches that the threads of a group may take differently.
+  /// Branches at which the threads of a group may diverge.
   std::set<const clang::Stmt*> parting;
 
   [[nodiscard]] clang::DiagnosticsEngine& diagnostics() const { return context.getDiagnostics(); }

@@ -103,7 +103,7 @@ class Rules {
   void run() {
     for (const clang::Decl* each : program_.declarations) check_declaration(*each);
     for (const clang::FunctionDecl* function : program_.functions) {
-      if (function->hasAttr<clang::OpenCLKernelAttr>()) continue;  // kernels are checked below
+      if (function->hasAttr<clang::OpenCLKernelAttr>()) continue;  // kernels are checked later
       for (const llvm::StringRef trait : {"kill_order", "survivors"}) {
         if (!trait_of(*function, trait).empty()) {
           complain(function->getLocation(), Say::trait_not_on_kernel) << trait << function;
@@ -202,8 +202,8 @@ class Rules {
     });
   }
 
-  /// Reports uses of a program-scope constant's address if the constant is not 'constant': it has
-  /// no address in the OpenCL outputs.
+  /// Reports the use of a program-scope constant's address, unless the constant is declared
+  /// 'constant': otherwise it has no address in the OpenCL outputs.
   void check_constant_use(const clang::Stmt& stmt, std::set<const clang::Expr*>& by_value) {
     if (const auto* cast = dyn_cast<clang::ImplicitCastExpr>(&stmt);
         cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue)
@@ -283,8 +283,8 @@ class Rules {
     return true;
   }
 
-  /// Whether the statement changes a volatile struct or vector other than by assigning the whole of
-  /// it, the only form `write_volatile` supports.
+  /// Whether the statement changes a volatile struct or vector in any way other than by assigning
+  /// the whole. `write_volatile` supports only that form.
   static bool changes_volatile(const clang::Stmt& stmt) {
     const clang::Expr* target = nullptr;
     bool whole = false;

@@ -8,7 +8,7 @@
 namespace cohort::compiler {
 
 /// Reports broken rules and reads each kernel's traits. `cpp`: the output is C++, which supports
-/// less than OpenCL C.
+/// less of OpenCL C.
 void check_rules(Program& program, bool cpp);
 
 }  // namespace cohort::compiler

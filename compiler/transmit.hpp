@@ -1,5 +1,5 @@
-// Last pass: what each point transmits, and whether that is enough. A kernel's State is the union
-// of what its points transmit.
+// Last pass: decides what each point transmits, and whether that is enough. A kernel's State is the
+// union of what its points transmit.
 #pragma once
 
 #include "compiler/program.hpp"

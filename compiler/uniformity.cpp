@@ -17,12 +17,13 @@ namespace {
 
 Fact join(Fact a, Fact b) { return b.level > a.level ? b : a; }
 
-/// What is known of a value. If it is or contains a pointer: also what that points to.
+/// Knowledge about a value. If the value is or contains a pointer, this includes knowledge about
+/// its target.
 struct Value {
   Fact fact;
-  std::set<Variable> targets;  // private variables it may point into
+  std::set<Variable> targets;  // private variables into which it may point
   bool elsewhere = true;       // may also point to memory other than `targets`
-  bool local = false;          // that memory may be local memory
+  bool local = false;          // the memory elsewhere may be local memory
   bool whole = false;          // points to the target itself, not to a part of it
 
   /// Whether the value is certainly the address of one particular variable.
@@ -52,7 +53,7 @@ using Values = std::map<Variable, Value>;
 /// pointers among it matter.
 const Variable memory{};
 
-/// What is known of the variables at one program point. `dead`: control cannot reach the point.
+/// Knowledge about the variables at one program point. `dead`: control cannot reach the point.
 struct Env {
   Values vars;
   bool dead = false;
@@ -114,14 +115,14 @@ class Run {
   struct Breakable {
     Env broken{{}, true};     // state at the breaks, joined
     Env continued{{}, true};  // state at the continues, joined
-    Fact left;                // how unevenly threads break: fewer remain behind
+    Fact left;                // how unevenly threads break, so that only some remain in the loop
     Fact skipped;             // how unevenly threads continue, in this iteration
     bool loop = true;
   };
   /// A function that is being run.
   struct Call {
     std::optional<Value> result;
-    Fact returned;  // how unevenly threads return: fewer remain behind
+    Fact returned;  // how unevenly threads return, so that only some remain
     Env at_return{{}, true};
     std::vector<Breakable*> scopes;
     std::map<const clang::LabelDecl*, Env> labels;  // state at the gotos to each label, joined
@@ -130,7 +131,7 @@ class Run {
 
   /// How unevenly threads reach the current statement.
   Fact control() const {
-    Fact result;  // exits come first: they may be the reason why conditions differ
+    Fact result;  // exits come first, because they may be the reason why conditions differ
     for (const Call* call : calls_) {
       result = join(join(result, call->returned), join(call->forward, call->back));
       for (const Breakable* scope : call->scopes)
@@ -256,7 +257,7 @@ class Run {
     Env head = env;
     Env exit{{}, true};
     Fact trips;
-    for (;;) {  // until a fixed point; there are three levels, so it comes soon
+    for (;;) {  // repeats until a fixed point, which comes soon: there are only three levels
       const Env before = head;
       scope.skipped = {};
       const Level apart_before = join(trips, control()).level;
@@ -650,7 +651,7 @@ class Run {
     return as(std::move(result), call.getType());
   }
 
-  /// Records what is known of the variables at this point.
+  /// Records the knowledge about the variables at this point.
   void note_point(const clang::CallExpr& call, const Env& env) {
     chain_.push_back(&call);
     if (const Point* point = kernel_.at(chain_)) {

@@ -7,7 +7,7 @@
 
 namespace cohort::compiler {
 
-// get_global_id() and the others without an argument mean dimension 0, as in the paper.
+// get_global_id() and similar functions without an argument refer to dimension 0, as in the paper.
 const char* const prelude_text = R"(
 #pragma clang system_header
 #define transmit __attribute__((annotate("cohort.transmit")))
@@ -174,7 +174,7 @@ bool is_fixed(const clang::Expr& expression) {
   if (const auto* binary = dyn_cast<clang::BinaryOperator>(value);
       binary != nullptr && (binary->isAssignmentOp() || binary->isCommaOp()))
     return false;
-  if (const auto* call = dyn_cast<clang::CallExpr>(value)) {  // INFINITY, NAN
+  if (const auto* call = dyn_cast<clang::CallExpr>(value)) {  // e.g. INFINITY or NAN
     const clang::FunctionDecl* callee = callee_of(*call);
     if (callee == nullptr || callee->getBuiltinID() == 0 ||
         !value->isEvaluatable(callee->getASTContext()))

@@ -21,11 +21,11 @@ enum class Primitive {
 
 /// What the value of a built-in function depends on, and which threads must reach the call.
 enum class Role {
-  pure,          ///< its arguments only
+  pure,          ///< only its arguments
   thread_value,  ///< differs between threads: local and global ids, atomic read-modify-writes,
                  ///< scans
-  group_value,   ///< the same in a group, but not in all: get_group_id
-  size_value,    ///< M: the same everywhere between resizing points
+  group_value,   ///< the same in all threads of a group, but not in all groups: get_group_id
+  size_value,    ///< M, which is the same everywhere between resizing points
   meeting,       ///< all threads of a group must reach it, and all get the same value
 };
 
@@ -54,18 +54,18 @@ extern const char* const prelude_text;
 [[nodiscard]] bool asks_group(const clang::FunctionDecl& builtin);
 /// The `transmit` annotation of a variable, or null.
 [[nodiscard]] const clang::AnnotateAttr* transmit_of(const clang::VarDecl& variable);
-/// Whether a variable only names a compile-time constant. All threads know such a value, so it is
-/// never transmitted.
+/// Whether a variable is only a name for a compile-time constant. All threads know such a value, so
+/// it is never transmitted.
 [[nodiscard]] bool is_named_constant(const clang::VarDecl& variable);
 /// The x of the annotation `name(x)` on a kernel, for kill_order and survivors; empty if there is
 /// none.
 [[nodiscard]] llvm::StringRef trait_of(const clang::FunctionDecl& function, llvm::StringRef name);
 /// The callee of a direct call; null for other calls.
 [[nodiscard]] const clang::FunctionDecl* callee_of(const clang::CallExpr& call);
-/// Memory that each group, or each thread, has for itself.
+/// Memory that belongs to one group or to one thread.
 enum class Own { none, of_thread, local };
-/// The kind of such memory that a value of this type points to, by its type alone. Looks into
-/// structs and arrays too.
+/// The kind of such memory to which a value of this type points, as far as the type tells. Also
+/// looks into structs and arrays.
 [[nodiscard]] Own own_memory_of(clang::QualType type);
 /// The object that contains an lvalue: x for `x.field[2]`; x for x itself.
 [[nodiscard]] const clang::Expr* object_of(const clang::Expr& lvalue);

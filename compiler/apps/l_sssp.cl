@@ -9,7 +9,8 @@ typedef struct {
 } work;
 
 bool reach(work w, uint node, uint edge, uint next) {
-  ulong far = (ulong)peek(&w.distance[node]) + w.weight[edge];  // beyond 32 bits: treated as no path
+  // A length beyond 32 bits counts as no path.
+  ulong far = (ulong)peek(&w.distance[node]) + w.weight[edge];
   return far < peek(&w.distance[next]) && (uint)far < atomic_min(&w.distance[next], (uint)far) &&
          peek(&w.stamp[next]) != w.round + 1 && atomic_xchg(&w.stamp[next], w.round + 1) != w.round + 1;
 }

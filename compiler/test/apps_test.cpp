@@ -301,7 +301,7 @@ int score_of(const Board& board) {
     return 0;
   };
   for (int i = 0; i < 7; ++i) {
-    for (int j = 0; j < 6; ++j) {  // visits every line once, from where it enters the board
+    for (int j = 0; j < 6; ++j) {  // each line is visited once, from the edge of the board
       int won = 0;
       if (i == 0) won = line(j, 0, 0, 1);
       if (won == 0 && j == 0) won = line(0, i, 1, 0);

@@ -1,4 +1,5 @@
-// What the test programs share. One pass changes every item once; a program is right if its passes come in the right order.
+// Shared by the test programs. One pass changes every item once. A program is right if its passes
+// come in the right order.
 uint stir(uint item, uint key) { return item * 1664525u + key * 2654435761u + 1013904223u; }
 
 void pass(global uint *out, uint n, uint key) {

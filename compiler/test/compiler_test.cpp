@@ -200,7 +200,7 @@ TEST(Outputs, KeepWhatTheAuthorSaysOfUnrolling) {
   }
 }
 
-// ---- what no output may get wrong
+// ---- requirements for every output
 
 constexpr Output outputs[] = {Output::cpu, Output::cuda, Output::opencl, Output::plain};
 

@@ -88,7 +88,7 @@ Wide remquo_bits(Wide x, Wide y) {
   const Wide part =
       std::remainder(std::fmod(x, 1024 * y), y);  // changes the quotient by a multiple of 1024
   const Wide quotient = (std::fmod(x, 1024 * y) - part) / y;
-  return std::fmod(std::rint(quotient), 128.0L) + 0.0L;  // not -0
+  return std::fmod(std::rint(quotient), 128.0L) + 0.0L;  // + 0.0L turns -0 into 0
 }
 Wide maxmag(Wide x, Wide y) {
   return std::fabs(x) > std::fabs(y) ? x : std::fabs(y) > std::fabs(x) ? y : std::fmax(x, y);
@@ -440,7 +440,7 @@ TEST(Halfs, AreReadWrittenAndComputedWithAsRoundedNumbers) {
     const double between =
         (value_of(static_cast<std::uint16_t>(i)) + value_of(static_cast<std::uint16_t>(i + 1))) / 2;
     x[i] =
-        i % 3 == 0 ? static_cast<float>(between)  // a tie
+        i % 3 == 0 ? static_cast<float>(between)  // halfway between two halves
         : i % 3 == 1
             ? static_cast<float>(value_of(h[i]) * (1 + 1e-5 * static_cast<double>(random() % 100)))
             : std::ldexp(static_cast<float>(random()), -static_cast<int>(random() % 70));

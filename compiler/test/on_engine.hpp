@@ -1,6 +1,6 @@
-// The engine on which programs are tested: the CPU's by default, a device's with COHORT_TEST_CUDA
-// or COHORT_TEST_OPENCL. A device's kernels reach only memory that was allocated for the device.
-// Invariant: memory of a Shared may be passed to a kernel of the engine.
+// The engine on which programs are tested: the CPU's by default, or a device's with
+// COHORT_TEST_CUDA or COHORT_TEST_OPENCL. A device's kernels can access only memory that was
+// allocated for the device. Invariant: memory of a Shared may be passed to a kernel of the engine.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -292,7 +292,7 @@ TEST_F(ProgramCache, WithoutAHomeIsTheUsersOwnInTheTemporaryFolder) {
     const fs::path own = folder_ / ("cohort-programs-" + std::to_string(::geteuid()));
     EXPECT_TRUE(loads(1));
     EXPECT_EQ(fs::status(own).permissions(), fs::perms::owner_all);
-    fs::permissions(own, fs::perms::all);  // as if another user had made it
+    fs::permissions(own, fs::perms::all);  // simulates a folder that another user has made
     EXPECT_THAT(refusal(), testing::HasSubstr("other users can write to it"));
     return true;
   })));

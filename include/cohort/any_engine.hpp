@@ -1,6 +1,5 @@
-// An engine chosen by name at run time, among those that the library was built with. Target
-// cohort::any.
-// Invariant: no other file has to know which engines there are.
+// Opens an engine by its name at run time, among the engines with which the library was built.
+// Target cohort::any. Invariant: no other file has to know which engines exist.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ namespace cohort {
 struct EngineSpec {
   std::string engine = "cpu";
   std::optional<std::uint32_t> capacity = {};
-  std::string device = {};         ///< cuda: its number; opencl: its number or part of its name
+  std::string device = {};  ///< cuda: the device's number; opencl: its number or part of its name
   std::string scheduler = "host";  ///< opencl: "group" to schedule in a work-group
   bool pinned = false;             ///< cpu: bind each worker to its own CPU
   std::string share = {};          ///< cpu: lend workers to other processes under this name
@@ -48,7 +47,7 @@ using EngineVariant = std::variant<std::unique_ptr<cpu::Engine>
 struct EngineKind {
   std::string_view name;
   std::string_view summary;
-  const char* unit;          ///< what a group runs on, as one word
+  const char* unit;          ///< one word for the thing on which a group runs
   bool traces;               ///< tracers receive events at the time they happen
   std::string (*lacking)();  ///< why this machine cannot use it; empty if it can
   EngineVariant (*make)(const EngineSpec& spec);

@@ -1,6 +1,6 @@
-// Memory for kernels. It is allocated through an engine, so host code is the same on every engine:
-// `auto levels = engine.fill<std::uint32_t>(nodes, unreached);`.
-// Invariant: a buffer keeps its memory until it is destroyed; kernels hold plain pointers into it.
+// Memory for kernels. An engine allocates it, so host code is the same on every engine: `auto
+// levels = engine.fill<std::uint32_t>(nodes, unreached);`. Invariant: a buffer keeps its memory
+// until it is destroyed; kernels hold plain pointers into it.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,15 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   virtual ~Memory() = default;
 
-  /// At least `bytes` bytes, aligned for any element. Throws Error{out_of_memory}.
+  /// Allocates at least `bytes` bytes, aligned for any element. Throws Error{out_of_memory}.
   [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
-  /// Never waits for a running job.
+  /// Releases memory. Never waits for a running job.
   virtual void release(void* memory, std::size_t bytes) noexcept = 0;
   virtual void write(void* to, const void* from, std::size_t bytes) = 0;
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
-  /// `count` copies of the `size` bytes at `value`.
+  /// Writes `count` copies of the `size` bytes at `value`.
   virtual void fill(void* to, const void* value, std::size_t size, std::size_t count) = 0;
-  /// Called for memory without initial contents: a kernel will write it before it reads it.
+  /// Called for memory without initial contents, which a kernel will write before it reads it.
   virtual void touch(void* /*memory*/, std::size_t /*bytes*/) {}
   /// Called for each new buffer, after its initial contents were written. `element`: the size of
   /// one element. `name`: for reports; empty if the buffer has none.
@@ -83,11 +83,11 @@ class Buffer {
     if (size_ != 0) memory_->read(values.data(), data_, size_ * sizeof(T));
     return values;
   }
-  /// Copies the elements from `first` on into `values`; the buffer has that many.
+  /// Copies elements into `values`, from element `first` on. The buffer must be large enough.
   void read(std::span<T> values, std::size_t first) const {
     if (!values.empty()) memory_->read(values.data(), data_ + first, values.size_bytes());
   }
-  /// Replaces the elements from `first` on by `values`, which must fit.
+  /// Replaces elements by `values`, from element `first` on. The buffer must be large enough.
   void write(std::span<const T> values, std::size_t first = 0) const {
     if (!values.empty()) memory_->write(data_ + first, values.data(), values.size_bytes());
   }
@@ -109,8 +109,8 @@ class Buffer {
 
 namespace detail {
 
-/// The part of an engine that creates buffers. The explorer's reports refer to a buffer by its
-/// `name`; the other engines ignore it.
+/// The part of an engine that creates buffers. The explorer's reports call a buffer by its `name`;
+/// other engines ignore the name.
 class BufferFactory {
  public:
   BufferFactory(const BufferFactory&) = delete;

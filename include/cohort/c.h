@@ -1,10 +1,10 @@
 /* The C API of libcohort.so, which the Python package uses too: engines, kernels compiled at run
  * time, jobs, tasks, apps.
  *
- * Every function that can fail returns a cohort_code; cohort_message() has the sentence about the
- * calling thread's last failure. Handles are opaque. A closed handle, a null pointer or a handle of
- * another kind is COHORT_BAD_HANDLE, never undefined behaviour. All functions may be called by
- * several threads at once. No C++ exception leaves the library.
+ * Every function that can fail returns a cohort_code; cohort_message() explains the calling
+ * thread's last failure in a sentence. Handles are opaque. A closed handle, a null pointer or a
+ * handle of another kind is COHORT_BAD_HANDLE, never undefined behaviour. All functions may be
+ * called by several threads at once. No C++ exception leaves the library.
  *
  * Options are structures. Set `size` to the structure's size, and all other members to 0 for the
  * defaults. A null pointer stands for the defaults too.
@@ -23,16 +23,17 @@ extern "C" {
 
 #define COHORT_API __attribute__((visibility("default")))
 
-/** Version of this interface, as of cohort_abi(). A library with a higher one has all of it. */
+/** Version of this interface, as returned by cohort_abi(). A library with a higher version has all
+ * of it. */
 #define COHORT_ABI 1
 
-/** What came of a call. */
+/** The result of a call. */
 typedef enum cohort_code {
   COHORT_OK = 0,
   COHORT_BAD_OPTIONS = 1,     /**< options or arguments that cannot be used */
   COHORT_BAD_STATE = 2,       /**< the call does not fit the state of the job */
   COHORT_NOT_SUSPENDABLE = 3, /**< the kernel cannot hand over its state */
-  COHORT_ENGINE_GONE = 4, /**< the engine has been closed, or is in the parent of this process */
+  COHORT_ENGINE_GONE = 4, /**< the engine was closed, or belongs to the parent process */
   COHORT_BROKEN_CONTRACT = 5, /**< the kernel broke a rule of the model */
   COHORT_BAD_FILE = 6,        /**< a file is damaged, unreadable, or does not compile */
   COHORT_UNSUPPORTED = 7,     /**< this machine or this build cannot do it */
@@ -71,14 +72,14 @@ typedef struct cohort_lease cohort_lease;
 /* ---- the library */
 
 COHORT_API uint32_t cohort_abi(void);
-/** As in "0.2.0". */
+/** The version as text, e.g. "0.2.0". */
 COHORT_API const char* cohort_version(void);
-/** What this library can do, as JSON: version, commit, engines, apps, whether it has programs and
- * leases. */
+/** A description of this library, as JSON: version, commit, engines, apps, and whether it supports
+ * programs and leases. */
 COHORT_API cohort_code cohort_about(char** json);
-/** Why the calling thread's last failing call failed. Valid until its next one. */
+/** Why the calling thread's last failing call failed. Valid until its next failing call. */
 COHORT_API const char* cohort_message(void);
-/** The name of a code or status, as in "bad_options". */
+/** The name of a code or status, e.g. "bad_options". */
 COHORT_API const char* cohort_code_name(cohort_code code);
 COHORT_API const char* cohort_status_name(cohort_status status);
 /** Frees a text that a function returned by a char**. Null is allowed. */
@@ -93,14 +94,14 @@ typedef struct cohort_engine_options {
   const char* device;  /**< cuda: the number of the GPU; null: 0 */
 } cohort_engine_options;
 
-/** `kind` is "cpu" or "cuda". COHORT_UNSUPPORTED where the build or the machine has none. */
+/** `kind` is "cpu" or "cuda". COHORT_UNSUPPORTED if the build or the machine has no such engine. */
 COHORT_API cohort_code cohort_engine_create(const char* kind, const cohort_engine_options* options,
                                             cohort_engine** engine);
 COHORT_API cohort_code cohort_engine_capacity(cohort_engine* engine, uint32_t* units);
 COHORT_API cohort_code cohort_engine_set_capacity(cohort_engine* engine, uint32_t units);
 /** Cancels all jobs and tasks, waits until they have ended, and closes the engine. From the first
  * call on, the engine accepts no more work. After COHORT_TIMED_OUT the handle is still valid, to
- * close it again. COHORT_BAD_STATE in a task of the engine. */
+ * close it again. A task of the engine cannot close it: COHORT_BAD_STATE. */
 COHORT_API cohort_code cohort_engine_close(cohort_engine* engine, int64_t timeout_ns);
 
 /* ---- memory. On the CPU engine a kernel can use any memory of the process; on a GPU, device
@@ -108,19 +109,19 @@ COHORT_API cohort_code cohort_engine_close(cohort_engine* engine, int64_t timeou
 
 COHORT_API cohort_code cohort_buffer_create(cohort_engine* engine, uint64_t bytes,
                                             cohort_buffer** buffer);
-/** The address for kernels. */
+/** The buffer's address, for kernels. */
 COHORT_API cohort_code cohort_buffer_address(cohort_buffer* buffer, void** address);
-/** No job may use the buffer meanwhile. */
+/** Copies bytes from the buffer. No job may use the buffer meanwhile. */
 COHORT_API cohort_code cohort_buffer_read(cohort_buffer* buffer, uint64_t offset, void* to,
                                           uint64_t bytes);
 COHORT_API cohort_code cohort_buffer_write(cohort_buffer* buffer, uint64_t offset, const void* from,
                                            uint64_t bytes);
-/** Its memory stays until the jobs that were given this buffer have ended. */
+/** Closes the handle. The memory stays until all jobs launched with this buffer have ended. */
 COHORT_API cohort_code cohort_buffer_destroy(cohort_buffer* buffer);
 
 /* ---- programs: OpenCL C with the cooperative extension, compiled at run time */
 
-/** Lists of strings end with a null pointer. */
+/** How to compile a program. Lists of strings end with a null pointer. */
 typedef struct cohort_program_options {
   size_t size;
   const char* engine;         /**< default: "cpu" */
@@ -135,7 +136,7 @@ typedef struct cohort_program_options {
 COHORT_API cohort_code cohort_program_from_file(const char* file,
                                                 const cohort_program_options* options,
                                                 cohort_program** program);
-/** `name` is for messages. */
+/** Compiles a program. `name` is used in messages. */
 COHORT_API cohort_code cohort_program_from_source(const char* source, const char* name,
                                                   const cohort_program_options* options,
                                                   cohort_program** program);
@@ -148,18 +149,18 @@ COHORT_API cohort_code cohort_program_destroy(cohort_program* program);
 /** A kernel and its arguments. With a null or empty `name`, the only kernel of the program. */
 COHORT_API cohort_code cohort_kernel_create(cohort_program* program, const char* name,
                                             cohort_kernel** kernel);
-/** Memory of the caller, which has to stay until the jobs launched with it have ended. `bytes` is
- * checked against the parameter: whole elements, aligned, and not null. */
+/** Sets a parameter to memory of the caller, which has to stay until all jobs launched with it have
+ * ended. The memory must consist of whole elements, be aligned, and not be null. */
 COHORT_API cohort_code cohort_kernel_set_memory(cohort_kernel* kernel, const char* parameter,
                                                 void* memory, uint64_t bytes);
 COHORT_API cohort_code cohort_kernel_set_buffer(cohort_kernel* kernel, const char* parameter,
                                                 cohort_buffer* buffer);
 COHORT_API cohort_code cohort_kernel_set_value(cohort_kernel* kernel, const char* parameter,
                                                const void* value, uint64_t bytes);
-/** The size of a parameter in local memory. */
+/** Sets the size of a parameter in local memory. */
 COHORT_API cohort_code cohort_kernel_set_local(cohort_kernel* kernel, const char* parameter,
                                                uint64_t bytes);
-/** Launches it over a range of work-items, as clEnqueueNDRangeKernel takes it. */
+/** Makes later launches run over a range of work-items, as in clEnqueueNDRangeKernel. */
 COHORT_API cohort_code cohort_kernel_set_range(cohort_kernel* kernel, const uint32_t global[3],
                                                const uint32_t local[3]);
 COHORT_API cohort_code cohort_kernel_destroy(cohort_kernel* kernel);
@@ -184,7 +185,8 @@ COHORT_API cohort_code cohort_kernel_launch(cohort_kernel* kernel, cohort_engine
                                             const cohort_launch_options* options, cohort_job** job);
 
 /** Waits until the job is at rest: finished, left, cancelled or suspended. COHORT_TIMED_OUT if it
- * is not by then. A failed job returns the code of its failure. `status` may be null. */
+ * still runs at the deadline. A failed job returns the code of its failure. `status` may be null.
+ */
 COHORT_API cohort_code cohort_job_wait(cohort_job* job, int64_t timeout_ns, cohort_status* status);
 COHORT_API cohort_code cohort_job_status(cohort_job* job, cohort_status* status);
 /** Ends the job: each group leaves at its next primitive. Returns at once. */
@@ -192,14 +194,14 @@ COHORT_API cohort_code cohort_job_cancel(cohort_job* job);
 /** Removes all groups at their next resizing points and waits until they are out. */
 COHORT_API cohort_code cohort_job_suspend(cohort_job* job, cohort_status* status);
 COHORT_API cohort_code cohort_job_resume(cohort_job* job);
-/** Writes a suspended job to a file. For apps, launched with `movable`; cohort_app_launch restores
- * it. */
+/** Writes a suspended job to a file. Only for apps that were launched with `movable`.
+ * cohort_app_launch continues such a file. */
 COHORT_API cohort_code cohort_job_checkpoint(cohort_job* job, const char* file);
 /** Fixes the number of groups that the job should have; 0 lets the engine decide again. */
 COHORT_API cohort_code cohort_job_set_target(cohort_job* job, uint32_t groups);
 /** Statistics so far, as JSON. */
 COHORT_API cohort_code cohort_job_report(cohort_job* job, char** json);
-/** Forgets the handle; the job goes on. */
+/** Closes the handle. The job continues. */
 COHORT_API cohort_code cohort_job_destroy(cohort_job* job);
 
 /* ---- tasks: functions of the host on a fixed number of units at once, next to the jobs of a CPU
@@ -221,7 +223,7 @@ COHORT_API cohort_code cohort_task_submit(cohort_engine* engine, cohort_task_fun
                                           cohort_task** task);
 COHORT_API cohort_code cohort_task_wait(cohort_task* task, int64_t timeout_ns,
                                         cohort_status* status);
-/** Withdraws a task that waits. A running task ends by itself. */
+/** Withdraws a waiting task. A running task ends by itself. */
 COHORT_API cohort_code cohort_task_cancel(cohort_task* task);
 COHORT_API cohort_code cohort_task_report(cohort_task* task, char** json);
 COHORT_API cohort_code cohort_task_destroy(cohort_task* task);
@@ -241,8 +243,8 @@ typedef struct cohort_csr {
   uint32_t weight_bytes;
 } cohort_csr;
 
-/** Copies and checks a graph. Apps keep what they compute of it (its transpose, for example) with
- * it. */
+/** Copies and checks a graph. Data that apps derive from it, such as its transpose, is kept with
+ * the graph. */
 COHORT_API cohort_code cohort_graph_create(const cohort_csr* csr, cohort_graph** graph);
 COHORT_API cohort_code cohort_graph_destroy(cohort_graph* graph);
 
@@ -256,17 +258,18 @@ typedef struct cohort_app_options {
   const char* restore; /**< continues this checkpoint of a movable run on the same input */
 } cohort_app_options;
 
-/** Starts an app by its name; cohort_about lists them. The job is like others, and has a result
- * when it has finished. */
+/** Starts an app by its name; cohort_about lists them. The job is like other jobs; when
+ * it has finished, it has a result. */
 COHORT_API cohort_code cohort_app_launch(cohort_engine* engine, const char* app,
                                          cohort_graph* graph, const cohort_app_options* options,
                                          cohort_job** job);
-/** The result by node: "uint32", "uint64" or "float64", and the number of nodes. */
+/** The type of the result for each node ("uint32", "uint64" or "float64"), and the number of nodes.
+ */
 COHORT_API cohort_code cohort_job_result_size(cohort_job* job, const char** element,
                                               uint64_t* count);
 COHORT_API cohort_code cohort_job_result(cohort_job* job, void* to, uint64_t bytes);
-/** Compares the result with a sequential computation. If it is wrong, the message has the first
- * difference. */
+/** Compares the result with a sequential computation. If it is wrong, the message
+ * describes the first difference. */
 COHORT_API cohort_code cohort_job_verify(cohort_job* job, int32_t* right);
 
 /* ---- timelines */
@@ -277,7 +280,8 @@ typedef enum cohort_timeline_format {
   COHORT_TIMELINE_HTML = 2      /**< a page with the report's timeline */
 } cohort_timeline_format;
 
-/** Records jobs and tasks that are launched with it, at most `events` events; 0: 2^20. */
+/** Records the jobs and tasks that are launched with this timeline: at most `events` events, or
+ * 2^20 for 0. */
 COHORT_API cohort_code cohort_timeline_create(uint64_t events, cohort_timeline** timeline);
 COHORT_API cohort_code cohort_timeline_export(cohort_timeline* timeline,
                                               cohort_timeline_format format, char** text);
@@ -289,13 +293,13 @@ COHORT_API cohort_code cohort_timeline_destroy(cohort_timeline* timeline);
 /** Holds SMs for work in `stream` (a cudaStream_t), in stream order. */
 COHORT_API cohort_code cohort_engine_lease(cohort_engine* engine, void* stream, uint32_t sms,
                                            cohort_lease** lease);
-/** Makes a stream of the highest priority with a lease, for other libraries. */
+/** Makes a stream of the highest priority, with a lease of SMs, for use by other libraries. */
 COHORT_API cohort_code cohort_engine_lease_stream(cohort_engine* engine, uint32_t sms,
                                                   cohort_lease** lease);
 /** The stream of the lease. */
 COHORT_API cohort_code cohort_lease_stream(cohort_lease* lease, void** stream);
-/** Gives the SMs back, in stream order. A stream of cohort_engine_lease_stream is destroyed when
- * its work is done. */
+/** Gives the SMs back, in stream order. A stream made by cohort_engine_lease_stream is destroyed
+ * when its work is done. */
 COHORT_API cohort_code cohort_lease_give_back(cohort_lease* lease);
 
 #ifdef __cplusplus

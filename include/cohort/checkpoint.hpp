@@ -66,12 +66,11 @@ struct CheckpointParts {
 };
 
 /// Writes a checkpoint of buffers in `memory`, atomically. If several writers write the same file,
-/// the complete checkpoint of one of them remains. Throws Error{bad_file} with the file and the
-/// reason. Does not replace a device or a folder.
+/// the complete checkpoint of one of them remains. Throws Error{bad_file}, which names the file and
+/// the reason. Does not replace a device or a folder.
 void write_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
                       Memory& memory);
-/// Reads a checkpoint into the State and the buffers. Changes nothing unless the whole checkpoint
-/// fits.
+/// Reads a checkpoint into the State and the buffers. If any part does not match, changes nothing.
 void read_checkpoint(const std::filesystem::path& file, const CheckpointParts& parts,
                      Memory& memory);
 

@@ -34,13 +34,13 @@ namespace detail {
 
 /// How a worker's visit to a job ended.
 enum class Stay : std::uint8_t {
-  refused,   ///< never admitted
-  left,      ///< removed in an offer or a barrier
-  finished,  ///< returned from the kernel
+  refused,   ///< the group was not admitted
+  left,      ///< the group was removed in an offer or a barrier
+  finished,  ///< the group returned from the kernel
   ended,     ///< the job was cancelled or failed
 };
 
-/// What a worker brings to a visit to a job, and what it learns there.
+/// What a worker passes to a visit to a job, and what the visit returns to it.
 struct Visit {
   bool first = false;        ///< enters by the check-in, not by the lobby
   std::uint32_t serial = 0;  ///< the run of the job that the worker was sent to
@@ -66,7 +66,7 @@ class WorkerBody : public cohort::detail::JobBody {
 
   protocol::Shared<Platform> shared;
   std::vector<TraceGather>
-      untold;  ///< to be passed to the tracer by the next worker that enters or leaves
+      untold;  ///< events that the next worker to enter or leave passes to the tracer
 
  private:
   std::vector<protocol::Box<Platform>> boxes_;
@@ -132,7 +132,8 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
  private:
   std::span<State, 1> kept_state() override { return std::span<State, 1>{&states_.kept, 1}; }
 
-  /// From admission to the end of the stay. No exception of the kernel leaves this function.
+  /// Runs a group, from its admission to the end of its stay. No exception of the kernel leaves
+  /// this function.
   Stay live(Member& member, Visit& visit) noexcept {
     try {
       if (protocol::enter<Platform, traits>(member) == protocol::Verdict::stay) run(member, visit);
@@ -177,12 +178,12 @@ class CpuBody final : public cohort::detail::KernelBody<WorkerBody, Kernel, role
 
 }  // namespace detail
 
-/// Runs cooperative kernels on worker threads. Thread-safe. The destructor cancels what runs and
-/// waits until each group has left at its next primitive.
+/// Runs cooperative kernels on worker threads. Thread-safe. The destructor cancels all jobs and
+/// tasks, and waits until each group has left at its next primitive.
 ///
-/// Kernels and tasks may themselves launch, submit and wait. A group that waits keeps its unit.
-/// wait() therefore throws Error{bad_state} in a group of the same job, where groups would wait for
-/// each other, and where the waiting groups hold the units that the awaited job needs to start. A
+/// Kernels and tasks may themselves launch, submit and wait. A group that waits keeps its unit. So
+/// wait() throws Error{bad_state} in three cases: in a group of the same job, if groups would wait
+/// for each other, and if the waiting groups hold units that the awaited job needs to start. A
 /// child of fork() does not have the worker threads: every call throws Error{engine_gone} there,
 /// and the destructor does nothing.
 class Engine : public cohort::detail::KernelEngine<detail::CpuBody> {

@@ -1,7 +1,7 @@
-// The CUDA engine: a group is a thread block, a unit is an SM. A block that is killed exits, so its
-// SM becomes free for work that waits in a stream of higher priority. Blocks of refill grids join
-// later.
-// Invariant: no function here waits for a running kernel to end, unless its comment says so.
+// The CUDA engine: a group is a thread block, and a unit is an SM. A block that is killed exits, so
+// its SM becomes free for work that waits in a stream of higher priority. Blocks of refill grids
+// join later. Invariant: no function here waits for a running kernel to end, unless its comment
+// says so.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -50,8 +50,8 @@ struct LeaseOptions {
   std::uint32_t sms = 1;
 };
 
-/// Options for launching a __global__ function: those of LaunchOptions, and some that only CUDA
-/// has.
+/// Options for launching a __global__ function: the members of LaunchOptions, and some that only
+/// CUDA has.
 struct GridOptions {
   /// The maximum number of blocks. Default: one per SM. With more, blocks share SMs if they fit.
   std::optional<std::uint32_t> max_groups = {};
@@ -82,7 +82,7 @@ namespace detail {
 struct DeviceJob;
 class StreamOrder;
 
-/// A kernel as it is launched in grids: its code, and its States.
+/// A kernel that is launched in grids: its code, and its States.
 class GridBody : public cohort::detail::JobBody {
  public:
   using cohort::detail::JobBody::JobBody;
@@ -98,17 +98,18 @@ class GridBody : public cohort::detail::JobBody {
 
   std::size_t box_state_size = 0;
   std::size_t local_memory = 0;  ///< dynamic shared memory that the launch must provide
-  const char* local_memory_name = "Kernel::Local has ";  ///< for the error message
-  std::vector<std::size_t> parameter_sizes;              ///< empty: the compiler has checked them
+  /// Beginning of the error message about it.
+  const char* local_memory_name = "Kernel::Local has ";
+  std::vector<std::size_t> parameter_sizes;  ///< empty if the compiler has checked the parameters
   bool stress = false;
-  std::shared_ptr<StreamOrder> order;    ///< null: ordered with no stream
+  std::shared_ptr<StreamOrder> order;    ///< null if the job is not ordered with a stream
   std::shared_ptr<DeviceJob> on_device;  ///< the engine's data for this job
 };
 
 /// The code of a kernel on the current device. `found` is the result of cudaGetKernel().
 [[nodiscard]] cudaFunction_t function_of(cudaError_t found, cudaKernel_t kernel);
 
-/// Can be constructed only by code that nvcc compiles.
+/// The body of a job of function objects. Only code that nvcc compiles can construct it.
 template <class Kernel, protocol::Role role>
 class CudaBody;
 
@@ -131,8 +132,8 @@ class CudaBody final : public cohort::detail::KernelBody<GridBody, Kernel, role>
     if (HasMoreLocal<Kernel>) this->local_memory_name = "the kernel's local memory has ";
   }
 
-  /// This function, and not the engine, finds the code: a program that is loaded at run time has
-  /// its own CUDA runtime, and the engine's runtime would not know the symbol.
+  /// Finds the code of the kernel here and not in the engine. A program loaded at run time has its
+  /// own CUDA runtime, and the engine's runtime would not know the symbol.
   static cudaFunction_t device_function() {
     cudaKernel_t kernel = nullptr;
     const void* const symbol = reinterpret_cast<const void*>(&run_groups<Kernel, role>);
@@ -170,7 +171,8 @@ template <class... Rest>
 inline constexpr bool takes_grid<GridArg, Rest...> = true;
 #endif
 
-/// A __global__ function, or one of a module. Its State is unknown to the engine.
+/// The body of a job of a __global__ function, or of a function of a module. Its State is unknown
+/// to the engine.
 class FunctionBody : public GridBody {
  public:
   FunctionBody(std::uint32_t groups);
@@ -184,7 +186,7 @@ class FunctionBody : public GridBody {
   std::vector<std::byte> states_;
 };
 
-/// A FunctionBody with the function's parameters. `Find` returns the function on the current
+/// A FunctionBody that holds the function's parameters. `Find` returns the function on the current
 /// device.
 template <class Find, class... Parameters>
 class FunctionCall final : public FunctionBody {
@@ -215,9 +217,9 @@ class FunctionCall final : public FunctionBody {
 
 class Lease;
 
-/// Runs cooperative kernels on one GPU. Thread-safe. The destructor cancels what runs and waits
-/// until each group has left at its next primitive. Kernels are templates: files that launch them
-/// are compiled by nvcc.
+/// Runs cooperative kernels on one GPU. Thread-safe. The destructor cancels all jobs and tasks, and
+/// waits until each group has left at its next primitive. Kernels are templates, so files that
+/// launch them are compiled by nvcc.
 ///
 /// max_groups defaults to one group per SM. With more, groups share SMs and leave an SM together.
 /// local_size defaults to the largest block that the kernel allows and that fits. Tasks run in a
@@ -230,8 +232,8 @@ class Engine : public cohort::detail::KernelEngine<detail::CudaBody> {
   using KernelEngine::launch;
 
 #ifdef __CUDACC__
-  /// Starts a __global__ function that makes a Grid of its first parameter, see cohort/grid.cuh.
-  /// Throws Error{bad_options} for options that cannot run.
+  /// Starts a __global__ function whose first parameter is a GridArg; see cohort/grid.cuh. Throws
+  /// Error{bad_options} for options that cannot run.
   template <class... Parameters>
   Job launch(void (*kernel)(GridArg, Parameters...), const GridOptions& options = {},
              std::type_identity_t<Parameters>... arguments) {

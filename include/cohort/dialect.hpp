@@ -1,6 +1,6 @@
-// The C++ that cohortc generates uses this header: OpenCL C's vectors, atomics, work-item functions
-// and mathematical functions. Invariant: each name does what the OpenCL C specification says, on
-// the CPU and on CUDA alike.
+// Included by the C++ that cohortc generates: OpenCL C's vectors, atomics, work-item functions and
+// mathematical functions. Invariant: each name does what the OpenCL C specification says, on the
+// CPU and on CUDA alike.
 #pragma once
 
 #include <cstdio>
@@ -38,7 +38,7 @@ namespace cohort::cl {
 using cohort::detail::local_room;
 using cohort::detail::Range;
 
-/// The result of async_work_group_copy. The work-items copy at once, so the event holds nothing.
+/// The result of async_work_group_copy. The event is empty, because the work-items copy at once.
 using event_t = int;
 
 /// A sub-group: the work-items of a group that run in lockstep. It is a warp on a GPU and a single

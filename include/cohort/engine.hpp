@@ -1,4 +1,4 @@
-// What all engines share: a capacity and, for kernels written in C++, launch, restore and submit.
+// Shared by all engines: the capacity and, for kernels written in C++, launch, restore and submit.
 // Invariant: engines differ in the body that they make of a kernel, not in their calls.
 #pragma once
 
@@ -27,7 +27,8 @@ class Dispatcher;
 
 namespace cohort::detail {
 
-/// One launched kernel, type-erased: what every engine knows of it. Each engine derives its own.
+/// One launched kernel, type-erased. Has what every engine needs to know about it; each engine
+/// derives its own class.
 class JobBody {
  public:
   explicit JobBody(std::uint32_t groups) : max_groups(groups) {}
@@ -43,11 +44,11 @@ class JobBody {
   [[nodiscard]] virtual std::string label() const { return {}; }
 
   const std::uint32_t max_groups;
-  std::string name;  ///< of the job, if it has one
+  std::string name;  ///< name of the job, if it has one
   std::uint32_t groups_per_unit = 1;
   bool suspendable = true;
   bool may_all_leave = false;
-  bool guest = false;         ///< a unit on loan to a tenant
+  bool guest = false;         ///< the task is a unit on loan to a tenant
   std::exception_ptr thrown;  ///< the kernel's exception
 };
 
@@ -85,14 +86,16 @@ class KernelBody : public EngineBody {
 /// The capacity, and access to the dispatcher.
 class EngineBase : public BufferFactory {
  public:
-  /// Units that can be in use at a time: workers of the CPU engine, SMs, OpenCL work-groups.
+  /// The number of units that can be in use at the same time: workers of the CPU engine, SMs, or
+  /// OpenCL work-groups.
   [[nodiscard]] std::uint32_t capacity() const;
-  /// Changes the capacity while jobs run: jobs shrink at their next resizing points, or grow. With
-  /// more jobs than units, jobs are suspended: the lowest weight first and, among equals, the
-  /// youngest. They are `pending` until there is room, and then continue by themselves. Some groups
-  /// stay although they exceed the capacity: those of static launches and running tasks until they
-  /// end, and one group of a job that cannot be suspended. Tasks and static launches that have
-  /// become too large wait. Throws Error{bad_options} for 0 and for more than the engine can have.
+  /// Changes the capacity while jobs run. Jobs shrink at their next resizing points, or grow. With
+  /// more jobs than units, jobs are suspended: the lowest weight first and, among equal weights,
+  /// the youngest. A suspended job is `pending` until there is room, and then continues by itself.
+  /// Some groups stay although they exceed the capacity: the groups of static launches and of
+  /// running tasks until they end, and one group of a job that cannot be suspended. Tasks and
+  /// static launches that have become too large wait. Throws Error{bad_options} for 0 and for more
+  /// than the engine can have.
   void set_capacity(std::uint32_t units);
 
  protected:
@@ -114,7 +117,8 @@ class EngineBase : public BufferFactory {
   std::shared_ptr<engine::Dispatcher> dispatcher_;
 };
 
-/// An engine for kernels in C++. BodyOf<Kernel, role> is its body for a kernel of that type.
+/// An engine for kernels in C++. BodyOf<Kernel, role> is the engine's body for a kernel of that
+/// type.
 template <template <class Kernel, protocol::Role role> class BodyOf>
 class KernelEngine : public EngineBase {
  public:

@@ -1,5 +1,5 @@
-// What the host side throws. Every failure that the library reports is an Error: a code to branch
-// on and a message to read.
+// Errors. Every failure that the library reports is an Error with a code, for programs, and a
+// message, for people.
 #pragma once
 
 #include <stdexcept>
@@ -9,9 +9,9 @@ namespace cohort {
 
 /// Why a call was refused or a job failed.
 enum class Errc {
-  bad_options,  ///< launch or engine options that cannot run, such as zero groups or more than the
-                ///< maximum
-  bad_state,    ///< the call does not fit the job's state, such as resume() of a running job
+  bad_options,      ///< launch or engine options that cannot run, such as zero groups or more
+                    ///< than the maximum
+  bad_state,        ///< the call does not fit the job's state, such as resume() of a running job
   not_suspendable,  ///< suspend of a job whose kernel cannot hand over its state
   engine_gone,      ///< the engine that ran this job has been destroyed
   broken_contract,  ///< the kernel broke a rule of the model, which the message names
@@ -21,7 +21,7 @@ enum class Errc {
   device_lost,      ///< the device reported an error, which the message quotes
 };
 
-/// The exception of the library.
+/// The exception that the library throws.
 class Error : public std::runtime_error {
  public:
   Error(Errc code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -50,20 +50,21 @@ class Engine : public cohort::detail::BufferFactory {
     return Job{ticket()};
   }
 
-  /// Step kernels: calls `action` when group 0 is about to end the step before `step`. What
-  /// `action` asks of the scheduler is in place at the barrier between the two steps.
+  /// Step kernels only. Calls `action` when group 0 is about to end the step before `step`.
+  /// Requests that `action` makes of the scheduler are in place at the barrier between the two
+  /// steps.
   void before_step(std::uint32_t step, std::function<void()> action);
-  /// For actions of before_step: sets the job's target from now on. When this returns, groups that
-  /// are to join are in the lobby.
+  /// Sets the job's target from now on. Only for actions of before_step. When this returns, groups
+  /// that are about to join are in the lobby.
   void set_target(const Job& job, std::uint32_t groups);
   /// The schedule that was run, in the format of Options::replay.
   [[nodiscard]] std::string replay() const;
-  /// What went wrong in it, with its timeline. Empty if nothing went wrong.
+  /// What was wrong in that schedule, with its timeline. Empty if nothing was.
   [[nodiscard]] const Result& result() const { return result_; }
 
   [[nodiscard]] std::uint32_t capacity() const { return options_.capacity; }
 
-  /// For check(): begins a new schedule, sets what to run in it, and runs it.
+  /// Used by check(): begins a new schedule, sets its contents, and runs it.
   World& world() { return *world_; }
   void begin();
   template <class P, class Kernel>
@@ -98,8 +99,8 @@ struct Outcome {
 
 namespace detail {
 
-/// One schedule of an exploration: sets everything up, runs it, judges it. Returns what is wrong;
-/// empty if nothing is.
+/// One schedule of an exploration: sets everything up, runs it and judges it. Returns what is
+/// wrong; empty if nothing is.
 using Trial = std::function<std::string(Engine& engine)>;
 [[nodiscard]] Result explore(const Options& options, const Trial& trial);
 
@@ -124,11 +125,11 @@ std::string ask(Oracle& oracle, const Outcome& outcome) {
 
 }  // namespace detail
 
-/// Explores the schedules of a kernel. `make(engine)` makes the kernel, with memory from the
-/// engine, again for each schedule. `oracle(outcome)` or `oracle()` judges each run that has
-/// finished. It returns a bool, a string that says what is wrong, or an optional string. Use the
-/// result in a test: `const auto result = explore::check(...); EXPECT_TRUE(result.ok) << result;`
-/// `check<FencedPlatform>(...)` uses the protocol's branches for GPUs.
+/// Explores the schedules of a kernel. `make(engine)` makes the kernel and its memory anew for each
+/// schedule. `oracle(outcome)` or `oracle()` judges each run that has finished. It returns a bool,
+/// a string that says what is wrong, or an optional string. Use the result in a test: `const auto
+/// result = explore::check(...); EXPECT_TRUE(result.ok) << result;` `check<FencedPlatform>(...)`
+/// uses the protocol's branches for GPUs.
 template <class P = Platform, class Make, class Oracle>
 [[nodiscard]] Result check(Make make, Oracle oracle, const Options& options = {}) {
   return detail::explore(options, [&](Engine& engine) {

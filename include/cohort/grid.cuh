@@ -1,7 +1,6 @@
-// Grid: makes an ordinary __global__ function a cooperative kernel. Engine::launch starts it.
-// Needs nothing of the host, so kernels that NVRTC compiles can include it.
-// Invariant: the constructor lets the group in and the destructor lets it out, so all threads of a
-// block have to reach both.
+// Grid: makes an ordinary __global__ function a cooperative kernel, which Engine::launch starts.
+// Uses no host code, so kernels that NVRTC compiles can include it. Invariant: the constructor lets
+// the group in and the destructor lets it out, so all threads of a block have to reach both.
 #pragma once
 
 #include "cohort/grid.hpp"
@@ -66,8 +65,8 @@ using VisitOf = Visit<Group::traits, typename Group::Member>;
 
 }  // namespace cuda::detail
 
-/// The blocks that run a __global__ function now. Blocks leave and join in sync(state). A joining
-/// block runs the function from the top, and state() tells it where the others are.
+/// The blocks that currently run a __global__ function. Blocks leave and join in sync(state). A
+/// joining block runs the function from the top, and state() tells it where the others are.
 ///
 ///     struct State { int step = 0; };
 ///     __global__ void solve(cohort::GridArg arg, float* x, int n) {
@@ -81,9 +80,9 @@ using VisitOf = Visit<Group::traits, typename Group::Member>;
 ///     }
 ///
 /// All threads of the block construct it, as the first thing they do, and call its functions
-/// together. blockIdx and gridDim mean nothing in such a kernel, and what a block keeps for itself
-/// across sync(state) has to be worked out anew, since ids may change hands. With
-/// Resizes::anywhere, blocks can also come and go between barriers, by offer_kill and request_fork.
+/// together. blockIdx and gridDim are meaningless in such a kernel. Ids may change in sync(state),
+/// so a block must recompute afterwards whatever it has derived from them. With Resizes::anywhere,
+/// blocks can also come and go between barriers, by offer_kill and request_fork.
 template <class State = Nothing, Resizes resizes = Resizes::at_barriers>
 class Grid : cuda::detail::VisitOf<cuda::detail::GridGroup<State, resizes>>,
              public GridView<cuda::detail::GridGroup<State, resizes>> {
@@ -102,7 +101,7 @@ class Grid : cuda::detail::VisitOf<cuda::detail::GridGroup<State, resizes>>,
                               cuda::Threads::here()},
                         this->member_->state) {}
 
-  /// False: the block is not needed; return from the kernel.
+  /// False if the block is not needed: it must then return from the kernel.
   [[nodiscard]] __device__ explicit operator bool() const { return this->stay_.runs; }
 };
 

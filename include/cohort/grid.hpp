@@ -1,5 +1,5 @@
 // GridView: the groups of a job in CUDA's terms. A kernel written with it can be a __global__
-// function (Grid, cohort/grid.cuh). If it also compiles for the host, it can be a kernel of any
+// function (Grid, cohort/grid.cuh). If the kernel also compiles for the host, it can run on any
 // other engine (on_grid).
 #pragma once
 
@@ -35,25 +35,27 @@ class GridView {
   /// This thread's share of `count` items: `for (auto i : grid.stride(n))`.
   [[nodiscard]] COHORT_FN Stride stride(std::size_t count) const { return group_.stride(count); }
 
-  /// All threads of all blocks meet. The blocks stay the same.
+  /// Waits until all threads of all blocks have arrived. The set of blocks does not change.
   COHORT_FN void sync() const { group_.global_barrier(); }
-  /// Like sync(), but blocks may leave and join. True: this block has left; return now. Joining
-  /// blocks start with `state`, so advance it before.
+  /// Like sync(), but blocks may leave and join. If it returns true, this block has left and must
+  /// return now. Joining blocks start with `state`, so advance it before the call.
   [[nodiscard]] COHORT_FN bool sync(const State& state) const {
-    const State kept = state;  // its address is taken, so that `state` can stay in registers
+    const State kept = state;  // only its address is taken, so `state` itself can stay in registers
     return group_.resizing_global_barrier(kept);
   }
 
-  /// Lets the scheduler remove this block. True: this block has left; return now.
+  /// Lets the scheduler remove this block. If it returns true, this block has left and must return
+  /// now.
   [[nodiscard]] COHORT_FN bool offer_kill(const State& state) const {
     return group_.offer_kill(state);
   }
-  /// Lets the scheduler add blocks, which start with `state`. Returns how many.
+  /// Lets the scheduler add blocks, which start with `state`. Returns how many were added.
   COHORT_FN std::uint32_t request_fork(  // NOLINT(modernize-use-nodiscard)
       const State& state) const {
     return group_.request_fork(state);
   }
-  /// offer_kill and request_fork in one, which costs less. True: this block has left; return now.
+  /// offer_kill and request_fork in one call, which costs less than two. If it returns true, this
+  /// block has left and must return now.
   [[nodiscard]] COHORT_FN bool offer(const State& state) const { return group_.offer(state); }
 
   /// Atomic and plain accesses that the explorer can watch, as in Group.

@@ -28,14 +28,14 @@ enum class Status : std::uint8_t {
   finished,   ///< all groups returned from the kernel
   left,       ///< all groups have left (Survivors::may_all_leave)
   cancelled,  ///< ended by cancel(), a stop token, or the engine's end
-  suspended,  ///< off the machine with its state kept: resume() continues it
+  suspended,  ///< all groups are out and the state is kept: resume() continues it
   failed,     ///< the kernel threw or broke a rule: wait() throws
 };
 
 /// The status as a word.
 [[nodiscard]] const char* to_string(Status status) noexcept;
 
-/// How to launch a kernel. Everything has a default.
+/// Options of a launch. Every member has a default.
 struct LaunchOptions {
   /// N, the maximum number of groups: 1 to max_groups_limit. Default: the engine's capacity.
   std::optional<std::uint32_t> max_groups = {};
@@ -49,8 +49,8 @@ struct LaunchOptions {
   std::optional<std::uint32_t> local_size = {};
   /// This job's share of the machine, relative to other jobs.
   std::uint32_t weight = 1;
-  /// False: exactly max_groups groups for the whole run, with cooperation compiled out. The
-  /// baseline for overhead.
+  /// False: exactly max_groups groups for the whole run, with the code for resizing compiled out.
+  /// This is the baseline for measuring overhead.
   bool resizable = true;
   /// How long a group that has to leave waits in its offer until the groups with higher ids have
   /// left. 0: not at all.
@@ -59,7 +59,7 @@ struct LaunchOptions {
   std::stop_token stop = {};
   /// Receives every event of the job. Must outlive the job.
   Tracer* tracer = nullptr;
-  /// Destroyed together with the job, for example memory that only its kernel uses.
+  /// Kept until the job is destroyed: for example, memory that only its kernel uses.
   std::shared_ptr<const void> keeps = {};
   /// Tells the checkpoints of jobs with the same kernel apart: restore() refuses a checkpoint of a
   /// job with another name.
@@ -68,9 +68,9 @@ struct LaunchOptions {
 
 /// Statistics of a job's run so far.
 struct Report {
-  /// The number of active groups from this time on.
+  /// A number of active groups, valid from this time on.
   struct Size {
-    std::uint64_t nanoseconds = 0;  ///< since the launch
+    std::uint64_t nanoseconds = 0;  ///< time since the launch
     std::uint32_t groups = 0;
   };
 
@@ -81,9 +81,9 @@ struct Report {
   std::uint64_t joins = 0;               ///< groups that joined later
   std::uint64_t leaves = 0;              ///< groups that left before the end
   std::vector<Size> sizes;  ///< active groups over time, thinned out evenly if it grows long
-  Summary gather;     ///< gather times: from publishing a demand until the demanded groups were out
+  Summary gather;     ///< gather times, from publishing a demand until the demanded groups were out
   Summary offers;     ///< intervals between a group's offers (resizing barriers count), sampled
-  std::string error;  ///< why it failed
+  std::string error;  ///< why the job failed; empty if it did not
 };
 
 namespace detail {
@@ -154,8 +154,8 @@ class Job {
   /// if the file cannot be written.
   void checkpoint(const std::filesystem::path& file) const;
 
-  /// Fixes the job's target, the number of groups it should have, as far as the machine has room: 1
-  /// to max_groups, or 0 with may_all_leave. A pending job starts with at most so many groups, and
+  /// Fixes the job's target, the number of groups that it should have if the machine has room: 1 to
+  /// max_groups, or 0 with may_all_leave. A pending job starts with at most this many groups, and
   /// with a target of 0 not at all. For tests and experts; otherwise the engine decides.
   void set_target(std::uint32_t groups) const;
   /// Lets the engine decide the target again.

@@ -15,18 +15,18 @@
 #define COHORT_FN
 #endif
 
-// An offer or a barrier that changes nothing takes a handful of instructions. They must be inlined,
-// and the rest must not be. In barriers on a GPU the rest is inlined too: if a kernel calls any
-// function, nvcc makes the threads of a warp take turns in its loops, which may cost a tenth of
-// their speed.
+// An offer or a barrier that changes nothing takes a handful of instructions. They must be inlined;
+// the other, rare code must not be. In barriers on a GPU the rare code is inlined too: if a kernel
+// calls any function, nvcc makes the threads of a warp take turns in its loops, which may cost a
+// tenth of their speed.
 #ifdef __CUDACC_RTC__
 #define COHORT_DETAIL_INLINE __forceinline__
 #else
 #define COHORT_DETAIL_INLINE [[gnu::always_inline]] inline
 #endif
 #ifdef __CUDACC__
-#define COHORT_DETAIL_COLD __forceinline__  // rare, in barriers too
-#define COHORT_DETAIL_APART __noinline__    // rare, in offers only
+#define COHORT_DETAIL_COLD __forceinline__  // rare code, in barriers too
+#define COHORT_DETAIL_APART __noinline__    // rare code, in offers only
 #else
 #define COHORT_DETAIL_COLD [[gnu::noinline, gnu::cold]]
 #define COHORT_DETAIL_APART COHORT_DETAIL_COLD
@@ -70,7 +70,7 @@ struct Traits {
   Survivors survivors = Survivors::keep_one;
   Resizes resizes = Resizes::anywhere;
   ResizingBarrier barrier = ResizingBarrier::one_pass;
-  /// False allows `offer_kill()` without the state; the job can then not be suspended.
+  /// False allows `offer_kill()` without the State; the job can then not be suspended.
   bool suspendable = true;
   /// The maximum number of threads per group. On a GPU, a lower maximum leaves more registers per
   /// thread.
@@ -79,12 +79,14 @@ struct Traits {
   friend constexpr bool operator==(const Traits&, const Traits&) = default;
 };
 
-/// What a step returns: whether another step is needed. The kernel continues while any thread of
+/// The result of a step: whether another step is needed. The kernel continues while any thread of
 /// any group returns `again` or `exchange`.
 enum class Next : std::uint8_t {
   halt,
   again,
-  exchange,  ///< on several ranks: after the next exchange of messages. Elsewhere the same as again
+  /// On several ranks: another step, after the next exchange of messages. Elsewhere the same as
+  /// again.
+  exchange,
 };
 
 /// Memory orders of atomic accesses, in kernels and in the protocol. Each platform maps them to its
@@ -94,7 +96,7 @@ enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
 /// The State of a kernel that transmits nothing, and the Local of a kernel without local memory.
 struct Nothing {};
 
-/// A kernel with other traits, e.g. `With<Bfs, Traits{.barrier = ResizingBarrier::query}>`.
+/// The same kernel with other traits, e.g. `With<Bfs, Traits{.barrier = ResizingBarrier::query}>`.
 template <class Kernel, Traits with>
 struct With : Kernel {
   static constexpr Traits traits = with;
@@ -171,7 +173,7 @@ template <class Kernel>
 using LocalOf = typename detail::LocalType<Kernel>::type;
 
 /// A kernel that needs local memory of a size known only at the launch, in addition to its Local.
-/// `std::size_t more_local() const` returns that size in bytes. `group.more_local()` returns the
+/// `std::size_t more_local() const` returns the size in bytes. `group.more_local()` returns the
 /// memory.
 template <class Kernel>
 concept HasMoreLocal = requires(const Kernel& kernel) {
@@ -197,7 +199,8 @@ std::size_t local_size_of(const Kernel& kernel) {
     return sizeof(LocalOf<Kernel>);
 }
 
-/// Stands for the Group of any engine when a kernel's signatures are checked; never called.
+/// A substitute for the Group of any engine, used when a kernel's signatures are checked. Never
+/// called.
 struct AnyGroup {};
 
 template <class Kernel>

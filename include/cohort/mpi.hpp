@@ -1,5 +1,5 @@
-// Jobs on several ranks by MPI. Each rank is a process with an engine of its own.
-// Invariant: only the thread that runs a job calls MPI.
+// Jobs on several ranks by MPI. Each rank is a process with an engine of its own. Invariant: only
+// the thread that runs a job calls MPI.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@
 
 namespace cohort::mpi {
 
-/// The ranks of MPI_COMM_WORLD. Initialises MPI, if the program has not, and then also ends it.
+/// The ranks of MPI_COMM_WORLD. If the program has not initialised MPI, this object does so, and
+/// finalises it at the end.
 class Network {
  public:
-  /// Parcels are sent in pieces of at most that many bytes: MPI counts with int.
+  /// Parcels are sent in pieces of at most this many bytes, because MPI counts with int.
   explicit Network(std::size_t piece = std::size_t{1} << 30U);
   ~Network();
   Network(const Network&) = delete;
@@ -32,19 +33,19 @@ class Network {
     for (std::uint32_t i = 0; i < arrived.size(); ++i) arrival(i, std::move(arrived[i]));
     reuse(std::move(arrived));
   }
-  /// Starts ranks with this program's command line, if the MPI can and the job has begun as one
-  /// rank. Ranks of one mpirun can only end together.
+  /// Starts more ranks with this program's command line. Only possible if the MPI supports it and
+  /// the job has begun as one rank: ranks started by one mpirun can only end together.
   std::uint32_t grow(std::uint32_t more);
   void shrink(const std::vector<std::uint8_t>& stays);
 
-  /// Ends the processes of all ranks at once, after an error that the others cannot know of.
+  /// Ends the processes of all ranks at once, after an error of which the other ranks cannot know.
   [[noreturn]] void abort(int status);
 
  private:
   struct Impl;
 
   std::vector<protocol::Bytes> trade(std::vector<protocol::Bytes> parcels);
-  /// Parcels that were not taken away: the next ones come into their memory.
+  /// Takes back the memory of parcels that have been read, for parcels to come.
   void reuse(std::vector<protocol::Bytes> parcels);
 
   std::unique_ptr<Impl> impl_;

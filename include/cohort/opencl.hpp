@@ -22,21 +22,22 @@ struct Device {
   std::string name;
   std::string platform;
   std::string version;
-  std::uint32_t units = 0;  ///< compute units
-  bool is_cpu = false;      ///< its units are threads on this machine's CPUs
-  std::string lacks;        ///< what the device lacks for the engine, in words; empty: nothing
+  std::uint32_t units = 0;  ///< number of compute units
+  bool is_cpu = false;      ///< whether its units are threads on this machine's CPUs
+  std::string lacks;  ///< what the engine needs and the device lacks, as text; empty if nothing
 };
 
 /// All devices of all platforms. Empty if there is no platform.
 [[nodiscard]] std::vector<Device> devices();
 
-/// What sends work-groups to jobs and tasks. The host decides how many each of them gets.
+/// The entity that sends work-groups to jobs and tasks. The host decides how many each job or task
+/// gets.
 enum class Scheduler : std::uint8_t {
   host,   ///< a thread of the engine
   group,  ///< a work-group of the megakernel, as in the paper; it takes up a compute unit
 };
 
-/// How to make an engine. Everything has a default.
+/// Options of an engine. Every member has a default.
 struct EngineOptions {
   /// Part of the name of a device or of its platform, or its number in devices(). Empty: the first
   /// device that has all features.
@@ -44,8 +45,8 @@ struct EngineOptions {
   /// Work-groups in the pool, at most one per compute unit. The engine uses those that have checked
   /// in. Default: all compute units; on a CPU device, as many as this process has CPUs.
   std::optional<std::uint32_t> capacity = {};
-  /// How long a group may take to leave after it was told to. After that the engine gives up the
-  /// device: nothing can stop a kernel that reaches no primitive.
+  /// How long a group may take to leave after it was told to. Then the engine gives up the device,
+  /// because nothing can stop a kernel that reaches no primitive.
   std::chrono::milliseconds patience = std::chrono::seconds{10};
   Scheduler scheduler = Scheduler::host;
   /// More options for the device's compiler, e.g. "-cl-fast-relaxed-math".

@@ -1,6 +1,6 @@
 // Periodic: a task that is submitted at fixed intervals, such as a frame, a control step, or a
-// batch of requests.
-// Invariant: at most one is in flight. A late one delays the next; none is skipped.
+// batch of requests. Invariant: at most one such task is in flight. A late task delays the next
+// one; none is skipped.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@ namespace cohort {
 
 /// Statistics of a periodic task so far.
 struct PeriodicReport {
-  std::uint64_t count = 0;  ///< tasks done
-  std::uint64_t late = 0;   ///< tasks that were not done when the next one was due
-  Summary gather;           ///< from the demand until the task had all its groups
-  Summary run_time;         ///< from then until done
-  Summary period;           ///< from one start to the next
+  std::uint64_t count = 0;  ///< number of tasks done
+  std::uint64_t late = 0;   ///< number of tasks that were not done when the next one was due
+  Summary gather;           ///< time from the demand until the task had all its groups
+  Summary run_time;         ///< time from then until the task was done
+  Summary period;           ///< time from one start to the next
 };
 
 /// Submits `function` to an engine every `period`, from a thread of its own, until it is stopped or
@@ -43,7 +43,7 @@ class Periodic {
         }) {}
 
   /// Stops submitting, cancels the task in flight and waits for it. A cancelled task is not
-  /// counted. Throws what a task threw.
+  /// counted. Rethrows an exception of a task.
   PeriodicReport stop();
   [[nodiscard]] PeriodicReport report() const;
 
@@ -79,7 +79,7 @@ class Periodic {
   std::uint64_t count_ = 0;
   std::chrono::steady_clock::time_point last_start_{};
   std::exception_ptr thrown_;
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last member: the thread uses all of the above
 };
 
 }  // namespace cohort

@@ -28,19 +28,21 @@ namespace opencl {
 class Engine;
 }
 
-/// How to compile a program. Everything has a default.
+/// How to compile a program. Every member has a default.
 struct ProgramOptions {
-  std::string engine = "cpu";          ///< the engine it will run on: cpu, cuda or opencl
-  std::string transmit = "annotated";  ///< as cohortc --transmit: annotated, live, all, per-thread
+  std::string engine = "cpu";  ///< the engine on which the program will run: cpu, cuda or opencl
+  /// As for cohortc --transmit: annotated, live, all, per-thread.
+  std::string transmit = "annotated";
   ResizingBarrier barrier = ResizingBarrier::one_pass;
   std::uint32_t max_local_size = 64;      ///< with transmit = per-thread: maximum threads per group
-  std::vector<std::string> defines = {};  ///< NAME or NAME=VALUE
+  std::vector<std::string> defines = {};  ///< each is NAME or NAME=VALUE
   std::vector<std::filesystem::path> include_paths = {};
   /// More options, in the syntax of clBuildProgram: -cl-std=CL1.2, -cl-fast-relaxed-math, ...
   std::vector<std::string> build_options = {};
-  std::string optimise = "-O2";  ///< device code of the engine cuda: optimised unless -O0
+  /// For the engine cuda: the device code is optimised unless this is -O0.
+  std::string optimise = "-O2";
   /// For the engine cuda: the GPU architecture, as for nvcc -arch. Default: $COHORT_CUDA_ARCH, or
-  /// that of this machine's GPU.
+  /// this machine's GPU.
   std::string architecture = {};
   /// The folder for compiled programs. Default: $COHORT_CACHE, or cohort/programs/ in the user's
   /// cache directory. With COHORT_CACHE=off, programs are removed when this process exits. The
@@ -51,10 +53,10 @@ struct ProgramOptions {
 /// A parameter of a kernel in a program.
 struct Parameter {
   std::string name;
-  std::string type;  ///< as in the source
+  std::string type;  ///< type as written in the source
   std::string kind;  ///< global, constant, local (pointers) or value
-  /// element type of the buffer, or type of the value: int32, uint64, float32, ...; empty for
-  /// structs
+  /// Element type of the buffer, or type of the value: int32, uint64, float32, ...; empty for
+  /// structs.
   std::string element;
   std::size_t element_size = 0;
   std::size_t size = 0;    ///< size of the argument itself, in bytes
@@ -68,14 +70,16 @@ struct KernelInfo {
   bool suspendable = true;
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
-  std::optional<std::uint32_t> required_local_size = {};  ///< the only local size it runs with
-  /// the same, in three dimensions
+  /// The only local size with which the kernel runs.
+  std::optional<std::uint32_t> required_local_size = {};
+  /// The same size, in three dimensions.
   std::optional<std::array<std::uint32_t, 3>> required_shape = {};
   std::uint32_t points = 0;  ///< number of points where groups join or leave
   /// Set if the kernel may run over a range of work-items (set_range): it has no resizing points
   /// and no global barriers. The value is the range's offset in the struct of all arguments.
   std::optional<std::size_t> range_offset = {};
-  std::uint32_t dimensions = 1;  ///< number of dimensions that it uses, as in get_global_id(1)
+  /// Number of dimensions that the kernel uses, as in get_global_id(1).
+  std::uint32_t dimensions = 1;
 };
 
 namespace detail {
@@ -127,7 +131,7 @@ class ProgramKernel {
     return *this;
   }
 
-  /// The same for a value whose type is known only at run time.
+  /// Like set(), for a value whose type is known only at run time.
   ProgramKernel& set_value(std::string_view name, const void* value, std::size_t size) {
     set_bytes(name, value, size, false);
     return *this;
@@ -158,7 +162,7 @@ class ProgramKernel {
       over.next = next->first.data();
       with.keeps = next;
     }
-    arguments.push_back(&over);  // read by kernels that take one
+    arguments.push_back(&over);  // only kernels that may take a range read it
     const auto start =
         reinterpret_cast<Launch>(module_->symbol(detail::EngineSymbol<Engine>::name));
     if (start == nullptr) refuse_engine();
@@ -199,7 +203,7 @@ class Program {
   [[nodiscard]] static Program from_file(const std::filesystem::path& file,
                                          const ProgramOptions& options = {});
 
-  /// The same from text. Messages call it `name`.
+  /// Like from_file(), but from text. Messages call it `name`.
   [[nodiscard]] static Program from_source(std::string_view source,
                                            const std::string& name = "program",
                                            const ProgramOptions& options = {});

@@ -1,6 +1,6 @@
-// A kernel on several ranks: each superstep is a job of the rank's own engine, so inside a rank
-// groups come and go, and tasks borrow units, as ever.
-// Invariant: while ranks exchange messages, no group of the job runs, and its units are free.
+// A kernel on several ranks: each superstep is a job of the rank's own engine. So inside a rank,
+// groups come and go and tasks borrow units as in any job. Invariant: while ranks exchange
+// messages, no group of the job runs, and its units are free.
 #pragma once
 
 #include <chrono>
@@ -27,17 +27,17 @@
 
 namespace cohort {
 
-/// How to run a kernel on several ranks.
+/// Options for a kernel on several ranks.
 struct RankOptions {
-  /// V, the number of shards over all ranks. The most ranks that a job can have.
+  /// V, the number of shards of the job on all ranks. A job can have at most this many ranks.
   std::uint32_t shards = 64;
   /// How each superstep is launched on the rank's engine.
   LaunchOptions launch = {};
-  /// Tells the checkpoints of jobs apart. Default: the kernel's name.
+  /// Distinguishes the checkpoints of different jobs. Default: the kernel's name.
   std::string name = {};
-  /// The folder of the checkpoints, which all ranks see. Empty: the job cannot be suspended.
+  /// The folder for checkpoints, which all ranks must see. If empty, the job cannot be suspended.
   std::filesystem::path checkpoint = {};
-  /// The interval between checkpoints. 0: only when the job is suspended.
+  /// The interval between checkpoints. 0: a checkpoint is written only when the job is suspended.
   std::chrono::nanoseconds every{0};
 };
 
@@ -45,21 +45,21 @@ struct RankOptions {
 struct RankReport {
   protocol::RankEnd end = protocol::RankEnd::finished;
   std::uint64_t supersteps = 0;
-  std::uint64_t messages = 0;  ///< sent
-  /// The superstep of the checkpoint that this run began with; 0: it began afresh.
+  std::uint64_t messages = 0;  ///< number of messages sent
+  /// The superstep of the checkpoint from which this run started; 0 if it started without one.
   std::uint64_t continued = 0;
   std::chrono::nanoseconds local_time{0};
   std::chrono::nanoseconds exchange_time{
-      0};  ///< votes and exchanges, waits for slower ranks included
+      0};  ///< time in votes and exchanges, including waits for slower ranks
 };
 
 /// Requests to the ranks of a running job: see protocol::Requests.
 using RankRequests = protocol::Requests<cpu::Platform>;
 
-/// Checkpoints in a folder: a file for each shard, and a manifest that is renamed last.
+/// Checkpoints in a folder: one file per shard, and a manifest that is renamed into place last.
 class ShardFiles {
  public:
-  /// Files of another job are refused.
+  /// Refuses files of a job with another name.
   ShardFiles(std::filesystem::path folder, std::string job)
       : folder_(std::move(folder)), job_(std::move(job)) {}
 
@@ -69,7 +69,7 @@ class ShardFiles {
   void prune(std::uint64_t generation) const;
   /// The checkpoint in the folder, if there is one.
   [[nodiscard]] std::optional<protocol::Manifest> published() const;
-  /// Removes the checkpoint, once the job has finished.
+  /// Removes the checkpoint. Call it once the job has finished.
   void clear() const;
 
  private:
@@ -81,7 +81,7 @@ class ShardFiles {
 
 namespace detail {
 
-/// A kernel's local steps up to the next exchange.
+/// Runs the local steps of a kernel up to the next exchange.
 template <class Kernel>
 struct LocalSteps {
   static_assert(StepKernel<Kernel>,
@@ -113,10 +113,10 @@ struct LocalSteps {
     return next == Next::again ? Next::again : Next::halt;
   }
 
-  StateOf<Kernel> first;  // a copy: groups still read it when the first one writes `kept`
+  StateOf<Kernel> first;  // a copy, because groups still read it when the first one writes `kept`
 };
 
-/// The Work of the outer protocol.
+/// Implements the Work of the outer protocol for a kernel.
 template <class Engine, class Kernel>
 class RankWork {
  public:
@@ -246,7 +246,7 @@ class RankWork {
     memory_.sum = reader.template value<double>();
     memory_.least = reader.template value<std::uint64_t>();
   }
-  /// After set_state() with the State of a checkpoint.
+  /// Called after set_state() with the State of a checkpoint.
   void restored() {
     if constexpr (requires { Kernel::restored(state_); }) Kernel::restored(state_);
   }
@@ -271,12 +271,12 @@ class RankWork {
   Kernel kernel_;
   LaunchOptions launch_;
   Memory memory_;
-  std::vector<std::uint32_t> adopted_;  // have come since the last superstep
+  std::vector<std::uint32_t> adopted_;  // shards that have come since the last superstep
   State state_{};
   std::uint64_t sends_ = 0;
 };
 
-/// Sets a request again and again.
+/// Requests a checkpoint at fixed intervals.
 class SaveTimer {
  public:
   SaveTimer(RankRequests& requests, std::chrono::nanoseconds every)
@@ -294,7 +294,7 @@ class SaveTimer {
 
 }  // namespace detail
 
-/// One rank's part in a job. What is left of it at the end: the shards on this rank.
+/// One rank's part in a job. At the end it still holds the shards of this rank.
 template <protocol::Network N, class Engine, class Kernel>
 class RankJob {
  public:
@@ -311,7 +311,7 @@ class RankJob {
               options_.shards) {}
 
   /// Runs this rank's part to its end. `make(owners)` makes the shards of this rank, in ascending
-  /// order; it is called on all ranks, at a fresh start only. Throws what the kernel threw on this
+  /// order. All ranks call it, but only at a fresh start. Throws the kernel's exception on this
   /// rank, and Error{broken_contract} if another rank failed.
   template <class Make>
   RankReport run(Make make) {

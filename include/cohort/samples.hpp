@@ -1,4 +1,4 @@
-// Durations recorded while a job runs, and their summary. Memory is bounded: for a long run, a
+// Durations recorded while a job runs, and their summary. Memory is bounded: of a long run, a
 // uniform sample is kept.
 #pragma once
 

@@ -1,7 +1,6 @@
-// What a kernel sees of a job on several ranks: the shards that are here, the messages that have
-// come, and those that it sends.
-// Invariant: shards and inbox do not change while groups run; each thread sends from a lane of its
-// own.
+// A kernel's view of a job on several ranks: the shards of this rank, the messages that have
+// arrived, and the messages that it sends. Invariant: shards and inbox do not change while groups
+// run; each thread sends from a lane of its own.
 #pragma once
 
 #include <algorithm>
@@ -21,22 +20,22 @@ namespace cohort {
 
 namespace detail {
 
-/// One thread's messages and tally.
+/// The messages and the tally of one thread.
 template <class Message>
 struct alignas(64) Lane {
-  std::vector<std::vector<Message>> to;  // by shard
-  std::vector<Message> to_all;           // other ranks
+  std::vector<std::vector<Message>> to;  // indexed by shard
+  std::vector<Message> to_all;           // to all other ranks
   std::uint64_t sent = 0;
   double sum = 0;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// A rank's memory. Part is one shard, with its graph and its progress.
+/// The data of a job on one rank. Part is one shard, with its graph and its progress.
 template <class Part, class Message>
 struct RankMemory {
   struct Delivery {
     std::uint32_t shard;
-    std::size_t begin;  // in the inbox
+    std::size_t begin;  // index in the inbox
     std::size_t end;
   };
 
@@ -44,16 +43,17 @@ struct RankMemory {
     for (auto& lane : lanes) lane.to.resize(shards);
   }
 
-  std::vector<std::unique_ptr<Part>> parts;  // by shard; null: on another rank
-  std::vector<std::uint32_t> here;           // ascending
+  // Indexed by shard; null if the shard is on another rank.
+  std::vector<std::unique_ptr<Part>> parts;
+  std::vector<std::uint32_t> here;  // numbers of the shards on this rank, ascending
   std::vector<Message> inbox;
   std::vector<Delivery> deliveries;
   std::vector<Lane<Message>> lanes;
-  double sum = 0;  // as voted
+  double sum = 0;  // combined votes of all ranks
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Writes a Part, or reads it: `part.fields(visit)` calls `visit(field)` for each vector and plain
+/// Writes or reads a Part: `part.fields(visit)` calls `visit(field)` for each vector and plain
 /// value.
 struct FieldWriter {
   protocol::ParcelWriter writer;
@@ -82,7 +82,7 @@ struct FieldReader {
 
 }  // namespace detail
 
-/// The shards. A kernel has it as the member `parts`.
+/// The shards of a job. A kernel has them as its member `parts`.
 template <class Part>
 class Shards {
  public:
@@ -91,7 +91,7 @@ class Shards {
   explicit Shards(const detail::RankMemory<Part, Message>& memory)
       : parts_(memory.parts), here_(memory.here) {}
 
-  /// V, over all ranks.
+  /// V, the number of shards on all ranks.
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(parts_.size()); }
   /// Whether a shard is on this rank.
   [[nodiscard]] bool here(std::uint32_t shard) const { return parts_[shard] != nullptr; }
@@ -105,7 +105,7 @@ class Shards {
   std::span<const std::uint32_t> here_;
 };
 
-/// The messages that came in the last exchange. A kernel has it as the member `in`.
+/// The messages that arrived in the last exchange. A kernel has them as its member `in`.
 template <class Message>
 class Inbox {
  public:
@@ -113,7 +113,8 @@ class Inbox {
   explicit Inbox(std::span<const Message> messages) : messages_(messages) {}
 
   [[nodiscard]] bool empty() const { return messages_.empty(); }
-  /// Calls `take(message)` for this thread's part of them, among all threads of the rank.
+  /// Calls `take(message)` for this thread's share of the messages. The threads of all groups of
+  /// the rank divide them.
   template <class Group, class Take>
   void share(Group& group, Take take) const {
     for (const std::size_t i : group.stride(messages_.size())) take(messages_[i]);
@@ -123,8 +124,8 @@ class Inbox {
   std::span<const Message> messages_;
 };
 
-/// Messages to shards on other ranks; they come in the next exchange. A kernel has it as the member
-/// `out`. Shards on this rank are written directly: see Shards::here.
+/// Sends messages to shards on other ranks, where they arrive in the next exchange. A kernel has it
+/// as its member `out`. A kernel writes directly to shards on its own rank: see Shards::here.
 template <class Message>
 class Outbox {
   static_assert(std::is_trivially_copyable_v<Message>,
@@ -140,7 +141,8 @@ class Outbox {
     lane.to[shard].push_back(message);
     ++lane.sent;
   }
-  /// To all other ranks. A checkpoint does not hold such messages: see `restored` in docs/ranks.md.
+  /// Sends a message to all other ranks. A checkpoint does not contain such messages: see
+  /// `restored` in docs/ranks.md.
   template <class Group>
   void send_to_all(Group& group, const Message& message) const {
     detail::Lane<Message>& lane = lanes_[group.global_id()];
@@ -152,7 +154,7 @@ class Outbox {
   std::span<detail::Lane<Message>> lanes_;
 };
 
-/// Two numbers that all ranks vote on in every exchange: a sum, and a minimum. A kernel that wants
+/// Two numbers on which all ranks vote in every exchange: a sum and a minimum. A kernel that wants
 /// them has the member `tally`.
 template <class Message>
 class Tally {
@@ -166,14 +168,15 @@ class Tally {
   void add(Group& group, double value) const {
     lanes_[group.global_id()].sum += value;
   }
-  /// Also asks for another superstep.
+  /// Votes for a minimum. Also asks for another superstep.
   template <class Group>
   void lower(Group& group, std::uint64_t value) const {
     std::uint64_t& least = lanes_[group.global_id()].least;
     least = std::min(least, value);
   }
-  /// What all threads of all ranks gave in the last superstep to add(), 0 if none did, and to
-  /// lower(), the largest number if none did.
+  /// The sum of all values that threads of all ranks passed to add() in the last superstep; 0 if
+  /// there were none. least() is the minimum of the values passed to lower(); the largest number if
+  /// there were none.
   [[nodiscard]] double sum() const { return sum_; }
   [[nodiscard]] std::uint64_t least() const { return least_; }
 

@@ -16,11 +16,12 @@
 
 namespace cohort {
 
-/// How to submit a task. Everything has a default.
+/// Options of a task. Every member has a default.
 struct TaskOptions {
-  /// Units the task needs, all at once: 1 to the engine's capacity. With a `kind`, at most so many.
+  /// The number of units that the task needs, all at once: 1 to the engine's capacity. With a
+  /// `kind`, the maximum number.
   std::uint32_t groups = 1;
-  /// A higher priority is served first.
+  /// Tasks of higher priority are served first.
   int priority = 0;
   /// Threads per group: 1 to max_local_size. Default: as in LaunchOptions.
   std::optional<std::uint32_t> local_size = {};
@@ -28,30 +29,31 @@ struct TaskOptions {
   std::stop_token stop = {};
   /// Receives every event of the task. Must outlive the task.
   Tracer* tracer = nullptr;
-  /// Kept as long as the task: memory that only it uses.
+  /// Kept until the task is destroyed: for example, memory that only the task uses.
   std::shared_ptr<const void> keeps = {};
-  /// Names tasks of the same work, such as the frames of a renderer. The engine measures the tasks
-  /// of a kind and chooses for each how many units it gets: one, a quarter, a half, all but one for
-  /// each job, or all, which suspends the jobs. The task has to divide its work by
-  /// `group.num_groups()`. Empty: the task gets exactly `groups`.
+  /// Names tasks that do the same work, such as the frames of a renderer. The engine measures the
+  /// tasks of a kind and chooses the number of units of each: one, a quarter, a half, all but one
+  /// for each job, or all, which suspends the jobs. The task has to divide its work by
+  /// `group.num_groups()`. If empty, the task gets exactly `groups`.
   std::string kind = {};
   /// With a `kind`: the units are chosen so that the task ends within this time from its submit, if
-  /// any choice achieves that. Default: there is no limit.
+  /// any choice achieves that. Default: no limit.
   std::optional<std::chrono::nanoseconds> finish_within = {};
-  /// When the task has waited for so long, it starts at once on threads of its own, although its
-  /// units are still in use. Until then groups have a chance to offer them. Groups that are late
-  /// run at the lowest priority of the operating system until they leave. Only on the CPU engine;
-  /// the others throw Error{unsupported}.
+  /// After it has waited for this long, the task starts at once on threads of its own, although its
+  /// units are still in use. Until then, groups can offer the units. Late groups run at the
+  /// operating system's lowest priority until they leave. Only on the CPU engine; the others throw
+  /// Error{unsupported}.
   std::optional<std::chrono::nanoseconds> start_within = {};
 };
 
 /// Statistics of a task.
 struct TaskReport {
   Status status = Status::pending;
-  std::uint32_t groups = 0;              ///< it has run on so many, or will
-  std::chrono::nanoseconds gather{0};    ///< from publishing the demand to having all units
-  std::chrono::nanoseconds run_time{0};  ///< from then until the last group was done
-  std::string error;                     ///< why it failed
+  std::uint32_t groups = 0;  ///< number of groups with which the task has run or will run
+  /// Time from publishing the demand until the task had all units.
+  std::chrono::nanoseconds gather{0};
+  std::chrono::nanoseconds run_time{0};  ///< time from then until the last group was done
+  std::string error;                     ///< why the task failed; empty if it did not
 };
 
 /// A submitted task. A handle: copies refer to the same task, and destroying the last one does not
@@ -82,8 +84,8 @@ class Task {
 
 namespace detail {
 
-/// Makes a callable the kernel of a static launch. Each group calls it, with the group as the
-/// argument if the callable takes one.
+/// Makes a callable the kernel of a static launch. Each group calls it, and passes itself if the
+/// callable takes an argument.
 template <class Function>
 struct TaskKernel {
   Function function;

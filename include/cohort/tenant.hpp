@@ -16,9 +16,9 @@ namespace tenant {
 class Client;
 }
 
-/// How to connect. Everything has a default.
+/// How to connect. Every member has a default.
 struct TenantOptions {
-  /// The name that the engine is shared under. Default: $COHORT_ENGINE, or the only shared engine
+  /// The name under which the engine is shared. Default: $COHORT_ENGINE, or the only shared engine
   /// of this user.
   std::string engine = {};
   /// Shown in the engine's status, at most 63 characters. Default: the name of the program.
@@ -29,9 +29,9 @@ struct TenantOptions {
   int priority = 0;
 };
 
-/// What to borrow.
+/// Options of a lease.
 struct TenantLeaseOptions {
-  /// Units wanted. The engine may lend fewer.
+  /// The number of units wanted. The engine may lend fewer.
   std::uint32_t units = 1;
 };
 
@@ -44,14 +44,14 @@ class TenantLease {
   TenantLease& operator=(TenantLease&& other) noexcept;
   ~TenantLease();
 
-  /// Units that it holds now. The engine may take units back, for its job or for another tenant,
-  /// and lend them again later: up to the number that was wanted.
+  /// The number of units that the lease holds now. The engine may take units back, for its job or
+  /// for another tenant, and lend them again later, up to the number that was wanted.
   [[nodiscard]] std::uint32_t units() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return units() != 0; }
   /// The CPUs that the engine's workers have left. If the engine pins its workers, one CPU for each
   /// unit; otherwise all CPUs that its workers use.
   [[nodiscard]] std::vector<std::uint32_t> cpus() const;
-  /// Gives the units back now, and not in the destructor.
+  /// Gives the units back at once. The destructor does the same.
   void give_back() noexcept;
 
  private:
@@ -64,37 +64,41 @@ class TenantLease {
 };
 
 /// A connection to an engine. It connects when an engine of that name appears, and again after that
-/// engine has ended. Thread-safe. A child of fork() is not connected, and may make its own Tenant.
+/// engine has ended. Thread-safe. A child of fork() is not connected, but may make a Tenant of its
+/// own.
 class Tenant {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  /// Returns at once if there is no engine. Throws Error{bad_options} for options that cannot be,
-  /// and if several engines are shared and none is named; Error{unsupported} if the folder of the
-  /// sockets cannot be trusted.
+  /// Returns at once if there is no engine. Throws Error{bad_options} for invalid options, and if
+  /// several engines are shared and `engine` names none of them. Throws Error{unsupported} if the
+  /// folder of the sockets cannot be trusted.
   explicit Tenant(TenantOptions options = {});
   Tenant(const Tenant&) = delete;
   Tenant& operator=(const Tenant&) = delete;
-  /// Gives back what its leases still hold. They are empty from then on.
+  /// Gives back all units that its leases still hold. These leases are empty from then on.
   ~Tenant();
 
   /// Waits until the engine has lent what it can: at least one unit, at most the units wanted.
-  /// Empty at once if no engine is connected, and when the engine ends meanwhile. Also empty if
-  /// this thread's own open leases hold all that the engine lends to this tenant.
+  /// Returns an empty lease at once if no engine is connected, and as soon as the engine ends. Also
+  /// returns an empty lease if this thread's own open leases hold all units that the engine lends
+  /// to this tenant.
   [[nodiscard]] TenantLease lease(TenantLeaseOptions options = {}) const {
     return lease_until(Deadline::max(), options);
   }
-  /// The same, for a limited time. Empty if the engine has not lent that much by then.
+  /// Like lease(), for a limited time. Returns an empty lease if the engine has not lent the units
+  /// by then.
   template <class Rep, class Period>
   [[nodiscard]] TenantLease lease_for(std::chrono::duration<Rep, Period> time,
                                       TenantLeaseOptions options = {}) const {
     return lease_until(detail::deadline_after(time), options);
   }
   [[nodiscard]] TenantLease lease_until(Deadline deadline, TenantLeaseOptions options = {}) const;
-  /// Takes what the engine lends within 2 ms, usually idle units; maybe nothing.
+  /// Takes the units that the engine lends within 2 ms. These are usually idle ones; there may be
+  /// none.
   [[nodiscard]] TenantLease try_lease(TenantLeaseOptions options = {}) const;
 
-  /// Whether an engine answers. A tenant that waits for a free slot is connected too.
+  /// Whether an engine answers. A tenant that waits for a free slot also counts as connected.
   [[nodiscard]] bool connected() const noexcept;
   /// Waits until it is connected. Returns false at the deadline.
   template <class Rep, class Period>
@@ -118,8 +122,8 @@ class Tenant {
 /// answers.
 [[nodiscard]] std::string engine_status(const std::string& engine = {});
 
-/// Sets the capacity of a shared engine from outside, as the engine's own set_capacity() does,
-/// while its jobs run. Throws Error{bad_options} for a capacity that it cannot have,
+/// Sets the capacity of a shared engine from another process while its jobs run, like the engine's
+/// own set_capacity(). Throws Error{bad_options} for a capacity that the engine cannot have,
 /// Error{engine_gone} if no such engine answers.
 void set_engine_capacity(const std::string& engine, std::uint32_t units);
 

@@ -9,12 +9,12 @@ namespace cohort {
 
 /// The kinds of a TraceEvent.
 enum class Trace : std::uint8_t {
-  start,  ///< a group of the first set starts; value = groups at the start
+  start,  ///< a group of the first set starts; value = number of groups at the start
   join,   ///< a group joins; value = the generation it joins in
   offer,  ///< a group makes an offer
   kill,   ///< the group leaves in offer_kill; active = M without it, value = 1 if that is 0 and the
           ///< job's state is kept
-  fork,   ///< request_fork adds groups; active = M with them, value = how many
+  fork,   ///< request_fork adds groups; active = M with them, value = their number
   arrive,  ///< the group is about to arrive at a global barrier; value = its generation
   resize,  ///< this group is about to set M for a resizing barrier: active = the new M, value = the
            ///< old one
@@ -44,20 +44,20 @@ struct TraceEvent {
 struct TraceGather {
   std::uint64_t begin = 0;  ///< by the engine's clock
   std::uint64_t end = 0;
-  std::uint32_t groups = 0;  ///< left to the job, or obtained by the task
+  std::uint32_t groups = 0;  ///< number of groups that left the job, or that the task obtained
 };
 
-/// Receives the events of a job. All groups call it concurrently: it must be thread-safe and quick.
-/// It may call the engine, but must not wait for the job that it traces; on CUDA and OpenCL, not
-/// for any job. wait() and suspend() throw Error{bad_state} in these cases.
+/// Receives the events of a job. All groups call it concurrently, so it must be thread-safe and
+/// quick. It may call the engine, but must not wait for the job that it traces; on CUDA and OpenCL,
+/// it must not wait for any job. wait() and suspend() throw Error{bad_state} in these cases.
 class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual void record(const TraceEvent& event) noexcept = 0;
   /// Called by the engine, before the job comes to rest.
   virtual void gathered(const TraceGather& /*gather*/) noexcept {}
-  /// Called by an engine whose device has its own clock. Adding `ahead` to the device's
-  /// nanoseconds, on CUDA `%globaltimer`, gives the time of the events that follow.
+  /// Called by an engine whose device has its own clock. The time of the following events is the
+  /// device's time (on CUDA, `%globaltimer`) plus `ahead` nanoseconds.
   virtual void clock(std::int64_t /*ahead*/) noexcept {}
 
  protected:

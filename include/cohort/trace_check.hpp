@@ -1,6 +1,6 @@
-// Appendix A of the paper as an executable oracle: does a trace obey the rules of cooperative
-// kernels?
-// Invariant: a run that the rules allow is never rejected; docs/protocol.md lists what is rejected.
+// Appendix A of the paper as an executable oracle: decides whether a trace obeys the rules of
+// cooperative kernels. Invariant: a run that the rules allow is never rejected; docs/protocol.md
+// lists what is rejected.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@
 
 namespace cohort {
 
-/// How a job was launched: the parts of the rules that differ between kernels.
+/// The properties of a job's launch and kernel on which the rules depend.
 struct TraceRules {
-  std::uint32_t max_groups = 1;  ///< N
+  std::uint32_t max_groups = 1;  ///< N, the maximum number of groups
   KillOrder kill_order = KillOrder::highest_first;
   Survivors survivors = Survivors::keep_one;
   /// Groups at the first start, if known.
   std::optional<std::uint32_t> start_groups = {};
 };
 
-/// The rules that hold for a kernel with these traits.
+/// The rules for a kernel with these traits.
 [[nodiscard]] constexpr TraceRules rules_of(const Traits& traits, std::uint32_t max_groups) {
   return {.max_groups = max_groups,
           .kill_order = traits.kill_order,
@@ -35,11 +35,13 @@ struct TraceRules {
           .start_groups = {}};
 }
 
-/// How a resizing barrier changed the set of groups: 0..before-1 enter, 0..after-1 continue.
+/// How a resizing barrier changed the set of groups: groups 0 to before - 1 enter, groups 0 to
+/// after - 1 continue.
 struct Resizing {
   std::uint32_t before = 0;  ///< M when all groups had arrived
-  std::uint32_t after = 0;   ///< M of the groups that continue
-  std::uint32_t forked = 0;  ///< joined inside the barrier; the highest may have left already
+  std::uint32_t after = 0;   ///< M when the groups continue
+  /// Groups that joined inside the barrier; the highest may have left already.
+  std::uint32_t forked = 0;
 
   friend constexpr bool operator==(const Resizing&, const Resizing&) = default;
   friend constexpr bool operator<(const Resizing& a, const Resizing& b) {
@@ -47,13 +49,13 @@ struct Resizing {
   }
 };
 
-/// Everything that the resizing barrier of section 3.1 can do to `before` groups of at most
+/// All changes that the resizing barrier of section 3.1 can make to `before` groups of at most
 /// `max_groups`. That barrier is a sequence: barrier, fork by group 0, barrier, an offer by each
 /// other group in any order, barrier. Found by trying all possibilities; sorted.
 [[nodiscard]] std::vector<Resizing> modelled_outcomes(std::uint32_t before,
                                                       std::uint32_t max_groups);
 
-/// Whether the modelled barrier can do this, without trying all possibilities.
+/// Whether the modelled barrier can make this change. Decides without trying all possibilities.
 [[nodiscard]] constexpr bool modelled_allows(Resizing resizing, std::uint32_t max_groups) {
   return resizing.before >= 1 && resizing.forked <= max_groups &&
          resizing.before <= max_groups - resizing.forked && resizing.after >= 1 &&
@@ -69,12 +71,12 @@ class TraceChecker {
  public:
   explicit TraceChecker(const TraceRules& rules);
 
-  /// Judges the next event. Returns the first rule that it breaks, in a sentence, or nothing if the
-  /// event is legal. After a broken rule, further results mean little.
+  /// Judges the next event. Returns a sentence about the first rule that it breaks, or nothing if
+  /// the event is legal. After a broken rule, further results mean little.
   std::optional<std::string> see(const TraceEvent& event);
-  /// Call after the last event: no group may be missing.
+  /// Checks that no group is missing. Call it after the last event.
   [[nodiscard]] std::optional<std::string> end() const;
-  /// end(), and the trace has to match the final status of the job.
+  /// Like end(), and checks that the trace matches the final status of the job.
   [[nodiscard]] std::optional<std::string> end(Status status) const;
 
   /// Starts over, for another job with the same rules.
@@ -82,9 +84,9 @@ class TraceChecker {
 
   /// M after the events so far.
   [[nodiscard]] std::uint32_t active() const noexcept { return active_; }
-  /// The generation that groups arrive at.
+  /// The generation at which groups currently arrive.
   [[nodiscard]] std::uint32_t generation() const noexcept { return gen_; }
-  /// Events seen.
+  /// The number of events judged so far.
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
 
  private:
@@ -94,7 +96,7 @@ class TraceChecker {
     running,    // in the kernel
     waiting,    // in the barrier of generation `gen`
     leaving,    // removed by a resizing barrier, and has not noticed yet
-    parting,    // has noticed, and waits for its turn
+    parting,    // has noticed its removal, and waits for its turn
     finished,   // returned; still counts in M
     abandoned,  // out because of a fault; still counts in M
   };
@@ -103,7 +105,7 @@ class TraceChecker {
   struct Holder {
     Phase phase = Phase::absent;
     Due due = Due::nothing;
-    std::uint32_t gen = 0;  // barriers passed
+    std::uint32_t gen = 0;  // number of barriers passed
   };
   using Refusal = std::optional<std::string>;
 
@@ -124,7 +126,7 @@ class TraceChecker {
   }
   [[nodiscard]] bool all_arrived() const { return arrived_ == active_; }
   [[nodiscard]] std::string refuse(const TraceEvent& event, const std::string& why) const;
-  /// A sentence: the state of the event's group, in which this event cannot happen.
+  /// A sentence about the state of the event's group, in which this event cannot happen.
   [[nodiscard]] std::string out_of_place(const TraceEvent& event) const;
   [[nodiscard]] std::string too_early(const TraceEvent& event) const;
   /// Checks whether the last group was allowed to leave.
@@ -134,29 +136,31 @@ class TraceChecker {
   void release();
 
   TraceRules rules_;
-  std::vector<Holder> holders_;  // by id
+  std::vector<Holder> holders_;  // indexed by id
   std::uint64_t events_ = 0;
   std::uint32_t runs_ = 0;
-  std::uint32_t started_ = 0;   // M at the start of this run; 0: not yet known
-  std::uint32_t active_ = 0;    // M
-  std::uint32_t settled_ = 0;   // M as of the last release
-  std::uint32_t gen_ = 0;       // the generation that groups arrive at
-  std::uint32_t arrived_ = 0;   // groups that have arrived at it
-  std::uint32_t forked_ = 0;    // arrived groups that were forked inside the barrier
-  std::uint32_t inside_ = 0;    // groups that have not ended
-  std::uint32_t leaving_ = 0;   // groups that a barrier has removed and that have not ended
-  std::uint32_t finished_ = 0;  // groups that have returned
-  std::uint32_t unnamed_ = 0;   // forked under KillOrder::any, with ids that are not known yet
+  std::uint32_t started_ = 0;  // M at the start of this run; 0: not yet known
+  std::uint32_t active_ = 0;   // the current M
+  std::uint32_t settled_ = 0;  // M as of the last release
+  std::uint32_t gen_ = 0;      // the generation at which groups arrive
+  std::uint32_t arrived_ = 0;  // number of groups that have arrived at it
+  std::uint32_t forked_ = 0;   // number of arrived groups that were forked inside the barrier
+  std::uint32_t inside_ = 0;   // number of groups that have not ended
+  // Number of groups that a barrier has removed and that have not ended.
+  std::uint32_t leaving_ = 0;
+  std::uint32_t finished_ = 0;  // number of groups that have returned
+  // Number of groups forked under KillOrder::any whose ids are not known yet.
+  std::uint32_t unnamed_ = 0;
   bool faulted_ = false;
   bool emptied_ = false;  // the last group has left: further events belong to another run
-  bool kept_ = false;     // the job's state was kept then
+  bool kept_ = false;     // the job's state was kept at that time
 };
 
 /// Judges the log of a real run, in which groups ran at the same time. A group's action is logged a
 /// moment before or after it happens, so the log need not be in the order of the protocol's steps.
-/// That order is reconstructed first: from the order of each group's own events, from the order
-/// between groups that the log implies, and from M in the events. Returns nothing if the run is
-/// legal, else a sentence about the first illegal event.
+/// This function first reconstructs that order from three sources: the order of each group's own
+/// events, the order between groups that the log implies, and the values of M in the events.
+/// Returns nothing if the run is legal, otherwise a sentence about the first illegal event.
 [[nodiscard]] std::optional<std::string> check_trace(std::span<const LoggedEvent> log,
                                                      const TraceRules& rules,
                                                      std::optional<Status> status = {});

@@ -1,6 +1,5 @@
-// A Tracer that keeps all events, to be judged after the run.
-// Invariant: if one event was recorded before the recording of another began, it comes first in the
-// log.
+// A Tracer that keeps all events, to be judged after the run. Invariant: an event that was recorded
+// before the recording of another one began comes first in the log.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +27,8 @@ class TraceLog final : public Tracer {
 
   void record(const TraceEvent& event) noexcept override;
 
-  /// The recorded events. Call it only while nothing is recorded: after the job's end, or while the
-  /// job is suspended.
+  /// The recorded events. Call it only while no event is being recorded: after the job's end, or
+  /// while the job is suspended.
   [[nodiscard]] const std::vector<LoggedEvent>& events() const noexcept { return events_; }
   /// Number of events beyond the limit, which were dropped.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }

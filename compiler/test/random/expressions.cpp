@@ -65,7 +65,8 @@ Expr Maker::binary(Op op, const Expr& a, const Expr& b) {
   return e;
 }
 
-/// The same or another value, with |value| <= 2^bits. A literal keeps its value.
+/// Returns an expression with |value| <= 2^bits: the same one or a changed one. A literal keeps its
+/// value.
 Expr Maker::shrunk(Expr e, unsigned bits) {
   if (e.bits <= bits || e.kind == Kind::f32) return e;
   if (chance(25) && bits >= 7) return cast(e, bits >= 15 && chance(70) ? Kind::i16 : Kind::i8);
@@ -330,7 +331,7 @@ Expr Maker::integer(int depth) {
     };
     return e;
   }
-  if (which < 94) {  // a float is a small multiple of 1/4
+  if (which < 94) {  // a float literal: a small multiple of 1/4
     const Expr a = real_number(1);
     Expr e = cast(a, chance(70) ? Kind::i32 : Kind::i64);
     e.bits = 10;
@@ -464,7 +465,7 @@ Expr Maker::vector(Type type, int depth) {
       };
       return e;
     }
-    case 4: {  // a choice by a comparison
+    case 4: {  // a choice that depends on a comparison
       const Expr a = vector(type, depth - 1);
       const Expr b = vector(type, depth - 1);
       const Op op = static_cast<Op>(static_cast<int>(Op::lt) + static_cast<int>(below(6)));

@@ -13,9 +13,9 @@
 namespace cohort::test {
 
 struct RandomStyle {
-  /// For --transmit=annotated; false: for live, which sends all variables that are read.
+  /// True for --transmit=annotated; false for live, which sends all variables that are read.
   bool annotated = true;
-  bool barriers = true;  ///< groups join and leave at barriers; false: at offers and forks
+  bool barriers = true;  ///< true if groups join and leave at barriers; false for offers and forks
 };
 
 /// The style for a seed. There are four styles, in turn.

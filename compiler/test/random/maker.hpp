@@ -1,7 +1,6 @@
-// Makes a random kernel, its text and its meaning together: each piece is a string and a function
-// that does the same to an Env.
-// Invariant: as in kernel.hpp. In addition, `bits` of an expression is never less than its values
-// need.
+// Makes the text and the meaning of a random kernel together: each piece is a string and a function
+// with the same effect on an Env. Invariant: as in kernel.hpp. In addition, `bits` of an expression
+// is never less than its values need.
 #pragma once
 
 #include <functional>
@@ -69,7 +68,7 @@ struct Expr {
   int level = primary;
   Kind kind = Kind::i32;
   unsigned width = 1;
-  unsigned bits = 31;  // of an integer: |value| <= 2^bits
+  unsigned bits = 31;  // for an integer: |value| <= 2^bits
   Value value;
   bool literal = false;
 };
@@ -84,12 +83,12 @@ struct Place {
 
 struct Var {
   std::string name;
-  Type type;             // of the target, if it is a pointer
-  unsigned base = 0;     // its first cell; of a pointer: the cell with the address
-  bool pointer = false;  // a pointer into private memory
-  bool table = false;    // a pointer into the table
+  Type type;             // type of the variable, or of a pointer's target
+  unsigned base = 0;     // index of its first cell; for a pointer: of the cell with the address
+  bool pointer = false;  // whether it is a pointer into private memory
+  bool table = false;    // whether it is a pointer into the table
   bool constant = false;
-  bool sent = false;  // joining groups receive it
+  bool sent = false;  // whether joining groups receive it
   bool readable = true;
 };
 
@@ -384,7 +383,7 @@ class Maker {
   std::vector<Run> root_runs_;
   std::vector<std::shared_ptr<const Record>> records_;
   std::vector<std::pair<std::string, std::vector<Word>>> constants_;
-  std::vector<std::shared_ptr<Function>> functions_;  // without points
+  std::vector<std::shared_ptr<Function>> functions_;  // functions that contain no points
   std::vector<std::shared_ptr<Function>> outs_;       // their first parameter is a pointer
   std::vector<std::shared_ptr<Function>> helpers_;    // with points
 

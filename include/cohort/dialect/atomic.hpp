@@ -55,7 +55,7 @@ struct Same {
   using type = T;
 };
 template <class T>
-using Given = typename Same<T>::type;  // not deduced: the pointer's type decides
+using Given = typename Same<T>::type;  // not deduced, so that the pointer's type decides
 
 template <class T>
 COHORT_FN void atomic_init(volatile T* at, Given<T> value) {
@@ -120,8 +120,8 @@ COHORT_FN T atomic_update(volatile T* at, int order, Op op) {
 template <class T>
 COHORT_FN T add_at(volatile T* at, T value, int order) {
 #ifdef __CUDA_ARCH__
-  // CUDA's own atomics are relaxed. Unlike libcu++'s, they know from the pointer whether it leads
-  // to local memory.
+  // CUDA's own atomics are relaxed. Unlike libcu++'s, they learn from the pointer's type whether it
+  // points to local memory.
   if constexpr (std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) {
     using Word = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
     auto* const word = reinterpret_cast<Word*>(const_cast<T*>(at));

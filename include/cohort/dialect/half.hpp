@@ -1,5 +1,5 @@
 // OpenCL C's half: 16 bits in memory. Operations compute in float and round the result, which
-// yields the correctly rounded half. Also the rounding modes of conversions.
+// yields the correctly rounded half. This file also has the rounding modes of conversions.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace cohort::cl {
 
-/// Rounding of a conversion: as in C, or as its suffix says.
+/// The rounding mode of a conversion: C's own, or the one that the suffix names.
 enum class Rounding { as_c, to_even, to_zero, up, down };
 
 namespace detail {
@@ -58,7 +58,7 @@ COHORT_FN inline float float_of_half(unsigned short bits) {
                           digits << 13);
 }
 
-/// A float that rounds to the same half as `x`: its lowest bit records whether `x` has further
+/// A float that rounds to the same half as `x`. Its lowest bit records whether `x` has further
 /// digits.
 COHORT_FN inline float sticky_float(double x) {
   auto result = static_cast<float>(x);

@@ -101,7 +101,7 @@ COHORT_CL_STD_2(remainder)
 COHORT_FN inline float cbrt(float x) { return ::cbrtf(x); }
 COHORT_FN inline double cbrt(double x) {
   const double root = ::cbrt(x);
-// libm's error is more than two ulp: improve it by one step of Newton's method
+// libm's error is more than two ulp, so improve the result by one step of Newton's method
 #ifndef __CUDA_ARCH__
   const double square = root * root;
   const double cube = square * root;
@@ -209,8 +209,8 @@ COHORT_CL_EACH_2(min)
 COHORT_CL_EACH_2(max)
 COHORT_CL_EACH_3(clamp)
 
-/// For use in signatures. A struct, because Clang evaluates types before constraints, and this one
-/// must not fail for vectors.
+/// For use in signatures. It is a struct, because Clang evaluates types before constraints, and
+/// this type must not fail for vectors.
 template <class T>
 struct UnsignedOf {};
 template <std::integral T>

@@ -1,5 +1,5 @@
-// A range of work-items in up to three dimensions: as the host specifies it, and as a kernel
-// without resizing points sees it. Its work-groups are numbered, and groups take them one after
+// A range of work-items in up to three dimensions, in the host's form and in the form for a kernel
+// without resizing points. The range's work-groups are numbered, and groups take them one after
 // another.
 #pragma once
 
@@ -20,7 +20,8 @@ namespace detail {
 
 /// The range as a kernel reads it.
 struct Range {
-  std::uint64_t* next = nullptr;  ///< number of the next work-group to take; null: no range
+  /// Number of the next work-group to take; null if there is no range.
+  std::uint64_t* next = nullptr;
   std::uint32_t groups[3] = {1, 1, 1};
   std::uint32_t local[3] = {1, 1, 1};
   std::uint32_t dimensions = 1;

@@ -1,5 +1,6 @@
-// Functions of OpenCL C that libm lacks: in units of pi, with two results, on the bit
-// representation, and relations. Corner cases follow section 7.5.1 of the specification.
+// Functions of OpenCL C that libm lacks: angles in units of pi, functions with two results,
+// functions of the bit representation, and relations. Corner cases follow section 7.5.1 of the
+// specification.
 #pragma once
 
 #include "cohort/dialect/math.hpp"
@@ -177,7 +178,7 @@ COHORT_FN T frexp(T x, int* exponent) {
   else
     return ::frexp(x, exponent);
 }
-/// OpenCL C wants the seven low bits of the quotient; libm provides only three.
+/// remquo(). OpenCL C requires the seven low bits of the quotient, but libm provides only three.
 template <std::floating_point T>
 COHORT_FN T remquo(T x, T y, int* quotient) {
   *quotient = 0;

@@ -153,7 +153,8 @@ COHORT_FN constexpr void append(V& to, unsigned& used, const T& part) {
 
 }  // namespace detail
 
-/// A vector literal: its components are those of scalars and shorter vectors, in order.
+/// A vector literal. Its components are the components of `parts`, scalars and shorter vectors, in
+/// order.
 template <class V, class... Parts>
 COHORT_FN constexpr V join(const Parts&... parts) {
   V result;
@@ -190,7 +191,7 @@ COHORT_FN constexpr SwizzleRef<T, N, parts...> swizzle_ref(Vec<T, N>& a) {
   return {a};
 }
 
-/// `c ? a : b` on vectors: the top bit of each component of c decides.
+/// `c ? a : b` on vectors. The top bit of each component of c decides.
 template <class C, class T, unsigned N>
 COHORT_FN constexpr Vec<T, N> choose(const Vec<C, N>& c, const Vec<T, N>& a, const Vec<T, N>& b) {
   Vec<T, N> result;
@@ -262,7 +263,7 @@ COHORT_FN To round_into(From from, Rounding how) {
   const To nearest = static_cast<To>(from);  // rounds to even
   if (how == Rounding::to_even || how == Rounding::as_c || from == 0 || from != from)
     return nearest;
-  // Compares exactly: integers and integral floats as __int128, floats as double.
+  // Exact comparison: integers and integral floats as __int128, other floats as double.
   using Exact = std::conditional_t<std::is_floating_point_v<From>, double, __int128>;
   const bool infinite = nearest - nearest != 0;
   if (infinite && static_cast<double>(from) - static_cast<double>(from) != 0) return nearest;

@@ -13,7 +13,7 @@ namespace cohort::explore {
 enum class Search : std::uint8_t {
   random,  ///< by a seed: any thread may be next at any access
   pct,     ///< by a seed: random priorities, changed at `depth` - 1 random accesses (Burckhardt et
-           ///< al., ASPLOS 2010). Good at bugs that need few particular switches
+           ///< al., ASPLOS 2010). Good at finding bugs that need few, but specific, switches
   exhaustive,  ///< all schedules that differ (dynamic partial-order reduction); with `preemptions`,
                ///< all that interrupt a thread at most that often
 };
@@ -43,7 +43,8 @@ struct Options {
   std::optional<std::uint32_t> preemptions = {};
   std::uint32_t depth = 3;  ///< PCT: the number of orderings a bug needs
 
-  std::uint32_t capacity = 3;                      ///< units, that is, groups active at a time
+  /// Number of units, and so of groups that are active at the same time.
+  std::uint32_t capacity = 3;
   std::uint32_t local_size = 1;                    ///< threads per group
   std::optional<std::uint32_t> max_groups = {};    ///< default: the capacity
   std::optional<std::uint32_t> start_groups = {};  ///< default: chosen by the schedule
@@ -55,36 +56,36 @@ struct Options {
   std::uint32_t changes = 3;
   std::uint32_t suspends = 0;
 
-  /// Atomic loads may return older values, as far as coherence and happens-before allow. Not in an
-  /// exhaustive search without `preemptions`.
+  /// Whether atomic loads may return older values, as far as coherence and happens-before allow.
+  /// Not possible in an exhaustive search without `preemptions`.
   bool weak_memory = false;
   Waiting waiting = Waiting::polled;
   Start start = Start::sent;
-  /// The first group waits for the others of the check-in only for a time chosen by the schedule. A
-  /// group that comes later joins if it can.
+  /// Whether the first group waits for the others of the check-in only for a time chosen by the
+  /// schedule. A group that comes later joins if it can.
   bool start_deadline = false;
-  /// A surplus group waits in its offer for a time chosen by the schedule.
+  /// Whether a surplus group waits in its offer for a time chosen by the schedule.
   bool offer_wait = true;
   /// A schedule with more accesses than this is reported as without progress.
   std::uint32_t max_steps = 20000;
-  /// Shorten a failing schedule before it is reported.
+  /// Whether to shorten a failing schedule before it is reported.
   bool shrink = true;
-  /// Run only this schedule, as printed in a report.
+  /// If set, runs only this schedule. The format is the one printed in a report.
   std::string replay = {};
-  /// Show the protocol's own words, and the units that groups run on, in timelines.
+  /// Whether timelines show the protocol's own words and the units on which groups run.
   bool verbose = false;
 };
 
-/// What an exploration found.
+/// The result of an exploration.
 struct Result {
   bool ok = true;
-  std::uint64_t schedules = 0;  ///< number run, including the failing one
-  std::uint64_t steps = 0;      ///< number of accesses, over all schedules
-  bool complete = false;        ///< an exhaustive search has tried every schedule
-  std::string failure;          ///< what went wrong, in a sentence
-  std::uint64_t seed = 0;       ///< of the failing schedule
+  std::uint64_t schedules = 0;  ///< number of schedules that were run, including the failing one
+  std::uint64_t steps = 0;      ///< number of accesses in all schedules
+  bool complete = false;        ///< whether an exhaustive search has tried every schedule
+  std::string failure;          ///< what went wrong, as a sentence; empty if nothing did
+  std::uint64_t seed = 0;       ///< seed of the failing schedule
   std::string replay;           ///< the failing schedule, shortened
-  std::string timeline;         ///< what happened in it
+  std::string timeline;         ///< the events of the failing schedule
 
   explicit operator bool() const { return ok; }
   /// The whole report.

@@ -1,8 +1,7 @@
 // One run of a kernel in a World: the units that enter and leave, the host that sends them, and the
-// checks that need to know the kernel. All inline, so that a user of this header compiles it with
-// that user's protocol headers.
-// Invariant: the engine's data changes only right after a step on `desk_`, so such a change is part
-// of the schedule like any other access.
+// checks that need to know the kernel. All functions are inline, so that they are compiled with the
+// user's own version of the protocol headers. Invariant: the engine's data changes only right after
+// a step on `desk_`, so such a change is part of the schedule like any other access.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@ namespace cohort::explore {
 namespace detail {
 class Session;
 
-/// Actions that tests attach to steps.
+/// Actions that a test attaches to steps.
 struct Pins {
   std::vector<std::pair<std::uint32_t, std::function<void()>>> before_step;
 };
@@ -36,9 +35,9 @@ struct Pins {
 [[nodiscard]] inline std::string count_of(std::uint32_t groups) {
   return std::to_string(groups) + (groups == 1 ? " group" : " groups");
 }
-/// Why a job was ended, as text.
+/// Says why a job was ended.
 [[nodiscard]] std::string describe(protocol::FaultRecord fault);
-/// The roster, for timelines.
+/// The roster as text, for timelines.
 [[nodiscard]] std::string show_roster(std::uint64_t word);
 
 }  // namespace detail
@@ -59,15 +58,16 @@ class Host {
   /// Waits for the job's end.
   void wait();
   [[nodiscard]] Status status() const;
-  /// Groups that joined; groups that left early; M.
+  /// Number of groups that joined; number of groups that left early; M.
   [[nodiscard]] std::uint32_t joins() const;
   [[nodiscard]] std::uint32_t leaves() const;
   [[nodiscard]] std::uint32_t groups() const;
   /// Waits until `done()`. `done` may read the kernel's memory, through AtomicRef.
   void until(const std::function<bool()>& done);
-  /// The same, for a time chosen by the schedule. Returns whether `done()` became true.
+  /// Like until(), but only for a time chosen by the schedule. Returns whether `done()` became
+  /// true.
   bool linger(const std::function<bool()>& done);
-  /// One of `options` values, chosen by the schedule.
+  /// One of the values 0 to `options` - 1, chosen by the schedule.
   std::uint32_t choose(std::uint32_t options);
 
  private:
@@ -86,7 +86,7 @@ class Session {
 
   /// Runs the schedule.
   virtual void run() = 0;
-  // Operations of Host and of attached actions.
+  // Operations for Host and for attached actions.
   virtual void set_target(std::uint32_t groups) = 0;
   virtual Status suspend() = 0;
   virtual void resume() = 0;
@@ -94,7 +94,7 @@ class Session {
   virtual void wait_for_rest() = 0;
   virtual bool wait_for(bool limited, const std::function<bool()>& done) = 0;
   [[nodiscard]] virtual std::uint32_t active() const = 0;
-  /// For attached actions: waits until every group that is to join is in the lobby.
+  /// For attached actions: waits until every group that is about to join is in the lobby.
   virtual void wait_for_joiners() = 0;
 
   World& world;
@@ -112,7 +112,7 @@ class Session {
   bool counts_staying = false;
 };
 
-/// The part that does not depend on the kernel.
+/// The part of a session that does not depend on the kernel.
 template <class P>
 class SessionOn : public Session {
  protected:
@@ -156,7 +156,7 @@ class SessionOn : public Session {
       }
     }
     const std::uint32_t most = std::min(shared.max_groups, units);
-    // The first groups, and what the scheduler wants at the beginning.
+    // The number of first groups, and the scheduler's initial target.
     first_ = options.start_groups ? std::min(*options.start_groups, most) : 0;
     if (!resizable) first_ = most;
     if (!sent()) {
@@ -173,7 +173,7 @@ class SessionOn : public Session {
 
   void set_target(std::uint32_t groups) override {
     world.note("the scheduler wants " + count_of(groups));
-    publish(groups);  // before a unit is sent because of it
+    publish(groups);  // before any unit is sent for this target
     move([&] { target_ = groups; });
   }
   Status suspend() override {
@@ -181,7 +181,7 @@ class SessionOn : public Session {
     world.note("suspends the job");
     const bool may_empty = least_ == 0;  // the job may have been told to leave
     held_ = true;
-    keeps_ = least_ > 0;  // else the last group may have left already
+    keeps_ = least_ > 0;  // otherwise the last group may have left already
     shared.flags.store(protocol::suspend_flag, Order::release);  // before the target of 0
     publish(0);
     move([&] { target_ = 0; });
@@ -216,7 +216,8 @@ class SessionOn : public Session {
   }
   bool wait_for(bool limited, const std::function<bool()>& done) override {
     const auto look = [&] {
-      static_cast<void>(desk_.load(Order::relaxed));  // the engine's data may have changed
+      // A step on desk_, after which the engine's data may have changed.
+      static_cast<void>(desk_.load(Order::relaxed));
       return done();
     };
     if (limited) return P::await_for(desk_event_, 1, look);
@@ -244,22 +245,22 @@ class SessionOn : public Session {
     std::uint32_t index = 0;
     std::uint32_t visits = 0;
     std::uint32_t refusals = 0;
-    void* stay = nullptr;  // of the group inside, for its other threads
+    void* stay = nullptr;  // stay of the group inside, for the group's other threads
     bool closes = false;
   };
 
   virtual Stay run_group(Unit& unit, bool first, std::uint32_t id) = 0;
-  /// What a thread other than the leader does during its group's stay.
+  /// The part of a group's stay that a thread other than the leader runs.
   virtual void live(Unit& unit, std::uint32_t local_id) = 0;
   virtual void keep_initial() = 0;
-  /// A run of the job begins: its barriers count from 0 again.
+  /// Called when a run of the job begins: its barriers count from 0 again.
   virtual void forget_steps() = 0;
   virtual void name_states() = 0;
 
   static constexpr auto stay_begins = static_cast<protocol::Point>(250);
   static constexpr auto stay_ends = static_cast<protocol::Point>(251);
 
-  /// A meeting of all threads of the unit, at the beginning and at the end of a stay.
+  /// A meeting of all threads of the unit, at the start or the end of a stay.
   void gather(const Unit& unit, std::uint32_t local_id, protocol::Point point) const {
     if (local_size_ > 1) meet(unit.index, local_id, point, nullptr, nullptr, nullptr);
   }
@@ -270,7 +271,7 @@ class SessionOn : public Session {
   [[nodiscard]] bool at_rest() const {
     return status != Status::pending && status != Status::running;
   }
-  /// No group will run again.
+  /// Whether no group will run again.
   [[nodiscard]] bool over() const {
     return at_rest() && (status != Status::suspended || host_done_);
   }
@@ -286,7 +287,7 @@ class SessionOn : public Session {
     if (sent()) P::notify(desk_event_);
   }
 
-  /// Records the range of targets so far. Call before publishing a target.
+  /// Records the range of targets so far. Call it before publishing a target.
   void want(std::uint32_t groups) {
     least_ = std::min(least_, groups);
     most_ = std::max(most_, groups);
@@ -356,7 +357,7 @@ class SessionOn : public Session {
       if (first_ == 0) first_ = most - world.choose(most);
       target_ = first_target.value_or(first_);
       keep_initial();
-      desk_.fetch_add(1, Order::relaxed);  // the launch
+      desk_.fetch_add(1, Order::relaxed);  // the launch, as a step
       begin(first_, false);
       P::notify(desk_event_);
     }
@@ -384,10 +385,10 @@ class SessionOn : public Session {
     }
   }
 
-  /// The life of a unit that the host does not send: the first units start inside, and the others
-  /// come at any time. Without the host's calls there are fewer schedules to search.
+  /// The life of a unit that the host does not send. The first units start inside, and the others
+  /// come at any time. Without calls by the host there are fewer schedules to search.
   void work_unsent(Unit& unit) {
-    // With a deadline, more groups may come to a check-in than it calls for.
+    // With a deadline, more groups may come to a check-in than it needs.
     const bool first = unit.index < first_ || options.start_deadline;
     for (std::uint32_t visit = 0; visit < options.visits; ++visit) {
       const Stay stay = run_group(unit, first && visit == 0, unit.index);
@@ -444,7 +445,7 @@ class SessionOn : public Session {
     }
   }
 
-  /// The life of a unit's other threads.
+  /// The life of the other threads of a unit.
   void assist(Unit& unit) {
     const std::uint32_t local_id = world.running() - 1 - unit.index * local_size_;
     for (;;) {
@@ -455,7 +456,7 @@ class SessionOn : public Session {
     }
   }
 
-  /// The last group is out: determines how the job ended.
+  /// Called when the last group is out: determines how the job ended.
   void settle() {
     const Roster roster{shared.roster.peek()};
     const protocol::FaultRecord fault{shared.fault.peek()};
@@ -488,7 +489,7 @@ class SessionOn : public Session {
     if (status == Status::left && !may_all_leave) {
       world.fail("the last group was killed, which this kernel does not allow");
     } else if (status == Status::cancelled) {
-      return;  // groups leave wherever they are
+      return;  // groups may leave anywhere
     } else if (const std::uint32_t waiting = shared.waiting.peek() & ~protocol::fault_waiting;
                waiting != 0) {
       world.fail("the lobby counts " + std::to_string(waiting) + " groups, but none is there");
@@ -524,7 +525,7 @@ class SessionOn : public Session {
     world.name(location_of(shared.staying), "staying");
     world.name(location_of(shared.kept), "kept");
     world.name(location_of(shared.fault), "fault");
-    world.name(location_of(desk_), {});  // used by the explorer only
+    world.name(location_of(desk_), {});  // a word of the explorer's own: leave it out of timelines
     world.name(shared.barrier_event.word, "the barrier's event");
     world.name(shared.offer_event.word, "the offers' event");
     world.name(shared.lobby_event.word, "the lobby's event");
@@ -563,7 +564,7 @@ class SessionOn : public Session {
   std::uint32_t least_ = 0;  // minimum of all targets of this run
   std::uint32_t most_ = 0;
   bool held_ = false;
-  bool keeps_ = false;  // a suspend must keep the job's state
+  bool keeps_ = false;  // a suspend must keep the job's State
   bool returned_ = false;
   bool host_done_ = false;
 };
@@ -595,7 +596,8 @@ struct Watched {
   }
 };
 
-/// The part that depends on a kernel's State only: kernels with the same State share it.
+/// The part of a session that depends only on the kernel's State. Kernels with the same State share
+/// it.
 template <class P, class State>
 class StateSession : public SessionOn<P> {
   using Base = SessionOn<P>;
@@ -701,7 +703,7 @@ class StateSession : public SessionOn<P> {
                "State in box", protocols);
   }
 
-  /// The state after a check-in at which all groups arrived in order.
+  /// The result of a check-in at which all groups arrived in order.
   void take_part(Member& member, std::uint32_t id) {
     member.id = id;
     member.active = shared.quorum;
@@ -796,7 +798,8 @@ class TypedSession final : public StateSession<P, StateOf<Kernel>> {
   }
 
   Kernel kernel_;
-  std::vector<std::optional<Visit>> visits_;  // by unit: other threads may outlive the leader
+  // By unit: a unit's other threads may outlive its leader.
+  std::vector<std::optional<Visit>> visits_;
 };
 
 template <class P, class Kernel, protocol::Role role>

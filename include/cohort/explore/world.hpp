@@ -1,4 +1,4 @@
-// The world of a run: its threads, its memory and the schedule. It knows nothing of the protocol.
+// The world of a run: its threads, its memory and the schedule. It does not know the protocol.
 // Invariant: one thread runs at a time, from one access to the next, so a run is a function of the
 // choices made.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace cohort::explore {
 
-/// At most one may be alive per operating-system thread.
+/// A world of threads and words. At most one may be alive per operating-system thread.
 class World {
  public:
   explicit World(const Options& options);
@@ -41,21 +41,23 @@ class World {
   /// Advances to the next schedule. Returns false if there is none.
   bool next();
 
-  /// One of `options` values, chosen by the schedule. 0 is the usual choice.
+  /// One of the values 0 to `options` - 1, chosen by the schedule. 0 is the usual choice.
   std::uint32_t choose(std::uint32_t options);
-  /// Reports a failure: the schedule ends here. Only the first one counts.
+  /// Reports a failure: the schedule ends here. Only the first failure counts.
   void fail(std::string sentence);
   [[nodiscard]] const std::string& failure() const;
-  /// Everything so far happens before everything that follows: all threads are at rest.
+  /// Orders everything so far before everything that follows. Call it while all threads are at
+  /// rest.
   void settle();
-  /// Makes waiting threads check again: a part of their conditions that is not an atomic word has
-  /// changed.
+  /// Makes waiting threads check their conditions again, because a part of a condition that is not
+  /// an atomic word has changed.
   void stir();
 
-  /// The running thread.
+  /// The index of the running thread.
   [[nodiscard]] std::uint32_t running() const;
   [[nodiscard]] std::uint64_t steps() const;
-  /// Whether this schedule only repeats others. An exhaustive search may find this out on the way.
+  /// Whether this schedule only repeats others. An exhaustive search may find this out during the
+  /// schedule.
   [[nodiscard]] bool redundant() const;
   [[nodiscard]] std::uint64_t seed() const;
   /// The choices of this schedule, in the format of Options::replay.
@@ -66,7 +68,7 @@ class World {
   /// name "" is left out.
   void name(const detail::Location& location, std::string name,
             std::string (*format)(std::uint64_t value) = nullptr);
-  /// The owner of memory: the kernel's author or the protocol.
+  /// The owner of memory: the author of the kernel, or the protocol.
   enum class Owner : std::uint8_t { kernel, protocol };
   /// Names memory that consists of elements of `element` bytes.
   void name(const void* memory, std::size_t bytes, std::size_t element, std::string name,
@@ -74,7 +76,7 @@ class World {
   /// Whether this schedule's timeline is recorded. Set it before begin().
   void log(bool on);
   [[nodiscard]] bool logging() const;
-  /// Adds a line to the timeline: what the running thread does.
+  /// Adds a line to the timeline that says what the running thread does.
   void note(std::string text);
   [[nodiscard]] std::string timeline() const;
 

@@ -17,8 +17,7 @@
 
 namespace cohort::cpu {
 
-/// Thrown through a kernel to end it. Only a kernel that catches everything sees it, and must
-/// rethrow it.
+/// Thrown through a kernel to end it. A kernel that catches all exceptions must rethrow this one.
 struct Unwind {};
 
 /// Nanoseconds of the engine's clock.
@@ -36,14 +35,14 @@ inline void relax() noexcept {
 #endif
 }
 
-/// How long a waiter checks its condition before it sleeps: first spinning, then yielding.
+/// How long a waiter checks its condition before it sleeps: first by spinning, then by yielding.
 struct alignas(8) Patience {
   std::uint32_t spins = 0;
   std::uint32_t yields = 0;
 };
 
-/// A place to wait: an event count. Waiters check any words they like, and sleep while those do not
-/// change.
+/// A place to wait: an event count. A waiter checks any words it likes, and sleeps while they do
+/// not change.
 class Event {
  public:
   /// May change while groups wait; it takes effect at the next wait.
@@ -64,7 +63,7 @@ class Event {
     retract();
   }
 
-  /// The same, for at most `nanoseconds`. Returns whether `done()` became true.
+  /// Like await(), but for at most `nanoseconds`. Returns whether `done()` became true.
   template <class Done>
   bool await_for(std::uint64_t nanoseconds, Done&& done) noexcept {
     if (look(done)) return true;
@@ -123,7 +122,8 @@ class Event {
 /// meeting, checks that all are at the same one, acts for them, and lets them continue.
 class Team {
  public:
-  /// The action of a meeting. It runs once, after all threads have come, with every thread's slot.
+  /// The action of a meeting. It runs once, after all threads have arrived, and receives every
+  /// thread's slot.
   using Act = void (*)(void* context, std::span<void* const> slots);
 
   explicit Team(std::uint32_t local_size);
@@ -137,7 +137,7 @@ class Team {
   /// different functions. Rethrows a thread's exception.
   bool run(void (*body)(void* context, std::uint32_t local_id), void* context);
 
-  /// Called by each thread. Those of thread 0 are used as `act` and `context`.
+  /// Called by each thread. Of the threads' `act` and `context`, thread 0's are used.
   void meet(std::uint32_t local_id, protocol::Point point, void* slot, Act act, void* context);
 
  private:
@@ -155,10 +155,10 @@ class Threads : public cohort::detail::TeamThreads<Threads> {
 
   [[nodiscard]] std::uint32_t local_id() const noexcept { return local_id_; }
   [[nodiscard]] std::uint32_t local_size() const noexcept { return local_size_; }
-  /// A group of one thread need not consult others before it acts.
+  /// Whether the group has only one thread, which need not consult others before it acts.
   [[nodiscard]] bool alone() const noexcept { return team_ == nullptr; }
 
-  /// On a CPU, neighbouring threads do not share an addition.
+  /// Adds for one thread alone: on a CPU, neighbouring threads do not share an addition.
   template <class Ref>
   auto claim(Ref counter) const {
     return counter.fetch_add(1);
@@ -195,11 +195,11 @@ class Sampler {
   Sampler() noexcept = default;
   Sampler(Samples& samples, bool tracing) noexcept : samples_(&samples), tracing_(tracing) {}
 
-  /// Called at an offer. Returns after how many offers it has to be called again.
+  /// Called at an offer. Returns the number of offers after which it has to be called again.
   template <class Member>
   [[gnu::noinline, gnu::cold]] std::uint32_t sample(Member& member) noexcept {
     constexpr std::uint64_t long_enough =
-        8192;  // nanoseconds: intervals from here on are all measured
+        8192;  // in nanoseconds: longer intervals are all measured
     if (tracing_) member.trace(Trace::offer);
     const std::uint64_t at = now();
     std::uint64_t skip = 0;
@@ -213,7 +213,7 @@ class Sampler {
 
  private:
   Samples* samples_ = nullptr;
-  std::uint64_t since_ = 0;  // the offer that began an interval; 0 between intervals
+  std::uint64_t since_ = 0;  // time of the offer that began an interval; 0 between intervals
   bool tracing_ = false;
 };
 
@@ -225,8 +225,8 @@ class Probe {
       : countdown_(threads.local_id() == 0 ? 1 : 0), each_(threads.alone() ? 0 : 1) {}
 
   /// Called at an offer. Returns true if the offer has to take the longer path. A group with
-  /// several threads always does, since its threads must all go the same way. A group of one thread
-  /// does so at sampled offers, which is often enough to notice faults.
+  /// several threads always takes it, since its threads must all go the same way. A group of one
+  /// thread takes it at sampled offers, which is often enough to notice faults.
   template <class Member>
   COHORT_DETAIL_INLINE bool offer(Member& member) const noexcept {
     if (--countdown_ != 0) [[likely]]
@@ -266,7 +266,8 @@ struct Platform {
     return memory;
   }
 
-  /// The engine subtracts all demands from the share before it publishes it.
+  /// Nothing to do here: the engine subtracts all demands from the share before it publishes the
+  /// share.
   static std::uint32_t less_demands(const protocol::Shared<Platform>& /*shared*/,
                                     std::uint32_t share) noexcept {
     return share;

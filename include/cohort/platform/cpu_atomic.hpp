@@ -36,7 +36,7 @@ class Atomic {
   std::atomic<T> value_{};
 };
 
-/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives.
+/// One word of a kernel's memory, accessed atomically: the result of group.atomic(word).
 template <class T>
 class AtomicRef {
  public:
@@ -69,7 +69,7 @@ class AtomicRef {
   T fetch_and(T value, Order order = Order::relaxed) const noexcept {
     return word_.fetch_and(value, map(order));
   }
-  /// Only a read if the word is small enough already.
+  /// Only reads if the word is already small enough.
   T fetch_min(T value, Order order = Order::relaxed) const noexcept {
     T seen = load(order);
     while (value < seen && !word_.compare_exchange_weak(seen, value, map(order))) {

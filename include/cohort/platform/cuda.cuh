@@ -1,6 +1,6 @@
 // The CUDA platform: a group is a thread block, its first thread leads, and waiting is polling.
 // Invariant: the block meets before its leader releases anything and after its leader has acquired
-// anything. So what one thread of a group has learned holds for all of them.
+// anything. So all threads of a group have the ordering guarantees that any one of them has.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace cohort::cuda {
 
-/// Leases that can be open at a time: each has one word in a line that every job reads.
+/// The maximum number of open leases. Each has one word in a line that every job reads.
 inline constexpr std::uint32_t demand_slots = 32;
 
 /// Stored instead of a share: the job is cancelled. A group that reads it raises the fault for the
 /// whole job, since only the device may change the roster.
 inline constexpr std::uint32_t stop_share = 1U << 31U;
 
-/// SMs wanted by each lease. Written by streams, in stream order.
+/// The number of SMs that each lease wants. Streams write these words, in stream order.
 struct alignas(128) Demands {
   std::uint32_t slot[demand_slots] = {};
 };
@@ -29,7 +29,7 @@ struct alignas(128) Demands {
 /// What a block reports to the host, in any combination.
 enum News : std::uint32_t {
   came_in = 1,        ///< a group has checked in or been admitted
-  joined_later = 2,   ///< by other means than the check-in of a first run
+  joined_later = 2,   ///< by other means than a first run's check-in
   came_out = 4,       ///< a group has left
   taken_away = 8,     ///< removed by an offer or a barrier
   has_returned = 16,  ///< returned from the kernel
@@ -41,26 +41,25 @@ inline constexpr std::uint32_t news_bits = 8;
 /// A place to wait. Groups on a GPU do not sleep, so notify() does nothing.
 struct Event {
   std::uint32_t pause = 0;  ///< nanoseconds between two polls, after the first few
-  void* job = nullptr;      ///< its Shared, to notice a cancel when no group moves
+  void* job = nullptr;      ///< the job's Shared; groups that wait read it to notice a cancel
 };
 
 /// A job's data that only this platform needs.
 struct Recorder {
   Atomic<std::uint32_t> before{0};  ///< SMs that other jobs give to leases before this job has to
-  std::uint32_t bundle = 1;         ///< groups that share an SM
-  std::uint32_t* lines = nullptr;   ///< a log in pinned host memory
+  std::uint32_t bundle = 1;         ///< number of groups that share an SM
+  std::uint32_t* lines = nullptr;   ///< log in pinned host memory
   std::uint32_t last_line = 0;      ///< line count - 1; the count is a power of two
   alignas(128) Atomic<std::uint32_t> turns{0};
 
-  /// Records an event of a primitive. Primitives write only rare events to a tape here, so that the
-  /// others stay fast. A block records its own arrival and departure elsewhere, and its last thread
-  /// the arrivals at barriers.
+  /// Records an event of a primitive. Primitives write only rare events to a tape here, so that
+  /// frequent ones stay fast. Three kinds of events are recorded elsewhere: a block's own arrival
+  /// and departure, and arrivals at barriers, which its last thread records.
   COHORT_FN void record(Trace what, std::uint32_t group, std::uint32_t active,
                         std::uint64_t value) const;
 
-  /// Writes the next line of the log. Blocks take turns in device memory and then each writes its
-  /// own line: additions to one word of the host would wait for each other on the bus, a
-  /// microsecond each.
+  /// Writes the next line of the log. A counter in device memory assigns each block a line of its
+  /// own. Additions to one word of host memory would instead queue on the bus, a microsecond each.
   COHORT_FN void tell(std::uint32_t news) {
     const std::uint32_t turn = turns.fetch_add(1, Order::relaxed);
     *const_cast<volatile std::uint32_t*>(lines + (turn & last_line)) =
@@ -76,25 +75,26 @@ struct Recorder {
   }
 };
 
-/// The target as read by group 0 in an earlier barrier, or by any group in an earlier offer.
-/// Barriers and offers that follow closely use it instead of waiting for a load.
+/// The target that group 0 read in an earlier barrier, or any group in an earlier offer. Barriers
+/// and offers that follow closely use it instead of waiting for a load.
 struct alignas(16) Sampler {
-  static constexpr std::uint32_t something = ~0U;  ///< as a target: there is something to do
+  /// A value of `target`: there is something to do.
+  static constexpr std::uint32_t something = ~0U;
 
   std::uint32_t target = 0;
-  long long at = -(1LL << 62);  ///< by the SM's clock; initially long ago
+  long long at = -(1LL << 62);  ///< time of the reading, by the SM's clock; initially long ago
 };
 
 struct Platform;
 
-/// What a block knows of its job, for functions without parameters.
+/// A block's data about its job, for functions without parameters.
 struct Here {
   protocol::Shared<Platform>* shared;
-  const Demands* demands;  // null: no lease can want SMs of this job
-  Sampler* recent;         // of the group that looks ahead in barriers; else null
+  const Demands* demands;  // null if no lease can want SMs of this job
+  Sampler* recent;         // set in the group that looks ahead in barriers; otherwise null
   Tape tape = {};
-  Sampler* offers = nullptr;  // the group's own
-  bool stress = false;        // resize at every chance
+  Sampler* offers = nullptr;  // the group's own Sampler for offers
+  bool stress = false;        // resize at every opportunity
 };
 
 #ifdef __CUDACC__
@@ -111,10 +111,10 @@ __device__ T* opaque(T* pointer) {
 
 /// One thread's view of its group's threads.
 struct Threads {
-  std::uint32_t* answer = nullptr;  ///< in shared memory: the leader's result
+  std::uint32_t* answer = nullptr;  ///< in shared memory: result of the leader's last action
 
 #ifdef __CUDACC__
-  /// Those of this block.
+  /// The threads of this block.
   [[nodiscard]] static __device__ Threads here() {
     __shared__ std::uint32_t word;
     return {opaque(&word)};
@@ -125,13 +125,13 @@ struct Threads {
   [[nodiscard]] __device__ bool alone() const { return false; }
   __device__ void barrier() const { __syncthreads(); }
 
-  /// Thread 0 acts once all threads are there; each gets the result.
+  /// Thread 0 acts once all threads have arrived; each thread gets the result.
   template <class Function>
   __device__ auto lead(protocol::Point point, Function act) const {
     __syncthreads();
     return lead_all(point, act);
   }
-  /// The same with a vote: `act` is told whether any thread passed true.
+  /// Like lead(), with a vote: `act` receives whether any thread passed true.
   template <class Function>
   __device__ auto lead_any(protocol::Point point, bool mine, Function act) const {
     const bool any = __syncthreads_or(mine ? 1 : 0) != 0;
@@ -139,8 +139,8 @@ struct Threads {
   }
 
   /// Quick check whether an offer is over: a moment ago, the last thread read everything that the
-  /// offer would read, and found nothing to do. The effect is as if the offer had been made then.
-  /// The threads meet once instead of twice as in lead().
+  /// offer would read, and found nothing to do. The effect is as if the offer had been made at that
+  /// time. The threads meet once instead of twice as in lead().
   template <class Member>
   __device__ bool calm(const Member& member) const;
 
@@ -206,7 +206,7 @@ struct Threads {
   [[nodiscard]] static __device__ std::uint32_t lane() { return threadIdx.x % 32; }
   [[nodiscard]] static __device__ std::uint32_t warp() { return threadIdx.x / 32; }
   [[nodiscard]] static __device__ std::uint32_t warps() { return (blockDim.x + 31) / 32; }
-  /// The lanes of this warp. A block's last warp may have fewer.
+  /// The lanes of this warp, as a mask. A block's last warp may have fewer than the others.
   [[nodiscard]] static __device__ std::uint32_t lanes() {
     const std::uint32_t rest = blockDim.x - warp() * 32;
     return rest >= 32 ? ~0U : (1U << rest) - 1U;
@@ -287,7 +287,7 @@ struct Platform {
   using Sampler = cuda::Sampler;
   using Probe = cuda::Probe;
 
-  /// Also on the host: protocol::Shared has the layout of a Fenced platform there.
+  /// Also compiled for the host, where protocol::Shared has the layout of a Fenced platform.
   COHORT_FN static void fence() {
     ::cuda::atomic_thread_fence(::cuda::std::memory_order_acq_rel, ::cuda::thread_scope_device);
   }
@@ -298,19 +298,20 @@ struct Platform {
   }
 
 #ifdef __CUDACC__
-  /// Cycles for which a target that was read in an earlier barrier may be used: about 12 us. It is
-  /// read again after two thirds of them.
+  /// Cycles for which a target that was read in an earlier barrier may be used: about 12 us. After
+  /// two thirds of this time it is read again.
   static constexpr unsigned long long recent = 24'000;
   /// The same after an offer: about 8 us.
   static constexpr unsigned long long recent_offer = 16'000;
 
-  /// By the SM's clock. The result is huge if the block was moved to an SM whose clock is behind.
+  /// Cycles since `at`, by the SM's clock. The result is huge if the block was moved to an SM whose
+  /// clock is behind.
   __device__ static unsigned long long cycles_since(long long at) {
     return static_cast<unsigned long long>(clock64() - at);
   }
 
-  /// Called by the last thread: whether it has seen recently, after an offer, that nothing is to be
-  /// done.
+  /// Called by the last thread: whether it has recently seen, after an offer, that there is nothing
+  /// to do.
   template <class Member>
   __device__ static bool looked_lately(const Member& member) {
     const Sampler last = member.sampler;
@@ -350,7 +351,7 @@ struct Platform {
     return true;
   }
 
-  /// The share minus what leases want of it. Also raises the fault of a cancelled job.
+  /// The share minus the SMs that leases want of it. Also raises the fault of a cancelled job.
   template <class Shared>
   __device__ static std::uint32_t less_demands(const Shared& shared, std::uint32_t share) {
     const Demands* const demands = here().demands;
@@ -358,7 +359,8 @@ struct Platform {
     if (demands != nullptr) {
       std::uint32_t part[4];
 #pragma unroll
-      for (std::uint32_t i = 0; i < demand_slots; i += 4) {  // one line: the loads overlap
+      // All in one line, so the loads overlap.
+      for (std::uint32_t i = 0; i < demand_slots; i += 4) {
         asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
                      : "l"(&demands->slot[i])
@@ -409,9 +411,9 @@ struct Platform {
     asm volatile("exit;");
   }
 
-  /// The group is out, and the block does nothing more: tells the host. `how` is taken_away or
-  /// has_returned, or neither after a fault. Other groups have seen the writes of a group that was
-  /// taken away, and will publish them.
+  /// Tells the host that the group is out and that the block does nothing more. `how` is taken_away
+  /// or has_returned, or neither after a fault. Other groups have seen the writes of a group that
+  /// was taken away, and will publish them.
   __device__ static void depart(std::uint32_t how) {
     auto& shared = *here().shared;
     const bool closed = shared.closed.load(Order::acquire) != 0;
@@ -472,7 +474,7 @@ __device__ __forceinline__ void Threads::read_ahead(Sampler& recent, bool writes
 }
 
 /// Reads everything that the next offer would read. If there is anything to do, the leader has to
-/// see it itself.
+/// see that itself.
 __device__ __noinline__ inline void Threads::look_ahead(Sampler& offers) {
   const bool lately = Platform::cycles_since(offers.at) < Platform::recent_offer / 2;
   if (lately && offers.target != Sampler::something) return;
@@ -497,16 +499,16 @@ __device__ bool Threads::calm(const Member& member) const {
   return true;
 }
 
-/// Reads the target ahead of its use, so that the next barrier or offer need not wait for it: each
-/// reading is a round trip. The last thread does it: of group 0, while its leader is in a barrier;
-/// of any group after an offer, while its leader continues.
+/// Reads the target ahead of its use, because a reading is a round trip for which the next barrier
+/// or offer need then not wait. The last thread does it: in group 0, while its leader is in a
+/// barrier; in any group after an offer, while its leader continues.
 template <class Function>
 __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   using protocol::Point;
   using Result = decltype(act());
   if (threadIdx.x == 0) {
-    // The other primitives read the share themselves. The load is relaxed, so it overlaps with what
-    // follows.
+    // The other primitives read the share themselves. This load is relaxed, so it overlaps with the
+    // code that follows.
     if (point == Point::request_fork) Platform::listen(*Platform::here().shared);
     *answer = static_cast<std::uint32_t>(act());
   }
@@ -520,7 +522,7 @@ __device__ auto Threads::lead_all(protocol::Point point, Function act) const {
   if (offers && last && blockDim.x > 32) Platform::here().tape.arrive_if_open(Trace::offer);
   __syncthreads();
   if (offers && last && blockDim.x > 32) look_ahead(*Platform::here().offers);
-  // Unchanged until all threads meet again, in the next primitive.
+  // The answer does not change until all threads meet again, in the next primitive.
   return static_cast<Result>(*answer);
 }
 #endif

@@ -30,14 +30,14 @@ inline constexpr bool in_device_code = true;
 #else
 inline constexpr bool in_device_code = false;
 #endif
-/// Types for CUDA's own atomics, which are relaxed. The compiler knows from their pointers whether
-/// an address is in global or in shared memory; libcu++'s atomics find that out at run time, each
-/// time.
+/// Types for CUDA's own atomics, which are relaxed. Their pointer types tell the compiler whether
+/// an address is in global or in shared memory; libcu++'s atomics find this out at run time, for
+/// each access.
 template <class T>
 inline constexpr bool has_own = std::is_integral_v<T> &&
                                 (sizeof(T) == 4 || sizeof(T) == 8) && in_device_code;
 
-/// The word types that these functions take: for bits, and for comparisons as numbers.
+/// The word types that these functions accept: one for bits, one for comparisons as numbers.
 template <class T>
 using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
 template <class T>
@@ -64,8 +64,8 @@ COHORT_FN T load_relaxed(const T* word) {
 
 }  // namespace detail
 
-/// A word of the protocol, in device memory. Changed with device scope. 32-bit words are read with
-/// system scope, since the host's streams write some of them.
+/// A word of the protocol, in device memory. It is changed with device scope. 32-bit words are read
+/// with system scope, since the host's streams write some of them.
 template <class T>
 class Atomic {
  public:
@@ -100,15 +100,15 @@ class Atomic {
                                          ::cuda::std::memory_order_relaxed);
   }
 
-  /// For a write by a stream.
+  /// The word's address, for a write by a stream.
   [[nodiscard]] COHORT_FN T* address() const { return &value_; }
 
  private:
   COHORT_FN detail::DeviceRef<T> ref() const { return detail::DeviceRef<T>{value_}; }
 
 #ifdef __CUDA_ARCH__
-  // The two accesses of a barrier. Written in PTX, since libcu++ first checks whether an address is
-  // in shared memory.
+  // The two accesses of a barrier. They are written in PTX, because libcu++ would first check
+  // whether the address is in shared memory.
   __device__ T load_acquire() const {
     T result;
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
@@ -130,7 +130,7 @@ class Atomic {
   mutable T value_{};
 };
 
-/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives.
+/// One word of a kernel's memory, accessed atomically: the result of group.atomic(word).
 template <class T>
 class AtomicRef {
  public:

@@ -1,4 +1,4 @@
-// The kernel that every block of a job runs whose kernel is a function object.
+// The __global__ function that every block of a job runs if the kernel is a function object.
 // Invariant: only come_in() and go_out() let groups in and out.
 #pragma once
 
@@ -12,10 +12,10 @@ namespace cohort::cuda::detail {
 
 #ifdef __CUDACC__
 
-// Never called, only compiled. The functions of a kernel are otherwise called by functions for both
-// host and device. There, a missing COHORT_FN is a warning that nvcc does not show for system
-// headers, and results in an empty kernel. In a device function it is an error, whose message
-// contains this function's name.
+// Never called, only compiled, to find a missing COHORT_FN. The functions of a kernel are otherwise
+// called by functions for both host and device. There, a missing COHORT_FN is a warning that nvcc
+// does not show for system headers, and results in an empty kernel. In a device function it is an
+// error, whose message contains this function's name.
 template <protocol::Role role, class Kernel>
 __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
     const Kernel& kernel, StateOf<Kernel>& state, Group<Platform, Kernel, role>* group = nullptr,
@@ -38,8 +38,8 @@ __device__ __forceinline__ void functions_of_a_kernel_need_COHORT_FN(
   }
 }
 
-/// A larger Kernel::Local, or one of a size known only then, is allocated by the launch, not by the
-/// kernel's own static memory.
+/// A Kernel::Local that is larger than this, or whose size is known only at the launch, is
+/// allocated by the launch and not in the kernel's static memory.
 inline constexpr std::size_t static_local = 16 * 1024;
 template <class Kernel>
 inline constexpr bool local_is_dynamic = HasMoreLocal<Kernel> ||

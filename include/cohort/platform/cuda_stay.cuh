@@ -1,7 +1,7 @@
-// One stay of a block in a job: check in or wait in the lobby, and leave. Whatever calls the
-// kernel's code in between is in cuda_groups.cuh and grid.cuh. Invariant: a block that was not
-// admitted touches nothing but the run's arguments, and the last action of every block is to count
-// itself gone.
+// One stay of a block in a job: check in or wait in the lobby, and leave. The code that calls the
+// kernel in between is in cuda_groups.cuh and grid.cuh. Invariant: a block that was not admitted
+// touches nothing but the run's arguments, and the last action of every block is to count itself
+// gone.
 #pragma once
 
 #include <new>
@@ -10,18 +10,18 @@
 
 namespace cohort::cuda::detail {
 
-/// Where a run of a job is, in device memory. A resumed job gets a new one, so that a late block of
-/// the previous run still finds the old one.
+/// The addresses of a run's data in device memory. A resumed job gets a new run, so that a late
+/// block of the previous run still finds the old one.
 struct RunArguments {
   protocol::Shared<Platform>* shared = nullptr;
-  void* states = nullptr;      ///< States<State>
-  void* box_states = nullptr;  ///< for States::boxes
+  void* states = nullptr;      ///< a States<State>
+  void* box_states = nullptr;  ///< memory for States::boxes
   const Demands* demands = nullptr;
-  std::uint32_t* places = nullptr;  ///< by check-in id: the SM + 1; used where groups share SMs
+  std::uint32_t* places = nullptr;  ///< by check-in id: the SM + 1; used if groups share SMs
   Tapes tapes = {};
   std::uint32_t bundle = 1;
-  bool first = false;   ///< to the check-in, not to the lobby
-  bool stress = false;  ///< resize at every chance
+  bool first = false;   ///< enter by the check-in, not by the lobby
+  bool stress = false;  ///< resize at every opportunity
 };
 
 #ifdef __CUDACC__
@@ -63,10 +63,10 @@ __device__ bool order_by_sm(Member& member, std::uint32_t* places) {
   return !over;
 }
 
-/// The same for all threads of a block.
+/// The result of entering, for all threads of a block.
 struct Stay {
   bool in;    ///< the group was admitted, so go_out() has to follow
-  bool runs;  ///< and runs the kernel
+  bool runs;  ///< the group runs the kernel
 };
 
 /// From the check-in or the lobby to the first line of the kernel. Called by all threads; `member`
@@ -88,9 +88,9 @@ __device__ __forceinline__ Stay come_in(Member* member, const RunArguments& run,
     Platform::here() = {run.shared, run.demands, nullptr};
     Platform::here().offers = &member->sampler;
     if (run.first) {
-      // The host may not know where `boxes` is in States. All first blocks write the same value,
-      // before they check in. The other groups get their State from one of them, or from its
-      // successors.
+      // The host may not know the offset of `boxes` in States, so the blocks write the pointer. All
+      // first blocks write the same value, before they check in. The other groups get their State
+      // from one of them, or from its successors.
       *static_cast<State* volatile*>(&states.boxes) = static_cast<State*>(run.box_states);
       checked_in = protocol::check_in(*member);
       if (checked_in && !member->joined) member->state = State{};
@@ -101,8 +101,8 @@ __device__ __forceinline__ Stay come_in(Member* member, const RunArguments& run,
          protocol::wait_in_lobby(*member, run.shared->serial.load(Order::relaxed), hint);
     if (in) {
       run.shared->recorder.tell(came_in | (member->joined ? joined_later : 0U));
-      // A block that reported earlier that a fault has closed the job may have let the host
-      // consider the job over.
+      // This block sees the job closed. A block that reports this has to fence, or the host could
+      // consider the job over too early.
       Platform::fence();  // pairs with the fence of that block
       if (run.shared->look().faulted()) protocol::abandon(*member);
     } else {
@@ -116,7 +116,7 @@ __device__ __forceinline__ Stay come_in(Member* member, const RunArguments& run,
 
   const bool bundled = run.bundle > 1 && traits.kill_order == KillOrder::highest_first;
   bool good = true;
-  // The other threads read `left` only if a barrier follows: thread 0 may write it below.
+  // The other threads read `left` only if a barrier follows, because thread 0 may write it below.
   if (bundled || threadIdx.x == 0) good = !member->left;
   if (good && bundled && __syncthreads_or(checked_in ? 1 : 0) != 0)
     good = order_by_sm(*member, run.places);
@@ -129,10 +129,10 @@ __device__ __forceinline__ Stay come_in(Member* member, const RunArguments& run,
       tape.group = member->id;
       tape.note(member->joined ? Trace::join : Trace::start, member->active, member->gen);
     }
-    // The last thread looks ahead for group 0, which is also how fast barriers notice a cancel. It
-    // also writes the arrivals of all traced groups.
+    // The last thread looks ahead on behalf of group 0, which is also how fast barriers notice a
+    // cancel. It also writes the arrivals of all traced groups.
     if (member->id == 0 || tape.head != nullptr) here.recent = &member->sampler;
-    here.stress = run.stress;  // not in the lobby, where groups wait for their turn
+    here.stress = run.stress;  // set only now: groups in the lobby wait for their turn
   }
   __syncthreads();
   return {true, runs};

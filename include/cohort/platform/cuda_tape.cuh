@@ -1,7 +1,6 @@
-// What groups on a GPU record for a tracer: one tape per lane. A lane is an SM, or a place on an SM
-// where groups share SMs.
-// Invariant: one block at a time holds a lane's tape. A full tape keeps the first stays and the
-// last arrivals.
+// Events that groups on a GPU record for a tracer, on one tape per lane. A lane is an SM, or a
+// place on an SM if groups share SMs. Invariant: one block at a time holds a lane's tape. A full
+// tape keeps the first stays and the last arrivals.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace cohort::cuda {
 struct alignas(16) TapeEvent {
   std::uint64_t time = 0;  ///< nanoseconds of the device's timer
   std::uint32_t value = 0;
-  std::uint32_t word = 0;  ///< what, group, active
+  std::uint32_t word = 0;  ///< the event's kind, group and M
 };
 
 /// Capacity of a tape: for arrivals and departures of groups, and for arrivals at barriers or
@@ -22,10 +21,10 @@ struct alignas(16) TapeEvent {
 inline constexpr std::uint32_t tape_stays = 256;
 inline constexpr std::uint32_t tape_arrivals = 1024;  ///< a power of two
 
-/// The state of a tape that is not held.
+/// The state of a tape while no block holds it.
 struct TapeHead {
   std::uint32_t held = 0;
-  std::uint32_t stays = 0;  ///< so far, including those that did not fit
+  std::uint32_t stays = 0;  ///< number of events so far, including those that did not fit
   std::uint32_t arrivals = 0;
 };
 
@@ -39,7 +38,7 @@ struct Tapes {
 
 /// The tape that this block holds, in its shared memory.
 struct Tape {
-  TapeHead* head = nullptr;  ///< null: nothing is traced
+  TapeHead* head = nullptr;  ///< null if nothing is traced
   TapeEvent* stays_at = nullptr;
   TapeEvent* arrivals_at = nullptr;
   const std::uint32_t* gen = nullptr;  ///< the group's barrier generation
@@ -48,12 +47,13 @@ struct Tape {
   std::uint32_t group = 0;
 
 #ifdef __CUDACC__
-  /// Takes the first free tape from `lane` on. There are as many tapes as blocks that can be alive.
+  /// Takes the first free tape from `lane` on. There are as many tapes as blocks that can be alive
+  /// at the same time.
   __device__ void open(const Tapes& tapes, std::uint32_t lane, const std::uint32_t& its_gen) {
     for (lane %= tapes.lanes; atomicCAS(&tapes.heads[lane].held, 0U, 1U) != 0;) {
       lane = lane + 1 == tapes.lanes ? 0 : lane + 1;
     }
-    __threadfence();  // pairs with the one in close(): the writes of the previous holder
+    __threadfence();  // pairs with the fence in close(), after the previous holder's writes
     head = &tapes.heads[lane];
     stays_at = tapes.stays + std::size_t{lane} * tape_stays;
     arrivals_at = tapes.arrivals + std::size_t{lane} * tape_arrivals;

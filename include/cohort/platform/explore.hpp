@@ -19,22 +19,22 @@
 
 namespace cohort::explore {
 
-/// Thrown through a kernel to end it; a kernel that catches everything must rethrow it.
+/// Thrown through a kernel to end it. A kernel that catches all exceptions must rethrow this one.
 struct Unwind {};
 
 namespace detail {
 
-/// One atomic word. What else the explorer knows of it is kept per run, under `slot`.
+/// One atomic word. The explorer keeps everything else about it per run, under `slot`.
 struct Location {
   std::uint64_t value = 0;
   mutable std::uint32_t slot = 0;
-  mutable std::uint32_t run = 0;  // the run in which `slot` was given; 0: none
-  bool in_kernel = false;         // stands for a word of a kernel's memory
+  mutable std::uint32_t run = 0;  // the run in which `slot` was assigned; 0 if none
+  bool in_kernel = false;         // a word of the kernel's memory, not of the protocol
 };
 
 /// A line of a kernel's source. Not std::source_location: Clang 14 does not have it.
 struct SourceLine {
-  const char* file = nullptr;  ///< nullptr: not known
+  const char* file = nullptr;  ///< null if not known
   std::uint32_t line = 0;
 
   static constexpr SourceLine here(const char* file = __builtin_FILE(),
@@ -51,13 +51,13 @@ void store(Location& location, std::uint64_t value, Order order);
 /// The second half. There is no scheduling point in between. `changes` is false for a swap that
 /// failed.
 void end_update(Location& location, std::uint64_t value, Order order, bool changes);
-/// An acquire and a release fence. Not a scheduling point: it only changes the meaning of the
-/// thread's own accesses.
+/// A fence, both acquire and release. It is not a scheduling point, because it only changes the
+/// meaning of the thread's own accesses.
 void fence();
-/// One of `options` values, chosen by the schedule.
+/// One of the values 0 to `options` - 1, chosen by the schedule.
 [[nodiscard]] std::uint32_t choose(std::uint32_t options);
 
-/// The explorer's word for a word of a kernel's memory, updated from that memory.
+/// The explorer's word for a word of a kernel's memory. Its value is updated from that memory.
 [[nodiscard]] Location& word_at(const void* memory, std::size_t bytes, SourceLine source);
 /// A plain access, to be checked for races with all others.
 void touch(const void* memory, std::size_t bytes, bool writes, SourceLine source = {});
@@ -88,7 +88,7 @@ T unpack(std::uint64_t word) {
   return value;
 }
 
-/// Read-modify-writes, made of the two halves. `Word` tells where the location is.
+/// Read-modify-writes, made of the two halves. `Word` provides the location.
 template <class T, class Word>
 class Updates {
  public:
@@ -167,8 +167,8 @@ class Atomic : private detail::Updates<T, Atomic<T>> {
   mutable detail::Location location_;
 };
 
-/// One word of a kernel's memory, accessed atomically: what group.atomic(word) gives. Each access
-/// knows its line of the kernel's source, for reports.
+/// One word of a kernel's memory, accessed atomically: the result of group.atomic(word). Each
+/// access records its line of the kernel's source, for reports.
 template <class T>
 class AtomicRef : private detail::Updates<T, AtomicRef<T>> {
   friend detail::Updates<T, AtomicRef<T>>;
@@ -255,7 +255,7 @@ class Element {
     return old;
   }
 
-  /// Access to members of a structure: it counts as one access to the whole structure.
+  /// Access to a member of a structure. It counts as an access to the whole structure.
   class Arrow {
    public:
     explicit Arrow(T* item) noexcept : item_(item) {}
@@ -279,7 +279,8 @@ class Element {
   detail::SourceLine source_;
 };
 
-/// The index of an access and its line. A class, because operator[] cannot have a second parameter.
+/// An index and the source line of its use. A class, because operator[] cannot have a second
+/// parameter.
 struct Index {
   template <class Value>
   Index(const Value& its_value,  // NOLINT(google-explicit-constructor): stands for the value
@@ -290,7 +291,7 @@ struct Index {
   detail::SourceLine source;
 };
 
-/// An array whose plain accesses are checked for races: what group.view(pointer) gives.
+/// An array whose plain accesses are checked for races: the result of group.view(pointer).
 template <class T>
 class View {
  public:
@@ -325,7 +326,8 @@ class Threads : public cohort::detail::TeamThreads<Threads> {
 
   template <class Ref>
   auto claim(Ref counter) const {
-    return counter.fetch_add(1, Order::relaxed, {});  // without a line: it would be this one
+    // Without a source line, since it would be this line.
+    return counter.fetch_add(1, Order::relaxed, {});
   }
 
   void meet(protocol::Point point, void* slot, detail::Act act, void* context) const {
@@ -345,7 +347,7 @@ struct Recorder {
   }
 };
 
-/// A run has no time, so nothing is sampled.
+/// Empty: a run has no time, so nothing is sampled.
 struct Sampler {};
 class Probe {
  public:
@@ -353,10 +355,11 @@ class Probe {
       : leads_(threads.local_id() == 0), alone_(threads.alone()) {}
 
   /// Called at an offer. Returns true if the offer has to take the longer path. As on the CPU, a
-  /// group of one thread need not.
+  /// group of one thread may take the short one.
   template <class Member>
   bool offer(Member& member) const {
-    if (leads_ && !member.left) member.trace(Trace::offer);  // else the protocol refuses it
+    // Otherwise the protocol refuses the offer.
+    if (leads_ && !member.left) member.trace(Trace::offer);
     return !alone_;
   }
 
@@ -422,7 +425,7 @@ struct FencedPlatform : Platform {
 
   static void fence() { detail::fence(); }
 
-  /// The schedule decides, but does not skip two readings in a row.
+  /// Whether to skip a reading. The schedule decides, but never skips two in a row.
   template <class Member>
   static bool looks(const Member& member) {
     if (member.id != 0) return false;

@@ -25,7 +25,7 @@ class TeamThreads {
     if (!self().alone()) self().meet(Point::barrier, nullptr, nullptr, nullptr);
   }
 
-  /// The leader calls `act` when all threads are there; each gets its result.
+  /// The leader calls `act` when all threads have arrived. Each thread gets the result.
   template <class Function>
   auto lead(Point point, Function act) const {
     if (self().alone()) [[likely]]
@@ -33,7 +33,7 @@ class TeamThreads {
     return lead_team(self(), point, false, [act](bool) { return act(); });
   }
 
-  /// The same, but `act` is told whether any thread passed true.
+  /// Like lead(), but `act` receives whether any thread passed true.
   template <class Function>
   auto lead_any(Point point, bool mine, Function act) const {
     if (self().alone()) [[likely]]
@@ -91,7 +91,8 @@ class TeamThreads {
  private:
   [[nodiscard]] const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 
-  /// Out of line and with arguments by value, so that a group of one thread can stay in registers.
+  /// Out of line and with arguments by value, so that the members of a group of one thread can stay
+  /// in registers.
   template <class Function>
   [[gnu::noinline, gnu::cold]] static auto lead_team(Self self, Point point, bool mine,
                                                      Function act) {

@@ -7,8 +7,8 @@
 
 namespace cohort::protocol {
 
-/// M does not change between resizing barriers, so the arrivals themselves can end a generation
-/// (Roster::self_flip).
+/// Whether M is constant between resizing barriers. If so, the arrivals themselves can end a
+/// generation (Roster::self_flip).
 template <Traits traits>
 inline constexpr bool steady =
     traits.resizes == Resizes::at_barriers&& traits.barrier == ResizingBarrier::one_pass;
@@ -24,7 +24,7 @@ COHORT_FN bool looks(const Member<P, State>& member) {
   }
 }
 
-/// What a barrier needs to know of the arriving group. Computed before the threads of the group
+/// What a barrier needs to know about the arriving group. Computed before the threads of the group
 /// meet.
 template <class P>
 struct Place {
@@ -32,18 +32,19 @@ struct Place {
   std::uint32_t id;
   std::uint32_t active;
   std::uint32_t gen;
-  std::uint32_t kinds;  // the kinds that group 0 will have announced for even and odd generations
+  std::uint32_t kinds;  // the kinds, for even and odd generations, after group 0's announcement
   Kind kind;
   bool votes;
   bool looks;
   mutable bool again = false;  // this group has voted for another step, or has seen such a vote
   std::uint64_t arrival;       // added to the roster on arrival
 
-  /// For a barrier during which M may change.
+  /// Constructor for a barrier during which M may change.
   template <class State>
   COHORT_FN Place(const Member<P, State>& member, Kind its_kind)
       : Place(member.shared, member, its_kind, member.votes, false) {}
-  /// `flips`: M does not change, so group 0 may let the last arrival end the generation.
+  /// Constructor for a barrier of a steady kernel. `flips`: M does not change, so group 0 may let
+  /// the last arrival end the generation.
   template <class State>
   COHORT_FN Place(Shared<P>& its_shared, const Member<P, State>& member, Kind its_kind,
                   bool its_votes, bool flips)
@@ -94,7 +95,7 @@ COHORT_FN bool goes_on(const Member<P, State>& member, std::uint32_t gen) {
   return !member.votes ||
          member.shared.vote[gen & 3U].load(Order::relaxed) != 0;  // ordered by arrivals or release
 }
-/// The same, after the release.
+/// Like goes_on() above, but after the release.
 template <class P>
 COHORT_FN bool goes_on(const Place<P>& place) {
   return !place.votes || place.again ||
@@ -135,7 +136,7 @@ COHORT_FN Verdict pass_closely(Member<P, State>& member, Kind kind, Roster now) 
   return Verdict::stay;
 }
 
-/// The check after a release. Where M does not change, one comparison recognises the common case.
+/// The check after a release. If M does not change, one comparison recognises the common case.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster now) {
   if constexpr (!steady<traits>) {
@@ -153,13 +154,13 @@ COHORT_FN Verdict pass(Member<P, State>& member, const Place<P>& place, Roster n
   }
 }
 
-/// Waits for the release of this group's generation. A platform that reads the target rarely calls
-/// `meanwhile` now and then.
+/// Waits for the release of this group's generation. If the platform reads the target only rarely,
+/// this calls `meanwhile` now and then.
 template <class P, class Meanwhile>
 COHORT_FN Roster await_release(const Place<P>& place, Meanwhile meanwhile) {
   auto& shared = place.shared;
   const std::uint32_t gen = place.gen;
-  // Where a load after the release would be another round trip, a group reads the votes while it
+  // A load after the release could be another round trip. There, a group reads the votes while it
   // waits: a vote stays until the arrivals of generation gen + 3.
   const bool asks = Fenced<P> && place.votes && place.kind == Kind::resizing;
   Roster now;
@@ -198,7 +199,7 @@ COHORT_DETAIL_COLD COHORT_FN Roster resize(Member<P, State>& member, Roster now)
   const std::uint32_t target =
       shared.target(Order::acquire);  // pairs with the host's release: it writes the flags first
   const bool last_step =
-      !goes_on(member, gen);  // then no group may join: it would run one step too many
+      !goes_on(member, gen);  // in the last step no group may join: it would run one step too many
   std::uint32_t next = active;
   if (!last_step && target < active) {
     const bool keeps = target == 0 && shared.suspending() && deposited;
@@ -250,11 +251,11 @@ COHORT_FN void deposit(Member<P, State>& member, std::uint32_t gen, const State&
 }
 
 /// Reads the target again while group 0 waits at a resizing barrier that would flip by itself. If a
-/// resize is wanted, asks for it at this barrier.
+/// resize is wanted, requests it at this barrier.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
-  Roster old = shared.look();  // after a flip, the roster is not biased until group 0 arrives again
+  Roster old = shared.look();  // after a flip, the roster has no bias until group 0 arrives again
   if (shared.target() == member.active || !old.biased()) return;
   deposit(member, member.gen, state);  // not read if the barrier flips by itself
   while (old.biased()) {
@@ -267,7 +268,7 @@ COHORT_DETAIL_COLD COHORT_FN void look_again(Member<P, State>& member, const Sta
 }
 
 /// Arrives by addition and returns the resulting roster. Release: publishes this group's writes.
-/// Acquire: shows those of all earlier arrivals, in case this one is the last.
+/// Acquire: shows the writes of all earlier arrivals, in case this one is the last.
 template <class P>
 COHORT_FN Roster arrive_by(Shared<P>& shared, std::uint64_t add) {
   return {shared.roster.fetch_add(add, Order::acq_rel) + add};
@@ -288,14 +289,16 @@ COHORT_DETAIL_COLD COHORT_FN Roster arrive_with_veto(Member<P, State>& member,
   return arrive_by(shared, arrival);
 }
 
-/// Arrives where M may change meanwhile. The group that completes the count takes the next step.
+/// Arrives at a barrier during which M may change. The group that completes the count decides what
+/// happens next.
 template <class P, class State>
 COHORT_FN Roster arrive(Member<P, State>& member, const Place<P>& place) {
   clear_next_vote(place);
   const Roster now = arrive_by(place.shared, place.arrival);
   member.kinds = place.kinds;
   if (now.arrived() != now.active())
-    P::notify(place.shared.offer_event);  // this barrier needs groups that wait in offers
+    // Wakes groups that wait in offers, because this barrier needs them.
+    P::notify(place.shared.offer_event);
   return now;
 }
 
@@ -344,7 +347,7 @@ COHORT_FN Verdict await_others(Member<P, State>& member, const Place<P>& place, 
   return pass<P, traits>(member, place, now);
 }
 
-/// Whether a change of M is wanted, as far as this group sees before it arrives. If so, group 0
+/// Whether this group, before it arrives, sees that a change of M is wanted. If so, group 0
 /// deposits its state.
 template <class P, class State>
 COHORT_FN bool wants_resize(Member<P, State>& member, const State& state) {
@@ -396,7 +399,8 @@ template <class P, Traits traits, class State>
 COHORT_FN Verdict one_pass_barrier(Member<P, State>& member, const Place<P>& place,
                                    const State& state) {
   const Verdict verdict = barrier<P, traits>(member, place, &state);
-  return goes_on(place) ? verdict : Verdict::halt;  // a step kernel returns on either
+  // In a step kernel, a group returns on leave and on halt.
+  return goes_on(place) ? verdict : Verdict::halt;
 }
 
 }  // namespace cohort::protocol

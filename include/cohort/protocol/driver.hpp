@@ -19,7 +19,7 @@ COHORT_FN void run_steps(const Kernel& kernel, Group<P, Kernel, role>& group,
   }
 }
 
-/// One thread's whole stay in a job, from the moment its group has checked in or been admitted.
+/// One thread's whole stay in a job. Called when its group has checked in or been admitted.
 template <class P, Role role, class Kernel>
 COHORT_FN void live(const Kernel& kernel, Member<P, StateOf<Kernel>>& member,
                     LocalOf<Kernel>& local, typename P::Threads threads) {
@@ -27,7 +27,8 @@ COHORT_FN void live(const Kernel& kernel, Member<P, StateOf<Kernel>>& member,
     if (!member.joined) {
       Group<P, Kernel, Role::setup> group{member, local, threads};
       kernel.setup(group);
-      group.global_barrier();  // no group may fork into a kernel that is still being set up
+      // Until here, no group may fork into a kernel that is still being set up.
+      group.global_barrier();
     }
   }
   Group<P, Kernel, role> group{member, local, threads};

@@ -8,9 +8,9 @@
 
 namespace cohort::protocol {
 
-/// How many groups may be added now. None after a group has returned: an added group would wait
-/// for it in vain. None while a removed group has not noticed its removal: it would see the larger
-/// M and believe that it is still in. None under a suspend, whose target is 0.
+/// How many groups may be added now. None in three cases. After a group has returned, an added
+/// group would wait for it in vain. While a removed group has not noticed its removal, it would see
+/// the larger M and believe that it is still in. During a suspend, the target is 0.
 template <class P>
 COHORT_FN std::uint32_t growth(const Shared<P>& shared, Roster roster) {
   const std::uint32_t target = shared.target();
@@ -20,8 +20,8 @@ COHORT_FN std::uint32_t growth(const Shared<P>& shared, Roster roster) {
   return may_grow ? target - roster.active() : 0;
 }
 
-/// Gives ids to the claimed groups (KillOrder::any). A group goes back to waiting if a leaver has
-/// yet to free the id that it needs.
+/// Gives ids to the claimed groups (KillOrder::any). If the id that a group needs is still held by
+/// a group that is leaving, the claimed group goes back to waiting.
 template <class P>
 COHORT_FN std::uint32_t name_claimed(Shared<P>& shared) {
   std::uint32_t named = 0;
@@ -42,8 +42,8 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
                                     Entry entry) {
   constexpr bool any = traits.kill_order == KillOrder::any;
   auto& shared = member.shared;
-  // Acquire: pairs with a kill of several groups, whose `departing` growth() reads, and with the
-  // groups that have left: the new holders of their ids come after them.
+  // Acquire pairs with a kill of several groups, whose `departing` growth() reads. It also pairs
+  // with the groups that have left: the new holders of their ids come after them.
   Roster old = shared.look(Order::acquire);
   std::uint32_t claimed = claim(shared, growth(shared, old));
   if constexpr (any) claimed = name_claimed(shared);
@@ -65,14 +65,15 @@ COHORT_FN std::uint32_t fork_locked(Member<P, State>& member, const State& state
     old = shared.look(Order::acquire);  // as above
   }
   member.active = next.active();
-  member.trace(Trace::fork, claimed);  // at once: a group that returns now records that later
+  // Recorded at once, so before any later record of a group that returns.
+  member.trace(Trace::fork, claimed);
   if constexpr (counts_staying<P, traits>) shared.staying.fetch_add(claimed, Order::relaxed);
   std::uint32_t id = old.active();
   admit(member, state, gen, entry, [&](const Box<P>& box) { return any ? box.id : id++; });
   return claimed;
 }
 
-/// Returned instead of a count: the job has ended under this group.
+/// Returned instead of a count if the job has ended for this group.
 inline constexpr std::uint32_t fork_gone = ~0U;
 
 /// Slow path of request_fork: a group may be waiting.
@@ -94,14 +95,14 @@ COHORT_DETAIL_APART COHORT_FN std::uint32_t request_fork_slowly(Member<P, State>
   return forked;
 }
 
-/// Quick check of the lobby. True: no group waits (and the job has no fault), so a fork would
+/// Quick check of the lobby. True if no group waits and the job has no fault: a fork would then
 /// change nothing.
 template <class P>
 COHORT_DETAIL_INLINE COHORT_FN bool nobody_waits(const Shared<P>& shared) {
   return shared.waiting.load(Order::relaxed) == 0;
 }
 
-/// The scheduler may add groups, which start with `state`. Costs one load when no group waits.
+/// Lets the scheduler add groups, which start with `state`. Costs one load when no group waits.
 template <class P, Traits traits, class State>
 COHORT_FN std::uint32_t request_fork(Member<P, State>& member, const State& state,
                                      Entry entry = Entry::run) {

@@ -15,11 +15,11 @@ namespace cohort {
 
 namespace protocol {
 
-/// What a Group may do in the function that it was passed to.
+/// What a Group may do, which depends on the function that received it.
 enum class Role : std::uint8_t {
   setup,   ///< in setup(): the first groups only, ids dense, M fixed: barriers, no offers
   member,  ///< in step() or run(): everything the traits allow
-  fixed,   ///< a static launch: cooperation compiled out
+  fixed,   ///< in a static launch, with cooperation compiled out
 };
 
 /// The primitives by name, to detect threads of a group that call different ones.
@@ -38,7 +38,7 @@ enum class Point : std::uint8_t {
 
 }  // namespace protocol
 
-/// The group a kernel function runs in, as one of its threads.
+/// A thread's view of the group in which a kernel function runs.
 template <class P, class Kernel, protocol::Role role>
 class Group {
   using Role = protocol::Role;
@@ -63,8 +63,8 @@ class Group {
   [[nodiscard]] COHORT_FN std::uint32_t group_id() const { return member_->id; }
   /// M, as of this group's last primitive.
   [[nodiscard]] COHORT_FN std::uint32_t num_groups() const {
-    if (threads_.alone() && member_->active == 0)  // after the quick check of an offer
-      member_->active = shared_->look().active();
+    // Unknown since the quick check of an offer: read it now.
+    if (threads_.alone() && member_->active == 0) member_->active = shared_->look().active();
     return member_->active;
   }
   /// N: the maximum number of groups of this job.
@@ -125,7 +125,7 @@ class Group {
     return threads_.claim(atomic(counter));
   }
 
-  /// All threads of this group meet.
+  /// Waits until all threads of this group have arrived.
   COHORT_FN void barrier() const { threads_.barrier(); }
   /// Thread `from`'s value, for every thread of the group.
   template <class T>
@@ -149,14 +149,15 @@ class Group {
     return threads_.inclusive_scan(value, op);
   }
 
-  /// Lets the scheduler remove this group. True: the group has left; return from the kernel now.
+  /// Lets the scheduler remove this group. If it returns true, the group has left and must return
+  /// from the kernel now.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer_kill(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
     return offer_kill_with(&state);
   }
-  /// The same without a state to resume from, for kernels that transmit nothing or declare
-  /// `suspendable = false`.
+  /// Like offer_kill(state), without a state to resume from. For kernels that transmit nothing or
+  /// declare `suspendable = false`.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer_kill() const {
     check_offer();
     static_assert(std::is_empty_v<State> || !traits.suspendable,
@@ -179,7 +180,8 @@ class Group {
     if (forked == protocol::fork_gone) P::unwind();
     return forked;
   }
-  /// offer_kill and request_fork in one primitive: the group's threads meet once. True: return now.
+  /// offer_kill and request_fork in one primitive: the group's threads meet once. If it returns
+  /// true, the group has left and must return now.
   [[nodiscard]] COHORT_DETAIL_INLINE COHORT_FN bool offer(const State& state) const {
     check_offer();
     if constexpr (role == Role::fixed) return false;
@@ -195,7 +197,8 @@ class Group {
     }));
   }
 
-  /// All threads of all active groups meet. Writes before the barrier are visible after it.
+  /// Waits until all threads of all active groups have arrived. Writes before the barrier are
+  /// visible after it.
   COHORT_FN void global_barrier() const {
     static_assert(dense,
                   "cohort: global_barrier() in a kernel of KillOrder::any: groups come and go in "
@@ -207,9 +210,9 @@ class Group {
     });
     if (verdict != Verdict::stay) P::unwind();
   }
-  /// A global barrier during which M may change to anything from 1 to N. True: this group has left;
-  /// return now. Joining groups call run() with `state`, so advance it before the barrier, not in
-  /// the head of a for loop, which runs after it:
+  /// A global barrier during which M may change to anything from 1 to N. If it returns true, this
+  /// group has left and must return now. Joining groups call run() with `state`. So advance the
+  /// state before the barrier, not in the head of a for loop, which runs after it:
   ///
   ///     while (state.i < n) {
   ///       for (const std::size_t k : group.stride(count)) ...  // ask again in each iteration
@@ -225,7 +228,7 @@ class Group {
     }));
   }
 
-  /// How many groups the scheduler wants back.
+  /// How many groups the scheduler wants to remove.
   [[nodiscard]] COHORT_FN std::uint32_t query() const {
     if constexpr (role == Role::fixed) return 0;
     const std::uint32_t wanted = threads_.lead(Point::query, [member = member_] {
@@ -246,7 +249,7 @@ class Group {
   }
 
   /// The barrier of the step driver: a resizing barrier that carries each thread's vote. The step
-  /// has returned, so a group that is gone has no frame to abandon.
+  /// has already returned, so a group that has to leave can simply return too.
   [[nodiscard]] COHORT_FN Verdict next_step(const State& state, Next vote) const {
     check_resizing();
     static_cast<void>(probe_.offer(*member_));
@@ -261,7 +264,8 @@ class Group {
  private:
   static constexpr bool dense =
       traits.kill_order == KillOrder::highest_first || role == Role::setup;
-  // Cooperation compiled out: M never changes, so the self-flipping barrier serves every kernel.
+  // With cooperation compiled out, M never changes, so the self-flipping barrier serves every
+  // kernel.
   static constexpr Traits barrier_traits = [] {
     Traits result = traits;
     if (role == Role::fixed) {

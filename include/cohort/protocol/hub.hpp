@@ -1,5 +1,6 @@
-// Ranks of one process, over any platform: threads in tests and counts, fibres in the explorer.
-// Invariant: a box holds the parcels of at most two exchanges, the reader's and the next one.
+// Ranks within one process, on any platform: threads in tests and measurements, fibres in the
+// explorer. Invariant: a box holds the parcels of at most two exchanges: the one that its reader is
+// in, and the next.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +15,18 @@
 
 namespace cohort::protocol {
 
-/// Thrown in the other ranks when one of them has died.
+/// Thrown in the other ranks when a rank has died.
 struct RankLost {};
 
-/// What the ranks share: a seat for each, and boxes between them.
+/// Data that the ranks share: a seat for each rank, and boxes between the seats.
 template <class P>
 class Hub {
  public:
   Hub(std::uint32_t seats, std::uint32_t first_ranks)
       : first(first_ranks), seats_(seats), boxes_(std::size_t{seats} * seats) {}
 
-  /// Starts the rank of a seat, which calls await_call() first. Returns whether it could.
+  /// Starts the rank of a seat. The rank calls await_call() first. Returns whether the rank could
+  /// be started.
   std::function<bool(std::uint32_t seat)> spawn = [](std::uint32_t) { return true; };
   /// Whether the parcels of an exchange arrive at a rank in descending order of the senders.
   std::function<bool()> backwards = [] { return false; };
@@ -40,30 +42,32 @@ class Hub {
     const std::uint32_t turn = mine.called.load(Order::acquire);
     return std::exchange(mine.answered, turn) != turn;
   }
-  /// No rank is called any more. With `lost`, those that wait for a parcel throw RankLost.
+  /// Ends the hub: no rank is called any more. With `lost`, ranks that wait for a parcel throw
+  /// RankLost.
   void close(bool lost = false) {
-    over_.store(lost ? 2 : 1, Order::release);  // pairs with the waits
+    over_.store(lost ? 2 : 1, Order::release);  // pairs with the acquires of all waits
     for (Seat& seat : seats_) P::notify(seat.event);
     P::notify(coming_home_);
   }
 
-  const std::uint32_t first;  ///< ranks at the start, on the first seats
+  const std::uint32_t first;  ///< number of ranks at the start, which have the first seats
 
  private:
   template <class>
   friend class HubNetwork;
 
-  /// By turn modulo 2.
+  /// A place for parcels from one seat to another, by turn modulo 2.
   struct Box {
-    typename P::template Atomic<std::uint32_t> posted[2];  // the turn of the parcel
+    typename P::template Atomic<std::uint32_t> posted[2];  // the turn to which the parcel belongs
     Bytes parcels[2];
   };
   struct Seat {
     typename P::Event event;
-    typename P::template Atomic<std::uint32_t> called{0};  // the turn of the latest call
+    // The turn in which the seat was last called.
+    typename P::template Atomic<std::uint32_t> called{0};
     std::uint32_t answered = 0;
-    typename P::template Atomic<std::uint32_t> home{0};  // waits for a call
-    std::vector<std::uint32_t> ranks;                    // what the caller knows: seats by rank
+    typename P::template Atomic<std::uint32_t> home{0};  // 1 while the seat waits for a call
+    std::vector<std::uint32_t> ranks;                    // written by the caller: the seats by rank
   };
 
   Box& box(std::uint32_t from, std::uint32_t to) { return boxes_[from * seats_.size() + to]; }
@@ -78,7 +82,7 @@ class Hub {
 template <class P>
 class HubNetwork {
  public:
-  /// For a seat of the start, or after await_call().
+  /// For a seat that has a rank at the start, or after await_call().
   HubNetwork(Hub<P>& hub, std::uint32_t seat) : hub_(hub), seat_(seat), ranks_(hub.first) {
     auto& mine = hub_.seats_[seat];
     joined_ = mine.answered != 0;
@@ -120,7 +124,7 @@ class HubNetwork {
   }
 
   std::uint32_t grow(std::uint32_t more) {
-    // All ranks find the same free seats; the first rank knows who could be started.
+    // All ranks compute the same free seats. The first rank learns which ranks could be started.
     std::vector<std::uint32_t> free;
     for (std::uint32_t seat = 0; seat < hub_.seats_.size() && free.size() < more; ++seat) {
       if (std::find(ranks_.begin(), ranks_.end(), seat) == ranks_.end()) free.push_back(seat);
@@ -152,13 +156,13 @@ class HubNetwork {
   }
 
  private:
-  /// A rank that has left may still be taking its last parcels. Parcels for the next rank of its
-  /// seat would take their place.
+  /// Waits until the seat's last rank has taken its last parcels. Parcels for the next rank of the
+  /// seat would overwrite them.
   void await_home(typename Hub<P>::Seat& seat) {
     const auto home = [&] { return seat.home.load(Order::acquire) != 0; };
     P::await(hub_.coming_home_, [&] { return home() || hub_.over_.load(Order::acquire) == 2; });
     if (!home()) throw RankLost{};
-    seat.home.store(0, Order::relaxed);  // published by the call
+    seat.home.store(0, Order::relaxed);  // published by the store to `called`
   }
 
   void number() {
@@ -189,7 +193,7 @@ class HubNetwork {
   Hub<P>& hub_;
   std::uint32_t seat_;
   std::uint32_t rank_ = 0;
-  std::vector<std::uint32_t> ranks_;  // seats by rank
+  std::vector<std::uint32_t> ranks_;  // the seats by rank
   std::uint32_t turn_ = 0;            // number of the latest post()
   bool joined_ = false;
 };

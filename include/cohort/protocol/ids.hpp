@@ -10,11 +10,11 @@
 
 namespace cohort::protocol {
 
-/// True where many groups leave in any order: Shared::staying is maintained, see kill.hpp.
+/// Whether many groups may leave in any order. If so, Shared::staying is maintained, see kill.hpp.
 template <class P, Traits traits>
 inline constexpr bool counts_staying = Fenced<P>&& traits.kill_order == KillOrder::any;
 
-/// Words of a bitmap for `max_groups` ids.
+/// The number of words of a bitmap for `max_groups` ids.
 COHORT_FN constexpr std::uint32_t id_words(std::uint32_t max_groups) {
   return (max_groups + 63) / 64;
 }
@@ -34,7 +34,7 @@ COHORT_FN std::uint32_t take_id(Shared<P>& shared) {
   return no_id;
 }
 
-/// Gives an id back.
+/// Gives an id back to the bitmap.
 template <class P>
 COHORT_FN void free_id(Shared<P>& shared, std::uint32_t id) {
   shared.free_ids[id / 64].fetch_or(std::uint64_t{1} << (id % 64), Order::relaxed);

@@ -42,9 +42,10 @@ COHORT_FN bool leave(Member<P, State>& member, Roster& old, std::uint32_t others
     // Published by the swap. Every other group is waiting in the barrier, so this is the only
     // writer.
     shared.settled.store(active, Order::relaxed);
-    shared.deposit_gen.store(no_deposit, Order::relaxed);  // no resize takes it
+    // Marks the deposit as used, so that no resize takes it.
+    shared.deposit_gen.store(no_deposit, Order::relaxed);
   }
-  // Before the swap, as in leave_by_subtraction(): `staying` is never larger than M.
+  // Before the swap, as in leave_by_subtraction(), because `staying` must never be larger than M.
   if constexpr (counts_staying<P, traits>) shared.staying.fetch_sub(1, Order::relaxed);
   // Release: the groups that this swap releases, and the next holder of this id, see what this
   // group did. Acquire: the last group closes the job after the work of all others; the other
@@ -121,7 +122,7 @@ COHORT_FN std::uint32_t claim_resting(Shared<P>& shared, std::uint32_t id, std::
     // Pairs with rest(): what the claimed groups did happens before the swap that removes them.
     const std::uint64_t got = word.fetch_and(~wanted, Order::acquire) & wanted;
     const std::uint64_t run = run_down(got, highest, lowest);
-    // A group in between does not rest: give the bits below it back. Relaxed: this
+    // A group in between does not rest, so give the bits below it back. Relaxed: this
     // read-modify-write continues the release sequence of rest().
     if (got != run) word.fetch_or(got & ~run, Order::relaxed);
     while (top > lowest && (run & rest_bit(top - 1)) != 0) --top;
@@ -186,7 +187,7 @@ COHORT_FN bool rest(Member<P, State>& member, std::uint64_t patience) {
 template <class P, class State>
 COHORT_FN Verdict taken_along(Member<P, State>& member) {
   auto& shared = member.shared;
-  member.active = member.id;  // as if it had left in its own turn, which is also what was recorded
+  member.active = member.id;  // as if the group had left in its own turn; its kill was recorded so
   member.left = true;
   member.id = no_id;
   shared.departing.fetch_sub(1, Order::release);  // pairs with growth(): its id is free again

@@ -9,7 +9,7 @@
 
 namespace cohort::protocol {
 
-/// A bit next to the tickets: later tickets do not count.
+/// A bit in the word of tickets: later tickets do not count.
 inline constexpr std::uint32_t no_more_tickets = 1U << 31U;
 
 /// Ends the check-in with the holders of the first `count` tickets. Only one group calls this: the
@@ -28,13 +28,14 @@ COHORT_FN void close_check_in(Shared<P>& shared, std::uint32_t count) {
   P::notify(shared.barrier_event);
 }
 
-/// Check-in: a ticket is an id of the first set. Returns false if none is left: the group then
+/// Check-in: a ticket is an id of the first set. Returns false if no ticket is left; the group then
 /// tries the lobby.
 template <class P, class State>
 COHORT_FN bool check_in(Member<P, State>& member) {
   auto& shared = member.shared;
-  // A ticket carries nothing but its number, and the roster tells when to start. But where groups
-  // sleep, Event requires release: the last ticket wakes the starter.
+  // A ticket carries nothing but its number, and the roster tells when to start, so relaxed would
+  // do. But on platforms where groups sleep, Event requires release: the last ticket wakes the
+  // starter.
   const std::uint32_t ticket =
       shared.tickets.fetch_add(1, Fenced<P> ? Order::relaxed : Order::release);
   if (ticket >= shared.quorum) return false;
@@ -64,8 +65,8 @@ COHORT_FN bool check_in(Member<P, State>& member) {
     abandon(member);
     return false;
   }
-  // M does not come from the roster: a quick group may have left again, and the first set works
-  // with one M.
+  // M is not read from the roster: a quick group may have left again, and all first groups must
+  // work with the same M.
   member.active = shared.settled.load(Order::relaxed);
   member.joined = shared.restarted;
   member.state = read<P>(member.states.kept);
@@ -73,8 +74,8 @@ COHORT_FN bool check_in(Member<P, State>& member) {
   return true;
 }
 
-/// Whether a group in the lobby should leave: no group will admit it, or its unit is wanted
-/// elsewhere.
+/// Whether a group in the lobby should leave, because no group will admit it, or because its unit
+/// is wanted elsewhere.
 template <class P>
 COHORT_FN bool unwanted(const Shared<P>& shared, std::uint32_t serial) {
   // Acquire, here and below: pairs with the writes that precede a notification of the lobby. The
@@ -130,7 +131,7 @@ COHORT_FN bool wait_in_lobby(Member<P, State>& member, std::uint32_t serial, std
   return true;
 }
 
-/// How many boxes are loaded together.
+/// The number of boxes that are loaded together.
 inline constexpr std::uint32_t batch = 8;
 
 template <class P>
@@ -183,7 +184,7 @@ COHORT_FN std::uint32_t claim(Shared<P>& shared, std::uint32_t wanted) {
 template <class P>
 COHORT_FN void unclaim(Shared<P>& shared, Box<P>& box) {
   box.seat.store(Seat::waiting, Order::relaxed);
-  shared.waiting.fetch_add(1, Order::release);  // both before P::notify looks for sleepers
+  shared.waiting.fetch_add(1, Order::release);  // both before P::notify checks for sleepers
   P::notify(shared.lobby_event);
 }
 

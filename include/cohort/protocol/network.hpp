@@ -1,6 +1,6 @@
-// What ranks need of each other: votes, exchanges of parcels, growing and shrinking. In one process
-// (hub.hpp), in the explorer, or by MPI.
-// Invariant: every function is collective, and all ranks call the same ones in the same order.
+// The operations that ranks need to work together: votes, exchanges of parcels, growing and
+// shrinking. They are implemented in one process (hub.hpp), in the explorer, and by MPI. Invariant:
+// every function is collective, and all ranks call the same functions in the same order.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,18 @@ namespace cohort::protocol {
 
 using Bytes = std::vector<std::byte>;
 
-/// What a rank says at the end of a superstep. The network adds the ballots of all ranks.
+/// One rank's contribution to the vote at the end of a superstep. The network adds the ballots of
+/// all ranks.
 struct Ballot {
-  std::uint64_t more = 0;     ///< ranks that want another superstep
-  std::uint64_t leaving = 0;  ///< ranks that were asked to leave
-  std::uint64_t faults = 0;   ///< ranks that cannot go on
-  std::uint64_t target = 0;   ///< from rank 0: the number of ranks wanted; 0: no wish
+  std::uint64_t more = 0;     ///< number of ranks that want another superstep
+  std::uint64_t leaving = 0;  ///< number of ranks that were asked to leave
+  std::uint64_t faults = 0;   ///< number of ranks that cannot continue
+  std::uint64_t target = 0;   ///< from rank 0: the wanted number of ranks; 0 if unchanged
   std::uint64_t save = 0;     ///< from rank 0: write a checkpoint
-  std::uint64_t suspend = 0;  ///< ranks that want a checkpoint and the end
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();  ///< of the kernel: see Tally
-  double sum = 0;                                                   ///< likewise
+  std::uint64_t suspend = 0;  ///< number of ranks that want a checkpoint and then the end
+  /// The kernel's minimum, see Tally.
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  double sum = 0;  ///< the kernel's sum, see Tally
 
   Ballot& operator+=(const Ballot& other) {
     more += other.more;
@@ -45,7 +47,8 @@ struct Ballot {
   }
 };
 
-/// Called with a rank and the parcel from it. The order of the ranks is the network's choice.
+/// A function that receives each rank and the parcel from it. The network chooses the order of the
+/// ranks.
 template <class Arrival>
 concept TakesParcel = std::invocable<Arrival&, std::uint32_t, Bytes>;
 
@@ -56,15 +59,16 @@ concept Network = requires(N& network, const N& view, const Ballot& ballot,
   /// Dense ids, 0 to ranks() - 1.
   { view.rank() } -> std::same_as<std::uint32_t>;
   { view.ranks() } -> std::same_as<std::uint32_t>;
-  /// Whether this rank came by a grow(). Its first collective is then an exchange().
+  /// Whether this rank was started by a grow(). Its first collective call is then an exchange().
   { view.joined() } -> std::same_as<bool>;
   /// The sum of all ballots.
   { network.vote(ballot) } -> std::same_as<Ballot>;
-  /// Parcel i goes to rank i, the own one included. Empty parcels arrive too.
+  /// Parcel i goes to rank i, including the own rank. Empty parcels are delivered too.
   network.exchange(std::move(parcels), arrival);
-  /// Adds up to that many ranks, with the highest ids. Returns how many have come.
+  /// Adds up to this many ranks, with the highest ids. Returns how many were added.
   { network.grow(std::uint32_t{}) } -> std::same_as<std::uint32_t>;
-  /// The others are out. The ids of those that stay become dense, in the same order.
+  /// Removes the ranks without `stays`. The ids of the remaining ranks become dense, in the same
+  /// order.
   network.shrink(stays);
 };
 
@@ -78,7 +82,7 @@ class ParcelWriter {
     static_assert(std::is_trivially_copyable_v<T>);
     raw(std::as_bytes(std::span{&value, 1}));
   }
-  /// Its length, then the elements.
+  /// Writes the number of elements, then the elements.
   template <class T>
   void list(std::span<const T> items) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -89,7 +93,7 @@ class ParcelWriter {
 
  private:
   void raw(std::span<const std::byte> bytes) {
-    // Not insert(), in which GCC 12 sees overflows that are not there.
+    // Not insert(), in which GCC 12 warns of overflows that do not exist.
     const std::size_t at = into_.size();
     into_.resize(at + bytes.size());
     if (!bytes.empty()) std::memcpy(into_.data() + at, bytes.data(), bytes.size());
@@ -98,7 +102,8 @@ class ParcelWriter {
   Bytes& into_;
 };
 
-/// Reads them again. Throws Error{bad_file} where the parcel ends too early.
+/// Reads values in the order in which they were written. Throws Error{bad_file} if the parcel ends
+/// too early.
 class ParcelReader {
  public:
   explicit ParcelReader(std::span<const std::byte> from) : rest_(from) {}

@@ -11,8 +11,8 @@
 
 namespace cohort::protocol {
 
-/// Leaves unconditionally, when its turn comes: the query barrier asks this of the groups that the
-/// scheduler wants back.
+/// Leaves unconditionally when this group's turn comes. In the query barrier, the groups that the
+/// scheduler wants back call this.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
   auto& shared = member.shared;
@@ -33,7 +33,8 @@ COHORT_FN Verdict leave_in_turn(Member<P, State>& member) {
   }
 }
 
-/// After the master's release: the group continues with the M that the master published, or leaves.
+/// Called after the master's release. The group continues with the M that the master published, or
+/// leaves.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
   if (now.faulted()) {
@@ -51,7 +52,7 @@ COHORT_FN Verdict settle(Member<P, State>& member, Roster now) {
   return last_step ? Verdict::halt : Verdict::stay;
 }
 
-/// A slave of the master/slave barrier: signals, then waits to be released.
+/// The part of a slave in the master/slave barrier: signals, then waits until it is released.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict slave(Member<P, State>& member) {
   member.trace(Trace::arrive, member.gen);
@@ -63,7 +64,8 @@ COHORT_FN Verdict slave(Member<P, State>& member) {
   return settle<P, traits>(member, await_release(place));
 }
 
-/// The master: waits for the slaves, forks, decides how many groups continue, and releases them.
+/// The part of the master: waits for the slaves, forks, decides how many groups continue, and
+/// releases them.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   auto& shared = member.shared;
@@ -87,7 +89,7 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
     const std::uint32_t target = shared.target();
     if (traits.barrier == ResizingBarrier::query && target < settled)
       settled = target != 0 ? target : 1;
-    // A suspend removes all groups: at the next barrier, if its flag is not visible yet.
+    // A suspend removes all groups. If its flag is not visible yet, it does so at the next barrier.
     if (shared.suspending()) {
       written<P>(member.states.kept) = state;
       shared.kept.store(1, Order::relaxed);  // read by the host after all groups are out
@@ -109,13 +111,13 @@ COHORT_FN Verdict master(Member<P, State>& member, const State& state) {
   return settle<P, traits>(member, released);
 }
 
-/// The second half of the modelled barrier, where the groups that it forked come in: barrier, kill,
-/// barrier.
+/// The second half of the modelled barrier, at which the groups that it forked enter: barrier,
+/// kill, barrier.
 template <class P, Traits traits, class State>
 COHORT_FN Verdict modelled_second_half(Member<P, State>& member, const State* state, bool goes_on) {
   Verdict verdict = global_barrier<P, traits>(member, Place<P>{member, Kind::resizing});
   if (verdict != Verdict::stay) return verdict;
-  if (goes_on) {  // group 0 stays, unless it is the last and may go
+  if (goes_on) {  // group 0 stays, unless it is the last group and may leave
     verdict = offer_kill_slowly<P, traits>(member, state, 0);
     if (verdict != Verdict::stay) return verdict;
   }
@@ -159,7 +161,7 @@ COHORT_FN Verdict resizing_barrier(Member<P, State>& member, const Place<P>& pla
   }
 }
 
-/// Takes a joining group from where it was forked to the start of run().
+/// Takes a joining group from the place where it was forked to the start of run().
 template <class P, Traits traits, class State>
 COHORT_FN Verdict enter(Member<P, State>& member) {
   if constexpr (traits.barrier != ResizingBarrier::one_pass) {

@@ -1,6 +1,6 @@
-// Which rank has which shard. Pure functions, so all ranks come to the same answer by themselves.
-// Invariant: every shard has one owner, and the numbers of shards of two ranks differ by one at
-// most.
+// Decides which rank has which shard, by pure functions, so that all ranks compute the same answer
+// by themselves. Invariant: every shard has one owner, and the numbers of shards of two ranks
+// differ by at most one.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace cohort::protocol {
 
-/// The rank of each shard.
+/// Index: shard; value: its rank.
 using Owners = std::vector<std::uint32_t>;
 
 /// The owners at the start: neighbouring shards share a rank.
@@ -22,7 +22,7 @@ inline Owners first_owners(std::uint32_t shards, std::uint32_t ranks) {
   return owners;
 }
 
-/// The owners once only the ranks with `stays` are left: as few shards move as possible.
+/// The owners after the ranks without `stays` have left. As few shards as possible move.
 inline Owners next_owners(Owners owners, const std::vector<std::uint8_t>& stays) {
   const std::size_t ranks = stays.size();
   std::vector<std::uint32_t> has(ranks, 0);
@@ -31,7 +31,7 @@ inline Owners next_owners(Owners owners, const std::vector<std::uint8_t>& stays)
   for (std::uint32_t i = 0; i < ranks; ++i) {
     if (stays[i] != 0) staying.push_back(i);
   }
-  // The surplus of the division goes to the ranks that have most already.
+  // If the division has a remainder, the ranks that have the most shards already get one more.
   std::stable_sort(staying.begin(), staying.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return has[a] > has[b]; });
   std::vector<std::uint32_t> room(ranks, 0);
@@ -57,7 +57,7 @@ inline Owners next_owners(Owners owners, const std::vector<std::uint8_t>& stays)
   return owners;
 }
 
-/// The new ids of the ranks with `stays`, by old id.
+/// The new ids of the ranks with `stays`, indexed by old id.
 inline std::vector<std::uint32_t> next_ids(const std::vector<std::uint8_t>& stays) {
   std::vector<std::uint32_t> ids(stays.size());
   std::exclusive_scan(stays.begin(), stays.end(), ids.begin(), 0U);

@@ -1,7 +1,7 @@
-// The outer protocol: supersteps of a job on several ranks. Inside a rank nothing changes; ranks
-// meet when the local steps of all have ended.
-// Invariant: between two supersteps every shard has one owner, and the messages of a superstep are
-// delivered before the next one, to the rank that owns their shard then.
+// The outer protocol: supersteps of a job on several ranks. Nothing changes inside a rank. The
+// ranks meet when the local steps of all ranks have ended. Invariant: between two supersteps every
+// shard has one owner. The messages of a superstep are delivered before the next one, to the rank
+// that owns their shard at that time.
 #pragma once
 
 #include <concepts>
@@ -15,18 +15,18 @@
 
 namespace cohort::protocol {
 
-/// What a rank has been asked, by signals, commands and timers. Each is a flag that the next vote
-/// reads, so nothing is lost and nothing has to be answered at once.
+/// Requests to a rank, made by signals, commands and timers. Each is a flag that the next vote
+/// reads, so no request is lost and none has to be answered at once.
 template <class P>
 class Requests {
  public:
-  /// This rank leaves. Asked of rank 0, which cannot leave: suspends the job.
+  /// Asks this rank to leave. Rank 0 cannot leave: it suspends the job instead.
   void leave() { leave_.store(1, Order::relaxed); }
-  /// Rank 0: the number of ranks.
+  /// Rank 0 only: asks for this number of ranks.
   void resize(std::uint32_t ranks) { target_.store(ranks, Order::relaxed); }
-  /// Rank 0: a checkpoint.
+  /// Rank 0 only: asks for a checkpoint.
   void save() { save_.store(1, Order::relaxed); }
-  /// A checkpoint, and then the end.
+  /// Asks for a checkpoint and then the end of the job.
   void suspend() { suspend_.store(1, Order::relaxed); }
 
   [[nodiscard]] Ballot ballot(bool first) const {
@@ -38,7 +38,7 @@ class Requests {
     mine.save = first ? save_.load(Order::relaxed) : 0;
     return mine;
   }
-  /// Takes back what a vote has carried. A request that came meanwhile stays.
+  /// Removes the requests that a vote has carried. A request that has come meanwhile stays.
   void granted(const Ballot& mine) {
     std::uint32_t target = static_cast<std::uint32_t>(mine.target);
     if (target != 0) target_.compare_exchange(target, 0, Order::relaxed);
@@ -54,49 +54,49 @@ class Requests {
 
 /// How a rank's part in a job ended.
 enum class RankEnd : std::uint8_t {
-  finished,   ///< no rank wanted another superstep
-  left,       ///< this rank has handed over its shards; the job goes on
-  suspended,  ///< the job is in its store
-  failed,     ///< a rank could not go on: this one if Rank::fault() is set
+  finished,   ///< no rank needed another superstep
+  left,       ///< this rank has handed over its shards; the job continues without it
+  suspended,  ///< the job is in its store, and can be restarted from there
+  failed,     ///< a rank could not continue; it was this one if Rank::fault() is set
 };
 
-/// A checkpoint: shards are in files of that generation.
+/// Describes a checkpoint. Its shards are in files of the generation `superstep`.
 struct Manifest {
-  std::uint64_t superstep = 0;  ///< also the generation
+  std::uint64_t superstep = 0;  ///< number of the superstep; also the generation of the files
   std::uint32_t shards = 0;
   Bytes state;
 };
 
-/// What runs on a rank between two exchanges.
+/// The work of a rank between two exchanges, as a concept.
 template <class W>
 concept Work = requires(W& work, std::uint32_t shard, Bytes bytes, Ballot& ballot,
                         const Ballot& all) {
-  /// Local steps until all groups wait for messages. Adds what the kernel votes to the ballot.
+  /// Runs local steps until all groups wait for messages. Adds the kernel's votes to the ballot.
   work.compute(ballot);
   /// Whether there are messages for other shards.
   { work.sends() } -> std::same_as<bool>;
-  /// The messages to a shard; they are no longer here then.
+  /// Removes and returns the messages to a shard.
   { work.messages(shard) } -> std::same_as<Bytes>;
-  /// The messages to all other ranks; likewise.
+  /// Removes and returns the messages to all other ranks.
   { work.messages_to_all() } -> std::same_as<Bytes>;
-  /// Hands over the votes of all ranks, combined. The kernel has read the messages delivered so
-  /// far, so they can go.
+  /// Receives the combined votes of all ranks. The kernel has read all delivered messages, so they
+  /// can be dropped.
   work.voted(all);
   work.deliver(shard, bytes);
-  /// Messages to all ranks, from another one. They are in no checkpoint.
+  /// Delivers messages that another rank sent to all ranks. No checkpoint contains them.
   work.deliver_to_all(bytes);
-  /// The messages delivered to a shard, as they came.
+  /// The messages delivered to a shard, as bytes in their original form.
   { work.delivered(shard) } -> std::same_as<Bytes>;
-  /// A shard as bytes, and from bytes. drop() forgets it.
+  /// Converts a shard to bytes, and bytes to a shard. drop() removes a shard.
   { work.pack(shard) } -> std::same_as<Bytes>;
   work.unpack(shard, bytes);
   work.drop(shard);
-  /// What joining ranks receive: the kernel's State and what was voted.
+  /// The data that joining ranks receive: the kernel's State and the combined votes.
   { work.state() } -> std::same_as<Bytes>;
   work.set_state(bytes);
 };
 
-/// Keeps checkpoints. What is published last is what a restart finds.
+/// A store of checkpoints, as a concept. A restart finds the checkpoint that was published last.
 template <class S>
 concept Store = requires(S& store, std::uint64_t generation, std::uint32_t shard,
                          const Bytes& bytes, const Manifest& manifest) {
@@ -111,7 +111,7 @@ concept Store = requires(S& store, std::uint64_t generation, std::uint32_t shard
 template <class P, Network N, Work W, Store S>
 class Rank {
  public:
-  /// `store` may be null: the job then cannot be saved.
+  /// `store` may be null: the job then cannot be checkpointed.
   Rank(N& network, W& work, Requests<P>& requests, S* store, std::uint32_t shards)
       : network_(network),
         work_(work),
@@ -119,14 +119,14 @@ class Rank {
         store_(store),
         owners_(first_owners(shards, network.ranks())) {}
 
-  /// The shards that this rank starts with.
+  /// Whether a shard is on this rank at the start.
   [[nodiscard]] bool has(std::uint32_t shard) const { return owners_[shard] == network_.rank(); }
   [[nodiscard]] const Owners& owners() const { return owners_; }
   [[nodiscard]] std::uint64_t superstep() const { return superstep_; }
-  /// What this rank could not go on for.
+  /// The exception because of which this rank could not continue, if there is one.
   [[nodiscard]] std::exception_ptr fault() const { return fault_; }
 
-  /// Starts with what a checkpoint has for this rank, instead of at the beginning.
+  /// Starts from a checkpoint instead of from the beginning.
   void restore(const Manifest& manifest) {
     superstep_ = manifest.superstep;
     work_.set_state(manifest.state);
@@ -165,10 +165,12 @@ class Rank {
   }
 
  private:
-  /// Which ranks go, and where the shards are afterwards, by the ids before the ranks go.
+  /// A change of the set of ranks: which ranks leave, and who owns the shards afterwards, by the
+  /// old ids.
   struct Change {
-    std::vector<std::uint8_t> stays;  // newcomers included; empty: nothing changes
-    std::uint32_t before = 0;         // ranks without newcomers
+    // For each rank, newcomers included; empty if no rank leaves or joins.
+    std::vector<std::uint8_t> stays;
+    std::uint32_t before = 0;  // number of ranks without newcomers
     Owners owners;
   };
   enum class Item : std::uint8_t { welcome, shard, messages, messages_to_all };
@@ -180,7 +182,7 @@ class Rank {
     }
   }
 
-  /// Whether `function` threw nothing.
+  /// Runs `function`. Returns whether it threw nothing.
   template <class Function>
   bool attempt(Function function) {
     try {
@@ -198,7 +200,7 @@ class Rank {
     if (all.leaving == 0 && (all.target == 0 || all.target == before)) return change;
     change.stays.assign(before, 1);
     if (all.leaving != 0) {
-      // What was voted: a request that comes after the vote waits for the next one.
+      // Uses the value in the ballot: a request that comes after the vote waits for the next one.
       std::vector<Bytes> said(before, Bytes(mine.leaving));
       network_.exchange(std::move(said), [&](std::uint32_t from, const Bytes& leaves) {
         change.stays[from] = leaves.empty() ? 1 : 0;
@@ -216,7 +218,8 @@ class Rank {
     return change;
   }
 
-  /// Messages go to the next owner of their shard, in the same parcels as shards that move.
+  /// Exchanges parcels. Messages go to the next owner of their shard, in the same parcels as the
+  /// shards that move.
   void trade(Change& change) {
     const std::uint32_t self = network_.rank();
     std::vector<Bytes> parcels(network_.ranks());
@@ -242,7 +245,8 @@ class Rank {
     exchange(std::move(parcels), change);
   }
 
-  /// Newcomers are among the ranks. Those that go could do without.
+  /// Appends the messages to all ranks, including newcomers. The ranks that leave get them too,
+  /// although they do not need them.
   void put_to_all(std::vector<Bytes>& parcels) {
     const Bytes messages = work_.messages_to_all();
     if (messages.empty()) return;
@@ -289,7 +293,7 @@ class Rank {
     }
   }
 
-  /// The ranks that go are out. Returns whether this one stays.
+  /// Applies the change: the ranks without `stays` leave. Returns whether this rank stays.
   bool settle(const Change& change) {
     if (change.stays.empty()) return true;
     const bool stays = change.stays[network_.rank()] != 0;
@@ -300,7 +304,7 @@ class Rank {
     return stays;
   }
 
-  /// Every rank writes its shards. Only when all have done so does rank 0 publish them.
+  /// Every rank writes its shards. When all have done so, rank 0 publishes them.
   bool save() {
     const auto all_did = [this](bool did) {
       return network_.vote({.faults = did ? 0U : 1U}).faults == 0;

@@ -1,12 +1,13 @@
-// The values at the start of a run, for Shared and for words that are laid out like it.
-// Invariant: no group of the previous run is inside any more.
+// Initial values of a run, for Shared and for words with the same layout. Invariant: no group of
+// the previous run is inside any more.
 #pragma once
 
 #include "cohort/protocol/ids.hpp"
 
 namespace cohort::protocol {
 
-/// A word of the bitmap of free ids at the start: the check-in hands out the first `quorum` ids.
+/// The initial value of a word of the bitmap of free ids. The check-in hands out the first `quorum`
+/// ids, so they are not free.
 constexpr std::uint64_t free_ids_at_start(std::uint32_t word, std::uint32_t quorum,
                                           std::uint32_t max_groups) {
   std::uint64_t free = 0;
@@ -18,7 +19,7 @@ constexpr std::uint64_t free_ids_at_start(std::uint32_t word, std::uint32_t quor
 }
 
 /// Resets the words themselves. `restarted`: the first groups continue from the kept State.
-/// `relaxed`: the memory order; whatever starts the groups publishes the words to them.
+/// `relaxed`: the memory order. The start of the groups publishes the words to them.
 template <class Words, class Relaxed>
 void reset_words(Words& words, std::uint32_t quorum, bool restarted, Relaxed relaxed) {
   words.quorum = quorum;
@@ -35,7 +36,7 @@ void reset_words(Words& words, std::uint32_t quorum, bool restarted, Relaxed rel
   words.roster.store(Roster::gather, relaxed);
 }
 
-/// Resets the boxes and the free ids that the words point to.
+/// Resets the boxes and the free ids to which the words point.
 template <class Words, class Relaxed>
 void reset_lobby(Words& words, std::uint32_t quorum, Relaxed relaxed) {
   for (std::uint32_t i = 0; i < words.max_groups; ++i)

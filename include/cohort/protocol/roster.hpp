@@ -10,14 +10,15 @@
 
 namespace cohort::protocol {
 
-/// The kind of barrier a group stands at. Group 0 announces it; a mismatch is a broken contract.
+/// The kind of barrier at which a group stands. Group 0 announces it; a mismatch is a broken
+/// contract.
 enum class Kind : std::uint32_t { plain = 0, resizing = 1 };
 
 /// `gen:30 | arrived:16 | kind:2 | flags:3 (GATHER, DRAIN, FAULT) | active:13`.
 ///
 /// `arrived` is right below `gen`, so that an arrival can carry into it: group 0 adds `1 + 2^16 -
-/// M` instead of 1. Then the last arrival, of whichever group, advances the generation and zeroes
-/// the count by itself. `kind` has one bit for even and one for odd generations: a slow waiter of
+/// M` instead of 1. Then the last arrival, of any group, advances the generation and zeroes the
+/// count by itself. `kind` has one bit for even and one for odd generations. A slow waiter of
 /// generation g may read it after group 0 has arrived at g + 1, but never after group 0 has arrived
 /// at g + 2.
 struct Roster {
@@ -30,7 +31,7 @@ struct Roster {
   static constexpr std::uint64_t active_mask = (1U << 13U) - 1U;
   static constexpr std::uint64_t gather = 1U << 13U;  ///< check-in is open
   static constexpr std::uint64_t drain =
-      1U << 14U;  ///< a group has returned; `arrived` counts groups that have
+      1U << 14U;  ///< a group has returned; from then on `arrived` counts returned groups
   static constexpr std::uint64_t fault = 1U << 15U;  ///< all groups leave
   static constexpr std::uint64_t one_arrival = std::uint64_t{1} << arrived_shift;
   static constexpr std::uint64_t one_gen = std::uint64_t{1} << gen_shift;
@@ -56,20 +57,20 @@ struct Roster {
 
   /// True from group 0's arrival with the self-flipping bias until a veto removes the bias.
   [[nodiscard]] COHORT_FN constexpr bool biased() const { return arrived() > wrap / 2; }
-  /// Groups that are active and have not returned.
+  /// The number of groups that are active and have not returned.
   [[nodiscard]] COHORT_FN constexpr std::uint32_t live() const {
     return draining() ? active() - arrived() : active();
   }
-  /// All groups that are still active have returned.
+  /// Whether all groups that are still active have returned.
   [[nodiscard]] COHORT_FN constexpr bool finished() const {
     return draining() && arrived() == active();
   }
 
-  /// What group 0 adds so that the last of `active` arrivals flips the generation.
+  /// The number that group 0 adds so that the last of `active` arrivals flips the generation.
   [[nodiscard]] static COHORT_FN constexpr std::uint64_t self_flip(std::uint32_t active) {
     return static_cast<std::uint64_t>(1U + wrap - active) << arrived_shift;
   }
-  /// The part of self_flip that a veto removes again.
+  /// The part of self_flip that a veto removes.
   [[nodiscard]] static COHORT_FN constexpr std::uint64_t bias(std::uint32_t active) {
     return static_cast<std::uint64_t>(wrap - active) << arrived_shift;
   }

@@ -1,6 +1,6 @@
-// What the groups of one job share, and each group's own view of it.
-// Invariant: no group waits for one that has not started. M counts only groups that have checked in
-// or been admitted.
+// The data that the groups of one job share, and each group's own view of the job. Invariant: no
+// group waits for one that has not started. M counts only groups that have checked in or been
+// admitted.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace cohort::protocol {
 
 using cohort::Order;
 
-/// Why a job was ended early. The first one stored wins.
+/// Why a job was ended early. Only the first reason is stored.
 enum class Fault : std::uint32_t {
   none,
   cancelled,             ///< the host asked for it
@@ -22,7 +22,7 @@ enum class Fault : std::uint32_t {
                          ///< reach it, had returned
   divergent_barrier,     ///< some groups stood at global_barrier, others at resizing_global_barrier
   divergent_group,       ///< the threads of one group called different group-level functions
-  used_after_leaving,    ///< a group went on after a primitive had told it to leave
+  used_after_leaving,    ///< a group continued after a primitive had told it to leave
   lost_group,            ///< all groups are out, but the roster still counts some: a bug in cohort
 };
 
@@ -52,8 +52,8 @@ struct FaultRecord {
   }
 };
 
-/// A platform where every ordered access is a round trip. One fence replaces many of them: fence()
-/// is an acquire and a release fence.
+/// A platform on which every ordered access is a round trip. One fence, both acquire and release,
+/// replaces many of them.
 template <class P>
 concept Fenced = requires {
   P::fence();
@@ -78,11 +78,11 @@ COHORT_FN const T& read(const T& item) {
 /// States of a lobby box.
 enum class Seat : std::uint32_t { empty, waiting, claimed, admitted };
 
-/// Where a joining group continues: in run(), or inside the barrier of the paper that forked it.
+/// Where a joining group continues: in run(), or inside the paper's barrier that forked it.
 enum class Entry : std::uint32_t { run, slave, modelled };
 
-/// One place in the lobby. `id`, `entry` and the State of the same index are written between
-/// claimed and admitted.
+/// One place in the lobby. The seat's `id` and `entry`, and the State of the same index, are
+/// written between claimed and admitted.
 template <class P>
 struct Box {
   typename P::template Atomic<Seat> seat{Seat::empty};
@@ -104,29 +104,34 @@ struct Shared {
   template <class T>
   using Atomic = typename P::template Atomic<T>;
 
-  // Written at every barrier. Votes share the roster's cache line: an arriving group owns that line
-  // anyway. On platforms where groups poll both at once they do not share it: two loads of one line
-  // would wait for each other. There are four slots, so that they follow the generation through its
-  // wrap. A slot is as wide as the roster: a GPU reads narrower words as if the host wrote them.
+  // Written at every barrier. Votes share the roster's cache line, because an arriving group owns
+  // that line anyway. On platforms where groups poll both at once they have different lines: two
+  // loads of one line would wait for each other. There are four vote slots, so that the slots
+  // follow the generation through its wrap. A slot is as wide as the roster: a GPU reads narrower
+  // words as if the host wrote them.
   alignas(128) Atomic<std::uint64_t> roster{0};
   alignas(Fenced<P> ? 128 : alignof(Atomic<std::uint64_t>)) Atomic<std::uint64_t> vote[4] = {};
 
   // Written by the host and by joining groups, polled at every offer.
   alignas(128) Atomic<std::uint32_t> share{0};  // the target, before P::less_demands
   Atomic<std::uint32_t> flags{0};               // suspend_flag
-  Atomic<std::uint32_t> waiting{0};  // boxes in Seat::waiting: a fork need not look at each box
-  Atomic<std::uint32_t> closed{0};   // no more groups will be admitted
-  Atomic<std::uint32_t> serial{0};   // of the run; groups of older runs must not touch the rest
+  // Number of boxes in Seat::waiting, so that a fork need not look at each box.
+  Atomic<std::uint32_t> waiting{0};
+  Atomic<std::uint32_t> closed{0};  // no more groups will be admitted
+  // Number of the run; groups of older runs must not touch the other members.
+  Atomic<std::uint32_t> serial{0};
 
   // Written by the check-in and by resizes.
-  alignas(128) Atomic<std::uint32_t> tickets{0};  // handed out at the check-in
+  alignas(128) Atomic<std::uint32_t> tickets{0};  // number of tickets handed out at the check-in
   Atomic<std::uint32_t> fork_lock{0};
-  Atomic<std::uint32_t> departing{0};  // groups removed by another group that have not yet noticed
+  // Number of groups removed by another group that have not yet noticed.
+  Atomic<std::uint32_t> departing{0};
   Atomic<std::uint32_t> deposit_gen{no_deposit};  // generation of group 0's deposit
   Atomic<std::uint32_t> settled{0};               // M as of the check-in or of the last release
-  Atomic<std::uint32_t> staying{0};  // active groups that are not about to leave, see kill.hpp
-  Atomic<std::uint32_t> kept{0};     // States::kept is set: the last group left for a suspend
-  Atomic<std::uint64_t> fault{0};    // FaultRecord::word
+  // Number of active groups that are not about to leave, see kill.hpp.
+  Atomic<std::uint32_t> staying{0};
+  Atomic<std::uint32_t> kept{0};   // States::kept is set: the last group left for a suspend
+  Atomic<std::uint64_t> fault{0};  // FaultRecord::word
 
   alignas(128)
       typename P::Event barrier_event;  // its waiters watch the generation, GATHER and FAULT
@@ -135,13 +140,15 @@ struct Shared {
 
   // Set before the first group starts, constant afterwards.
   std::uint32_t max_groups = 0;
-  std::uint32_t quorum = 0;          // the check-in closes by itself at this many groups
-  std::uint64_t start_deadline = 0;  // nanoseconds the starter waits for the quorum; 0 = for ever
-  std::uint64_t offer_wait = 0;      // nanoseconds a surplus group waits in its offer for its turn
-  bool restarted = false;            // resumed: the first groups continue from `kept`
-  Box<P>* boxes = nullptr;           // max_groups of them
-  Atomic<std::uint64_t>* free_ids = nullptr;  // bitmap, KillOrder::any only
-  Atomic<std::uint64_t>* resting = nullptr;   // bitmap of ids, see kill.hpp
+  std::uint32_t quorum = 0;  // the check-in closes by itself at this many groups
+  // Nanoseconds for which the starter waits for the quorum; 0: for ever.
+  std::uint64_t start_deadline = 0;
+  // Nanoseconds for which a surplus group waits in its offer for its turn.
+  std::uint64_t offer_wait = 0;
+  bool restarted = false;                     // resumed: the first groups continue from `kept`
+  Box<P>* boxes = nullptr;                    // array of max_groups boxes
+  Atomic<std::uint64_t>* free_ids = nullptr;  // bitmap; only with KillOrder::any
+  Atomic<std::uint64_t>* resting = nullptr;   // bitmap of the ids of resting groups, see kill.hpp
   typename P::Recorder recorder{};
 
   /// How many groups the scheduler wants. Level-triggered: a reader needs only the latest value.
@@ -156,13 +163,14 @@ struct Shared {
   }
 };
 
-/// The transmitted states of a job: the typed counterpart of Shared.
+/// The transmitted States of a job. This is the part of the shared data that depends on the State's
+/// type.
 template <class State>
 struct States {
   State deposit[2];  // by parity of the generation: group 0 may be one barrier ahead of the group
                      // that copies one
   State kept;        // the first groups start with it; a suspend leaves the job's state here
-  State* boxes = nullptr;  // same index as Shared::boxes
+  State* boxes = nullptr;  // indices as in Shared::boxes
 };
 
 /// One group's own view of the job. Its threads share it; only its leader changes it, inside a
@@ -178,11 +186,11 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
   std::uint32_t active = 0;  // M at this group's last primitive; 0: read it from the roster
   std::uint32_t gen = 0;     // barriers passed
   std::uint32_t kinds = 0;   // the kinds that group 0 last announced for even and odd generations
-  bool votes = false;        // a step kernel: barriers carry votes
+  bool votes = false;        // whether barriers carry votes: true in a step kernel
   bool joined = false;
   bool left = false;  // a primitive has returned "leave"
   Entry entry = Entry::run;
-  State state{};  // run() starts with it
+  State state{};  // the State with which run() starts
   typename P::Sampler sampler{};
 
   COHORT_FN void trace(Trace what, std::uint64_t value = 0) {
@@ -193,7 +201,7 @@ struct alignas(alignof(JobState) > 16 ? alignof(JobState) : 16) Member {
 /// A bit next to the count in Shared::waiting: the job has a fault.
 inline constexpr std::uint32_t fault_waiting = 1U << 31U;
 
-/// The job admits no more groups; groups that wait in the lobby leave.
+/// Closes the job: it admits no more groups, and groups that wait in the lobby leave.
 template <class P>
 COHORT_FN void close(Shared<P>& shared) {
   shared.closed.store(1, Order::release);  // pairs with the acquire load in the lobby
@@ -206,7 +214,7 @@ template <class P>
 COHORT_DETAIL_COLD COHORT_FN bool raise(Shared<P>& shared, FaultRecord fault) {
   std::uint64_t none = 0;
   const bool first = shared.fault.compare_exchange(none, fault.word, Order::relaxed);
-  shared.roster.fetch_or(Roster::fault, Order::release);  // before P::notify looks for sleepers
+  shared.roster.fetch_or(Roster::fault, Order::release);  // before P::notify checks for sleepers
   // Makes forks take their slow path, which checks for faults. Added only once: the count may be
   // below 0 for a moment, see claim().
   if (first) shared.waiting.fetch_add(fault_waiting, Order::relaxed);
@@ -221,11 +229,11 @@ COHORT_DETAIL_COLD COHORT_FN bool raise(Shared<P>& shared, Fault fault) {
   return raise(shared, FaultRecord{fault});
 }
 
-/// What a primitive tells the group.
+/// The answer of a primitive to the group.
 enum class Verdict : std::uint8_t {
-  stay,   ///< go on
+  stay,   ///< continue
   leave,  ///< this group has left: return from the kernel
-  halt,   ///< go on, but no group voted for another step
+  halt,   ///< continue to the kernel's end: no group voted for another step
   gone,   ///< the job has ended in a primitive that cannot return "leave": abandon the kernel's
           ///< frame
 };
@@ -240,7 +248,7 @@ COHORT_DETAIL_COLD COHORT_FN void abandon(Member<P, State>& member) {
   member.id = no_id;
 }
 
-/// This group broke a rule, or noticed that one was broken: ends the job.
+/// Called when this group broke a rule, or noticed that one was broken. Ends the job.
 template <class P, class State>
 COHORT_DETAIL_COLD COHORT_FN Verdict break_contract(Member<P, State>& member, Fault fault) {
   raise(member.shared, FaultRecord{fault, member.id, member.gen});

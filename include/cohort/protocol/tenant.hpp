@@ -1,5 +1,5 @@
-// The words by which a process asks the engine of another process for units, and the engine's
-// answers. Written once, over any platform: shared memory, and the explorer.
+// The words by which a process asks the engine of another process for units, and by which the
+// engine answers. The code is written once for two platforms: shared memory and the explorer.
 // Invariant: each page has one writer, and no reader trusts it. A tenant may write anything into
 // its page, and an engine may die between any two of its stores.
 #pragma once
@@ -32,31 +32,31 @@ struct Demand {
 /// An engine's answer. `cpu_words` words are a bitmap of CPUs.
 template <std::uint32_t cpu_words>
 struct Grant {
-  std::uint32_t serial = 0;  ///< of the demand that it answers
-  std::uint32_t limit = 0;   ///< the part of that demand that the scheduler lends
-  std::uint32_t units = 0;   ///< of these, the units that are free for the tenant now
-  std::array<std::uint64_t, cpu_words> cpus{};  ///< which the units have left
+  std::uint32_t serial = 0;  ///< serial number of the demand that this answers
+  std::uint32_t limit = 0;   ///< the part of that demand that the scheduler is willing to lend
+  std::uint32_t units = 0;   ///< how many of these are free for the tenant now
+  std::array<std::uint64_t, cpu_words> cpus{};  ///< the CPUs that the engine's workers have left
 
-  /// Whether it answers the demand with that serial number, or a later one.
+  /// Whether this answers the demand with that serial number, or a later demand.
   [[nodiscard]] bool answers(std::uint32_t asked) const {
     return static_cast<std::int32_t>(serial - asked) >= 0;
   }
-  /// Whether no more units will come unless something changes.
+  /// Whether the answer is complete: no more units will come unless something changes.
   [[nodiscard]] bool settled() const { return units >= limit; }
 
   friend bool operator==(const Grant&, const Grant&) = default;
 };
 
-/// Written by the tenant.
+/// The page that the tenant writes.
 template <class P>
 struct DemandPage {
   typename P::template Atomic<std::uint64_t> word;
 };
 
-/// Written by the engine.
+/// The page that the engine writes.
 template <class P, std::uint32_t cpu_words>
 struct GrantPage {
-  typename P::template Atomic<std::uint32_t> version;  // odd: the engine is changing the page
+  typename P::template Atomic<std::uint32_t> version;  // odd while the engine is changing the page
   typename P::template Atomic<std::uint32_t> serial;
   typename P::template Atomic<std::uint32_t> limit;
   typename P::template Atomic<std::uint32_t> units;
@@ -66,7 +66,7 @@ struct GrantPage {
 /// Tenant: publishes a demand, and rings the engine's bell.
 template <class P, class Bell>
 void ask(DemandPage<P>& page, Demand demand, Bell& bell) {
-  // Pairs with look(): what this tenant did with units that it gives back happens before their next
+  // Pairs with look(): the tenant's last use of units that it gives back happens before their next
   // use.
   page.word.store(demand.word(), Order::release);
   P::notify(bell);
@@ -83,27 +83,29 @@ Demand look(const DemandPage<P>& page, std::uint32_t most) {
 /// Engine: publishes an answer, and wakes the tenant's threads.
 template <class P, std::uint32_t cpu_words, class Event>
 void publish(GrantPage<P, cpu_words>& page, const Grant<cpu_words>& grant, Event& event) {
-  const std::uint32_t version = page.version.load(Order::relaxed);  // nothing else writes it
-  page.version.store(version + 1, Order::relaxed);  // published by each of the next stores
+  // Relaxed: only the engine writes it.
+  const std::uint32_t version = page.version.load(Order::relaxed);
+  page.version.store(version + 1, Order::relaxed);  // published by each of the following stores
   // Release: a reader that gets one of these values sees that the version has changed.
   page.serial.store(grant.serial, Order::release);
   page.limit.store(grant.limit, Order::release);
   page.units.store(grant.units, Order::release);
   for (std::uint32_t i = 0; i < cpu_words; ++i) page.cpus[i].store(grant.cpus[i], Order::release);
-  // Pairs with read(): also, the groups that have left happen before the tenant's use of their
+  // Pairs with read(). It also orders the departure of the groups before the tenant's use of their
   // units.
   page.version.store(version + 2, Order::release);
   P::notify(event);
 }
 
-/// Tenant: the engine's latest answer. Empty while the engine changes it, and for ever if the
-/// engine died there. The version changes after that.
+/// Tenant: the engine's latest answer. Empty while the engine is changing it. If the engine died
+/// during a change, it stays empty.
 template <class P, std::uint32_t cpu_words>
 std::optional<Grant<cpu_words>> read(const GrantPage<P, cpu_words>& page) {
   const std::uint32_t version = page.version.load(Order::acquire);  // pairs with publish()
   if (version % 2 != 0) return {};
   Grant<cpu_words> grant;
-  // Acquire: pairs with the stores of a later publish(), for the last load.
+  // Acquire: the last load of the version must not come before these loads. Pairs with the stores
+  // of a later publish().
   grant.serial = page.serial.load(Order::acquire);
   grant.limit = page.limit.load(Order::acquire);
   grant.units = page.units.load(Order::acquire);
