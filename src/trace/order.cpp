@@ -147,15 +147,17 @@ class HighestFirst {
   }
 
   /// Applies the kills, among the events before place `at`, of groups with ids of at least `bound`,
-  /// highest first.
+  /// highest first. A group that a barrier has removed may be above them: M no longer counts it.
   void take(std::size_t at, std::uint64_t bound) {
-    while (top_ > bound && !refusal_) {
-      const std::size_t event = next_[holder_[top_ - 1]];
-      if (event == none || event == at || log_[event].event.what != Trace::kill ||
-          !stays_.open(event, at)) {
+    for (std::uint64_t id = top_; id-- > bound && !refusal_;) {
+      const std::size_t event = holder_[id] == none ? none : next_[holder_[id]];
+      const bool killed = event != none && event != at && log_[event].event.what == Trace::kill &&
+                          stays_.open(event, at);
+      if (killed) {
+        see(event);
+      } else if (id < checker_.active()) {
         return;
       }
-      see(event);
     }
   }
 

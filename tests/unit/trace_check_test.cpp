@@ -481,6 +481,20 @@ TEST(TraceOrder, KillsMayBeLoggedLate) {
                    {on(0, arrive(0)), on(0, pass(0, 1)), on(1, kill(1, 1)), on(0, finish(0))});
 }
 
+TEST(TraceOrder, AKillMayBeLoggedLateWhileABarriersLeaverIsStillThere) {
+  // The barrier removed group 3, which has yet to log that. Then group 2 was killed, then 1.
+  expect_legal_log(four, 4,
+                   {on(0, arrive(0)), on(1, arrive(1)), on(2, arrive(2)), on(3, arrive(3)),
+                    on(3, resize(3, 4, 3)), on(0, pass(0, 3)), on(1, pass(1, 3)), on(2, pass(2, 3)),
+                    on(1, kill(1, 1)), on(2, kill(2, 2)), on(3, shed(3, 3)), on(0, finish(0))});
+  // The same, and a barrier that the two kills released.
+  expect_legal_log(four, 4,
+                   {on(0, arrive(0)), on(1, arrive(1)), on(2, arrive(2)), on(3, arrive(3)),
+                    on(3, resize(3, 4, 3)), on(0, pass(0, 3)), on(0, arrive(0, 1)),
+                    on(1, pass(1, 3)), on(2, pass(2, 3)), on(0, pass(0, 1, 2)), on(1, kill(1, 1)),
+                    on(3, shed(3, 3)), on(2, kill(2, 2)), on(0, finish(0))});
+}
+
 TEST(TraceOrder, AGroupThatAnotherTakesAlongMayBeLoggedLate) {
   // Group 3 removed group 2 too and logs both kills. In between the next group leaves.
   expect_legal_log(four, 4,
@@ -546,7 +560,8 @@ TEST(TraceOrder, NobodyActsAfterLeavingOnItsWorkerEither) {
 
 /// Plays a legal job at random. As in the protocol, each step is logged some time later: before the
 /// group's next step. A fork is also logged before another group forks and before its joiner
-/// starts, and a kill under KillOrder::any before its id is used again.
+/// starts, a kill under KillOrder::any before its id is used again. Groups join only when all
+/// groups that a barrier has removed have logged that. Arrivals and resizes are logged at once.
 class RandomJob {
  public:
   RandomJob(const TraceRules& rules, unsigned seed)
@@ -558,14 +573,21 @@ class RandomJob {
     active_ = first;
     for (int turn = 0; turn < turns; ++turn) {
       const std::uint32_t id = pick(rules_.max_groups);
-      const std::uint32_t what = pick(5);
-      if (what < 3 && groups_[id].in) {
+      const std::uint32_t what = pick(any() ? 5 : 7);
+      if (what < 3 && acts(id)) {
         what == 0 ? step(id, offer(id)) : what == 1 ? try_kill(id) : try_fork(id);
+      } else if (what >= 5 && acts(id)) {
+        arrive_at_barrier(id);
       } else if (!late_.empty()) {
         log(pick(static_cast<std::uint32_t>(late_.size())));
       }
     }
     while (!late_.empty()) log(0);
+    while (arrived_ != 0) {  // groups wait in a barrier
+      for (std::uint32_t id = 0; id < groups_.size() && arrived_ != 0; ++id) {
+        if (acts(id)) arrive_at_barrier(id);
+      }
+    }
     for (std::uint32_t id = 0; id < groups_.size(); ++id) {
       if (groups_[id].in) step(id, finish(id));
     }
@@ -579,6 +601,7 @@ class RandomJob {
  private:
   struct Group {
     bool in = false;
+    bool waits = false;  // in the barrier
     bool id_free = true;
     std::uint32_t worker = 0;
   };
@@ -589,19 +612,24 @@ class RandomJob {
   static constexpr std::uint32_t nobody = ~0U;
 
   [[nodiscard]] bool any() const { return rules_.kill_order == KillOrder::any; }
+  [[nodiscard]] bool acts(std::uint32_t id) const { return groups_[id].in && !groups_[id].waits; }
+  [[nodiscard]] bool may_grow() const { return !forking_ && leaving_ == 0; }
   std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
 
   void enter(std::uint32_t id, const TraceEvent& event) {
     groups_[id] = {.in = true, .id_free = false, .worker = ++workers_};
     log_.push_back({event, workers_});
   }
-  void step(std::uint32_t id, const TraceEvent& event, std::uint32_t joiner = nobody) {
+  /// Logs what the group has done so far.
+  void catch_up(std::uint32_t id) {
     for (std::uint32_t i = 0; i < late_.size(); ++i) {
-      if (late_[i].logged.worker == groups_[id].worker) {
-        log(i);
-        break;
-      }
+      if (late_[i].logged.worker != groups_[id].worker) continue;
+      log(i);
+      return;
     }
+  }
+  void step(std::uint32_t id, const TraceEvent& event, std::uint32_t joiner = nobody) {
+    catch_up(id);
     late_.push_back({{event, groups_[id].worker}, joiner});
   }
   void log(std::uint32_t index) {
@@ -611,10 +639,35 @@ class RandomJob {
     log_.push_back(late.logged);
     const TraceEvent& event = late.logged.event;
     if (event.what == Trace::kill && any()) groups_[event.group].id_free = true;
+    if (event.what == Trace::shed) --leaving_;
     if (event.what == Trace::fork) {
       forking_ = false;
-      enter(late.joiner, join(late.joiner, any() ? active_ : late.joiner + 1));
+      enter(late.joiner, join(late.joiner, any() ? active_ : late.joiner + 1, gen_));
     }
+  }
+  void arrive_at_barrier(std::uint32_t id) {
+    catch_up(id);
+    log_.push_back({arrive(id, gen_), groups_[id].worker});
+    groups_[id].waits = true;
+    if (++arrived_ != active_) return;
+    const std::uint32_t most = may_grow() ? rules_.max_groups : active_;
+    const std::uint32_t next = 1 + pick(most);
+    log_.push_back({resize(id, active_, next), groups_[id].worker});
+    release(next);
+  }
+  /// Ends the barrier, with `next` groups.
+  void release(std::uint32_t next) {
+    const std::uint32_t before = std::exchange(active_, next);
+    arrived_ = 0;
+    ++gen_;
+    for (std::uint32_t id = 0; id < before; ++id) {
+      groups_[id].waits = false;
+      step(id, id < next ? pass(id, next, gen_) : shed(id, next));
+      if (id < next) continue;
+      groups_[id].in = false;
+      ++leaving_;
+    }
+    for (std::uint32_t id = before; id < next; ++id) enter(id, join(id, next, gen_));
   }
   void try_kill(std::uint32_t id) {
     if (active_ == 1 || (!any() && id != active_ - 1)) return;
@@ -622,13 +675,15 @@ class RandomJob {
     --active_;
     groups_[id].in = false;
     groups_[id].id_free = !any();
+    if (arrived_ == active_) release(active_);
   }
   void try_fork(std::uint32_t id) {
     std::uint32_t joiner = active_;
     for (std::uint32_t i = 0; any() && i < groups_.size(); ++i) {
       if (groups_[i].id_free) joiner = i;
     }
-    if (forking_ || active_ == groups_.size() || !groups_[joiner % groups_.size()].id_free) return;
+    if (!may_grow() || active_ == groups_.size()) return;
+    if (any() && !groups_[joiner % groups_.size()].id_free) return;
     step(id, fork(id, active_ + 1, 1), joiner);
     groups_[joiner].id_free = false;
     ++active_;
@@ -639,6 +694,9 @@ class RandomJob {
   std::vector<Group> groups_;
   TraceRules rules_;
   std::uint32_t active_ = 0;
+  std::uint32_t arrived_ = 0;
+  std::uint32_t leaving_ = 0;  // removed by a barrier, and not yet logged
+  std::uint32_t gen_ = 0;
   std::uint32_t workers_ = 0;
   std::uint32_t overtaken_ = 0;
   bool forking_ = false;
