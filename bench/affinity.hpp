@@ -1,4 +1,4 @@
-// The CPUs on which a thread may run, so that a scenario means the same on every machine.
+// Restricts threads to CPUs, so that a scenario means the same on every machine.
 #pragma once
 
 #include <sched.h>

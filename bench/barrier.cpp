@@ -60,8 +60,8 @@ std::vector<double> std_barrier(const BarrierLoad& load) {
   return per_barrier(load.barriers, marks);
 }
 
-/// Runs in a process of its own: the wait policy is read when the library is loaded, and OpenMP's
-/// threads may still spin after the last barrier.
+/// Runs in a process of its own, because OpenMP reads its wait policy when the library is loaded,
+/// and its threads may still spin after the last barrier.
 std::vector<double> openmp_barrier_apart(const BarrierLoad& load,
                                          const std::optional<std::string>& policy) {
   std::vector<std::string> arguments{"bench",      "openmp-barrier",
@@ -105,7 +105,7 @@ Measurement measure_barriers(const std::string& name, const BarrierLoad& load,
 
 struct OfferLoad {
   std::uint32_t batches;
-  std::uint32_t calls;  ///< in a batch
+  std::uint32_t calls;  ///< number of offers in a batch
 };
 
 enum class Offers { kill_and_fork, both_in_one };
@@ -149,7 +149,7 @@ template <Loads loads>
 struct LoadLoop {
   OfferLoad load;
   std::uint64_t* marks;
-  const Word* words;  // five
+  const Word* words;  // five words
 
   template <class Group>
   COHORT_FN void run(Group& /*group*/, Nothing /*state*/) const {

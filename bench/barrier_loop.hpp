@@ -1,5 +1,5 @@
-// The kernel that measures barriers, on every engine. Not in barrier.hpp, whose JSON nvcc would
-// read.
+// The kernel that measures barriers, on every engine. It is not in barrier.hpp, because nvcc would
+// then have to read that header's JSON library.
 #pragma once
 
 #include <cstdint>

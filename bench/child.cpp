@@ -47,7 +47,7 @@ std::vector<std::string> environment_with(const Environment& with) {
 
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);  // all of it, if there is no other
+  return text.substr(text.rfind('\n') + 1);  // the whole text if there is no other line
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void Child::kill() {
   process_ = -1;
 }
 
-/// Reads until the end of the output, or until `when`. Returns false if there may be more to come.
+/// Reads until the end of the output, or until `when`. Returns false if more output may come.
 bool Child::read_until(Clock::time_point when, std::string& output) {
   char buffer[4096];
   for (;;) {

@@ -1,5 +1,5 @@
-// Running this program again, or another one: some libraries read their environment only when they
-// are loaded, and some experiments hang. Invariant: a child does not outlive its object.
+// Runs this program again, or another one: some libraries read their environment only when they are
+// loaded, and some experiments hang. Invariant: a child does not outlive its object.
 #pragma once
 
 #include <sys/types.h>
@@ -25,9 +25,9 @@ class Child {
   Child& operator=(const Child&) = delete;
   ~Child();
 
-  /// Waits for the child's end and returns its output. If it has not ended by `when`, kills it and
-  /// returns nothing. Throws std::runtime_error with the last line of output if the child failed.
-  /// Call it once.
+  /// Waits for the child's end and returns its output. If the child has not ended by `when`, kills
+  /// it and returns nothing. Throws std::runtime_error with the last line of output if the child
+  /// failed. Call it once.
   [[nodiscard]] std::optional<std::string> output_until(std::chrono::steady_clock::time_point when);
   [[nodiscard]] std::optional<std::string> output_within(std::chrono::milliseconds limit) {
     return output_until(std::chrono::steady_clock::now() + limit);

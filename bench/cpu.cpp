@@ -26,8 +26,8 @@ std::vector<double> cohort_time(cpu::Engine& engine, const Variant& variant) {
   return {static_cast<double>(variant.run(engine, options).run_time.count())};
 }
 
-/// OpenMP's threads spin for a while after their last region, and must not disturb the next
-/// contender.
+/// One OpenMP run. OpenMP's threads spin for a while after their last region, so this waits until
+/// they no longer disturb the next contender.
 std::vector<double> openmp_time(OpenMpApp& app) {
   const double time = app.run(threads);
   std::this_thread::sleep_for(std::chrono::milliseconds{20});

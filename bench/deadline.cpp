@@ -1,5 +1,5 @@
 // Scenario "deadline": tasks next to a kernel that seldom offers, with and without a time by which
-// they start. This is the paper's fifth property: preemption is a fallback for late offers.
+// they must start. This is the paper's fifth property: preemption is a fallback for late offers.
 #include <algorithm>
 #include <atomic>
 #include <iomanip>
@@ -27,7 +27,7 @@ constexpr nanoseconds item = microseconds{50};
 constexpr nanoseconds task_work = milliseconds{1};
 constexpr nanoseconds pause_between = milliseconds{20};
 constexpr nanoseconds deadline_time = milliseconds{5};
-constexpr double start_limit = 6e6;  // nanoseconds, of the 99th percentile
+constexpr double start_limit = 6e6;  // limit on the 99th percentile, in nanoseconds
 
 std::uint64_t mixed(std::uint64_t number) {
   number ^= number >> 31U;
@@ -35,7 +35,7 @@ std::uint64_t mixed(std::uint64_t number) {
   return number ^ number >> 29U;
 }
 
-/// What the kernel computes: the sum of mixed(i) for all items i that it has claimed.
+/// The kernel's result: the sum of mixed(i) over all items i that it has claimed.
 struct Ledger {
   std::atomic<bool> over{false};
   std::atomic<std::uint64_t> claimed{0};
@@ -51,7 +51,7 @@ struct Ledger {
 /// Each group claims items, and offers itself once per interval.
 struct SeldomOffering {
   Ledger* ledger;
-  std::uint64_t steps;  ///< of arithmetic, for each item
+  std::uint64_t steps;  ///< steps of arithmetic for each item
   std::uint64_t interval;
 
   template <class Group>
@@ -70,17 +70,17 @@ struct SeldomOffering {
 
 enum class Fallback : std::uint8_t { alone, offers_only, deadline };
 
-/// Everything that is measured next to the kernel.
+/// The measurements of the tasks next to the kernel, and of its results.
 struct TasksSeen {
   std::vector<double> starts;  ///< from the submit to the first instruction
-  std::uint32_t wrong = 0;     ///< results of the kernel
+  std::uint32_t wrong = 0;     ///< number of wrong results of the kernel
 };
 
-/// Nanoseconds per item of the kernel while `tasks` tasks come one after another.
+/// Nanoseconds per item of the kernel while `tasks` tasks run one after another.
 std::vector<double> item_time(Fallback how, nanoseconds interval, std::uint32_t tasks,
                               TasksSeen& seen, const std::stop_token& stop) {
   Ledger ledger;
-  cpu::Engine engine{{.capacity = workers}};  // after the ledger: it ends first
+  cpu::Engine engine{{.capacity = workers}};  // declared after the ledger, so that it ends first
   const std::uint64_t work = steps_for(task_work);
   const Job job = engine.launch(
       SeldomOffering{&ledger, steps_for(item), static_cast<std::uint64_t>(interval.count())});

@@ -1,4 +1,4 @@
-// A device, for the head of a record.
+// Describes a device, for the head of a record.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +7,7 @@
 
 namespace cohort::bench {
 
-/// Null for the CPU engine: every record describes the CPU.
+/// Null for the CPU engine, because every record describes the CPU anyway.
 [[nodiscard]] nlohmann::ordered_json device_record(const AnyEngine& engine);
 #ifdef COHORT_WITH_OPENCL
 [[nodiscard]] nlohmann::ordered_json device_record(const opencl::Engine& engine);

@@ -19,7 +19,7 @@
 namespace cohort::bench {
 namespace {
 
-/// An app, its inputs, and the settings that give the app in C++ the paper's algorithm.
+/// An app, its inputs, and the settings with which the C++ app uses the paper's algorithm.
 struct Input {
   std::string_view app;
   const char* spec;

@@ -54,14 +54,14 @@ struct Board {
   YieldTask errand;
 };
 
-/// A group takes tasks from its own queue or another group's, offers itself before each, and puts a
-/// new task back for each.
+/// Each group takes tasks from its own queue or another group's. It offers itself before each task,
+/// and adds a new task for each that it takes.
 template <KillOrder order, bool yields>
 struct Stealing {
   static constexpr Traits traits{.kill_order = order};
 
   Board* board;
-  std::uint64_t steps;  ///< in a task
+  std::uint64_t steps;  ///< steps of arithmetic in a task
 
   template <class Group>
   COHORT_FN void run(Group& group, Nothing state) const {
@@ -248,9 +248,9 @@ nlohmann::ordered_json measure_gather(const Gatherer& gatherer, const GatherLoad
 struct BarrierShare {
   std::uint32_t capacity;
   std::uint32_t periods;
-  nanoseconds chunk;   ///< a step is 64 of these, shared by the groups
-  nanoseconds task;    ///< on one worker
-  nanoseconds period;  ///< from one task to the next
+  nanoseconds chunk;   ///< a step consists of 64 chunks, shared by the groups
+  nanoseconds task;    ///< duration on one worker
+  nanoseconds period;  ///< time from one task to the next
 };
 
 enum class Sharing : std::uint8_t { alone, kill, yield };
@@ -266,7 +266,7 @@ struct Meter {
 template <bool yields>
 struct Stepping {
   Meter* meter;
-  std::uint64_t chunk;  ///< steps of arithmetic
+  std::uint64_t chunk;  ///< steps of arithmetic in a chunk
 
   template <class Group>
   COHORT_FN Next step(Group& group, Nothing& /*state*/) const {
@@ -290,7 +290,8 @@ template <Sharing sharing>
 std::vector<double> step_time(const BarrierShare& share, TaskSeries& tasks,
                               const std::stop_token& stop) {
   Meter meter;
-  cpu::Engine engine{{.capacity = share.capacity}};  // after the meter: it ends first
+  // Declared after the meter, so that it ends first.
+  cpu::Engine engine{{.capacity = share.capacity}};
   const std::uint64_t work = steps_for(share.task);
   const Job job = engine.launch(
       Stepping<sharing == Sharing::yield>{.meter = &meter, .chunk = steps_for(share.chunk)},
@@ -340,7 +341,7 @@ nlohmann::ordered_json measure_sharing(const BarrierShare& share, const Repetiti
               },
               plan);
 
-  // The slowdown if the task's CPU time on two CPUs is all that the kernel loses.
+  // The slowdown if the kernel loses nothing but the task's CPU time on two CPUs.
   const double ideal = 1 / (1 - in_ns(share.task) / in_ns(share.period) / 2);
   std::cout << name << "\n  " << std::left << std::setw(16) << "" << std::right << std::setw(12)
             << "kernel" << std::setw(16) << "gather p50 ms" << std::setw(14) << "done p50 ms"
@@ -400,7 +401,8 @@ nlohmann::ordered_json run_gather(const ScenarioOptions& options) {
     for (const nanoseconds task : {nanoseconds{microseconds{100}}, nanoseconds{milliseconds{1}},
                                    nanoseconds{milliseconds{10}}}) {
       for (const bool long_on_top : {false, true}) {
-        if (task > milliseconds{1} && (long_on_top || options.quick)) continue;  // takes too long
+        // Would take too long.
+        if (task > milliseconds{1} && (long_on_top || options.quick)) continue;
         gathers.push_back(measure_gather(gatherer,
                                          {.capacity = capacity,
                                           .wanted = wanted,

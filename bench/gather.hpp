@@ -1,5 +1,5 @@
 // Scenario "gather": how long a request for workers waits, by kill order, and with yield semantics
-// instead (appendix B of the paper, "killing order"). All are measured in one run.
+// instead (appendix B of the paper, "killing order"). One run measures all of them.
 #pragma once
 
 #include <chrono>
@@ -32,17 +32,18 @@ struct GatherLoad {
   std::uint32_t capacity;
   std::uint32_t wanted;
   std::chrono::nanoseconds task;
-  bool long_on_top;  ///< at each request the highest id has just begun a long task
+  bool long_on_top;  ///< whether the highest group has just begun a long task at each request
   std::uint32_t trials;
 
-  static constexpr std::uint32_t long_factor = 20;  ///< the long task of appendix B, in T
+  /// Length of the long task of appendix B, in tasks.
+  static constexpr std::uint32_t long_factor = 20;
 };
 
-/// Further observations; empty if the engine does not make them.
+/// Additional measurements; empty if the engine does not make them.
 struct Aside {
   std::uint64_t tasks = 0;
   std::uint64_t time = 0;  ///< wall-clock time of all tasks
-  /// Until all groups of the task were running on their units, by kill order.
+  /// Times until all groups of the task were running on their units, by kill order.
   std::map<KillOrder, std::vector<double>> begun = {};
 
   /// How long a task takes while all groups run.

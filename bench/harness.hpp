@@ -1,5 +1,5 @@
-// Measures contenders side by side. Invariant: every repetition runs all of them in a rotating
-// order, so that a disturbance affects all of them, and ratios are taken within a repetition.
+// Measures contenders side by side. Invariant: every repetition runs all contenders, in a rotating
+// order, so that a disturbance affects all of them. Ratios are taken within a repetition.
 #pragma once
 
 #include <chrono>
@@ -22,19 +22,19 @@ using tool::percentile;
 using tool::Progress;
 using tool::Stopped;
 
-/// Something to measure.
+/// One of the things to compare.
 struct Contender {
   std::string name;
-  /// One repetition: nanoseconds per operation in each of its batches.
+  /// Runs one repetition. Returns nanoseconds per operation for each of its batches.
   std::function<std::vector<double>()> measure;
-  /// A baseline: the other contenders are compared with the best of these.
+  /// Whether this is a baseline: the other contenders are compared with the best baseline.
   bool reference = false;
 };
 
-/// How to measure.
+/// How often to measure.
 struct Repetitions {
   std::uint32_t count = 9;
-  std::uint32_t warm_ups = 1;  ///< discarded repetitions before those
+  std::uint32_t warm_ups = 1;  ///< number of repetitions that come first and are discarded
   std::stop_token stop = {};
   /// After this time three repetitions are enough. A warm-up that took this long counts as one of
   /// them.
@@ -45,7 +45,7 @@ struct Repetitions {
 struct Series {
   std::string name;
   bool reference = false;
-  std::vector<std::vector<double>> repetitions;  ///< the batches of each
+  std::vector<std::vector<double>> repetitions;  ///< for each repetition, its batches
 };
 
 /// Samples of all contenders.

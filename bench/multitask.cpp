@@ -35,12 +35,12 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 using std::chrono::milliseconds;
 
-/// A configuration to measure; every round measures it again.
+/// A configuration to measure. Every round measures it once more.
 struct Configuration {
   const Pair* pair;
   NamedBarrier barrier;
-  const tool::LoadClass* load;  // null: alone
-  std::string_view share;       // of the tasks
+  const tool::LoadClass* load;  // null if the app runs alone
+  std::string_view share;       // share of the groups that the tasks get
 
   [[nodiscard]] std::string key() const {
     std::string result = pair->name() + " | " + std::string{barrier.name} + " | ";
@@ -49,12 +49,12 @@ struct Configuration {
   }
 };
 
-/// What a scenario measures.
+/// The part of the experiment that a scenario needs.
 struct Wish {
   bool paper_barriers = false;
   std::span<const std::string_view> shares;
-  bool time_slicing = false;                     // also measures the driver's time slicing
-  std::span<const std::string_view> pairs = {};  // only these; empty: all
+  bool time_slicing = false;                     // whether to measure the driver's time slicing too
+  std::span<const std::string_view> pairs = {};  // only these pairs; if empty, all
 };
 
 std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const Wish& wish,
@@ -69,12 +69,12 @@ std::vector<Configuration> configurations(const std::vector<Pair>& pairs, const 
         continue;
       result.push_back({&pair, barrier, nullptr, ""});
       for (const tool::LoadClass& load : tool::load_classes) {
-        std::set<std::uint32_t> seen;  // on a small machine a quarter may be as much as one
+        std::set<std::uint32_t> seen;  // on a small machine, a quarter may be the same as one
         for (const std::string_view share : wish.shares) {
           if (share != tool::hybrid_share && !seen.insert(tool::groups_of(share, capacity)).second)
             continue;
-          // The paper's outlier is one configuration. Its cure, steps cut into chunks, is measured
-          // on that one only.
+          // The paper's outlier is one configuration. Its remedy, steps cut into chunks, is
+          // measured only on that one.
           if (pair.chunked && (load.name != "medium" || share != "all-but-one")) continue;
           result.push_back({&pair, barrier, &load, share});
         }
@@ -90,7 +90,7 @@ class Products {
   Products(tool::AppEngine& engine, Store& store, bool fixed_duration)
       : engine_(engine), store_(store), fixed_duration_(fixed_duration) {}
 
-  /// The side of the matrices for a task on `groups`.
+  /// The side length of the matrices for a task on `groups` groups.
   std::uint32_t side(const tool::LoadClass& load, std::uint32_t groups) {
     const std::uint32_t on = fixed_duration_ ? groups : engine_.capacity();
     const std::string key = "calibration | " + std::to_string(load.work.count()) + " ms on " +
@@ -101,7 +101,7 @@ class Products {
     return side;
   }
 
-  /// The task; made once for each side, kind and number of groups, unless traced.
+  /// The task. It is made once for each side, kind and number of groups, unless it is traced.
   std::function<tool::Load::Served()> at(std::uint32_t side, TaskOptions options) {
     const auto make = [&] { return engine_.product(side, options); };
     if (options.tracer != nullptr) return make();
@@ -148,7 +148,7 @@ class Experiment {
     return span(what) * (others->second.took / others->second.span);
   }
 
-  /// Loads a pair's input and runs the app, for a first estimate of cost().
+  /// Loads a pair's input and runs the app, which gives cost() a first estimate.
   void warm_up(const Pair& pair) {
     const Configuration alone{&pair, one_pass, nullptr, ""};
     (void)run(alone, {}, false, nullptr);
@@ -205,7 +205,7 @@ class Experiment {
   /// Accumulated cost of sample sets.
   struct Cost {
     Seconds took{0};
-    Seconds span{0};  ///< their nominal length
+    Seconds span{0};  ///< nominal length of these sets
     std::uint32_t sets = 0;
   };
 
@@ -229,7 +229,7 @@ class Experiment {
   }
 
   [[nodiscard]] Enough enough(const Configuration& what) const {
-    constexpr std::uint32_t runs = 10;  // of a configuration, in all rounds together
+    constexpr std::uint32_t runs = 10;  // runs per configuration, in all rounds together
     const std::uint32_t rounds = options_.quick ? runs : options_.repetitions;
     return {.jobs = (runs + rounds - 1) / rounds, .span = span(what)};
   }
@@ -244,7 +244,7 @@ class Experiment {
     }
   }
 
-  /// A pair's app, with its input, which is loaded once.
+  /// The app of a pair, with its input, which is loaded once.
   const apps::Ready& ready(const Pair& pair) {
     const auto found = ready_.find(pair.name());
     if (found != ready_.end()) return found->second;
@@ -281,7 +281,7 @@ class Experiment {
       how.results = verify && load->jobs().empty();
       how.drive = [&load, verified = how.results](const Job& job) {
         Report report = load->drive(job);
-        if (verified) load->rest();  // while results are compared
+        if (verified) load->rest();  // no tasks while results are compared
         return report;
       };
       const apps::Outcome ran = apps::outcome(engine_.run(ready(*what.pair), how), true);
@@ -328,9 +328,9 @@ class Experiment {
   Store& store_;
   tool::AppEngine& engine_;
   Products products_;
-  std::map<std::string, apps::Ready> ready_;  // by pair
+  std::map<std::string, apps::Ready> ready_;  // indexed by pair
   std::set<std::string> lacking_;
-  std::map<std::string, Cost> costs_;  // by configuration
+  std::map<std::string, Cost> costs_;  // indexed by configuration
   std::map<std::string, Cost> pair_costs_;
 };
 
@@ -386,7 +386,7 @@ std::string in_words(Seconds time) {
   return std::to_string(std::lround(time.count() / (minutes ? 60 : 1))) + (minutes ? " min" : " s");
 }
 
-/// Measures the missing sample sets, after printing how long that will take.
+/// Measures the missing sample sets. First prints how long that will take.
 void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<Configuration>& all,
                  const ScenarioOptions& options) {
   std::vector<Step> left = steps(pairs.runnable, all, options.repetitions);
@@ -418,8 +418,8 @@ void measure_all(Experiment& experiment, const Pairs& pairs, const std::vector<C
   }
 }
 
-/// The pair to be traced: a run that lasts some tasks, with visibly distinct steps, or without
-/// steps if there are many groups.
+/// The pair to be traced. Its run should last for several tasks and have visibly distinct steps, or
+/// no steps if there are many groups.
 Pair shown(std::uint32_t groups) {
   if (groups <= 16) {
     return {.app = "color",
@@ -448,7 +448,8 @@ void record_timeline(Experiment& experiment, const AnyEngine& engine,
 
 Json run(const ScenarioOptions& options, Wish wish) {
   EngineSpec spec{.engine = options.engine, .capacity = options.capacity};
-  if (options.engine == "cpu" && !spec.capacity && wish.pairs.empty())  // so that shares differ
+  // So that shares of the groups differ.
+  if (options.engine == "cpu" && !spec.capacity && wish.pairs.empty())
     spec.capacity = std::max(8U, cpu::usable_cpus());
   tool::AppEngine apps{spec};
   const AnyEngine& engine = apps.engine();
@@ -508,7 +509,7 @@ Json run_preemption(const ScenarioOptions& options) {
   return summary;
 }
 
-/// Often and seldom at a resizing point, with and without barriers.
+/// Pairs that are often, and pairs that are seldom at a resizing point; with and without barriers.
 constexpr std::array<std::string_view, 4> hybrid_pairs{"color ecology1", "l-sssp rmat",
                                                        "l-sssp USA-road NY", "octree particles"};
 

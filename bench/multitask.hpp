@@ -1,14 +1,14 @@
 // Scenarios "multitask" and "preemption": sections 5.4 and 5.5 of the paper. Apps run alone and
-// next to tasks of three classes on five shares of the groups. Each round measures one
-// configuration after another. Invariant: the result depends on the configuration alone, and a
-// finished sample set is never measured twice.
+// next to tasks of three classes on five shares of the groups. Each round measures every
+// configuration once. Invariant: a result depends only on its configuration, and a finished sample
+// set is never measured twice.
 #pragma once
 
 #include "bench/scenario.hpp"
 
 namespace cohort::bench {
 
-/// The file in a results' folder that holds the samples.
+/// The file in a folder of results that contains the samples.
 [[nodiscard]] std::string multitask_file(std::string_view engine, bool fixed_duration);
 
 }  // namespace cohort::bench

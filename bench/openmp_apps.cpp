@@ -45,7 +45,7 @@ void store(T& word, T value) {
   std::atomic_ref{word}.store(value, std::memory_order_relaxed);
 }
 
-/// Adds a thread's nodes to a queue that has `size`.
+/// Appends a thread's nodes to a queue, and adds their number to its `size`.
 void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size) {
   std::size_t at = 0;
 #pragma omp atomic capture
@@ -57,7 +57,7 @@ void append(std::vector<Node>& mine, std::vector<Node>& queue, std::size_t& size
   mine.clear();
 }
 
-/// Works level by level, from one queue into another. Each thread fills a queue of its own and
+/// Searches level by level, from one queue into another. Each thread fills a queue of its own and
 /// appends it at the end of the level.
 double bfs(const CsrView& graph, Node source, std::vector<std::uint32_t>& levels, bool both) {
   const Node nodes = graph.num_nodes();

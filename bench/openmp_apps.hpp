@@ -1,5 +1,5 @@
-// The baselines: the graph apps' algorithms in plain OpenMP. A wrong result throws
-// std::runtime_error.
+// The baselines: the graph apps' algorithms in plain OpenMP. They throw std::runtime_error for a
+// wrong result.
 #pragma once
 
 #include "apps/known_graph.hpp"
@@ -7,8 +7,8 @@
 
 namespace cohort::bench {
 
-/// An app and its input. Runs the variant's algorithm if there is an OpenMP version of it,
-/// otherwise the paper's.
+/// An app and its input. Runs the variant's algorithm if there is an OpenMP version of it;
+/// otherwise runs the paper's algorithm.
 class OpenMpApp {
  public:
   explicit OpenMpApp(const Variant& variant);
@@ -20,7 +20,7 @@ class OpenMpApp {
   bool paper_;
   apps::GraphInput graph_;
   Node source_;
-  bool verified_ = false;  // the result is checked once, because a check takes longer than a run
+  bool verified_ = false;  // checked only once, because a check takes longer than a run
 };
 
 /// Whether there is an OpenMP version of its app.

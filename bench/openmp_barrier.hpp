@@ -1,4 +1,4 @@
-// OpenMP's barrier, measured in this process.
+// Measures OpenMP's barrier in this process.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace cohort::bench {
 
-/// Nanoseconds per barrier in each batch. OpenMP's threads stay afterwards, and may spin: call it
+/// Nanoseconds per barrier in each batch. OpenMP's threads stay afterwards and may spin, so call it
 /// in a process of its own.
 [[nodiscard]] std::vector<double> openmp_barrier(const BarrierLoad& load);
 

@@ -1,4 +1,4 @@
-// Scenario "overhead": the cost of being resizable for apps that are not resized (table 2 of the
+// Scenario "overhead": the cost of being resizable, for apps that are not resized (table 2 of the
 // paper). Each kernel runs with the same number of groups in two forms: resizable, and static,
 // which has cooperation compiled out.
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t cpu_groups = 2;
 
-/// Run times of one launch after another, until `enough`; at least one.
+/// Times of repeated runs, at least one, until they add up to `enough`.
 std::vector<double> run_times(tool::AppEngine& engine, const Variant& variant, bool resizable,
                               std::chrono::nanoseconds enough) {
   apps::RunOptions options;
@@ -46,7 +46,7 @@ std::vector<Variant> variants_on(tool::AppEngine& engine, const std::vector<Pair
 struct Overhead {
   const Variant* variant;
   double ratio;
-  double of_minima;  // ratio of the least times, which are free of disturbances
+  double of_minima;  // ratio of the minimum times, which are free of disturbances
 };
 
 double geomean(const std::vector<Overhead>& overheads, double Overhead::*what = &Overhead::ratio) {
@@ -70,7 +70,7 @@ nlohmann::ordered_json run_overhead(const ScenarioOptions& options) {
       variants_on(engine, pairs_on(engine.engine(), options.quick, options.only).runnable);
   auto measurements = nlohmann::ordered_json::array();
   std::vector<Overhead> all;
-  std::vector<Overhead> papers;  // with the paper's algorithms
+  std::vector<Overhead> papers;  // overheads with the paper's algorithms
   std::vector<Overhead> barrier;
   std::vector<Overhead> stealing;
   for (const Variant& variant : variants) {

@@ -12,11 +12,11 @@ namespace {
 
 struct Row {
   std::string_view app;
-  std::string_view title;     // as in the paper
-  std::string_view input;     // what we run; a file's name is looked for in $COHORT_DATA
-  std::string_view fallback;  // what runs when there is no such file
+  std::string_view title;     // the input's name in the paper
+  std::string_view input;     // our input; a file name is looked up in $COHORT_DATA
+  std::string_view fallback;  // the input if there is no such file
   std::string_view quick;
-  std::string_view note;  // how `input` differs from the paper's
+  std::string_view note;  // how `input` differs from the paper's input
   std::string_view settings;
   Style style = Style::barriers;
   bool chunked = false;
@@ -97,7 +97,7 @@ Pairs pairs_on(const AnyEngine& engine, bool quick, std::string_view only) {
 
 std::optional<Pair> adapted(Pair pair, const EngineKind& kind) {
   if (kind.name == "cpu") return pair;
-  // Apps have one algorithm there: ours on a GPU, the paper's in the dialect.
+  // These apps have only one algorithm: ours on a GPU, the paper's in the dialect.
   std::erase(pair.settings, "algorithm=paper");
   if (kind.name == "opencl" && pair.chunked) return {};
   if (kind.name == "cuda" && pair.name() == "bfs rmat") pair.settings.emplace_back("chunk=0");

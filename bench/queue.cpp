@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t few = 1'000;
 constexpr std::uint32_t many = 10'000;
 constexpr double ratio_limit = 3 * many / few;
-constexpr double delay_limit = 5e6;  // nanoseconds
+constexpr double delay_limit = 5e6;  // in nanoseconds
 
-/// Nanoseconds for `count` submits behind a task that holds all workers.
+/// Nanoseconds per submit, for `count` submits behind a task that holds all workers.
 std::vector<double> submits(std::uint32_t count) {
   cpu::Engine engine{{.capacity = 2}};
   std::atomic<bool> go{false};
@@ -44,7 +44,7 @@ std::vector<double> submits(std::uint32_t count) {
   return {taken};
 }
 
-/// A job that consists of its buffer only.
+/// A job that consists only of its buffer.
 struct Holder {
   struct State {
     std::uint32_t steps = 0;

@@ -1,6 +1,6 @@
-// Scenario "mpi": messages, bytes and supersteps of jobs on 1 to 64 ranks of this process, counted;
-// and what these counts mean for larger machines, by a model. Where there is an MPI, also what
-// ranks cost on it.
+// Scenario "mpi": counts messages, bytes and supersteps of jobs on 1 to 64 ranks of this process. A
+// model derives what these counts mean for larger machines. If an MPI is installed, also measures
+// the cost of ranks on it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,15 +23,15 @@ namespace {
 
 using Network = protocol::HubNetwork<cpu::Platform>;
 
-/// Totals of what one rank sent to others.
+/// Totals of the data that one rank sent to others.
 struct Counts {
   std::uint64_t votes = 0;
   std::uint64_t exchanges = 0;
-  std::uint64_t parcels = 0;  // with contents
+  std::uint64_t parcels = 0;  // number of parcels with contents
   std::uint64_t bytes = 0;
 };
 
-/// A network that counts.
+/// A network that counts what it carries.
 class CountedNetwork {
  public:
   explicit CountedNetwork(Network& network) : network_(network) {}
@@ -74,15 +74,15 @@ constexpr std::array jobs{Job{"bfs", "rmat:16", "rmat:10"}, Job{"cc", "rmat:16",
 struct Counted {
   std::uint32_t ranks = 1;
   std::uint64_t supersteps = 0;
-  std::uint64_t parcels = 0;     // of all ranks together, during the job
-  std::uint64_t most_bytes = 0;  // of one rank
+  std::uint64_t parcels = 0;     // sent by all ranks together during the job
+  std::uint64_t most_bytes = 0;  // sent by the rank that sent most
   std::uint64_t bytes = 0;
   double imbalance = 1;
 };
 
 Counted count(const Job& job, const char* input, std::uint32_t ranks) {
   protocol::Hub<cpu::Platform> hub{ranks, ranks};
-  std::vector<Counts> before(ranks);  // counts at the time when the shards were complete
+  std::vector<Counts> before(ranks);  // the counts when the shards were complete
   std::vector<Counts> after(ranks);
   apps::RankedOutcome outcome;
   std::vector<std::jthread> threads;
@@ -112,8 +112,8 @@ Counted count(const Job& job, const char* input, std::uint32_t ranks) {
   return counted;
 }
 
-constexpr double alpha = 2e-6;         // seconds for a message
-constexpr double beta = 1.0 / 12.5e9;  // seconds for a byte: 100 Gbit/s
+constexpr double alpha = 2e-6;         // seconds per message
+constexpr double beta = 1.0 / 12.5e9;  // seconds per byte: 100 Gbit/s
 
 struct Model {
   double direct = 0;

@@ -1,5 +1,6 @@
-// The measured part of scenario "mpi": what ranks cost, on two ranks of this machine. `cohort bench
-// mpi` starts itself under mpirun for it. Rank 0 measures; rank 1 sleeps until it is called.
+// The measured part of scenario "mpi": the cost of ranks, on two ranks of this machine. `cohort
+// bench mpi` starts itself under mpirun for this. Rank 0 measures; rank 1 sleeps until it is
+// called.
 #include "bench/ranks_mpi.hpp"
 
 #include <mpi.h>
@@ -38,7 +39,7 @@ double in_ns(nanoseconds time) { return static_cast<double>(time.count()); }
 
 // ---- breadth-first search
 
-/// A search over the ranks of a network. The graph stays loaded.
+/// A search on all ranks of a network. The graph stays loaded.
 class BfsOnRanks {
  public:
   BfsOnRanks(mpi::Network& network, cpu::Engine& engine, const std::string& input)
@@ -52,7 +53,7 @@ class BfsOnRanks {
     source_ = apps::hub(network, rows_);
   }
 
-  /// Nanoseconds, on this rank.
+  /// Runs one search. Returns the nanoseconds that it took on this rank.
   double run() {
     RankedBfs::Memory memory{engine_.capacity(), shards_.nodes()};
     RankJob<mpi::Network, cpu::Engine, RankedBfs> job{
@@ -75,7 +76,7 @@ class BfsOnRanks {
     checksum_ = network_.vote({.sum = sum}).sum;
     return in_ns(report.local_time + report.exchange_time);
   }
-  /// Of the latest run.
+  /// Checksum of the last run's result.
   [[nodiscard]] double checksum() const { return checksum_; }
   static double checksum(const std::vector<std::uint32_t>& levels) {
     double sum = 0;
@@ -102,7 +103,7 @@ double of_rounds(std::uint32_t rounds, const auto& round) {
   return in_ns(std::chrono::steady_clock::now() - begin) / rounds;
 }
 
-/// A vote and an exchange of as many bytes in both directions.
+/// Nanoseconds for a vote and an exchange of `size` bytes in both directions.
 double by_network(mpi::Network& network, std::size_t size, std::uint32_t rounds) {
   const Bytes content(size, std::byte{1});
   return of_rounds(rounds, [&] {
@@ -113,7 +114,7 @@ double by_network(mpi::Network& network, std::size_t size, std::uint32_t rounds)
   });
 }
 
-/// The same, with nothing but the calls of MPI. What arrives has its memory already.
+/// The same, made only of MPI calls. Received data has its memory already.
 double by_bare_calls(int rank, std::size_t size, std::uint32_t rounds) {
   const Bytes content(size, std::byte{1});
   Bytes arrived(size);
@@ -134,7 +135,7 @@ double by_bare_calls(int rank, std::size_t size, std::uint32_t rounds) {
 
 // ---- units for tasks
 
-/// Steps of a known length, with a superstep now and then.
+/// Steps of a known length, with a superstep from time to time.
 struct Stepping {
   struct Part {
     std::uint32_t unused = 0;
@@ -165,7 +166,7 @@ struct Stepping {
   }
 };
 
-/// Gather times of tasks of one group that come at random moments of a job of all groups.
+/// Gather times of tasks of one group that arrive at random moments next to a job of all groups.
 /// `run(kernel)` runs the job to its end.
 template <class Run>
 std::vector<double> gather_times(cpu::Engine& engine, std::uint64_t work, Run run) {
@@ -184,7 +185,7 @@ std::vector<double> gather_times(cpu::Engine& engine, std::uint64_t work, Run ru
     }
   }};
   run(Stepping{.work = work, .done = &done});
-  tasks = {};  // joins
+  tasks = {};  // ends the thread and joins it
   return times;
 }
 
@@ -193,10 +194,11 @@ std::vector<double> gather_times(cpu::Engine& engine, std::uint64_t work, Run ru
 constexpr std::array<std::size_t, 3> exchange_sizes{0, 4096, 262144};
 std::uint32_t rounds_of(std::size_t size) { return size > 65536 ? 300 : 3000; }
 
-/// What rank 1 does together with rank 0.
+/// What rank 1 has to do together with rank 0.
 enum class Call : int { end, search, network, bare_calls };
 
-/// Rank 0 sends calls to rank 1, which sleeps meanwhile: polling would take a CPU from rank 0.
+/// Sends a call from rank 0 to rank 1. Rank 1 sleeps until then, because polling would take a CPU
+/// from rank 0.
 void call(Call what, std::size_t argument = 0) {
   const std::array<std::uint64_t, 2> words{static_cast<std::uint64_t>(what), argument};
   MPI_Send(words.data(), 2, MPI_UINT64_T, 1, 0, MPI_COMM_WORLD);
@@ -339,7 +341,7 @@ nlohmann::ordered_json measure_ranks(const RanksPart& part) {
     return skipped;
   };
   if (allowed_cpus().size() < 2) return skip("two ranks need two CPUs");
-  // Open MPI alone looks at these: ranks bind themselves, and containers run as root.
+  // Only Open MPI reads these variables: ranks bind themselves, and containers run as root.
   const Environment as_here{{"OMPI_MCA_hwloc_base_binding_policy", "none"},
                             {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
                             {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
@@ -360,7 +362,7 @@ nlohmann::ordered_json measure_ranks(const RanksPart& part) {
 void run_ranks_part(const RanksPart& part) {
   mpi::Network pair;
   if (pair.ranks() != 2) throw Error{Errc::bad_options, "this measurement needs 2 ranks"};
-  mpi::Network alone;  // rank 0 only
+  mpi::Network alone;  // contains only rank 0
   alone.shrink({1, 0});
   try {
     Contest contest{pair, alone, part};

@@ -1,4 +1,4 @@
-// What ranks cost on an MPI, measured on two ranks of this machine.
+// Measures the cost of ranks on an MPI, with two ranks of this machine.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ struct RanksPart {
   std::uint32_t repetitions = 9;
 };
 
-/// Starts two ranks of this program. Returns what they measured, with tables as "text"; where they
+/// Starts two ranks of this program. Returns their measurements, with tables as "text". If they
 /// cannot run, the text says why.
 [[nodiscard]] nlohmann::ordered_json measure_ranks(const RanksPart& part);
 
-/// One of the two ranks; the first one prints the result.
+/// The main function of each of the two ranks. The first rank prints the result.
 void run_ranks_part(const RanksPart& part);
 
 }  // namespace cohort::bench

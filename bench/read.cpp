@@ -1,5 +1,5 @@
-// Scenario "read": speed of reading graph files, compared with the unavoidable work: decompression,
-// and one pass over each byte.
+// Scenario "read": speed of reading graph files, compared with the work that cannot be avoided:
+// decompression, and one pass over each byte.
 #include "graph/read.hpp"
 
 #include <zlib.h>
@@ -160,8 +160,9 @@ std::vector<fs::path> compressed_samples(const Scratch& scratch, Node nodes) {
   return files;
 }
 
-/// Measures reading of a compressed file. The limit is 1.5 times decompression plus 1.5 times a
-/// pass over the text. Also measures the parser alone, because decompression may take longer.
+/// Measures reading of a compressed file. The limit is 1.5 times the time of decompression plus 1.5
+/// times that of a pass over the text. Also measures the parser alone, because decompression may
+/// take longer.
 nlohmann::ordered_json measure_compressed(const fs::path& file, const Scratch& scratch,
                                           const Repetitions& plan) {
   std::string text;

@@ -1,5 +1,5 @@
 // Scenario "sizing": the paper's section 5.2. How much of the machine does a frame loop need? A
-// synthetic kernel takes all groups for t, repeatedly, and t grows until frames are missed.
+// synthetic kernel repeatedly takes all groups for a time t, and t grows until frames are missed.
 #include <atomic>
 #include <iomanip>
 #include <iostream>
@@ -22,7 +22,8 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using Seconds = std::chrono::duration<double>;
 
-/// A renderer: frames at a fixed rate, each computed on all groups and checked.
+/// A renderer that computes frames at a fixed rate. Each frame is computed on all groups and
+/// checked.
 class FrameLoop {
  public:
   FrameLoop(cpu::Engine& engine, tool::MatrixProduct& frame, nanoseconds interval)
@@ -53,14 +54,14 @@ class FrameLoop {
   std::atomic<std::uint64_t> drawn_{0};
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::uint64_t> wrong_{0};
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last member: the thread uses all of the above
 };
 
-/// What happened while the synthetic kernel ran in a loop.
+/// Measurements while the synthetic kernel ran in a loop.
 struct Observed {
-  Seconds all{};               // X
-  Seconds kernel{};            // Y
-  std::uint64_t launches = 0;  // n
+  Seconds all{};               // X in the paper
+  Seconds kernel{};            // Y in the paper
+  std::uint64_t launches = 0;  // n in the paper
   std::uint64_t frames = 0;
   std::uint64_t missed = 0;
   std::uint64_t wrong = 0;
@@ -73,8 +74,8 @@ Observed observe(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::Lo
   const auto begin = Clock::now();
   while (Clock::now() - begin < time) {
     if (stop.stop_requested()) throw Stopped{};
-    // The clock decides when it ends, so it occupies every group for t, however fast the machine
-    // is.
+    // The clock decides when the kernel ends, so it occupies every group for t on a machine of any
+    // speed.
     const auto occupy = [t] {
       const auto until = cpu::now() + static_cast<std::uint64_t>(t.count());
       while (cpu::now() < until) keep(churn(1000));
@@ -90,7 +91,7 @@ Observed observe(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::Lo
   return seen;
 }
 
-/// The largest t at which no frame is missed, to half a millisecond.
+/// The largest t at which no frame is missed, with a precision of half a millisecond.
 nanoseconds largest(cpu::Engine& engine, tool::MatrixProduct& frame, const tool::LoadClass& load,
                     Seconds time, const std::stop_token& stop, Json& tries) {
   nanoseconds good{0};

@@ -57,7 +57,7 @@ std::vector<Store::Json> parse(const fs::path& file, const std::string& content)
   return lines;
 }
 
-/// Name of the first field in which they differ, except `time`.
+/// The name of the first field in which they differ, `time` excepted.
 std::string difference(const Store::Json& a, const Store::Json& b) {
   for (const auto& [name, value] : a.items()) {
     if (name != "time" && (!b.contains(name) || b[name] != value)) return name;
@@ -80,8 +80,8 @@ Store::Store(fs::path file, Json header)
                                        "choose another folder"};
   }
   std::string content = content_of(file_);
-  const std::size_t whole = content.rfind('\n') + 1;  // npos + 1 is 0
-  if (whole != content.size()) {                      // the run before was killed in a write
+  const std::size_t whole = content.rfind('\n') + 1;  // no newline: npos + 1 is 0
+  if (whole != content.size()) {                      // the previous run was killed during a write
     content.resize(whole);
     if (::ftruncate(out_.get(), static_cast<off_t>(whole)) != 0) refuse(file_, errno);
   }

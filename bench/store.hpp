@@ -1,6 +1,6 @@
 // Samples that survive crashes: a file with one line of JSON for each finished sample set.
-// Invariant: a line is complete and on disk before the next begins. So a killed run goes on where
-// it stopped, and the file can be read at any time.
+// Invariant: a line is complete and on disk before the next begins. So a run continues where a
+// killed run stopped, and the file can be read at any time.
 #pragma once
 
 #include <filesystem>
@@ -17,21 +17,21 @@ class Store {
  public:
   using Json = nlohmann::ordered_json;
 
-  /// In memory only.
+  /// Keeps the samples in memory only.
   explicit Store(Json header) : header_(std::move(header)) {}
-  /// Continues `file`, or begins it with `header`, which describes all its samples. Throws
-  /// Error{bad_options} if the file was begun with another header (its `time` may differ), is in
-  /// use by another run, or cannot be written. Throws Error{bad_file} if it is damaged elsewhere
-  /// than at its end.
+  /// Continues `file`, or creates it with `header`, which describes all its samples. Throws
+  /// Error{bad_options} if the file has another header (its `time` may differ), if another run uses
+  /// it, or if it cannot be written. Throws Error{bad_file} if it is damaged anywhere but at its
+  /// end.
   Store(std::filesystem::path file, Json header);
 
   [[nodiscard]] const Json& header() const { return header_; }
   [[nodiscard]] const std::vector<Json>& samples() const { return samples_; }
-  /// Whether there is a sample with that `key`.
+  /// Whether there is a sample with this `key`.
   [[nodiscard]] bool has(const std::string& key) const;
   [[nodiscard]] const Json* find(const std::string& key) const;
-  /// Stores a sample, which must have a `key`. Throws Error{bad_options} if the disk is full, with
-  /// the file unchanged.
+  /// Stores a sample, which must have a `key`. If the disk is full, throws Error{bad_options} and
+  /// leaves the file unchanged.
   void add(Json sample);
 
  private:
@@ -43,7 +43,7 @@ class Store {
   std::vector<Json> samples_;
 };
 
-/// The lines of such a file, the header first; an unfinished last line is left out. Throws
+/// The lines of such a file, the header first. Leaves out an unfinished last line. Throws
 /// Error{bad_file}.
 [[nodiscard]] std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& file);
 

@@ -21,11 +21,11 @@ using Json = nlohmann::ordered_json;
 struct Pooled {  // NOLINT(bugprone-exception-escape): Json's moves do not say that they cannot
                  // throw
   Json about;
-  std::vector<double> slowdowns;  // one a round
+  std::vector<double> slowdowns;  // one per round
   std::vector<double> gathers;
   std::vector<double> runs;
-  std::vector<double> periods;                  // from start to start, within a round
-  std::map<std::string, std::uint32_t> chosen;  // tasks by their number of groups
+  std::vector<double> periods;                  // time from one start to the next, within a round
+  std::map<std::string, std::uint32_t> chosen;  // number of tasks for each number of groups
   std::uint64_t tasks = 0;
   std::uint64_t wrong = 0;
   std::uint32_t rounds = 0;
@@ -38,7 +38,8 @@ double mean(const Json& values) {
 }
 
 Json or_null(const std::vector<double>& values) {
-  return values.empty() ? Json() : Json(median(values));  // braces would make an array
+  // With braces, the result would be an array.
+  return values.empty() ? Json() : Json(median(values));
 }
 
 void pool(Pooled& into, const Json& sample, const Json* alone) {
@@ -119,7 +120,7 @@ Json performance(const std::map<std::string, Pooled>& pooled) {
   return result;
 }
 
-/// A period counts as met when it is missed by no more than a frame's jitter.
+/// A period counts as met if tasks exceed it by no more than the jitter of a frame.
 constexpr double period_tolerance = 1.05;
 
 /// The paper's table 3: our barrier at the smallest share that meets the period, compared with the
@@ -153,8 +154,8 @@ Json preemption(const Json& performance, const Json& time_slicing) {
   return result;
 }
 
-/// The engine's choice against each fixed one. A fixed choice that misses the period is no rival,
-/// unless all do. Ratios are taken round by round.
+/// Compares the engine's choice with each fixed one. A fixed choice that misses the period is not
+/// considered, unless all do. Ratios are taken within each round.
 Json hybrid(const std::map<std::string, Pooled>& pooled) {
   auto result = Json::array();
   for (const auto& [key, its] : pooled) {
@@ -225,7 +226,7 @@ std::string ratio(const Json& value) {
   return value.is_number() ? fixed(value.get<double>(), 2) + "x" : "-";
 }
 
-/// The measured time slicing, if any.
+/// The measured time slicing as text, if there is any.
 std::string in_words(const Json& time_slicing) {
   if (time_slicing.is_null()) return "-";
   if (time_slicing.contains("not_available")) return "not available";
@@ -237,7 +238,7 @@ std::string in_words(const Json& time_slicing) {
 }  // namespace
 
 Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
-  std::map<std::string, const Json*> alone;  // by pair, barrier and round
+  std::map<std::string, const Json*> alone;  // indexed by pair, barrier and round
   const auto place = [](const Json& sample) {
     return sample["pair"].get<std::string>() + " | " + sample["barrier"].get<std::string>() +
            " | " + std::to_string(sample["round"].get<std::uint32_t>());
@@ -246,7 +247,7 @@ Json summarise_multitask(const Json& header, const std::vector<Json>& samples) {
   auto time_slicing = Json::array();
   std::uint64_t sets = 0;
   std::uint64_t unverified = 0;
-  double disturbed = 0;  // sum over the sets
+  double disturbed = 0;  // sum over all sample sets
   for (const Json& sample : samples) {
     if (sample.contains("calibration")) {
       summary["calibration"].push_back(sample);

@@ -1,6 +1,7 @@
 // Scenario "tenants": a renderer in a process of its own, next to a job that uses all CPUs. Frames
-// arrive at random times; each needs a CPU for a fixed amount of work. How long do they take, and
-// what do they cost the job: without cooperation, with the means of Linux, and with leases?
+// arrive at random times, and each needs a CPU for a fixed amount of work. The scenario measures
+// how long frames take and how much they slow down the job: without cooperation, with the means of
+// Linux, and with leases.
 #include "bench/tenants.hpp"
 
 #include <sys/resource.h>
@@ -42,8 +43,8 @@ using std::chrono::nanoseconds;
 
 constexpr std::array rates{10.0, 100.0, 1000.0};  // frames per second
 constexpr microseconds frame_work{200};
-constexpr microseconds step_work{200};  // of the job, over all groups
-/// The must: a lease takes at most a resizing interval and this, in the median.
+constexpr microseconds step_work{200};  // work of all groups in a step of the job
+/// The required median: a lease takes at most one resizing interval plus this time.
 constexpr microseconds allowance{200};
 
 // ---- the processes
@@ -85,7 +86,7 @@ ordered_json job_part(const TenantsPart& part) {
           {"leaves", report.leaves}};
 }
 
-/// Frames, first come, first served.
+/// The renderer: serves frames in the order of their arrival.
 ordered_json renderer_part(const TenantsPart& part) {
   std::optional<Tenant> tenant;
   if (!part.engine.empty()) {
@@ -113,13 +114,13 @@ ordered_json renderer_part(const TenantsPart& part) {
   return {{"latencies", latencies}, {"waits", waits}};
 }
 
-// ---- the ways
+// ---- the ways to share
 
 struct Way {
   std::string_view name;
   bool renderer = true;
   bool job = true;
-  int nice = 0;  ///< of the job
+  int nice = 0;  ///< nice value of the job
   bool cgroups = false;
   bool leases = false;
 };
@@ -129,7 +130,7 @@ constexpr std::array ways{
     Way{.name = "leases", .leases = true},
 };
 
-/// A cgroup with little weight for the job and one with much for the renderer.
+/// Two cgroups: one with a small weight for the job, and one with a large weight for the renderer.
 class Cgroups {
  public:
   Cgroups() {
@@ -144,7 +145,7 @@ class Cgroups {
   Cgroups& operator=(const Cgroups&) = delete;
   ~Cgroups() { remove(); }
 
-  /// Why there are none; empty if there are.
+  /// Why cgroups cannot be used; empty if they can.
   [[nodiscard]] const std::string& lacking() const { return lacking_; }
   [[nodiscard]] std::string job() const { return base_ / names[0]; }
   [[nodiscard]] std::string renderer() const { return base_ / names[1]; }
@@ -218,7 +219,7 @@ ordered_json result_of(Child& child, nanoseconds length) {
   return ordered_json::parse(*output);
 }
 
-/// What one way gave in one round.
+/// The measurements of one way in one round.
 struct Window {
   std::vector<double> latencies;
   std::vector<double> waits;
@@ -229,7 +230,7 @@ struct Window {
 
 Window measure_window(const Way& way, const Cgroups& cgroups, double rate, nanoseconds length,
                       std::uint32_t workers, std::uint64_t seed) {
-  constexpr milliseconds start_up{500};  // of the processes
+  constexpr milliseconds start_up{500};  // time that the processes have to start
   TenantsPart job{.what = "job",
                   .begin = cpu::now() + nanoseconds{start_up}.count(),
                   .length = static_cast<std::uint64_t>(length.count()),
@@ -267,18 +268,18 @@ Window measure_window(const Way& way, const Cgroups& cgroups, double rate, nanos
 
 // ---- the scenario
 
-/// A way's windows of all rounds.
+/// The measurements of one way in all rounds.
 struct Row {
   std::vector<double> latencies;
   std::vector<double> slowdowns;
 };
 
-/// All rounds at one rate.
+/// The measurements of all ways at one frame rate.
 struct AtRate {
   double rate = 0;
   std::map<std::string_view, Row> rows;
-  std::vector<double> waits;      // for leases
-  std::vector<double> intervals;  // between resizing points of the job next to them
+  std::vector<double> waits;      // times to acquire a lease
+  std::vector<double> intervals;  // intervals between resizing points of the job next to the leases
 };
 
 AtRate measure_rate(double rate, const ScenarioOptions& options, const Cgroups& cgroups,

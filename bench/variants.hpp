@@ -1,4 +1,5 @@
-// The paper's pairs, with the paper's algorithm and with ours. Invariant: an input is loaded once.
+// The paper's pairs, each with the paper's algorithm and with ours. Invariant: an input is loaded
+// once.
 #pragma once
 
 #include <functional>
@@ -12,16 +13,16 @@
 
 namespace cohort::bench {
 
-/// Verifications deferred until nothing is measured any more: they take all CPUs.
+/// Verifications that wait until all measurements are done, because they use all CPUs.
 class Checks {
  public:
-  /// Names the run whose checks follow, for error messages.
+  /// Names the run to which the next checks belong, for error messages.
   void of(std::string whose) { whose_ = std::move(whose); }
-  /// `check` returns a difference, if any.
+  /// `check` returns a difference, if there is one.
   void add(std::function<std::optional<std::string>()> check) {
     all_.push_back({whose_, std::move(check)});
   }
-  /// Does all of them, and returns how many there were. Throws std::runtime_error for a difference.
+  /// Runs all checks, and returns their number. Throws std::runtime_error for a difference.
   std::size_t run();
 
  private:
@@ -36,11 +37,11 @@ class Checks {
 /// A pair with one of its algorithms, ready to run.
 struct Variant {
   Pair pair;
-  std::string algorithm;  ///< "paper", or the name of ours
+  std::string algorithm;  ///< "paper", or the name of our algorithm
   apps::Ready app;
 
-  /// Runs it once, and adds its verification to `checks`, if any. Throws when it does not finish.
-  /// GPUs have our algorithms only.
+  /// Runs it once. Adds the result's verification to `checks`, if that is not null. Throws if the
+  /// run does not finish. On GPUs there are only our algorithms.
   template <class Engine>
   Report run(Engine& engine, apps::RunOptions options, Checks* checks = nullptr) const {
     options.results = checks != nullptr;
@@ -48,19 +49,19 @@ struct Variant {
     if (checks != nullptr && run.difference) checks->add(std::move(run.difference));
     return finished(run);
   }
-  /// The report of a run. Throws when it is not finished.
+  /// The report of a run. Throws if the run has not finished.
   [[nodiscard]] Report finished(const apps::AppRun& run) const {
     if (run.report.status == Status::finished) return run.report;
     throw std::runtime_error{pair.name() + " is " + to_string(run.report.status)};
   }
-  /// "bfs (paper) on rmat:22".
+  /// The name of the variant, e.g. "bfs (paper) on rmat:22".
   [[nodiscard]] std::string name() const {
     return pair.app + " (" + algorithm + ") on " + pair.input;
   }
 };
 
-/// For each pair the app's own algorithm, after the paper's if the app has that too. Chunked pairs
-/// only if `chunked`.
+/// The variants of each pair: first the paper's algorithm, if the app has it, then the app's own.
+/// Chunked pairs only if `chunked`.
 [[nodiscard]] std::vector<Variant> variants_of(const std::vector<Pair>& pairs,
                                                bool chunked = false);
 

@@ -1,5 +1,6 @@
-// Yield semantics, for comparison: a requested group runs the task inside its offer and goes on.
-// Invariant: one task at a time; it starts when all the groups it needs have arrived.
+// Yield semantics, for comparison: a requested group runs the task inside its offer, then
+// continues. Invariant: there is one task at a time. It starts when all groups that it needs have
+// arrived.
 #pragma once
 
 #include <atomic>
@@ -7,19 +8,20 @@
 
 namespace cohort::bench {
 
-/// Times of a task, in nanoseconds since its request.
+/// Durations of a task in nanoseconds, both measured from its request.
 struct Served {
-  std::uint64_t gather = 0;  ///< until all its groups were in it
-  std::uint64_t done = 0;    ///< until the last of them went on with the kernel
+  std::uint64_t gather = 0;  ///< until all its groups had arrived
+  std::uint64_t done = 0;    ///< until the last of them continued with the kernel
 };
 
-/// A task that the host hands to running groups.
+/// A task that the host passes to running groups.
 class YieldTask {
  public:
-  /// Host: has `groups` groups run `steps` of arithmetic each; returns when they are done.
+  /// Host: requests `groups` groups, each of which runs `steps` of arithmetic. Returns when they
+  /// are done.
   Served ask(std::uint32_t groups, std::uint64_t steps);
 
-  /// Groups: runs a pending task. Called where a group would offer itself.
+  /// Groups: runs a pending task. Called at each place where a group would offer itself.
   void look() {
     if (wanted_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       serve();
@@ -33,7 +35,7 @@ class YieldTask {
   std::uint64_t gathered_at_ = 0;
   std::atomic<std::uint32_t> wanted_{0};
   std::atomic<std::uint32_t> arrived_{0};
-  std::atomic<std::uint32_t> round_{0};  // one more whenever all groups are in
+  std::atomic<std::uint32_t> round_{0};  // incremented whenever all groups have arrived
   std::atomic<std::uint32_t> busy_{0};
 };
 

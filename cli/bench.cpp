@@ -48,7 +48,7 @@ struct Options {
   std::optional<double> minutes;
 };
 
-/// Requests a stop when another token does, or at the time limit, whichever comes first.
+/// Requests a stop when another stop token does, or at the time limit, whichever comes first.
 class TimeLimit {
  public:
   TimeLimit(const std::stop_token& outside, std::optional<double> minutes)
@@ -72,7 +72,7 @@ class TimeLimit {
   std::stop_source source_;
   std::atomic<bool> reached_{false};
   std::stop_callback<std::function<void()>> forward_;
-  std::jthread timer_;  // last: it uses all of the above
+  std::jthread timer_;  // last member: the thread uses all of the above
 };
 
 /// Runs `work` under --time-limit. Samples measured before the limit are kept.
@@ -106,7 +106,7 @@ bool keeps_samples(const bench::Scenario& scenario) {
   return scenario.keeps == bench::Scenario::Keeps::samples;
 }
 
-/// Path of the record; empty if a scenario stores its samples instead.
+/// Path of the record; empty if the scenario stores samples instead.
 std::filesystem::path record_file(const ListedScenario& chosen, const Options& options) {
   if (options.out.empty()) return options.json;
   if (keeps_samples(chosen.scenario)) return {};
@@ -116,11 +116,12 @@ std::filesystem::path record_file(const ListedScenario& chosen, const Options& o
 
 std::uint32_t repetitions_of(const bench::Scenario& scenario, const Options& options) {
   if (options.repetitions) return *options.repetitions;
-  if (keeps_samples(scenario)) return options.quick ? 1 : 10;  // the paper: 10
+  if (keeps_samples(scenario)) return options.quick ? 1 : 10;  // the paper has 10
   return options.quick ? scenario.quick_repetitions : 9;
 }
 
-/// The scenario `name` on the requested engine, or else on the first engine that has it.
+/// The scenario `name` on the requested engine. If no engine is requested, on the first engine that
+/// has the scenario.
 const ListedScenario& scenario_of(std::string_view name, const Options& options) {
   if (!options.engine.empty()) (void)engine_kind(options.engine);
   for (const ListedScenario& each : bench::scenarios()) {
@@ -220,7 +221,7 @@ void add_openmp_barrier(CLI::App& bench, Action& chosen) {
   });
 }
 
-/// Hidden: the tenants scenario runs its processes by it.
+/// A hidden command. The tenants scenario runs its processes with it.
 void add_tenants_part(CLI::App& bench, Action& chosen) {
   CLI::App* const command = bench.add_subcommand("tenants-part")->group("");
   const auto part = std::make_shared<bench::TenantsPart>();
@@ -261,7 +262,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
   for (const ListedScenario& listed : bench::scenarios()) {
     const bench::Scenario& scenario = listed.scenario;
     const std::string name{scenario.name};
-    if (!names.insert(name).second) continue;  // another engine has one too
+    if (!names.insert(name).second) continue;  // another engine has a scenario with this name
     CLI::App* const sub = command->add_subcommand(name, std::string{scenario.summary});
     add_value(*sub, "--engine", options->engine, "ENGINE",
               "cpu, cuda or opencl (default: the first that has this scenario)");
@@ -359,7 +360,7 @@ void add_bench(CLI::App& tool, Action& chosen, Interrupt& interrupt) {
 #endif
   add_openmp_barrier(*command, chosen);
   add_tenants_part(*command, chosen);
-  command->footer(  // not inherited by the scenarios above
+  command->footer(  // set after the commands above, so that they do not inherit it
       "Contenders are measured side by side, in turns. Records hold the raw samples, the machine\n"
       "and the commit. The paper's experiments store each sample at once: an interrupted run\n"
       "resumes when it is started again.\n\n"

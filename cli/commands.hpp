@@ -31,8 +31,8 @@ void add_opencl(CLI::App& tool, Action& chosen);
 inline constexpr const char* resize_request = "ranks";
 void add_resize(CLI::App& tool, Action& chosen);
 void add_launch(CLI::App& tool, Action& chosen, Interrupt& interrupt);
-/// `words` follow `--` on the command line. They are kept from the parser, which would change some,
-/// such as '[a]'.
+/// `words` are the arguments after `--`. They are kept from the parser, which would change some of
+/// them, such as '[a]'.
 void add_lease(CLI::App& tool, Action& chosen, Interrupt& interrupt,
                const std::vector<std::string>& words);
 void add_throttle(CLI::App& tool, Action& chosen);

@@ -42,7 +42,7 @@ complete -c cohort -f -a '(__cohort)'
 )"},
 };
 
-/// The words of "a|b|c" in a description.
+/// The alternatives in a description of the form "a|b|c".
 std::vector<std::string> alternatives(const std::string& description) {
   static const std::regex pattern{"[a-z][a-z-]*(\\|[a-z][a-z-]*)+"};
   std::smatch match;

@@ -1,4 +1,4 @@
-// Shell completion based on the tool's own help: scripts ask the tool which words may follow.
+// Shell completion from the tool's own help: the scripts ask the tool which words may follow.
 #pragma once
 
 #include <CLI/App.hpp>

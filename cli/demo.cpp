@@ -239,7 +239,8 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
 void record(cpu::Engine& engine, const World& world, std::uint32_t frame_side,
             std::uint32_t frame_workers, const std::filesystem::path& folder,
             const std::stop_token& stop) {
-  Fractal fractal{frame_side};  // a new picture: the measured run may have cut its last frame short
+  // A new picture, because the measured run may have stopped in the middle of a frame.
+  Fractal fractal{frame_side};
   tool::Timeline timeline{std::size_t{1} << 16U};
   Periodic frames{engine,
                   frame_period,

@@ -15,7 +15,7 @@ namespace cohort::cli {
 /// A square picture that is drawn repeatedly.
 class Fractal {
  public:
-  /// Also draws the reference frame, in the calling thread.
+  /// Also draws the reference frame, on the calling thread.
   explicit Fractal(std::uint32_t side);
   /// Side length of a frame that takes about `work` on one CPU.
   static std::uint32_t side_for(std::chrono::nanoseconds work);

@@ -1,6 +1,6 @@
 // Handles SIGINT and SIGTERM: ends the program at once, or after a clean stop of the running
-// command. Invariant: created before all other threads, which inherit the blocked signals, so only
-// its own thread receives them.
+// command. Invariant: this object is created before all other threads. They inherit its blocked
+// signals, so only its own thread receives signals.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,8 @@ class Interrupt {
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
   /// The signal received, or 0.
   [[nodiscard]] int signal() const { return signal_.load(std::memory_order_relaxed); }
-  /// For the calling thread, before it executes another program: that gets signals as usual.
+  /// Restores the signal mask of the calling thread, before it executes another program: that
+  /// program then gets signals as usual.
   void restore_signals() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:

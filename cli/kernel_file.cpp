@@ -52,8 +52,8 @@ class Arguments {
  public:
   explicit Arguments(ProgramKernel& kernel) : kernel_(kernel) {}
 
-  /// NAME=VALUE for a value; NAME=COUNT, NAME=COUNT*VALUE, NAME=COUNT*iota, NAME=V,V,... or
-  /// NAME=@FILE for a buffer; NAME=local:BYTES for local memory.
+  /// Sets a parameter. NAME=VALUE is for a value. NAME=COUNT, NAME=COUNT*VALUE, NAME=COUNT*iota,
+  /// NAME=V,V,... and NAME=@FILE are for a buffer. NAME=local:BYTES is for local memory.
   void set(const std::string& argument) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) refuse(argument, "write NAME=VALUE");

@@ -13,9 +13,9 @@ class Interrupt;
 
 struct KernelFileOptions {
   std::string file;
-  std::string kernel;                  ///< name; empty: the file's only kernel
-  std::vector<std::string> arguments;  ///< NAME=VALUE
-  std::vector<std::string> prints;     ///< NAME or NAME:COUNT
+  std::string kernel;                  ///< name of the kernel; empty: the only one in the file
+  std::vector<std::string> arguments;  ///< each is NAME=VALUE
+  std::vector<std::string> prints;     ///< each is NAME or NAME:COUNT
   std::vector<std::string> defines;
   std::vector<std::string> include_paths;
   std::string standard;  ///< OpenCL C version, e.g. CL1.2; empty: CL3.0

@@ -41,7 +41,7 @@ int run(std::vector<std::string> words, std::uint32_t ranks, const Interrupt& in
     arguments.push_back(word.data());
   }
   arguments.push_back(nullptr);
-  // The tool blocks signals, which its listener receives. The command gets them as usual.
+  // The tool blocks signals, so that only its listener receives them. Unblock them for the command.
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_t attributes;
@@ -75,7 +75,7 @@ int launch(const Options& options, Interrupt& interrupt) {
                 << ", the last one\n";
       return failed;
     }
-    if (ranks > 1) --ranks;  // assume that the node of one rank is lost
+    if (ranks > 1) --ranks;  // assumes that the node of one rank is lost
     std::cerr << "cohort: the command ended with status " << status << "; starting it again with "
               << ranks << (ranks == 1 ? " rank" : " ranks") << std::endl;
   }

@@ -1,7 +1,7 @@
-// cohort lease: runs any program as a tenant of a shared CPU engine.
-// Invariant: the program takes the place of this process, so signals, exit status, streams and job
-// control are its own. A keeper, a process outside its family, holds the lease while the program
-// runs, and binds the program's threads to the CPUs that the engine lends.
+// cohort lease: runs any program as a tenant of a shared CPU engine. Invariant: the program
+// replaces this process, so signals, exit status, streams and job control are its own. A second
+// process, the keeper, holds the lease while the program runs, and binds the program's threads to
+// the CPUs that the engine lends. The keeper is not a child of this process.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -44,11 +44,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr const char* variable = "COHORT_LEASE";  // marks the processes of a command
-constexpr int not_executable = 126;               // as shells say it
+// Environment variable that marks the processes of a command.
+constexpr const char* variable = "COHORT_LEASE";
+constexpr int not_executable = 126;  // the exit status that shells use
 constexpr int not_found = 127;
-constexpr int report_descriptor = 3;  // the keeper's end of the pipe to the command's process
-constexpr milliseconds look{10};      // how often the keeper looks at the grant
+// Descriptor at which the keeper has its end of the pipe to the command's process.
+constexpr int report_descriptor = 3;
+constexpr milliseconds look{10};  // interval at which the keeper reads the grant
 
 struct Options {
   std::optional<std::uint32_t> units;
@@ -63,7 +65,7 @@ struct Options {
 struct KeeperOptions {
   Options how;
   pid_t command = 0;
-  std::uint64_t started = 0;  // the command's process, for its id may be given out again
+  std::uint64_t started = 0;  // start time of the command's process, because its id may be reused
   std::string mark;
   std::string name;
 };
@@ -75,7 +77,7 @@ struct SharedEngine {
   std::uint32_t capacity = 0;
 };
 
-/// Empty if there is no engine of that name.
+/// Returns nothing if there is no engine of that name.
 std::optional<SharedEngine> find_engine(const std::string& name) {
   try {
     const auto status = nlohmann::json::parse(engine_status(name));
@@ -87,7 +89,7 @@ std::optional<SharedEngine> find_engine(const std::string& name) {
   }
 }
 
-/// Throws Error{bad_options} for what this engine does not have.
+/// Throws Error{bad_options} for options that this engine does not support.
 void check(const Options& options, const SharedEngine& engine) {
   if (engine.kind != "cpu") {
     throw Error{Errc::unsupported, "engine '" + engine.name + "' runs on " + engine.kind +
@@ -120,7 +122,7 @@ class Keeper {
         bound_(own_),
         tenant_({.engine = options.how.engine, .name = options.name}) {}
 
-  /// Until the command ends; then this process does.
+  /// Keeps the lease until the command ends, then ends this process.
   [[noreturn]] void keep() {
     std::thread{[this] { watch(); }}.detach();
     for (;;) {
@@ -168,12 +170,13 @@ class Keeper {
         while (tenant_.connected()) std::this_thread::sleep_for(std::chrono::seconds{1});
         return;
       }
-      const auto spent = steady_clock::now() - begin;  // large trees are looked at less often
+      const auto spent = steady_clock::now() - begin;  // large process trees are read less often
       std::this_thread::sleep_for(std::max<steady_clock::duration>(look, 20 * spent));
     }
   }
 
-  /// Binds the command to the CPUs that are lent. False: it may not use any of them.
+  /// Binds the command to the CPUs that are lent. Returns false if the command may not use any of
+  /// them.
   bool obey(const TenantLease& lease) {
     const std::vector<std::uint32_t> lent = lease.cpus();
     std::vector<std::uint32_t> usable;
@@ -181,11 +184,11 @@ class Keeper {
                          [this](std::uint32_t cpu) { return own_.has(cpu); });
     if (usable.empty() && !lent.empty()) return false;
     const std::size_t units = std::min<std::size_t>(lease.units(), usable.size());
-    if (units == 0) {  // all has been taken back; some CPU is needed to go on
+    if (units == 0) {  // all units have been taken back, but the command needs some CPU to continue
       if (tenant_.connected()) bind(bound_.first());
     } else {
-      // An engine that does not pin its workers names all its CPUs. Tenants then begin at different
-      // ones.
+      // An engine that does not pin its workers lists all its CPUs. Let different tenants begin at
+      // different ones.
       const std::size_t from = static_cast<std::size_t>(options_.command) % usable.size();
       std::ranges::rotate(usable, usable.begin() + static_cast<std::ptrdiff_t>(from));
       usable.resize(units);
@@ -199,7 +202,8 @@ class Keeper {
     const std::lock_guard lock{mutex_};
     if (!(cpus == bound_)) {
       before_ = std::exchange(bound_, cpus);
-      passes_ = 2;  // the second, a look later, finds threads that were just being created
+      // The second pass, one interval later, finds threads that were just being created.
+      passes_ = 2;
     }
     if (passes_ == 0) return;
     --passes_;
@@ -211,13 +215,13 @@ class Keeper {
     return tree_.cpu_use();
   }
 
-  /// Ends this process after the command. What the command left behind gets its CPUs back; the
-  /// engine notices the end of this process.
+  /// Waits for the command's end, then ends this process. Processes that the command leaves behind
+  /// get their CPUs back. The engine notices the end of this process.
   void watch() {
     const int process = static_cast<int>(::syscall(SYS_pidfd_open, options_.command, 0));
     pollfd wait{.fd = process, .events = POLLIN, .revents = 0};
     while (ProcessTree::start_of(options_.command) == options_.started) {
-      if (process < 0) {  // an old system
+      if (process < 0) {  // the system is too old for this call
         std::this_thread::sleep_for(look);
       } else if (::poll(&wait, 1, -1) > 0) {
         break;
@@ -228,7 +232,7 @@ class Keeper {
     ::_exit(fine);
   }
 
-  /// Lets the command begin. The first report counts.
+  /// Lets the command begin, or tells it why not. Only the first report counts.
   void report(const std::string& text) {
     if (reported_) return;
     reported_ = true;
@@ -238,9 +242,9 @@ class Keeper {
   }
 
   const KeeperOptions& options_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   ProcessTree tree_;
-  const CpuSet own_;  // what the command had
+  const CpuSet own_;  // CPUs that the command had before the lease
   CpuSet bound_;
   CpuSet before_;
   int passes_ = 0;
@@ -254,8 +258,8 @@ int keep(const KeeperOptions& options) {
   Keeper{options}.keep();
 }
 
-/// Starts the keeper as a process that is no child of this one, which will be the command. Returns
-/// the pipe on which the keeper reports.
+/// Starts the keeper as a process that is not a child of this one, which will become the command.
+/// Returns the pipe on which the keeper reports.
 Descriptor start_keeper(const Options& options, std::uint64_t started, const std::string& mark,
                         const std::string& name) {
   std::vector<std::string> words{"cohort",
@@ -284,12 +288,13 @@ Descriptor start_keeper(const Options& options, std::uint64_t started, const std
   const pid_t child = ::fork();
   if (child < 0) throw std::system_error{errno, std::generic_category(), "cannot start a process"};
   if (child == 0) {
-    // Only calls that are safe after fork() in a program with threads. Nothing of the command's
-    // terminal and files stays open here.
+    // Only calls that are safe after fork() in a program with threads. The keeper closes the
+    // command's terminal and files.
     ::setsid();
     if (::fork() != 0) ::_exit(0);
     ::dup2(ends[1], report_descriptor + 1);
-    ::dup2(report_descriptor + 1, report_descriptor);  // twice, so that it stays open in exec
+    // Dup2 to another number first, so that the descriptor stays open in exec.
+    ::dup2(report_descriptor + 1, report_descriptor);
     const int nothing = ::open("/dev/null", O_RDWR);
     for (int stream = 0; stream < report_descriptor; ++stream) ::dup2(nothing, stream);
     ::syscall(SYS_close_range, report_descriptor + 1, ~0U, 0);
@@ -301,7 +306,7 @@ Descriptor start_keeper(const Options& options, std::uint64_t started, const std
   return reading;
 }
 
-/// Waits until the keeper reports. Returns what it says; empty if all is well.
+/// Waits for the keeper's report. Returns its text; empty if all is well.
 std::string hear(const Descriptor& keeper, const std::string& engine) {
   std::string said;
   for (int patience = 1000;; patience = -1) {
@@ -316,7 +321,8 @@ std::string hear(const Descriptor& keeper, const std::string& engine) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     said.append(buffer.data(), static_cast<std::size_t>(got));
-    if (said.ends_with('\n')) break;  // another process may have a copy of the keeper's end
+    // Stops at the line's end, because another process may have a copy of the keeper's end.
+    if (said.ends_with('\n')) break;
   }
   if (said.empty()) return "the lease failed; the command runs without one";
   said.pop_back();
@@ -325,7 +331,7 @@ std::string hear(const Descriptor& keeper, const std::string& engine) {
 
 // ---- the command
 
-/// What execvp() would do with the program: 0, ENOENT or EACCES.
+/// The error that execvp() would report for the program: 0, ENOENT or EACCES.
 int error_of(const std::string& program) {
   const auto check_file = [](const std::string& file) {
     struct stat status {};
@@ -358,12 +364,13 @@ int cannot_start(const std::string& program, int error) {
   return not_executable;
 }
 
-/// Marks the processes of a command. The start time tells it from a later one of the same id.
+/// The mark of the processes of a command. The start time distinguishes it from a later process
+/// with the same id.
 std::string mark_of(pid_t command, std::uint64_t started) {
   return std::to_string(command) + "-" + std::to_string(started);
 }
 
-/// Whether this process runs under a lease already.
+/// Whether this process already runs under a lease.
 bool leased() {
   const char* const mark = std::getenv(variable);
   pid_t command = 0;
@@ -406,7 +413,7 @@ int lease(const Options& options, std::vector<std::string> command, Interrupt& i
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::signal(SIGXFSZ, SIG_DFL);  // main() ignores it
+  std::signal(SIGXFSZ, SIG_DFL);  // undoes main(), which ignores the signal
   interrupt.restore_signals();
   ::execvp(arguments[0], arguments.data());
   return cannot_start(command[0], errno);
@@ -426,7 +433,7 @@ void add_amounts(CLI::App& command, Options& options) {
       ->check(positive_number("--hold", 1e6));
 }
 
-/// Hidden: start_keeper() runs it.
+/// A hidden command, which start_keeper() runs.
 void add_keeper(CLI::App& tool, Action& chosen) {
   CLI::App* const command = tool.add_subcommand("lease-keeper")->group("");
   const auto options = std::make_shared<KeeperOptions>();

@@ -137,5 +137,5 @@ int main(int argc, char** argv) try {
   const int status = cohort::cli::run(argc, argv, interrupt);
   return interrupt.signal() != 0 ? 128 + interrupt.signal() : status;
 } catch (...) {
-  return cohort::cli::failed;  // not even the error could be printed
+  return cohort::cli::failed;  // even the error could not be printed
 }

@@ -1,4 +1,4 @@
-// Manual pages generated from a program's --help, so they never go stale.
+// Generates manual pages from a program's --help, so that they are never out of date.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -6,7 +6,7 @@
 
 namespace cohort::cli {
 
-/// The page in man(7) format. `rest`: further sections, already in that format.
+/// The page in man(7) format. `rest`: further sections that are already in that format.
 [[nodiscard]] std::string manual_page(const CLI::App& program, const std::string& rest);
 
 }  // namespace cohort::cli

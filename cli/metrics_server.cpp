@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_connections = 16;
 constexpr std::size_t longest_request = 8192;
 constexpr std::chrono::seconds patience{2};
-constexpr std::chrono::milliseconds pause{100};  // without descriptors
+constexpr std::chrono::milliseconds pause{100};  // pause when no descriptors are left
 
 std::string http(std::string_view status, std::string_view headers, const std::string& body) {
   std::string text = "HTTP/1.1 ";
@@ -66,14 +66,16 @@ MetricsServer::~MetricsServer() {
   ::close(listening_);
 }
 
-/// How many connections may be accepted: a new one may replace one that has not sent its request.
+/// The number of connections that may be accepted. A new connection may replace one that has not
+/// sent its request.
 std::size_t MetricsServer::room() const {
   const auto answering = std::ranges::count(connections_, true, &Connection::answering);
   return most_connections - static_cast<std::size_t>(answering);
 }
 
 void MetricsServer::accept_all() {
-  for (std::size_t left = room(); left > 0; --left) {  // so that no fresh one is replaced
+  // Counted first, so that no fresh connection is replaced.
+  for (std::size_t left = room(); left > 0; --left) {
     const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     starved_ = socket < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR &&
                errno != ECONNABORTED;
@@ -133,7 +135,8 @@ bool MetricsServer::attend(Connection& connection, const std::function<std::stri
 void MetricsServer::serve_until(Clock::time_point when, const std::function<std::string()>& page) {
   for (;;) {
     Clock::time_point next = starved_ ? std::min(when, Clock::now() + pause) : when;
-    std::optional<std::string> made;  // engines that do not answer take seconds
+    // Made at most once, because engines that do not answer take seconds.
+    std::optional<std::string> made;
     const auto page_once = [&] {
       if (!made) made = page();
       return *made;

@@ -1,6 +1,5 @@
-// Serves one page of metrics over HTTP on the loopback interface, as Prometheus reads it.
-// Invariant: a connection has a limit on its bytes and on its time, so no client can hold up others
-// for long.
+// Serves one page of metrics over HTTP on the loopback interface, for Prometheus. Invariant: a
+// connection has a limit on its bytes and on its time, so no client can delay others for long.
 #pragma once
 
 #include <chrono>
@@ -20,7 +19,8 @@ class MetricsServer {
   ~MetricsServer();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// Answers requests until then. `page` is called at most once for all that are there at a time.
+  /// Answers requests until `when`. Calls `page` at most once for all requests that are pending at
+  /// the same time.
   void serve_until(std::chrono::steady_clock::time_point when,
                    const std::function<std::string()>& page);
 
@@ -29,13 +29,14 @@ class MetricsServer {
     int socket = -1;
     std::chrono::steady_clock::time_point deadline;
     std::string request;
-    std::string answer;  // what is still to be sent
+    std::string answer;  // the rest of the answer, still to be sent
     bool answering = false;
   };
 
   [[nodiscard]] std::size_t room() const;
   void accept_all();
-  /// Reads and writes what is possible now. False: the connection is over.
+  /// Reads and writes as much as possible without blocking. Returns false if the connection is
+  /// over.
   static bool attend(Connection& connection, const std::function<std::string()>& page);
   /// `request` has a complete first line, or is too long.
   static std::string answer_to(const std::string& request,
@@ -43,8 +44,8 @@ class MetricsServer {
 
   int listening_ = -1;
   std::uint16_t port_ = 0;
-  std::vector<Connection> connections_;  // in the order in which they came
-  bool starved_ = false;                 // no descriptors left: none is accepted for a while
+  std::vector<Connection> connections_;  // in order of arrival
+  bool starved_ = false;  // no descriptors are left, so connections are not accepted for a while
 };
 
 }  // namespace cohort::cli

@@ -1,5 +1,5 @@
 // cohort opencl check: tells the owner of an OpenCL device whether cohort works on it, and how
-// well. Invariant: every wait ends, also on a device that ignores requests.
+// well. Invariant: every wait ends, even on a device that ignores requests.
 #include <iomanip>
 #include <iostream>
 
@@ -17,19 +17,20 @@ namespace {
 #ifdef COHORT_WITH_OPENCL
 using namespace std::chrono_literals;
 
-/// A run that takes longer is given up.
+/// Time after which a run is given up.
 constexpr std::chrono::seconds patience{30};
 constexpr std::uint32_t repetitions = 7;
 constexpr std::size_t tasks = 40;
 
-/// An app with barriers and one that steals work, on small inputs.
+/// A trial consists of an app and a small input. One app has barriers, another steals work.
 struct Trial {
   std::string_view app;
   std::string_view input;
 };
 constexpr Trial trials[] = {{"bfs", "grid:200x200"}, {"octree", "particles:50000"}};
 
-/// Runs the app once; its time in seconds. Throws where the result is wrong or does not come.
+/// Runs the app once and returns its time in seconds. Throws if the result is wrong, or does not
+/// come in time.
 double run_once(tool::AppEngine& engine, const apps::Ready& app, bool resizable,
                 tool::Load* load = nullptr) {
   apps::RunOptions how;
@@ -71,7 +72,7 @@ void check_device(std::size_t number, const opencl::Device& device) {
   const auto product = engine.product(64, {.groups = share, .priority = 1});
   for (const Trial& trial : trials) {
     const apps::Ready app = engine.prepare(trial.app, std::string{trial.input}, {});
-    static_cast<void>(run_once(engine, app, true));  // the device's compiler takes its time
+    static_cast<void>(run_once(engine, app, true));  // the first run includes the device's compiler
     std::vector<double> ratios;
     for (std::uint32_t i = 0; i < repetitions; ++i) {
       const double fixed = run_once(engine, app, false);

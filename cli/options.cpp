@@ -41,7 +41,7 @@ std::size_t distance(const std::string& one, const std::string& other) {
 /// The entry of `names` closest to the mistyped `word`, as a question.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
   std::string best;
-  // One more than the largest distance tolerated.
+  // The distance must be smaller than this to count.
   std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);
   for (const std::string& each : names) {
     const std::size_t wrong = distance(word, each);

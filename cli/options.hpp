@@ -32,7 +32,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& option, Number& nu
 
 /// Adds `--share[=NAME]`.
 CLI::Option* add_share(CLI::App& command, std::string& share);
-/// The name that `share` asks for; empty if the option was not given.
+/// The name for which `share` asks; empty if the option was not given.
 [[nodiscard]] std::string share_name(const std::string& share);
 /// Prints the name under which an engine is shared, if it is.
 void announce_share(const std::string& name);
@@ -40,7 +40,7 @@ void announce_share(const std::string& name);
 /// Accepts numbers above 0, up to `most`.
 [[nodiscard]] CLI::Validator positive_number(const std::string& option, double most);
 
-/// `--engine ENGINE  cpu, cuda or opencl (default: cpu)`
+/// Prints help in this form: `--engine ENGINE  cpu, cuda or opencl (default: cpu)`
 class HelpFormatter : public CLI::Formatter {
  public:
   [[nodiscard]] std::string make_option_opts(const CLI::Option* option) const override;
@@ -49,7 +49,7 @@ class HelpFormatter : public CLI::Formatter {
 [[nodiscard]] inline bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
-/// "(default: cpu)"; empty if an option has none.
+/// "(default: cpu)"; empty if the option has no default.
 [[nodiscard]] inline std::string default_of(const CLI::Option& option) {
   const std::string value = option.get_default_str();
   return value.empty() ? "" : "(default: " + value + ")";

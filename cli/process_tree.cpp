@@ -18,7 +18,7 @@ std::string proc(pid_t process, const char* file) {
   return "/proc/" + std::to_string(process) + "/" + file;
 }
 
-/// The numbers that are names in a folder: processes, or threads.
+/// All file names in a folder that are numbers: ids of processes or of threads.
 std::vector<pid_t> numbers_in(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open{::opendir(folder.c_str()), &::closedir};
   std::vector<pid_t> numbers;
@@ -78,12 +78,12 @@ std::optional<std::uint64_t> ProcessTree::start_of(pid_t process) {
   return found ? std::optional{found->started} : std::nullopt;
 }
 
-/// Empty if it has ended.
+/// Reads one process. Empty if it has ended.
 std::optional<ProcessTree::Process> ProcessTree::read(pid_t id) {
   std::ifstream file{proc(id, "stat")};
   std::string line;
   std::getline(file, line);
-  // The name of the program is in parentheses, and may have any characters.
+  // The name of the program is in parentheses, and may itself contain any characters.
   const std::size_t name_ends = line.rfind(')');
   if (name_ends == std::string::npos) return {};
   std::istringstream fields{line.substr(name_ends + 1)};
@@ -119,11 +119,13 @@ void ProcessTree::look() {
     const auto found = all.find(member.first);
     return found == all.end() || found->second.started != member.second;
   });
-  // Ids are reused, so a child may have a smaller one than its parent: until no more are found.
+  // Ids are reused, so a child may have a smaller id than its parent. Repeat until no more are
+  // found.
   for (bool more = true; more;) {
     more = false;
     for (const auto& [id, process] : all) {
-      // A command with the id 1 becomes the parent of its keeper.
+      // If the command has the id 1, its keeper becomes its child. The keeper is not part of the
+      // command.
       if (id == own || process.started < first_ || members_.contains(id)) continue;
       if (!members_.contains(process.parent) && !has_mark(id)) continue;
       members_[id] = process.started;
@@ -133,8 +135,8 @@ void ProcessTree::look() {
 }
 
 void ProcessTree::bind(const CpuSet& before, const CpuSet& now) {
-  // A thread may start another one, with its own CPUs, just before it is bound itself. So this goes
-  // on until all threads were found bound. The limit is for trees that grow without end.
+  // Just before a thread is bound, it may start another thread, which keeps the old CPUs. So repeat
+  // until all threads were found bound. The limit is for trees that grow without end.
   constexpr int most_passes = 100;
   bool changed = true;
   for (int pass = 0; changed && pass < most_passes; ++pass) {

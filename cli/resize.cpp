@@ -27,7 +27,7 @@ Report drive_randomly(const Job& job, std::uint32_t max_groups, std::uint64_t se
     try {
       job.resume();
     } catch (const Error& error) {
-      if (error.code() != Errc::bad_state) throw;  // else the job was cancelled meanwhile
+      if (error.code() != Errc::bad_state) throw;  // otherwise the job was cancelled meanwhile
     }
   }
 }

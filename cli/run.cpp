@@ -87,7 +87,7 @@ struct Tasks {
 /// The trace checker's verdict on a run.
 struct Judgement {
   std::uint64_t events = 0;
-  std::optional<bool> legal = true;  // empty: the trace is incomplete
+  std::optional<bool> legal = true;  // empty if the trace is incomplete
   std::string error;                 // the first illegal event, or why there is no verdict
 };
 
@@ -111,8 +111,8 @@ Judgement judge(const std::deque<apps::JobTrace>& traces) {
 /// Times of several runs. The first run is cold: it touches the job's memory for the first time.
 struct Spread {
   double cold;
-  double warm;  ///< median of the others
-  double low;   ///< their quartiles
+  double warm;  ///< median of the other runs
+  double low;   ///< lower quartile of the other runs; then the upper
   double high;
 };
 Spread spread_of(const std::vector<Run>& runs) {
@@ -125,7 +125,7 @@ Spread spread_of(const std::vector<Run>& runs) {
           .low = tool::percentile(warm, 25),
           .high = tool::percentile(warm, 75)};
 }
-/// Edges of the input per second of a warm run.
+/// Number of edges of the input, divided by the seconds of a warm run.
 double edges_per_second(std::uint64_t edges, const Spread& spread) {
   return static_cast<double>(edges) * 1e9 / std::max(spread.warm, 1.0);
 }
@@ -252,7 +252,8 @@ void print(const Options& options, const apps::Ready& app, std::uint32_t groups,
             << groups << " groups of " << *options.local_size << ", " << report.joins << " joined, "
             << report.leaves << " left\n";
   print(runs, app.edges);
-  if (report.gather.count > 0 && options.task == "none") {  // the tasks have a line of their own
+  // Tasks have a line of their own in the output.
+  if (report.gather.count > 0 && options.task == "none") {
     std::cout << std::setprecision(1) << "gather time p50 " << micro(report.gather.p50)
               << " us, p99 " << micro(report.gather.p99) << " us, max " << micro(report.gather.max)
               << " us\n";
@@ -277,13 +278,13 @@ std::function<Report(const Job&)> suspender(const Options& options) {
   };
 }
 
-/// Writes a checkpoint every so often, and a last one when a signal asks for the end.
+/// Writes a checkpoint at intervals, and a last one when a signal asks for the end.
 std::function<Report(const Job&)> saver(const Options& options, std::stop_token stop) {
   using Clock = std::chrono::steady_clock;
   const auto every = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>{options.every.value_or(0)});
   return [file = options.checkpoint, every, stop = std::move(stop)](const Job& job) {
-    constexpr std::chrono::milliseconds look{20};  // for a signal
+    constexpr std::chrono::milliseconds look{20};  // interval at which it checks for a signal
     for (auto due = Clock::now() + every;;) {
       if (auto report = job.wait_until(std::min(due, Clock::now() + look))) return *report;
       if (Clock::now() < due && !stop.stop_requested()) continue;
@@ -375,7 +376,7 @@ int run(Options options, Interrupt& interrupt) {
                           .capacity = options.capacity,
                           .device = options.device,
                           .scheduler = options.scheduler,
-                          .pinned = !options.share.empty(),  // so that leases name exact CPUs
+                          .pinned = !options.share.empty(),  // so that leases can name exact CPUs
                           .share = share_name(options.share)},
                          options.dialect};
   announce_share(share_name(options.share));
@@ -413,7 +414,7 @@ int run(Options options, Interrupt& interrupt) {
     load.emplace(engine.product(tasks.side, task), tasks.kind->period);
     how.drive = [&load](const Job& job) {
       Report report = load->drive(job);
-      load->rest();  // while results are compared
+      load->rest();  // no tasks while results are compared
       return report;
     };
   }
@@ -421,7 +422,7 @@ int run(Options options, Interrupt& interrupt) {
   how.movable = !options.checkpoint.empty() || !options.restore.empty();
   how.restore = options.restore;
   if (options.every) {
-    how.launch.stop = {};  // a signal suspends the job
+    how.launch.stop = {};  // not a stop token, because a signal suspends the job instead
     how.launch.name = options.app + " on " + options.input;
     for (const std::string& each : options.settings) how.launch.name += " -o " + each;
     if (std::filesystem::exists(options.checkpoint)) how.restore = options.checkpoint;

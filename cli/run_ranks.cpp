@@ -124,11 +124,11 @@ int run_ranks(apps::RankedRun run, std::optional<std::uint32_t> capacity, Interr
   try {
     return run_here(network, run, capacity);
   } catch (const Error& error) {
-    // All ranks have the same options: one of them says it.
+    // If the options are wrong, they are wrong on all ranks, so only one rank prints the error.
     const bool everywhere = error.code() == Errc::bad_options;
     if (everywhere && network.rank() != 0) return bad_input;
     if (everywhere) throw;
-    if (error.code() == Errc::broken_contract) return failed;  // another rank says why
+    if (error.code() == Errc::broken_contract) return failed;  // the other rank prints the reason
     std::cerr << "cohort: rank " << network.rank() << ": " << error.what() << std::endl;
   } catch (const std::exception& error) {
     std::cerr << "cohort: rank " << network.rank() << ": " << error.what() << std::endl;

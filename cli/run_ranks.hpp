@@ -9,8 +9,8 @@
 
 namespace cohort::cli {
 
-/// This rank's part. Rank 0 prints the outcome. SIGUSR1 and SIGTERM make a rank leave at the end of
-/// its superstep. Returns the exit status.
+/// Runs this rank's part. Rank 0 prints the outcome. SIGUSR1 and SIGTERM make a rank leave at the
+/// end of its superstep. Returns the exit status.
 int run_ranks(apps::RankedRun run, std::optional<std::uint32_t> capacity, Interrupt& interrupt);
 
 }  // namespace cohort::cli

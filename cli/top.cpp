@@ -1,5 +1,5 @@
-// cohort top: what the shared engines of this user are doing. cohort throttle: sets the capacity of
-// one from outside.
+// cohort top: shows what the shared engines of this user are doing. cohort throttle: sets the
+// capacity of one of them from outside.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ struct Options {
   std::optional<std::uint16_t> prometheus;
 };
 
-/// The documents of the engines that answer; of the one called `name`, if it is given.
+/// The documents of all engines that answer, or only of the one called `name` if it is given.
 std::vector<json> engines(const std::string& name) {
   std::vector<json> all;
   for (const std::string& each : name.empty() ? shared_engines() : std::vector{name}) {
@@ -50,7 +50,7 @@ std::vector<json> engines(const std::string& name) {
       json status = json::parse(engine_status(each), nullptr, false);
       if (status.is_object() && status.contains("engine")) all.push_back(std::move(status));
     } catch (const Error& error) {
-      if (error.code() != Errc::engine_gone) throw;  // else it has ended meanwhile
+      if (error.code() != Errc::engine_gone) throw;  // otherwise the engine has ended meanwhile
     }
   }
   return all;
@@ -58,7 +58,7 @@ std::vector<json> engines(const std::string& name) {
 
 // ---- on a terminal, or as lines
 
-/// Printable in any terminal: tenants choose their names.
+/// Makes text printable on any terminal, because tenants choose their names.
 std::string plain(const std::string& text) {
   std::string result = text;
   std::ranges::replace_if(
@@ -74,7 +74,7 @@ std::uint64_t number_of(const json& object, const char* member) {
 }
 json list_of(const json& object, const char* member) { return object.value(member, json::array()); }
 
-/// As in "90.0 us".
+/// The duration with a unit, e.g. "90.0 us".
 std::string duration(std::uint64_t nanoseconds) {
   struct Unit {
     double size;
@@ -97,9 +97,9 @@ std::string gather(const json& object) {
          duration(number_of(summary, "p99"));
 }
 
-/// What the latest samples of an engine leave for the next.
+/// Data of an engine that is kept from one sample to the next.
 struct History {
-  std::deque<std::uint64_t> groups;  // in kernels, over time
+  std::deque<std::uint64_t> groups;  // number of groups in kernels, over time
   std::uint64_t leases = 0;
   Clock::time_point at;
 };
@@ -191,7 +191,7 @@ class View {
   std::map<std::string, History> histories_;
 };
 
-/// The terminal's other screen, until the end of the scope.
+/// Switches to the terminal's alternate screen, until the end of the scope.
 class Screen {
  public:
   Screen() { std::cout << "\033[?1049h\033[?25l" << std::flush; }
@@ -210,7 +210,7 @@ class Screen {
   }
 
  private:
-  /// At most that many characters.
+  /// The first `columns` characters of a line.
   static std::string cut(const std::string& line, std::size_t columns) {
     std::size_t characters = 0;
     for (std::size_t at = 0; at < line.size(); ++at) {
@@ -223,7 +223,7 @@ class Screen {
 
 // ---- for Prometheus
 
-/// The families of metrics, in the text format 0.0.4.
+/// Collects families of metrics, in Prometheus' text format 0.0.4.
 class Metrics {
  public:
   using Labels = std::vector<std::pair<const char*, std::string>>;
@@ -314,7 +314,7 @@ int serve(const Options& options, const std::stop_token& stop) {
   const auto page = [&options] {
     try {
       return metrics(engines(options.name));
-    } catch (const std::exception&) {  // an engine of another version
+    } catch (const std::exception&) {  // the engine has another version
       return std::string{};
     }
   };

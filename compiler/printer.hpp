@@ -29,7 +29,6 @@ class Printer {
   };
 
   // ---- the differences between the languages
-  // An address space as a qualifier, with a trailing space.
   /// An address space as a qualifier, with a trailing space.
   virtual std::string space(clang::LangAS of) const = 0;
   /// Whether objects in this address space are const even if the source does not say so.

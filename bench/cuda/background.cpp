@@ -50,17 +50,19 @@ class Background {
     struct Figures {
       std::vector<double> slowdowns;
       std::vector<double> ideals;
-      std::vector<double> ideals_alone;  // with the lent SMs idle: no memory traffic of tasks
+      // With the lent SMs idle, so without memory traffic of tasks.
+      std::vector<double> ideals_alone;
       std::vector<double> over_ideal;
       std::vector<double> lent;
-      std::vector<double> alone;  // job times in nanoseconds: with all SMs,
-      std::vector<double> rest;   // and without the lent ones, next to tasks
+      std::vector<double> alone;  // job times in nanoseconds, with all SMs
+      std::vector<double> rest;   // job times in nanoseconds, without the lent SMs, next to tasks
       std::vector<double> gathers;
       std::vector<double> runs;
       std::uint64_t wrong = 0;
     };
     Checks checks;
-    static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));  // the first is slow
+    // Warms up, because the first run is slow.
+    static_cast<void>(variant.run(engine_, with_groups(engine_.capacity())));
     std::map<std::pair<std::string_view, std::string_view>, Figures> all;
     // Job times without the lent SMs, by share and by the size of the products that run on those
     // SMs (0: they idle).
@@ -139,7 +141,7 @@ class Background {
                         {"ideals", figures.ideals},
                         {"ideals_nothing_beside", figures.ideals_alone},
                         {"alone_ns", figures.alone},
-                        {"rest_ns", figures.rest},  // null: very long
+                        {"rest_ns", figures.rest},  // null if it took too long to measure
                         {"tasks", figures.runs.size()},
                         {"wrong", figures.wrong},
                         {"gather_ns", figures.gathers},
@@ -165,8 +167,9 @@ class Background {
   static constexpr double allowed = 1.05;
   static constexpr std::array<std::string_view, 3> shares{"quarter", "half", "all-but-one"};
 
-  static constexpr milliseconds shortest{2};                // job that can meet tasks
-  static constexpr std::chrono::seconds once_is_enough{1};  // a job this long is measured once
+  static constexpr milliseconds shortest{2};  // shortest job that is likely to meet tasks
+  // A job at least this long is measured once.
+  static constexpr std::chrono::seconds once_is_enough{1};
 
   static std::function<tool::Load::Served()> serving(const tool::CudaProduct& product,
                                                      std::uint32_t groups) {
@@ -195,9 +198,9 @@ class Background {
     load.end();
   }
 
-  /// Time of a static launch without `lent` SMs, in nanoseconds: the mean of a few. The lent SMs
-  /// idle, or run one product after another. The result is infinite if a launch would take very
-  /// long. The ideal then assumes no progress while SMs are lent, so it is longer.
+  /// Time of a static launch without `lent` SMs, in nanoseconds: the mean of a few launches. The
+  /// lent SMs idle, or run one product after another. The result is infinite if a launch would take
+  /// very long. The ideal then assumes no progress while SMs are lent, so it is longer.
   [[nodiscard]] double time_without(const Variant& variant, std::uint32_t lent,
                                     const tool::CudaProduct* product) const {
     const std::uint32_t left = engine_.capacity() - lent;
@@ -235,7 +238,7 @@ class Background {
     if (load->wrong() > 0) throw std::runtime_error{"background: a wrong product"};
     if (cancelled) return std::numeric_limits<double>::infinity();
     return tool::mean_length({jobs.end() - std::max<std::ptrdiff_t>(1, std::ssize(jobs) - 1),
-                              jobs.end()});  // the first of several is slow
+                              jobs.end()});  // drops the first of several times, which is slow
   }
 
   const tool::CudaProduct& product_of(const tool::LoadClass& load) {

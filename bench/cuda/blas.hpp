@@ -1,4 +1,4 @@
-// cuBLAS, loaded at run time if it is there, so that nothing links it.
+// cuBLAS, loaded at run time if it is installed, so that no program has to link it.
 #pragma once
 
 #include <cuda_runtime_api.h>

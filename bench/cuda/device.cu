@@ -77,7 +77,7 @@ __global__ void grid_loop(GridArg arg, std::uint32_t barriers, std::uint32_t bat
 template <KillOrder order>
 struct Offering {
   static constexpr Traits traits{.kill_order = order};
-  std::uint32_t interval;  // nanoseconds
+  std::uint32_t interval;  // in nanoseconds
   std::uint32_t* stop;
 
   template <class Group>
@@ -92,10 +92,10 @@ struct Offering {
   }
 };
 
-/// The same with a barrier after each piece of work. Counts each item once per step, to find lost
-/// or repeated work.
+/// Like Offering, with a barrier after each piece of work. Counts each item once per step, to find
+/// lost or repeated work.
 struct Stepping {
-  std::uint32_t interval;  // nanoseconds
+  std::uint32_t interval;  // in nanoseconds
   std::uint32_t* stop;
   std::uint32_t* items;
   std::uint32_t count;
@@ -116,12 +116,12 @@ struct Stepping {
   }
 };
 
-/// A task without work: the library's own check-in waits for all its groups.
+/// A task without work: the library's own check-in already waits for all its groups.
 struct Empty {
   COHORT_FN void operator()() const {}
 };
 
-/// The paper's introduction: all groups meet, round after round.
+/// The kernel of the paper's introduction: all groups meet, round after round.
 struct Rounds {
   std::uint32_t rounds;
   std::uint32_t* done;
@@ -137,7 +137,7 @@ struct Passed {
   std::uint32_t barriers = 0;
 };
 
-/// The same as a __global__ function. Each round adds 1 to each item.
+/// The same kernel as a __global__ function. Each round adds 1 to each item.
 __global__ void grid_rounds(GridArg arg, std::uint32_t rounds, std::uint32_t* items,
                             std::uint32_t count) {
   const Grid<Passed> grid{arg};
@@ -169,14 +169,14 @@ __global__ void fixed_rounds(std::uint32_t rounds, std::uint32_t* arrived, std::
   if (threadIdx.x == 0 && blockIdx.x == 0) *done = 1;
 }
 
-/// Holds its SMs until it is told to stop, or for `budget` nanoseconds: as a kernel that waits for
-/// another machine would.
+/// Holds its SMs until it is told to stop, or for `budget` nanoseconds. A kernel that waits for
+/// another machine would do the same.
 __global__ void hold_sms(std::uint32_t* held, const volatile std::uint32_t* stop,
                          std::uint64_t budget) {
   if (threadIdx.x == 0) {
     const std::uint64_t until = cuda::Platform::timer() + budget;
     atomicAdd(held, 1U);
-    // Thread 0 looks rarely: the word is in the host's memory, and the loads of many SMs would fill
+    // Thread 0 polls rarely: the word is in the host's memory, and the loads of many SMs would fill
     // the bus.
     while (*stop == 0 && cuda::Platform::timer() < until) __nanosleep(100'000);
   }
@@ -210,7 +210,7 @@ class Background {
     }
   }
   [[nodiscard]] const Job& job() const { return job_; }
-  /// Waits for its own end.
+  /// Waits until the job ends by itself.
   Report end() const {
     if (auto report = job_.wait_for(std::chrono::seconds{5})) return *report;
     throw Error{Errc::bad_state, "the background kernel does not end"};
@@ -521,13 +521,14 @@ class Held {
 
  private:
   cudaStream_t stream_ = nullptr;
-  std::uint32_t* words_ = nullptr;  // how many blocks hold an SM, and whether they are to stop
+  std::uint32_t* words_ = nullptr;  // number of blocks that hold an SM; whether they must stop
 };
 
 }  // namespace
 
 bool fixed_finishes_next_to(std::uint32_t sms, std::uint32_t rounds) {
-  std::string why;  // also has CUDA load both kernels now: the second must not wait for the first
+  // A side effect: CUDA loads both kernels now, so the second does not wait for the first.
+  std::string why;
   if (!cuda::available(&why)) throw Error{Errc::unsupported, "cuda engine: " + why};
   int fit = 0;
   int all = 0;

@@ -18,7 +18,7 @@ using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
 /// Records the resizing points that a job passes (barriers of all groups, offers of each group),
-/// and when groups leave. Events come in the order of time, by the device's clock.
+/// and the departures of groups. Events come in the order of time, by the device's clock.
 class Points final : public Tracer {
  public:
   void clock(std::int64_t ahead) noexcept override { ahead_ = ahead; }
@@ -30,8 +30,8 @@ class Points final : public Tracer {
       barriers_.push_back(time);
   }
 
-  /// When the active groups from `first` on had passed a resizing point after `asked`; empty if
-  /// they had not by `held`.
+  /// The first time after `asked` at which all active groups from `first` on had passed a resizing
+  /// point. Empty if that was not before `held`.
   [[nodiscard]] std::optional<std::uint64_t> next(std::uint64_t asked, std::uint64_t held,
                                                   std::uint32_t first) const {
     std::optional<std::uint64_t> result = next_of(barriers_, asked, held);
@@ -39,7 +39,8 @@ class Points final : public Tracer {
       result = std::max(result, next_of(its->second, asked, held));
     return result;
   }
-  /// When `wanted` groups had left since `asked`; empty if fewer had by `held`.
+  /// The first time after `asked` at which `wanted` groups had left. Empty if that was not before
+  /// `held`.
   [[nodiscard]] std::optional<std::uint64_t> out(std::uint64_t asked, std::uint64_t held,
                                                  std::uint32_t wanted) const {
     const auto first = std::ranges::lower_bound(gone_, asked);
@@ -48,7 +49,7 @@ class Points final : public Tracer {
   }
 
  private:
-  /// Also empty while the job was starting.
+  /// The first element after a time. Also empty while the job was starting.
   static std::optional<std::uint64_t> next_of(const std::vector<std::uint64_t>& points,
                                               std::uint64_t asked, std::uint64_t held) {
     const auto next = std::ranges::upper_bound(points, asked);
@@ -59,7 +60,7 @@ class Points final : public Tracer {
   std::int64_t ahead_ = 0;
   std::vector<std::uint64_t> gone_;
   std::vector<std::uint64_t> barriers_;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // by group
+  std::map<std::uint32_t, std::vector<std::uint64_t>> offers_;  // indexed by group
 };
 
 /// Requests SMs at random times while an app runs, and compares each wait with the next resizing
@@ -74,7 +75,7 @@ class Gathers {
 
   struct Samples {
     std::vector<double> out;    ///< the gather time: from the request until the groups have left
-    std::vector<double> point;  ///< from the request until the next resizing point
+    std::vector<double> point;  ///< from the request until the next resizing point of the run
     std::vector<double> held;   ///< from the call until the host knows that the SMs are held
   };
   Samples measure(std::uint32_t sms, Checks& checks, const ScenarioOptions& options) {
@@ -104,9 +105,10 @@ class Gathers {
     for (const auto& [held, asked] : demands) {
       const std::uint64_t until = asked + static_cast<std::uint64_t>(held);
       const auto next =
-          points.next(asked, until, engine_.capacity() - sms);  // the highest ids leave
+          // The groups with the highest ids leave.
+          points.next(asked, until, engine_.capacity() - sms);
       const auto out = points.out(asked, until, sms);
-      if (!next || !out) continue;  // the job was starting, over, or not yet whole again
+      if (!next || !out) continue;  // the job was starting, had ended, or was not yet whole again
       samples.out.push_back(static_cast<double>(*out - asked));
       samples.point.push_back(static_cast<double>(*next - asked));
       samples.held.push_back(held);
@@ -129,7 +131,7 @@ Json gather_beside(const Variant& variant, cuda::Engine& engine, Holder& holder,
   auto entries = Json::array();
   for (const auto& [wanted, alone] : idle) {
     const auto [out, point, held] = gathers.measure(wanted, checks, options);
-    if (held.empty()) continue;  // the runs are too short for this share
+    if (held.empty()) continue;  // the runs are too short for a share of this size
     std::vector<double> extras;
     for (std::size_t i = 0; i < out.size(); ++i) extras.push_back(out[i] - point[i]);
     const double extra = median(extras);
@@ -159,7 +161,7 @@ Json gather_beside_apps(const ScenarioOptions& options) {
   cuda::Engine engine;
   Holder holder{engine};
   const std::uint32_t sms = engine.capacity();
-  std::map<std::uint32_t, std::vector<double>> idle;  // by SMs
+  std::map<std::uint32_t, std::vector<double>> idle;  // indexed by number of SMs
   for (const std::uint32_t wanted : {sms / 4, sms / 2, sms - 1}) {
     for (int i = 0; i < 50; ++i) idle[wanted].push_back(holder.hold_stamped(wanted).held);
   }

@@ -5,7 +5,7 @@
 namespace cohort::bench {
 inline namespace hold_kernels {
 
-constexpr int memory = 200'000;  // bytes of shared memory: no other block fits on the SM
+constexpr int memory = 200'000;  // bytes of shared memory, so that no other block fits on the SM
 
 /// The kernel holds its SMs until all blocks have arrived, then reports to the host. It cannot
 /// hang: after 100 ms it ends without a report.
@@ -22,7 +22,8 @@ __global__ void stay(std::uint32_t* count, std::uint32_t all, volatile std::uint
   __syncthreads();
 }
 
-/// Reads the clock before the next kernel in the stream. It needs room for a warp next to the job.
+/// Reads the clock before the next kernel in the stream. Needs the resources of one warp next to
+/// the job.
 __global__ void stamp(std::uint64_t* at) { *at = cuda::Platform::timer(); }
 
 void check_hold(cudaError_t error) {
@@ -51,7 +52,7 @@ Holder::~Holder() {
 
 double Holder::hold(std::uint32_t sms, bool stamped) {
   using Clock = std::chrono::steady_clock;
-  check_hold(cudaStreamSynchronize(stream_));  // of the hold before
+  check_hold(cudaStreamSynchronize(stream_));  // waits for the previous hold
   const auto begin = Clock::now();
   const auto since = [begin] {
     return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();

@@ -1,4 +1,4 @@
-// Time to obtain SMs: a lease around a kernel that stays until it has them all.
+// Measures the time to obtain SMs: a lease around a kernel that stays until it holds all of them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +22,7 @@ class Holder {
 
   struct Stamped {
     double held;          ///< nanoseconds from the call
-    std::uint64_t asked;  ///< by the device's clock, when the stream reached the request
+    std::uint64_t asked;  ///< the device's clock when the stream reached the request
   };
   Stamped hold_stamped(std::uint32_t sms) {
     const double held = hold(sms, true);
@@ -34,10 +34,10 @@ class Holder {
 
   cuda::Engine& engine_;
   cudaStream_t stream_ = nullptr;
-  std::uint32_t* told_ = nullptr;   // pinned
-  std::uint64_t* asked_ = nullptr;  // pinned
+  std::uint32_t* told_ = nullptr;   // pinned memory
+  std::uint64_t* asked_ = nullptr;  // pinned memory
   Buffer<std::uint32_t> count_;
-  std::uint32_t held_ = 0;  // blocks so far
+  std::uint32_t held_ = 0;  // number of blocks so far
 };
 
 }  // namespace cohort::bench

@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 /// Durations of one product, in nanoseconds.
 struct Took {
   double all;     // from the call to the result, by the host's clock
-  double asking;  // part of `all`: in the call of lease()
-  double served;  // part of `all`: from then until the device was done, that is, the wait for SMs
+  double asking;  // part of `all`: inside the call of lease()
+  double served;  // part of `all`: from then until the device was done, so the wait for SMs
                   // and the product
 };
 
@@ -54,7 +54,7 @@ class Products {
 
   [[nodiscard]] bool there() const { return blas_.there(); }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// Runs one product, under a lease of `sms` SMs or without one.
+  /// Runs one product, under a lease of `sms` SMs, or without a lease for 0.
   Took run(std::uint32_t sms) {
     const auto begin = Clock::now();
     mark(0);
@@ -131,19 +131,21 @@ Json lease_beside(const Variant& variant, cuda::Engine& engine, Products& produc
       std::this_thread::sleep_for(lease_period);
       idle.push_back(products.run(0));
     }
-    std::vector<Took> served;  // used by the load's thread until it ends
+    std::vector<Took> served;  // the load's thread uses it until the thread ends
     tool::Load load{[&] {
                       served.push_back(products.run(sms - 1));
                       TaskReport report;
                       report.run_time =
                           nanoseconds{static_cast<nanoseconds::rep>(served.back().all)};
-                      // All products are equal: the last one is verified, at the end.
+                      // All products have the same inputs, so only the last one is verified, at the
+                      // end.
                       return tool::Load::Served{.report = std::move(report), .right = true};
                     },
                     lease_period};
     apps::RunOptions how = with_groups(sms);
     how.drive = [&load](const Job& job) { return load.drive(job); };
-    const auto until = Clock::now() + std::chrono::seconds{4};  // of short jobs few meet a product
+    // Long, because few short jobs meet a product.
+    const auto until = Clock::now() + std::chrono::seconds{4};
     do {
       if (options.stop.stop_requested()) throw Stopped{};
       static_cast<void>(variant.run(engine, how, ++jobs == 1 ? &checks : nullptr));

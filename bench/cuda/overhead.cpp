@@ -32,7 +32,7 @@ Json summary_of(const std::vector<Ratio>& ratios) {
   return {{"geomean", geometric_mean(values)}, {"max", worst.value}, {"culprit", worst.name}};
 }
 
-/// Groups on an SM, and threads in each.
+/// Number of groups on an SM, and number of threads in each group.
 struct Shape {
   std::uint32_t on_an_sm;
   std::uint32_t threads;
@@ -41,14 +41,15 @@ constexpr Shape even{1, apps::default_local_size<cuda::Engine>};
 constexpr std::array shapes{Shape{1, 256}, Shape{2, 256}, Shape{4, 256},  Shape{6, 256},
                             Shape{8, 256}, Shape{1, 512}, Shape{1, 1024}, Shape{2, 1024}};
 
-/// Device time of a run, in nanoseconds. On our engine it runs from the first group in to the last
-/// group out, as the engine's agent saw them. In plain CUDA, events around the kernel measure it.
+/// Device time of a run, in nanoseconds. On our engine it is the time from the first group's entry
+/// to the last group's exit, as the engine's agent saw them. In plain CUDA it is measured by events
+/// around the kernel.
 struct Sighting {
-  double since_launch;  // the first group
+  double since_launch;  // time of the first group's entry
   double time;
 };
 
-/// Empty if the job was over when the agent first looked.
+/// Empty if the job had ended when the agent first looked.
 std::optional<Sighting> sighting(const Report& report) {
   const auto in = std::ranges::find_if(report.sizes, [](auto& each) { return each.groups > 0; });
   if (in == report.sizes.end()) return {};
@@ -56,8 +57,8 @@ std::optional<Sighting> sighting(const Report& report) {
   return Sighting{first, static_cast<double>(report.sizes.back().nanoseconds) - first};
 }
 
-/// Device times of several runs, without those whose first group was seen late: their times are too
-/// short.
+/// Device times of several runs. Runs whose first group was seen late are left out, because their
+/// times are too short.
 class OnDevice {
  public:
   void add(const Report& report) {
@@ -123,7 +124,8 @@ class Overheads {
     std::vector<Contender> contenders;
     for (Timed& each : all) {
       checks.of(variant.name() + ", " + each.name);
-      static_cast<void>(run_on(each.engine, variant, each.how, &checks));  // also to warm up
+      // Verifies the result, and warms up.
+      static_cast<void>(run_on(each.engine, variant, each.how, &checks));
       contenders.push_back({.name = each.name,
                             .measure = [&] { return times(variant, each); },
                             .reference = each.name == "grid.sync"});
@@ -196,17 +198,17 @@ class Overheads {
     return result;
   }
 
-  /// One way in which nvcc compiles the persistent kernel.
+  /// One variant of the compiled persistent kernel.
   struct Build {
     apps::PlainEngine* engine;
-    Json times;  // of all of them, in nanoseconds
+    Json times;  // times of all its runs, in nanoseconds
   };
 
   /// Returns the faster of the two builds, which differs from app to app.
   Build faster_build(const Variant& variant, const apps::RunOptions& how) {
     OnDevice unbounded;
     OnDevice bounded;
-    for (int i = 0; i < 4; ++i) {  // in turns; the first is slow
+    for (int i = 0; i < 4; ++i) {  // in turns; the first turn is dropped, because it is slow
       unbounded.add(variant.run(grid_, how));
       bounded.add(variant.run(bounded_grid_, how));
     }
@@ -216,7 +218,7 @@ class Overheads {
             {{"any block size", one}, {"launch bounds as ours", other}}};
   }
 
-  /// The least time of a kernel over the shapes with at most `most_threads` threads on an SM.
+  /// The least time of a kernel over all shapes with at most `most_threads` threads on an SM.
   [[nodiscard]] Json best_on(EngineRef engine, const Variant& variant,
                              std::uint32_t most_threads) const {
     Json result{{"ns", std::numeric_limits<double>::max()}};
@@ -229,7 +231,7 @@ class Overheads {
         for (int i = 0; i < 3; ++i) all.add(run_on(engine, variant, how));
       } catch (const Error& error) {
         if (error.code() != Errc::bad_options) throw;
-        continue;  // does not fit
+        continue;  // this shape does not fit
       }
       if (all.times().empty()) continue;
       const double time = median(all.times());
@@ -244,7 +246,7 @@ class Overheads {
     return result;
   }
 
-  /// Each contender at its best shape, and the persistent kernel in its faster build.
+  /// Compares each contender at its best shape, and the persistent kernel in its faster build.
   Json best(const Variant& variant, bool steps) {
     const auto plain_on = [&](apps::PlainEngine& engine) {
       Json result = best_on(engine, variant, device_.threads);
@@ -280,7 +282,7 @@ class Overheads {
   void note_levels(Json& entry, const Variant& variant, const Measurement& measurement) {
     const apps::Numbers numbers =
         apps::run_app(variant.app, engine_, options_of(even, device_.sms)).numbers();
-    const std::int64_t levels = numbers.front().second;  // the depth
+    const std::int64_t levels = numbers.front().second;  // the number of levels
     entry["levels"] = levels;
     auto& each = entry["ns_per_level"] = Json::object();
     std::cout << "  " << levels << " levels, us for each:";
@@ -308,7 +310,7 @@ Json run_cuda_overhead(const ScenarioOptions& options) {
   record["groups"] = sms;
   record["local_size"] = even.threads;
   auto measurements = Json::array();
-  // Times of calls from launch to wait, by the host's clock; and the device's part of them.
+  // Times of calls from launch to wait, by the host's clock, and the part that the device took.
   std::map<std::string, std::vector<Ratio>> by_name;
   for (const Variant& variant : cuda_variants(options.quick, options.only)) {
     Json entry = overheads.measure(variant);

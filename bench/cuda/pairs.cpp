@@ -7,7 +7,8 @@ namespace cohort::bench {
 std::vector<Variant> cuda_variants(bool quick, std::string_view only, bool chunked) {
   std::vector<Pair> pairs = paper_pairs(quick, "").runnable;
   const auto road = std::ranges::find_if(pairs, [](const Pair& pair) {
-    return pair.app == "p-sssp";  // the same graph, with its input found or replaced
+    // P-sssp runs on the same graph, so its input is found or replaced in the same way.
+    return pair.app == "p-sssp";
   });
   Pair components = *road;
   components.app = "cc";

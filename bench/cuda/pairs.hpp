@@ -1,4 +1,4 @@
-// The apps that the CUDA scenarios run, each on an input that keeps a GPU busy for a while.
+// The apps that the CUDA scenarios run. Each runs on an input that keeps a GPU busy for a while.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace cohort::bench {
 
-/// Options of a run with that number of groups.
+/// Options of a run with this number of groups.
 [[nodiscard]] inline apps::RunOptions with_groups(std::uint32_t groups, bool resizable = true) {
   apps::RunOptions options;
   options.launch.max_groups = groups;

@@ -18,7 +18,7 @@ namespace {
 
 using device::Bench;
 
-/// Times barriers of blocks of 256 threads, at one and at two blocks on an SM.
+/// Times barriers of blocks of 256 threads, with one and with two blocks on an SM.
 template <class Contenders>
 nlohmann::ordered_json measure_barriers(std::uint32_t sms, const ScenarioOptions& options,
                                         Contenders&& contenders) {
@@ -67,7 +67,7 @@ nlohmann::ordered_json run_cuda_gather(const ScenarioOptions& options) {
   struct Kind {
     Bench::Beside beside;
     const char* name;
-    double allowed;  // over the idle GPU, beyond T
+    double allowed;  // allowed time beyond T, in addition to the idle GPU's time
   };
   constexpr Kind kinds[] = {{Bench::Beside::any, "any order", 20'000},
                             {Bench::Beside::barrier, "resizing barrier", 20'000},

@@ -11,11 +11,11 @@ namespace cohort::bench {
 /// Runs a kernel that hangs, for the fairness scenario, in a process of its own.
 void cuda_spin_barrier();
 
-/// Runs a kernel next to one that holds `sms` SMs, and prints whether the barriers of a fixed
+/// Runs a kernel next to another one that holds `sms` SMs, and prints whether barriers with a fixed
 /// number of blocks finish. Ends by itself.
 void cuda_fixed_barrier(std::uint32_t sms);
 
-/// One process of the sharing scenario: does what the JSON says, and prints JSON.
+/// One process of the sharing scenario: does what the JSON text says, and prints JSON.
 void cuda_sharing_part(const std::string& part);
 
 }  // namespace cohort::bench

@@ -91,14 +91,14 @@ struct Sweep {
   std::uint32_t* items;
   std::uint32_t count;
   std::uint32_t* stop;
-  std::uint32_t* steps;          // taken so far
-  volatile std::uint32_t* told;  // the same, told to the host every 16 steps
-  std::uint64_t until;           // by the device's timer: it ends at the latest then
+  std::uint32_t* steps;          // number of steps taken so far
+  volatile std::uint32_t* told;  // the same number, for the host; updated every 16 steps
+  std::uint64_t until;           // latest end, by the device's timer
   struct State {
     std::uint32_t step = 0;
   };
 
-  /// Called by the first thread of all blocks after each step.
+  /// Whether another step follows. Called by the first thread of every block after each step.
   COHORT_FN bool goes_on(std::uint32_t step) const {
     *steps = step;
     if (step % 16 != 0) return true;
@@ -118,8 +118,8 @@ struct Sweep {
   }
 };
 
-/// The same as a persistent kernel of plain CUDA. Thread 0 decides in a step whether to end, and
-/// the threads read the decision one step later, so that no step waits for it.
+/// The job as a persistent kernel of plain CUDA. Thread 0 decides in a step whether to end, and the
+/// threads read the decision one step later, so that no step waits for it.
 __global__ void __launch_bounds__(job_threads) plain_sweep(Sweep sweep, std::uint32_t* ends) {
   const auto grid = cooperative_groups::this_grid();
   const auto rank = static_cast<std::uint32_t>(grid.thread_rank());
@@ -146,14 +146,14 @@ constexpr std::uint32_t slice = 16;
 
 /// c = times · a·b, with one tile for each SM of the device.
 struct Product {
-  const float* a;  // depth rows of tile_side: transposed
-  const float* b;  // depth rows of tiles · tile_side
-  float* c;        // tile_side rows of tiles · tile_side
+  const float* a;  // the left matrix, transposed: depth rows of tile_side elements
+  const float* b;  // the right matrix: depth rows of tiles · tile_side elements
+  float* c;        // the result: tile_side rows of tiles · tile_side elements
   std::uint32_t tiles;
   std::uint32_t times;
 
-  /// Called by all threads of a block; the first `task_threads` of them work. Not inlined, so that
-  /// all ways of sharing run the same code.
+  /// Computes one tile. Called by all threads of a block; the first `task_threads` of them work.
+  /// Not inlined, so that all ways of sharing run the same code.
   __device__ __noinline__ void tile(std::uint32_t which) const {
     __shared__ float left[slice][tile_side];
     __shared__ float right[slice][tile_side];
@@ -202,9 +202,9 @@ __global__ void __launch_bounds__(task_threads) plain_product(Product product) {
   for (std::uint32_t i = blockIdx.x; i < product.tiles; i += gridDim.x) product.tile(i);
 }
 
-// ---- where kernels of plain CUDA run
+// ---- the streams and SMs of plain CUDA kernels
 
-/// Two streams and the SMs behind them.
+/// Two streams, and the number of SMs that serve each.
 struct Streams {
   cudaStream_t job = nullptr;
   cudaStream_t task = nullptr;
@@ -290,11 +290,12 @@ class Job {
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
-  virtual ~Job() = default;  // pinned memory is left to the process's end: freeing it might wait
+  // Pinned memory stays until the process ends, because freeing it might wait.
+  virtual ~Job() = default;
 
   virtual void start() = 0;
   [[nodiscard]] std::uint32_t steps() const { return *static_cast<volatile std::uint32_t*>(told_); }
-  /// Ends it. Returns whether every item took every step.
+  /// Ends the job. Returns whether every item took every step.
   [[nodiscard]] bool stop() {
     check(cudaMemcpyAsync(words_.data(), told_ + 1, sizeof(std::uint32_t), cudaMemcpyHostToDevice,
                           control_),
@@ -316,7 +317,7 @@ class Job {
 
  private:
   Array<std::uint32_t> items_;
-  Array<std::uint32_t> words_;  // stop, steps, ends[2]
+  Array<std::uint32_t> words_;  // the words stop, steps, ends[2]
   std::uint32_t* told_ = nullptr;
   cudaStream_t control_ = nullptr;
 };
@@ -490,7 +491,8 @@ PartResult run(const Part& part) {
       return part.way == "submit" ? tasks->submit(*engine)
                                   : tasks->serve(streams.task, engine.get());
     };
-    if (!serve()) throw Error{Errc::bad_state, "bench: a task does not end"};  // a warm-up
+    // One task to warm up.
+    if (!serve()) throw Error{Errc::bad_state, "bench: a task does not end"};
   }
   const std::filesystem::path folder{part.folder};
   const auto meet = [&folder](const char* mine, const char* theirs) {
@@ -505,7 +507,7 @@ PartResult run(const Part& part) {
     serve_all(part, serve, result);
     if (!folder.empty()) {
       raise_flag(folder / "done");
-      // A task that the job starved runs after the job's end. This waits for its result.
+      // A task that the job has starved runs after the job's end. Wait for its result.
       if (result.gave_up)
         wait_for([&] { return cudaStreamQuery(streams.task) == cudaSuccess; }, longest);
     }
@@ -519,12 +521,12 @@ PartResult run(const Part& part) {
   } else {
     job = std::make_unique<PlainJob>(streams.job, streams.job_sms, all);
   }
-  meet("there", "warm");  // before the GPU is full
+  meet("there", "warm");  // must load before the GPU is full
   job->start();
   if (!wait_for([&] { return job->steps() > 0; }, std::chrono::seconds{10})) {
     throw Error{Errc::bad_state, "bench: the job does not start"};
   }
-  std::this_thread::sleep_for(milliseconds{300});  // until the clocks of the chip are up
+  std::this_thread::sleep_for(milliseconds{300});  // until the chip runs at its full clock
   meet("running", "warm");
   std::atomic<bool> served{!part.task};
   std::string failure;
@@ -534,7 +536,7 @@ PartResult run(const Part& part) {
     } catch (const Error& error) {
       failure = error.what();
     }
-    served = true;  // its results are read after join()
+    served = true;  // after join(), this thread reads its results
   }};
   const auto least = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>{part.period * part.count});

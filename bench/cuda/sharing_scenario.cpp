@@ -104,11 +104,11 @@ class Mps {
 
 struct Way {
   const char* name;
-  const char* part;        // Part::way
-  bool processes = false;  // a second process runs the tasks
+  const char* part;        // value of Part::way
+  bool processes = false;  // whether a second process runs the tasks
   bool mps = false;
-  bool percentage = false;  // of the threads, as a limit for each process
-  bool confined = true;     // tasks have only their share, not the whole GPU
+  bool percentage = false;  // whether each process is limited to a percentage of the threads
+  bool confined = true;     // whether tasks have only their share, not the whole GPU
 
   [[nodiscard]] constexpr bool cooperative() const {
     return std::string_view{part} != "plain" && std::string_view{part} != "green";
@@ -128,8 +128,8 @@ constexpr Way ways[] = {
     {.name = "cohort, submit", .part = "submit"},
 };
 
-/// Runs the job's part and the tasks' part together. `spare`: SMs that a percentage grants to the
-/// tasks beyond one for each block.
+/// Runs the part of the job and the part of the tasks at the same time. `spare`: SMs that a
+/// percentage grants to the tasks in addition to one for each block.
 PartResult share(const Way& way, Part part, std::uint32_t spare) {
   if (!way.processes) {
     Child child = start(part);
@@ -164,7 +164,7 @@ PartResult share(const Way& way, Part part, std::uint32_t spare) {
     result = result_of(task_process);
   } catch (const Unavailable& why) {
     failure = why;
-    std::ofstream{folder.path() / "done"} << "\n";  // the job need not wait for the rest
+    std::ofstream{folder.path() / "done"} << "\n";  // the job can end now
   }
   const PartResult other = result_of(job_process);
   if (failure) throw Unavailable{*failure};
@@ -208,7 +208,7 @@ class Comparison {
   Json run() {
     Json record{{"device", described()}};
     std::cout << record["device"]["name"].get<std::string>() << ", " << sms_ << " SMs\n\n";
-    product_on(sms_);  // brings the chip to its full clock
+    product_on(sms_);  // runs the chip up to its full clock
     job_alone("plain");
     job_alone("lease");
     record["job_alone"] = {{"plain_step_us", 1e-3 / rates_["plain"]},
@@ -222,7 +222,7 @@ class Comparison {
     return record;
   }
 
-  /// Time slicing, for each class of tasks: a task gets the whole GPU in its turn.
+  /// Measures time slicing, for each class of tasks. A task gets the whole GPU in its turn.
   Json time_slicing() {
     product_on(sms_);
     job_alone("plain");
@@ -238,7 +238,7 @@ class Comparison {
   }
 
  private:
-  static constexpr std::size_t sliced = 1;  // index in `ways`
+  static constexpr std::size_t sliced = 1;  // an index into `ways`
   static_assert(std::string_view{ways[sliced].name} == "time slicing");
 
   void job_alone(const char* way) {
@@ -251,7 +251,7 @@ class Comparison {
     rates_[way] = steps_per_ns(result);
   }
 
-  /// Time of a product on that many SMs, in nanoseconds.
+  /// Time of a product on this number of SMs, in nanoseconds.
   double product_on(std::uint32_t sms) {
     if (product_.contains(sms)) return product_[sms];
     const std::uint32_t products = 64;
@@ -269,7 +269,7 @@ class Comparison {
     return result;
   }
 
-  /// Tasks that take load.work on `calibrated_on` SMs, to run on `sms`.
+  /// Tasks that take load.work on `calibrated_on` SMs, as a part that runs them on `sms` SMs.
   Part part_for(const tool::LoadClass& load, std::uint32_t calibrated_on, std::uint32_t sms) {
     const auto work = std::chrono::duration<double, std::nano>{load.work}.count();
     Part part{.device_sms = sms_,
@@ -281,7 +281,7 @@ class Comparison {
     return part;
   }
 
-  /// Latency of such a task on the idle GPU.
+  /// Latency of such a task on an idle GPU.
   static double alone_for(Part part) {
     part.way = "plain";
     part.background = false;
@@ -307,7 +307,8 @@ class Comparison {
     Json entry{{"class", load.kind->name},  {"share", load.share},       {"sms", share_sms},
                {"period_ms", period * 1e3}, {"products", part.products}, {"ideal_slowdown", ideal},
                {"rows", Json::array()}};
-    std::map<std::uint32_t, double> idle;  // latency of a task on the idle GPU, by its blocks
+    // Latency of a task on the idle GPU, indexed by number of blocks.
+    std::map<std::uint32_t, double> idle;
     for (const Way& way : ways) {
       if (options_.stop.stop_requested()) throw Stopped{};
       if (std::string_view{way.name}.find(options_.only) == std::string_view::npos) continue;
@@ -341,9 +342,9 @@ class Comparison {
     return entry;
   }
 
-  /// `idle` is the latency of a task on the idle GPU. Of several percentages, takes the first that
-  /// delays tasks by at most 5 %, or else the one that delays them least. SMs are granted in pairs,
-  /// so the two processes may get some of the same.
+  /// Measures one way to share. `idle` is the latency of a task on the idle GPU. Of several
+  /// percentages, takes the first that delays tasks by at most 5 %, or else the one that delays
+  /// them least. SMs are granted in pairs, so both processes may get some of the same SMs.
   Json measure(const Way& way, const Part& part, double idle) {
     if (!way.percentage) return measure(way, part, idle, 0);
     const auto latency = [](const Json& entry) {
@@ -390,8 +391,9 @@ class Comparison {
 
   const ScenarioOptions& options_;
   std::uint32_t sms_;
-  std::map<std::string, double> rates_;      // of the job alone, in steps per ns
-  std::map<std::uint32_t, double> product_;  // ns, by SMs
+  std::map<std::string, double> rates_;  // rate of the job alone, in steps per nanosecond
+  // Time of a product in nanoseconds, indexed by number of SMs.
+  std::map<std::uint32_t, double> product_;
 };
 
 nlohmann::ordered_json run_cuda_sharing(const ScenarioOptions& options) {
